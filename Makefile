@@ -1,0 +1,46 @@
+# The front door. CMake does the building; this file installs what is missing and names the jobs.
+BUILD ?= build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+CMAKE_FLAGS ?=
+
+.PHONY: all deps deps-test deps-lint test check-long demo bench lint format fuzz install clean
+
+all: deps
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+	@cmake --build $(BUILD) -j $(JOBS)
+
+deps:
+	@tools/install-packages build
+deps-test:
+	@tools/install-packages build test
+deps-lint:
+	@tools/install-packages build lint
+
+test: deps-test
+	@tests/run
+
+check-long: deps-test
+	@tests/run --long
+
+demo: all
+	@tools/demo
+
+bench: all
+	@bench/run
+
+lint: deps-lint
+	@tools/lint
+
+format: deps-lint
+	@tools/lint --fix
+
+fuzz: deps-test
+	@fuzz/run
+
+install: all
+	@cmake --install $(BUILD)
+
+clean:
+	rm -rf build

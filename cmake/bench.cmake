@@ -1,0 +1,11 @@
+# One program a file in bench/; they reach the internals to measure parts by themselves.
+file(GLOB BENCH_SOURCES CONFIGURE_DEPENDS bench/*.c)
+foreach(source ${BENCH_SOURCES})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} EXCLUDE_FROM_ALL ${source})
+    target_include_directories(${name} PRIVATE src bench)
+    target_link_libraries(${name} PRIVATE cognate)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    list(APPEND BENCH_TARGETS ${name})
+endforeach()
+add_custom_target(benchmarks DEPENDS ${BENCH_TARGETS})

@@ -1,0 +1,12 @@
+# One libFuzzer program a file in fuzz/, built with clang and -DCOGNATE_FUZZ=ON.
+if(COGNATE_FUZZ)
+    file(GLOB FUZZ_SOURCES CONFIGURE_DEPENDS fuzz/*.c)
+    foreach(source ${FUZZ_SOURCES})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        target_include_directories(${name} PRIVATE src)
+        target_link_libraries(${name} PRIVATE cognate)
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    endforeach()
+endif()

@@ -1,0 +1,36 @@
+/* A growing run of bytes, and a borrowed view of some. */
+#ifndef COGNATE_BASE_BUFFER_H
+#define COGNATE_BASE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Borrowed: valid as long as what it was taken from. Not zero-terminated. */
+struct bytes_view {
+    const char *data;
+    size_t size;
+};
+
+/* Zero-initialise; buffer_free releases. */
+struct buffer {
+    char *data;
+    size_t size;
+    size_t capacity;
+};
+
+/* Makes room for `extra` more bytes behind size; false when memory is out (the buffer stays as it was). */
+bool buffer_reserve(struct buffer *buffer, size_t extra);
+bool buffer_append(struct buffer *buffer, const void *data, size_t size);
+bool buffer_append_text(struct buffer *buffer, const char *text);
+bool buffer_printf(struct buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Keeps the memory, forgets the bytes. */
+void buffer_reset(struct buffer *buffer);
+void buffer_free(struct buffer *buffer);
+
+static inline struct bytes_view view_of(const char *data, size_t size) {
+    struct bytes_view view = {data, size};
+    return view;
+}
+
+#endif

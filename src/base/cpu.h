@@ -1,0 +1,18 @@
+/* Which instruction set the kernels may use: found once, lowered by COGNATE_CPU for tests. */
+#ifndef COGNATE_BASE_CPU_H
+#define COGNATE_BASE_CPU_H
+
+#include "cognate.h"
+
+enum cpu_level { CPU_PORTABLE, CPU_POPCNT, CPU_AVX2, CPU_AVX512, CPU_NEON, CPU_LEVEL_COUNT };
+
+/* "portable", "popcnt", "avx2", "avx512", "neon". */
+const char *cpu_level_name(enum cpu_level level);
+
+/* Whether this machine can run the level (portable always). */
+bool cpu_supports(enum cpu_level level);
+
+/* The best level this machine supports, or the one that COGNATE_CPU names if it is supported. */
+enum cpu_level cpu_best_level(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* A file mapped for reading. Its bytes are borrowed until mapping_close. */
+#ifndef COGNATE_BASE_MAPPING_H
+#define COGNATE_BASE_MAPPING_H
+
+#include "base/error.h"
+
+struct mapping {
+    const uint8_t *data;
+    size_t size;
+};
+
+cog_status mapping_open(const char *path, struct mapping *mapping, cog_error *error);
+/* Accepts a zeroed mapping; leaves it zeroed. */
+void mapping_close(struct mapping *mapping);
+
+#endif

@@ -1,0 +1,71 @@
+#include "base/memory.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
+bool size_multiply(size_t a, size_t b, size_t *product) {
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+void *memory_array(size_t count, size_t size_bytes) {
+    size_t total;
+    if (!size_multiply(count, size_bytes, &total))
+        return NULL;
+    return malloc(total ? total : 1);
+}
+
+void *memory_zeroed_array(size_t count, size_t size_bytes) {
+    return calloc(count ? count : 1, size_bytes ? size_bytes : 1);
+}
+
+bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_bytes) {
+    if (needed <= *capacity)
+        return true;
+    size_t wanted = *capacity > SIZE_MAX / 2 ? needed : *capacity * 2;
+    if (wanted < needed)
+        wanted = needed;
+    if (wanted < 16)
+        wanted = 16;
+    size_t total;
+    if (!size_multiply(wanted, size_bytes, &total))
+        return false;
+    void *grown = realloc(*array, total);
+    if (!grown)
+        return false;
+    *array = grown;
+    *capacity = wanted;
+    return true;
+}
+
+static size_t large_mapping_bytes(size_t size_bytes) {
+    size_t unit = size_bytes >= HUGE_PAGE_BYTES ? (size_t)HUGE_PAGE_BYTES : 4096;
+    return (size_bytes + unit - 1) / unit * unit;
+}
+
+void *memory_large(size_t size_bytes) {
+    if (size_bytes == 0)
+        size_bytes = 1;
+    if (size_bytes > SIZE_MAX - HUGE_PAGE_BYTES)
+        return NULL;
+    size_t total = large_mapping_bytes(size_bytes);
+    void *block =
+        mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED)
+        return NULL;
+    if (size_bytes >= HUGE_PAGE_BYTES)
+        madvise(block, total, MADV_HUGEPAGE);
+    return block;
+}
+
+void memory_large_free(void *block, size_t size_bytes) {
+    if (block)
+        munmap(block, large_mapping_bytes(size_bytes ? size_bytes : 1));
+}
+
+uint64_t memory_peak_bytes(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}

@@ -1,0 +1,29 @@
+/* Memory: overflow-checked allocation, growing arrays, and large blocks on huge pages. */
+#ifndef COGNATE_BASE_MEMORY_H
+#define COGNATE_BASE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* count * size_bytes of uninitialised (or zeroed) memory; NULL on overflow or exhaustion. free() it. */
+void *memory_array(size_t count, size_t size_bytes);
+void *memory_zeroed_array(size_t count, size_t size_bytes);
+
+/* Makes room for `needed` elements in *array (capacity at least doubles). False on exhaustion, and then
+ * the array is as it was. */
+bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_bytes);
+
+/* A block for large tables: aligned to 64 bytes, on huge pages where the system gives them, zeroed.
+ * Free with memory_large_free and the same size. */
+void *memory_large(size_t size_bytes);
+void memory_large_free(void *block, size_t size_bytes);
+
+/* False when a * b (+ c) does not fit. */
+bool size_multiply(size_t a, size_t b, size_t *product);
+
+/* Peak resident memory of this process in bytes. */
+uint64_t memory_peak_bytes(void);
+
+#endif

@@ -1,0 +1,184 @@
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OUTPUT_BUFFER_BYTES = 1 << 18 };
+
+struct output {
+    char *path;
+    char *temporary_path; /* NULL for standard output and for devices */
+    int descriptor;
+    bool broken, committed;
+    uint64_t written;
+    size_t buffered;
+    char buffer[OUTPUT_BUFFER_BYTES];
+};
+
+/* A target that is a pipe or a device cannot be replaced by rename: it is written in place. */
+static bool is_special_file(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+static cog_status open_descriptor(struct output *output, cog_error *error) {
+    if (strcmp(output->path, "-") == 0) {
+        output->descriptor = STDOUT_FILENO;
+        return COG_OK;
+    }
+    if (is_special_file(output->path)) {
+        output->descriptor = open(output->path, O_WRONLY | O_CLOEXEC);
+        return output->descriptor < 0 ? error_system(error, "open for writing", output->path) : COG_OK;
+    }
+    size_t size = strlen(output->path) + 32;
+    output->temporary_path = malloc(size);
+    if (!output->temporary_path)
+        return error_memory(error, size, "a file name");
+    snprintf(output->temporary_path, size, "%s.tmp.%ld", output->path, (long)getpid());
+    output->descriptor =
+        open(output->temporary_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (output->descriptor < 0) {
+        cog_status status = error_system(error, "create", output->temporary_path);
+        free(output->temporary_path);
+        output->temporary_path = NULL;
+        return status;
+    }
+    return COG_OK;
+}
+
+cog_status output_open(const char *path, struct output **result, cog_error *error) {
+    struct output *output = calloc(1, sizeof *output);
+    if (!output)
+        return error_memory(error, sizeof *output, "an output file");
+    output->descriptor = -1;
+    output->path = strdup(path);
+    cog_status status =
+        output->path ? open_descriptor(output, error) : error_memory(error, strlen(path), "a path");
+    if (status != COG_OK) {
+        output_close(output);
+        return status;
+    }
+    *result = output;
+    return COG_OK;
+}
+
+static cog_status write_all(struct output *output, const char *data, size_t size, cog_error *error) {
+    while (size && !output->broken) {
+        ssize_t done = write(output->descriptor, data, size);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0 && errno == EPIPE) {
+            output->broken = true;
+            break;
+        }
+        if (done < 0)
+            return error_system(error, "write", output->path);
+        data += done;
+        size -= (size_t)done;
+    }
+    return COG_OK;
+}
+
+static cog_status flush(struct output *output, cog_error *error) {
+    size_t size = output->buffered;
+    output->buffered = 0;
+    return write_all(output, output->buffer, size, error);
+}
+
+cog_status output_write(struct output *output, const void *data, size_t size, cog_error *error) {
+    if (size > OUTPUT_BUFFER_BYTES - output->buffered) {
+        cog_status status = flush(output, error);
+        if (status != COG_OK)
+            return status;
+    }
+    output->written += size;
+    if (size >= OUTPUT_BUFFER_BYTES)
+        return write_all(output, data, size, error);
+    memcpy(output->buffer + output->buffered, data, size);
+    output->buffered += size;
+    return COG_OK;
+}
+
+cog_status output_rewrite(struct output *output, uint64_t offset, const void *data, size_t size,
+                          cog_error *error) {
+    cog_status status = flush(output, error);
+    while (status == COG_OK && size) {
+        ssize_t done = pwrite(output->descriptor, data, size, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return error_system(error, "write", output->path);
+        data = (const char *)data + done;
+        size -= (size_t)done;
+        offset += (uint64_t)done;
+    }
+    return status;
+}
+
+static cog_status sync_folder(const char *path, cog_error *error) {
+    char *copy = strdup(path);
+    if (!copy)
+        return error_memory(error, strlen(path), "a path");
+    const char *folder = dirname(copy);
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cog_status status = COG_OK;
+    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL))
+        status = error_system(error, "sync the folder", folder);
+    if (descriptor >= 0)
+        close(descriptor);
+    free(copy);
+    return status;
+}
+
+cog_status output_commit(struct output *output, cog_error *error) {
+    cog_status status = flush(output, error);
+    if (status != COG_OK || !output->temporary_path) {
+        output->committed = status == COG_OK;
+        return status;
+    }
+    if (fsync(output->descriptor) != 0)
+        return error_system(error, "write", output->path);
+    if (rename(output->temporary_path, output->path) != 0)
+        return error_system(error, "replace", output->path);
+    output->committed = true;
+    return sync_folder(output->path, error);
+}
+
+bool output_is_broken(const struct output *output) {
+    return output->broken;
+}
+
+void output_close(struct output *output) {
+    if (!output)
+        return;
+    if (output->descriptor > STDERR_FILENO)
+        close(output->descriptor);
+    if (output->temporary_path && !output->committed)
+        unlink(output->temporary_path);
+    free(output->temporary_path);
+    free(output->path);
+    free(output);
+}
+
+int scratch_file_open(cog_error *error) {
+    const char *folder = getenv("TMPDIR");
+    if (!folder || !*folder)
+        folder = "/tmp";
+    int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor >= 0)
+        return descriptor;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/cognate.XXXXXX", folder);
+    descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor < 0)
+        error_system(error, "create a scratch file in", folder);
+    else
+        unlink(path);
+    return descriptor;
+}

@@ -1,0 +1,20 @@
+#include "base/portable_math.h"
+
+#include <math.h>
+
+/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.172,
+ * whose series falls by s^2 < 0.03 a term: 12 terms leave less than 1e-18. */
+double portable_log(double x) {
+    int exponent;
+    double m = frexp(x, &exponent);
+    if (m < 0.70710678118654752440) {
+        m *= 2;
+        exponent--;
+    }
+    double s = (m - 1) / (m + 1);
+    double square = s * s;
+    double sum = 0;
+    for (int k = 23; k >= 1; k -= 2)
+        sum = sum * square + 1.0 / k;
+    return exponent * 0.69314718055994530942 + 2 * s * sum;
+}

@@ -1,0 +1,207 @@
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+unsigned threads_resolve(unsigned threads) {
+    if (threads == 0) {
+        cpu_set_t set;
+        threads = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    }
+    return threads > COG_MAX_THREADS ? COG_MAX_THREADS : threads;
+}
+
+/* Runs body on `threads` threads, the caller's among them. A thread that cannot be started is done
+ * without: the bodies share their work. */
+struct crew_member {
+    void (*body)(void *context, unsigned worker);
+    void *context;
+    unsigned worker;
+};
+
+static void *crew_start(void *argument) {
+    struct crew_member *member = argument;
+    member->body(member->context, member->worker);
+    return NULL;
+}
+
+static void crew_run(unsigned threads, void (*body)(void *, unsigned), void *context) {
+    pthread_t handles[COG_MAX_THREADS];
+    struct crew_member members[COG_MAX_THREADS];
+    unsigned started = 1;
+    for (; started < threads; started++) {
+        members[started] = (struct crew_member){body, context, started};
+        if (pthread_create(&handles[started], NULL, crew_start, &members[started]) != 0)
+            break;
+    }
+    body(context, 0);
+    for (unsigned i = 1; i < started; i++)
+        pthread_join(handles[i], NULL);
+}
+
+struct parallel_loop {
+    parallel_work *work;
+    void *context;
+    size_t count, grain;
+    size_t next; /* atomic */
+    pthread_mutex_t lock;
+    cog_status status;
+    size_t failed_at;
+    cog_error error;
+};
+
+static void parallel_body(void *argument, unsigned worker) {
+    struct parallel_loop *loop = argument;
+    for (;;) {
+        size_t begin = __atomic_fetch_add(&loop->next, loop->grain, __ATOMIC_RELAXED);
+        if (begin >= loop->count)
+            return;
+        size_t end = loop->count - begin < loop->grain ? loop->count : begin + loop->grain;
+        cog_error error = {0};
+        cog_status status = loop->work(loop->context, worker, begin, end, &error);
+        if (status == COG_OK)
+            continue;
+        pthread_mutex_lock(&loop->lock);
+        if (loop->status == COG_OK || begin < loop->failed_at) {
+            loop->status = status;
+            loop->error = error;
+            loop->failed_at = begin;
+        }
+        pthread_mutex_unlock(&loop->lock);
+        __atomic_store_n(&loop->next, loop->count, __ATOMIC_RELAXED);
+        return;
+    }
+}
+
+cog_status parallel_for(unsigned threads, size_t count, size_t grain, parallel_work *work,
+                        void *context, cog_error *error) {
+    struct parallel_loop loop = {.work = work, .context = context, .count = count};
+    loop.grain = grain ? grain : 1;
+    pthread_mutex_init(&loop.lock, NULL);
+    size_t pieces = (count + loop.grain - 1) / loop.grain;
+    threads = threads_resolve(threads);
+    if (threads > pieces)
+        threads = pieces ? (unsigned)pieces : 1;
+    crew_run(threads, parallel_body, &loop);
+    pthread_mutex_destroy(&loop.lock);
+    if (loop.status != COG_OK && error)
+        *error = loop.error;
+    return loop.status;
+}
+
+enum slot_state { SLOT_FREE, SLOT_FILLED, SLOT_WORKING, SLOT_DONE };
+
+/* Batches go round a ring: slot s holds the batches s, s + n, s + 2n, ... of the sequence. */
+struct pipeline_run {
+    const struct pipeline *pipeline;
+    enum slot_state *states;
+    size_t produced, taken, consumed; /* sequence numbers of the next batch for each stage */
+    bool producing, consuming, ended;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    cog_status status;
+    cog_error error;
+};
+
+static size_t slot_of(const struct pipeline_run *run, size_t sequence) {
+    return sequence % run->pipeline->batch_count;
+}
+
+static void pipeline_fail(struct pipeline_run *run, cog_status status, const cog_error *error) {
+    if (run->status == COG_OK) {
+        run->status = status;
+        run->error = *error;
+    }
+}
+
+/* Each step is entered and left with the lock held, and drops it around the stage's work. */
+static void step_consume(struct pipeline_run *run) {
+    size_t slot = slot_of(run, run->consumed);
+    run->consuming = true;
+    pthread_mutex_unlock(&run->lock);
+    cog_error error = {0};
+    const struct pipeline *p = run->pipeline;
+    cog_status status = p->consume(p->context, p->batches[slot], &error);
+    pthread_mutex_lock(&run->lock);
+    run->consuming = false;
+    run->states[slot] = SLOT_FREE;
+    run->consumed++;
+    if (status != COG_OK)
+        pipeline_fail(run, status, &error);
+}
+
+static void step_work(struct pipeline_run *run, unsigned worker) {
+    size_t slot = slot_of(run, run->taken++);
+    run->states[slot] = SLOT_WORKING;
+    pthread_mutex_unlock(&run->lock);
+    cog_error error = {0};
+    const struct pipeline *p = run->pipeline;
+    cog_status status = p->work(p->context, worker, p->batches[slot], &error);
+    pthread_mutex_lock(&run->lock);
+    run->states[slot] = SLOT_DONE;
+    if (status != COG_OK)
+        pipeline_fail(run, status, &error);
+}
+
+static void step_produce(struct pipeline_run *run) {
+    size_t slot = slot_of(run, run->produced);
+    run->producing = true;
+    pthread_mutex_unlock(&run->lock);
+    cog_error error = {0};
+    const struct pipeline *p = run->pipeline;
+    bool end = false;
+    cog_status status = p->produce(p->context, p->batches[slot], &end, &error);
+    pthread_mutex_lock(&run->lock);
+    run->producing = false;
+    if (status != COG_OK) {
+        pipeline_fail(run, status, &error);
+    } else if (end) {
+        run->ended = true;
+    } else {
+        run->states[slot] = SLOT_FILLED;
+        run->produced++;
+    }
+}
+
+static void pipeline_body(void *argument, unsigned worker) {
+    struct pipeline_run *run = argument;
+    pthread_mutex_lock(&run->lock);
+    while (run->status == COG_OK && !(run->ended && run->consumed == run->produced)) {
+        if (!run->consuming && run->consumed < run->taken &&
+            run->states[slot_of(run, run->consumed)] == SLOT_DONE)
+            step_consume(run);
+        else if (!run->producing && !run->ended &&
+                 run->produced - run->consumed < run->pipeline->batch_count &&
+                 run->produced - run->taken < 2)
+            step_produce(run);
+        else if (run->taken < run->produced)
+            step_work(run, worker);
+        else {
+            pthread_cond_wait(&run->changed, &run->lock);
+            continue;
+        }
+        pthread_cond_broadcast(&run->changed);
+    }
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+}
+
+cog_status pipeline_run(const struct pipeline *pipeline, unsigned threads, cog_error *error) {
+    struct pipeline_run run = {.pipeline = pipeline};
+    run.states = memory_zeroed_array(pipeline->batch_count, sizeof *run.states);
+    if (!run.states)
+        return error_memory(error, pipeline->batch_count * sizeof *run.states, "a pipeline");
+    pthread_mutex_init(&run.lock, NULL);
+    pthread_cond_init(&run.changed, NULL);
+    crew_run(threads_resolve(threads), pipeline_body, &run);
+    pthread_cond_destroy(&run.changed);
+    pthread_mutex_destroy(&run.lock);
+    free(run.states);
+    if (run.status != COG_OK && error)
+        *error = run.error;
+    return run.status;
+}

@@ -1,0 +1,32 @@
+/* Threads: a loop over a range, and a pipeline that reads in order, works in parallel and delivers in
+ * order. Results never depend on the number of threads. With one thread nothing is started. */
+#ifndef COGNATE_BASE_THREADS_H
+#define COGNATE_BASE_THREADS_H
+
+#include "cognate.h"
+
+/* 0 means all processors this process may use. Never more than COG_MAX_THREADS. */
+unsigned threads_resolve(unsigned threads);
+
+/* Calls work(context, worker, begin, end) until [0, count) is covered by pieces of at most `grain`;
+ * worker < threads. The first failing piece ends the loop and its error is the result. */
+typedef cog_status parallel_work(void *context, unsigned worker, size_t begin, size_t end,
+                                 cog_error *error);
+cog_status parallel_for(unsigned threads, size_t count, size_t grain, parallel_work *work,
+                        void *context, cog_error *error);
+
+/* The three stages of a pipeline over batches that the caller owns. produce runs on one thread at a time
+ * and sets *end (with the batch left empty) when nothing is left; work runs on any; consume runs on one
+ * thread at a time and sees the batches in the order of their production. Every thread takes whatever
+ * stage is ready, so reading never idles a core. */
+struct pipeline {
+    cog_status (*produce)(void *context, void *batch, bool *end, cog_error *error);
+    cog_status (*work)(void *context, unsigned worker, void *batch, cog_error *error);
+    cog_status (*consume)(void *context, void *batch, cog_error *error);
+    void *context;
+    void **batches; /* 2 * threads + 1 or more keep every thread busy */
+    size_t batch_count;
+};
+cog_status pipeline_run(const struct pipeline *pipeline, unsigned threads, cog_error *error);
+
+#endif

@@ -1,0 +1,83 @@
+/* Reading documents from files: a reader cuts its inputs into batches of raw records on one thread
+ * (reader_fill); any thread turns a record of a batch into a document (reader_parse). Memory does not grow
+ * with the input, but for query logs, whose rows are grouped by query in memory. A reader can be rewound,
+ * because statistics need a pass of their own; standard input is kept in a scratch file for that. */
+#ifndef COGNATE_INPUT_READER_H
+#define COGNATE_INPUT_READER_H
+
+#include "input/document.h"
+
+enum input_format {
+    INPUT_AUTO, /* by extension, behind a compression's extension */
+    INPUT_TXT,
+    INPUT_JSONL,
+    INPUT_CSV,
+    INPUT_TSV,
+    INPUT_WIKIXML,
+    INPUT_LETT,
+    INPUT_QUERYLOG,
+};
+
+struct reader_options {
+    enum input_format format;
+    bool lines;             /* txt: each line is a document */
+    const char *text_field; /* jsonl, csv, tsv; borrowed for the reader's life */
+    const char *id_field;
+    const char *lang_field;
+    size_t batch_bytes; /* 0: 1 MiB; a longer record has a batch of its own */
+    bool spool;         /* keep what comes from standard input, so that the reader can be rewound */
+};
+void reader_options_init(struct reader_options *options);
+
+struct reader;
+/* What a worker needs to parse (JSON parser, decoded text); one a thread. */
+struct record_parser;
+/* Raw records; zero-initialise, reuse, release with record_batch_free. */
+struct record_batch {
+    struct buffer bytes;
+    struct record *records;
+    size_t count, capacity;
+    uint64_t first_record; /* number of records before this batch, over all files */
+};
+
+/* A bad record: why it cannot be a document. The message names file and line. */
+struct bad_record {
+    uint32_t file;
+    uint64_t line;
+    char message[512];
+};
+
+/* Paths are files, folders (read recursively, in the order of their names), or "-"; copied. */
+cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
+                       struct reader **reader, cog_error *error);
+void reader_close(struct reader *reader);
+/* Back to the first record. */
+cog_status reader_rewind(struct reader *reader, cog_error *error);
+
+/* The next records; *end with an empty batch when the inputs are exhausted. A truncated or damaged
+ * compressed file is an error. */
+cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *end,
+                       cog_error *error);
+void record_batch_free(struct record_batch *batch);
+
+cog_status record_parser_create(const struct reader *reader, struct record_parser **parser,
+                                cog_error *error);
+void record_parser_free(struct record_parser *parser);
+/* COG_OK with the document (views valid until the parser's next call and while the batch is unchanged);
+ * COG_ERR_INPUT with *bad filled for a record that has to be skipped; other statuses end the run. */
+cog_status reader_parse(struct record_parser *parser, const struct record_batch *batch, size_t index,
+                        struct document *document, struct bad_record *bad, cog_error *error);
+
+/* The name of input file number `file`, as it was given or found. Owned by the reader. */
+const char *reader_file_name(const struct reader *reader, uint32_t file);
+/* The format that file number `file` has been read as, and for csv and tsv its header row as it stands. */
+enum input_format reader_file_format(const struct reader *reader, uint32_t file);
+struct bytes_view reader_file_header(const struct reader *reader, uint32_t file);
+/* Bytes of the inputs on disk, and how many have been read: for progress. 0 total when unknown. */
+uint64_t reader_total_bytes(const struct reader *reader);
+uint64_t reader_read_bytes(const struct reader *reader);
+/* Files and folders that could not be opened: named, counted, and skipped. */
+size_t reader_skipped_file_count(const struct reader *reader);
+const char *reader_skipped_file_message(const struct reader *reader, size_t index);
+
+#endif

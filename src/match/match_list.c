@@ -1,0 +1,58 @@
+#include "match/match_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static cog_status reserve(struct match_list *list, size_t needed, cog_error *error) {
+    if (memory_grow((void **)&list->items, &list->capacity, needed, sizeof *list->items))
+        return COG_OK;
+    return error_memory(error, needed * sizeof *list->items,
+                        "matches; a higher threshold gives fewer");
+}
+
+cog_status match_list_add(struct match_list *list, struct match match, cog_error *error) {
+    if (list->count == list->capacity) {
+        cog_status status = reserve(list, list->count + 1, error);
+        if (status != COG_OK)
+            return status;
+    }
+    list->items[list->count++] = match;
+    return COG_OK;
+}
+
+cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error) {
+    if (to->count == 0) {
+        struct match_list empty = *to;
+        *to = *from;
+        *from = empty;
+        return COG_OK;
+    }
+    if (from->count == 0)
+        return COG_OK;
+    cog_status status = reserve(to, to->count + from->count, error);
+    if (status != COG_OK)
+        return status;
+    memcpy(to->items + to->count, from->items, from->count * sizeof *from->items);
+    to->count += from->count;
+    from->count = 0;
+    return COG_OK;
+}
+
+static int by_rows(const void *x, const void *y) {
+    const struct match *p = x, *q = y;
+    if (p->a != q->a)
+        return p->a < q->a ? -1 : 1;
+    return (p->b > q->b) - (p->b < q->b);
+}
+
+void match_list_sort(struct match_list *list) {
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof *list->items, by_rows);
+}
+
+void match_list_free(struct match_list *list) {
+    free(list->items);
+    *list = (struct match_list){0};
+}

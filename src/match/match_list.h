@@ -1,0 +1,27 @@
+/* Matches: pairs of rows with their measure, collected by several workers, delivered sorted. */
+#ifndef COGNATE_MATCH_MATCH_LIST_H
+#define COGNATE_MATCH_MATCH_LIST_H
+
+#include "base/error.h"
+
+/* a is the earlier row, or the row of the first collection. */
+struct match {
+    uint32_t a, b;
+    uint32_t distance; /* Hamming distance in bits; 0 where no signature was compared */
+    float similarity;  /* the true measure, or the estimate where there are no vectors */
+};
+
+/* Zero-initialise; match_list_free releases. */
+struct match_list {
+    struct match *items;
+    size_t count, capacity;
+};
+
+cog_status match_list_add(struct match_list *list, struct match match, cog_error *error);
+/* Moves everything of `from` behind `to`; from is left empty. */
+cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error);
+/* By a, then b. */
+void match_list_sort(struct match_list *list);
+void match_list_free(struct match_list *list);
+
+#endif

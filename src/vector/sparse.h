@@ -1,0 +1,38 @@
+/* Sparse rows: documents as weighted terms (for cosine) and as sets (for Jaccard). Columns are dense
+ * numbers in rising order of document frequency, the rarest first: what the joins want. */
+#ifndef COGNATE_VECTOR_SPARSE_H
+#define COGNATE_VECTOR_SPARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Row r is columns[offsets[r] .. offsets[r+1]) with their values, columns strictly rising. Cosine work
+ * wants rows of unit length (or empty). */
+struct sparse_matrix {
+    size_t rows;
+    uint32_t column_count;
+    uint64_t *offsets; /* rows + 1 */
+    uint32_t *columns;
+    float *values;
+};
+void sparse_matrix_free(struct sparse_matrix *matrix);
+
+/* Row r is members[offsets[r] .. offsets[r+1]), strictly rising; members that no other row has are left
+ * out and only counted, so sizes[r], the true size of the set, may be larger than the list. */
+struct set_collection {
+    size_t rows;
+    uint32_t member_count; /* members are numbered from 0 below this */
+    uint64_t *offsets;     /* rows + 1 */
+    uint32_t *members;
+    uint32_t *sizes;
+};
+void set_collection_free(struct set_collection *sets);
+
+/* Dot product in double, summed in rising column order: the same on every machine. */
+double sparse_dot(const uint32_t *a_columns, const float *a_values, size_t a_count,
+                  const uint32_t *b_columns, const float *b_values, size_t b_count);
+
+/* |a and b| of two strictly rising lists. */
+size_t set_overlap(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count);
+
+#endif

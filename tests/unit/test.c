@@ -1,0 +1,103 @@
+#include "test.h"
+
+#include <ftw.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_TESTS = 2000, MAX_PATHS = 4000 };
+
+static struct {
+    const char *name;
+    test_body *body;
+} tests[MAX_TESTS];
+static int test_count;
+static const char *skip_reason;
+static bool failed;
+static char folder[64];
+static char *paths[MAX_PATHS];
+static int path_count;
+
+void test_register(const char *name, test_body *body) {
+    if (test_count < MAX_TESTS) {
+        tests[test_count].name = name;
+        tests[test_count++].body = body;
+    }
+}
+
+void test_fail(const char *file, int line, const char *format, ...) {
+    va_list arguments;
+    printf("  %s:%d: ", file, line);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("\n");
+    failed = true;
+}
+
+void test_skip(const char *reason) {
+    skip_reason = reason;
+}
+
+const char *test_path(const char *name) {
+    if (!folder[0]) {
+        strcpy(folder, "/tmp/cognate-unit-XXXXXX");
+        if (!mkdtemp(folder))
+            abort();
+    }
+    char *path = NULL;
+    if (path_count == MAX_PATHS || asprintf(&path, "%s/%d-%s", folder, path_count, name) < 0)
+        abort();
+    return paths[path_count++] = path;
+}
+
+const char *test_data_folder(void) {
+    static const char *const candidates[] = {"../shared/data", "../../shared/data"};
+    const char *named = getenv("COGNATE_DATA");
+    if (named)
+        return named;
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+        if (access(candidates[i], R_OK) == 0)
+            return candidates[i];
+    return NULL;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where) {
+    (void)info;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int main(int argc, char **argv) {
+    int passed = 0, failures = 0, skipped = 0;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    qsort(tests, (size_t)test_count, sizeof tests[0], by_name);
+    for (int i = 0; i < test_count; i++) {
+        if (argc > 1 && !strstr(tests[i].name, argv[1]))
+            continue;
+        failed = false;
+        skip_reason = NULL;
+        tests[i].body();
+        if (failed) {
+            failures++;
+            printf("FAIL %s\n", tests[i].name);
+        } else if (skip_reason) {
+            skipped++;
+            printf("skip %s: %s\n", tests[i].name, skip_reason);
+        } else {
+            passed++;
+            printf("ok   %s\n", tests[i].name);
+        }
+    }
+    if (folder[0])
+        nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    for (int i = 0; i < path_count; i++)
+        free(paths[i]);
+    printf("%d passed, %d failed, %d skipped\n", passed, failures, skipped);
+    return failures != 0;
+}

@@ -1,0 +1,121 @@
+#include <math.h>
+#include <unistd.h>
+
+#include "base/mapping.h"
+#include "base/output.h"
+#include "base/portable_math.h"
+#include "base/random.h"
+#include "base/threads.h"
+#include "test.h"
+
+TEST(base_log_agrees_with_libm) {
+    struct random random = random_seeded(1);
+    for (int i = 0; i < 100000; i++) {
+        double x = exp((random_unit(&random) - 0.5) * 100);
+        double expected = log(x);
+        CHECK_MSG(fabs(portable_log(x) - expected) <= 1e-14 * fmax(1, fabs(expected)), "log(%g)", x);
+    }
+    CHECK(portable_log(1) == 0);
+}
+
+TEST(base_output_appears_only_on_commit) {
+    const char *path = test_path("out");
+    struct output *output = NULL;
+    CHECK_OK(output_open(path, &output, error));
+    CHECK_OK(output_write(output, "abc", 3, error));
+    CHECK(access(path, F_OK) != 0);
+    output_close(output);
+    CHECK(access(path, F_OK) != 0);
+    CHECK_OK(output_open(path, &output, error));
+    CHECK_OK(output_write(output, "abc", 3, error));
+    CHECK_OK(output_rewrite(output, 1, "X", 1, error));
+    CHECK_OK(output_commit(output, error));
+    output_close(output);
+    struct mapping mapping;
+    CHECK_OK(mapping_open(path, &mapping, error));
+    CHECK(mapping.size == 3 && memcmp(mapping.data, "aXc", 3) == 0);
+    mapping_close(&mapping);
+}
+
+TEST(base_full_disk_is_its_own_status) {
+    struct output *output = NULL;
+    cog_error failure = {0};
+    CHECK_OK(output_open("/dev/full", &output, error));
+    CHECK(output_write(output, "abc", 3, &failure) == COG_OK);
+    CHECK(output_commit(output, &failure) == COG_ERR_DISK);
+    CHECK(strstr(failure.message, "/dev/full"));
+    output_close(output);
+}
+
+struct count_context {
+    uint8_t seen[1000];
+};
+
+static cog_status count_piece(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
+    (void)worker;
+    (void)error;
+    struct count_context *counts = context;
+    for (size_t i = begin; i < end; i++)
+        counts->seen[i]++;
+    return COG_OK;
+}
+
+TEST(base_parallel_for_covers_the_range_once) {
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct count_context counts = {{0}};
+        CHECK_OK(parallel_for(threads, 1000, 7, count_piece, &counts, error));
+        for (int i = 0; i < 1000; i++)
+            CHECK(counts.seen[i] == 1);
+    }
+}
+
+struct line_context {
+    int produced, total, fail_at;
+    int next_expected;
+};
+
+static cog_status produce_number(void *context, void *batch, bool *end, cog_error *error) {
+    (void)error;
+    struct line_context *line = context;
+    if (line->produced == line->total)
+        *end = true;
+    else
+        *(int *)batch = line->produced++;
+    return COG_OK;
+}
+
+static cog_status square_number(void *context, unsigned worker, void *batch, cog_error *error) {
+    (void)worker;
+    struct line_context *line = context;
+    int *value = batch;
+    if (*value == line->fail_at)
+        return error_set(error, COG_ERR_INPUT, "batch %d", *value);
+    *value = *value * *value;
+    return COG_OK;
+}
+
+static cog_status check_number(void *context, void *batch, cog_error *error) {
+    struct line_context *line = context;
+    int expected = line->next_expected * line->next_expected;
+    line->next_expected++;
+    return *(int *)batch == expected ? COG_OK : error_set(error, COG_ERR_USAGE, "out of order");
+}
+
+TEST(base_pipeline_delivers_in_order) {
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        int slots[9];
+        void *batches[9];
+        for (int i = 0; i < 9; i++)
+            batches[i] = &slots[i];
+        struct line_context line = {.total = 5000, .fail_at = -1};
+        struct pipeline pipeline = {produce_number, square_number, check_number, &line, batches, 9};
+        CHECK_OK(pipeline_run(&pipeline, threads, error));
+        CHECK(line.next_expected == 5000);
+        struct line_context failing = {.total = 5000, .fail_at = 700};
+        pipeline.context = &failing;
+        cog_error failure;
+        CHECK(pipeline_run(&pipeline, threads, &failure) == COG_ERR_INPUT);
+        CHECK(strcmp(failure.message, "batch 700") == 0);
+    }
+}
