@@ -1,0 +1,173 @@
+#include <math.h>
+
+#include "base/random.h"
+#include "index/probes.h"
+#include "test.h"
+
+enum { SETS_MAX = 1 << 14 };
+
+struct oracle {
+    uint64_t masks[SETS_MAX];
+    uint32_t penalties[SETS_MAX];
+    size_t count;
+};
+
+/* Every subset of at most flips_max of the key's bits, the empty one included, straight from the
+ * penalties. */
+static void oracle_fill(struct oracle *oracle, const uint32_t *penalties, unsigned key_bits,
+                        unsigned flips_max) {
+    oracle->count = 0;
+    for (uint64_t set = 0; set < (uint64_t)1 << key_bits; set++) {
+        if ((unsigned)__builtin_popcountll(set) > flips_max)
+            continue;
+        uint32_t sum = 0;
+        for (unsigned i = 0; i < key_bits; i++)
+            if (set >> (key_bits - 1 - i) & 1)
+                sum += penalties[i];
+        oracle->masks[oracle->count] = set;
+        oracle->penalties[oracle->count++] = sum;
+    }
+}
+
+static int by_value(const void *x, const void *y) {
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return (a > b) - (a < b);
+}
+
+static int by_value32(const void *x, const void *y) {
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return (a > b) - (a < b);
+}
+
+static void random_penalties(struct random *random, uint32_t *penalties, unsigned key_bits) {
+    uint64_t range = random_below(random, 2) ? 5 : 1000000; /* the small one has many ties */
+    for (unsigned i = 0; i < key_bits; i++)
+        penalties[i] = (uint32_t)random_below(random, range);
+}
+
+TEST(probes_heap_is_the_sorted_list_of_all_sets) {
+    static struct oracle oracle;
+    static uint64_t seen[SETS_MAX];
+    struct random random = random_seeded(11);
+    struct probe_heap heap = {0};
+    for (int round = 0; round < 200; round++) {
+        unsigned key_bits = (unsigned)random_below(&random, 13);
+        unsigned flips_max = (unsigned)random_below(&random, 6);
+        uint32_t penalties[PROBE_BITS_MAX];
+        random_penalties(&random, penalties, key_bits);
+        oracle_fill(&oracle, penalties, key_bits, flips_max);
+        struct probe_bits bits;
+        probe_bits_init(&bits, penalties, key_bits, PROBE_BOUND_NONE);
+        CHECK(bits.count == key_bits);
+        CHECK_OK(probe_heap_start(&heap, &bits, flips_max, error));
+        size_t count = 0;
+        seen[count++] = 0;
+        qsort(oracle.penalties, oracle.count, sizeof *oracle.penalties, by_value32);
+        for (bool end = false;;) {
+            struct probe probe;
+            CHECK_OK(probe_heap_next(&heap, &probe, &end, error));
+            if (end)
+                break;
+            CHECK(count < oracle.count && probe.penalty == oracle.penalties[count]);
+            CHECK(probe.flips == (unsigned)__builtin_popcountll(probe.mask));
+            seen[count++] = probe.mask;
+        }
+        CHECK_MSG(count == oracle.count, "%zu sets, expected %zu", count, oracle.count);
+        qsort(seen, count, sizeof *seen, by_value);
+        qsort(oracle.masks, count, sizeof *oracle.masks, by_value);
+        CHECK(memcmp(seen, oracle.masks, count * sizeof *seen) == 0);
+    }
+    probe_heap_free(&heap);
+}
+
+TEST(probes_within_a_bound_are_those_of_the_heap) {
+    static uint64_t masks[SETS_MAX], expected[SETS_MAX];
+    struct random random = random_seeded(12);
+    struct probe_heap heap = {0};
+    for (int round = 0; round < 300; round++) {
+        unsigned key_bits = 1 + (unsigned)random_below(&random, 12);
+        unsigned flips_max = (unsigned)random_below(&random, 5);
+        uint32_t penalties[PROBE_BITS_MAX];
+        random_penalties(&random, penalties, key_bits);
+        struct probe_bits bits, bits_below;
+        probe_bits_init(&bits, penalties, key_bits, PROBE_BOUND_NONE);
+        uint32_t bound = bits.penalties[random_below(&random, key_bits)];
+        bound += (uint32_t)random_below(&random, bound + 2);
+        probe_bits_init(&bits_below, penalties, key_bits, bound);
+        size_t count = 0;
+        expected[count++] = 0;
+        CHECK_OK(probe_heap_start(&heap, &bits, flips_max, error));
+        for (bool end = false; !end;) {
+            struct probe probe = {0};
+            CHECK_OK(probe_heap_next(&heap, &probe, &end, error));
+            if (!end && probe.penalty <= bound)
+                expected[count++] = probe.mask;
+        }
+        CHECK(probes_within(&bits_below, flips_max, bound, masks, SETS_MAX) == count);
+        CHECK(masks[0] == 0);
+        CHECK(probes_within(&bits_below, flips_max, bound, masks, count / 2) == count / 2);
+        CHECK(probes_within(&bits, flips_max, bound, masks, SETS_MAX) == count);
+        qsort(masks, count, sizeof *masks, by_value);
+        qsort(expected, count, sizeof *expected, by_value);
+        CHECK(memcmp(masks, expected, count * sizeof *masks) == 0);
+    }
+    probe_heap_free(&heap);
+}
+
+TEST(probes_bound_for_a_count_is_the_least_that_passes_it) {
+    struct random random = random_seeded(13);
+    for (int round = 0; round < 200; round++) {
+        unsigned key_bits = 1 + (unsigned)random_below(&random, 26);
+        uint32_t penalties[PROBE_BITS_MAX];
+        random_penalties(&random, penalties, key_bits);
+        struct probe_bits bits;
+        probe_bits_init(&bits, penalties, key_bits, PROBE_BOUND_NONE);
+        size_t all = probes_within(&bits, 3, PROBE_BOUND_NONE, NULL, SIZE_MAX);
+        size_t wanted = 1 + random_below(&random, all);
+        uint32_t bound = probe_bound_for_count(&bits, 3, wanted);
+        CHECK(probes_within(&bits, 3, bound, NULL, SIZE_MAX) >= wanted);
+        CHECK(bound == 0 || probes_within(&bits, 3, bound - 1, NULL, SIZE_MAX) < wanted);
+        CHECK(probe_bound_for_count(&bits, 3, all + 1) == PROBE_BOUND_NONE);
+    }
+}
+
+TEST(probes_bound_for_a_recall_holds_that_much_probability) {
+    static struct oracle oracle;
+    struct random random = random_seeded(14);
+    for (int round = 0; round < 100; round++) {
+        unsigned key_bits = 1 + (unsigned)random_below(&random, 12);
+        uint32_t penalties[PROBE_BITS_MAX];
+        for (unsigned i = 0; i < key_bits; i++)
+            penalties[i] = probe_penalty(0.5 * random_unit(&random));
+        oracle_fill(&oracle, penalties, key_bits, 3);
+        struct probe_bits bits;
+        probe_bits_init(&bits, penalties, key_bits, PROBE_BOUND_NONE);
+        double recall = 0.3 + 0.69 * random_unit(&random);
+        uint32_t bound;
+        CHECK_OK(probe_bound_for_recall(&bits, 3, recall, &bound, error));
+        double total = 0, held = 0, below = 0;
+        for (size_t i = 0; i < oracle.count; i++) {
+            double odds = exp(-(double)oracle.penalties[i] / PROBE_PENALTY_ONE);
+            total += odds;
+            held += oracle.penalties[i] <= bound ? odds : 0;
+            below += oracle.penalties[i] < bound ? odds : 0;
+        }
+        CHECK(held >= recall * total * (1 - 1e-9));
+        CHECK(bound == 0 || below < recall * total * (1 + 1e-9));
+    }
+}
+
+TEST(probes_penalty_is_the_log_odds) {
+    CHECK(probe_penalty(0.5) == 0 && probe_penalty(0.9) == 0);
+    CHECK(probe_penalty(0) == PROBE_PENALTY_MAX && probe_penalty(1e-300) == PROBE_PENALTY_MAX);
+    for (double p = 0.001; p < 0.5; p += 0.001)
+        CHECK(fabs(probe_penalty(p) / (double)PROBE_PENALTY_ONE - log((1 - p) / p)) < 1e-5);
+}
+
+TEST(probes_refuse_too_many_flips) {
+    struct probe_heap heap = {0};
+    struct probe_bits bits = {0};
+    cog_error failure = {0};
+    CHECK(probe_heap_start(&heap, &bits, PROBE_FLIPS_MAX + 1, &failure) == COG_ERR_USAGE);
+    CHECK(failure.message[0]);
+}
