@@ -1,0 +1,92 @@
+/* Container files: a header, sections of bytes, a table of the sections, checksums over all of it,
+ * as docs/format.md says. A writer makes the file visible whole or not at all; a reader maps it,
+ * opens in constant time, lends the sections, and verifies everything on request. */
+#ifndef COGNATE_STORE_CONTAINER_H
+#define COGNATE_STORE_CONTAINER_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/mapping.h"
+
+/* Four letters in the order in which they stand in the file. */
+#define CONTAINER_TAG(a, b, c, d)                                                                  \
+    ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+
+enum {
+    CONTAINER_VERSION = 1,
+    CONTAINER_MAX_SECTIONS = 64,
+    CONTAINER_ALIGNMENT_BYTES = 64,
+};
+
+/* Kinds of files. */
+#define CONTAINER_STATISTICS CONTAINER_TAG('s', 't', 'a', 't')
+#define CONTAINER_SEGMENT CONTAINER_TAG('s', 'e', 'g', 'm')
+#define CONTAINER_MANIFEST CONTAINER_TAG('m', 'a', 'n', 'i')
+#define CONTAINER_LEXICON CONTAINER_TAG('l', 'e', 'x', 'i')
+
+/* ---- Writing
+ * ------------------------------------------------------------------------------------- */
+
+struct container_writer;
+
+/* path is copied and must name a file ("-" is refused). Free with container_writer_close. */
+cog_status container_writer_open(const char *path, uint32_t kind, struct container_writer **writer,
+                                 cog_error *error);
+/* A section is begun, appended to any number of times, and ended; each kind once in a file.
+ * Sections start at multiples of 64 bytes. */
+cog_status container_writer_begin(struct container_writer *writer, uint32_t section,
+                                  cog_error *error);
+cog_status container_writer_append(struct container_writer *writer, const void *data, size_t size,
+                                   cog_error *error);
+cog_status container_writer_end(struct container_writer *writer, cog_error *error);
+/* Begin, append, end. */
+cog_status container_writer_section(struct container_writer *writer, uint32_t section,
+                                    const void *data, size_t size, cog_error *error);
+/* Writes table and header and replaces the file under its name; nothing may be written afterwards.
+ */
+cog_status container_writer_commit(struct container_writer *writer, cog_error *error);
+/* Releases; without a commit nothing stays. Accepts NULL. */
+void container_writer_close(struct container_writer *writer);
+
+/* ---- Reading
+ * ------------------------------------------------------------------------------------- */
+
+struct container_section {
+    uint32_t kind;
+    uint64_t offset, size_bytes, checksum;
+};
+
+/* Zero-initialise; container_close releases. Threads may share it. */
+struct container {
+    const uint8_t *data; /* of the mapping, or borrowed from the caller of container_open_memory */
+    size_t size_bytes;
+    uint32_t kind, writer_version;
+    uint64_t header_checksum;
+    unsigned section_count;
+    struct container_section sections[CONTAINER_MAX_SECTIONS];
+    char *path;
+    struct mapping mapping;
+};
+
+/* Maps the file and checks header and section table, nothing else: constant time. kind 0 takes any.
+ */
+cog_status container_open(const char *path, uint32_t kind, struct container *container,
+                          cog_error *error);
+/* The same on bytes that the caller keeps alive (aligned to 64 if sections are used as arrays);
+ * name stands in messages. */
+cog_status container_open_memory(const char *name, const void *data, size_t size, uint32_t kind,
+                                 struct container *container, cog_error *error);
+/* Borrowed until container_close. False when the file has no such section. */
+bool container_find(const struct container *container, uint32_t section, struct bytes_view *view);
+/* As container_find, but a missing section is an error. */
+cog_status container_require(const struct container *container, uint32_t section,
+                             struct bytes_view *view, cog_error *error);
+/* Reads the whole file: checksums of all sections, zero padding. The error names the first damage.
+ */
+cog_status container_verify(const struct container *container, cog_error *error);
+void container_close(struct container *container);
+
+/* "segm" as text into 5 bytes; unprintable letters become '?'. */
+void container_tag_text(uint32_t tag, char text[5]);
+
+#endif

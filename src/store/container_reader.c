@@ -1,0 +1,187 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "store/container.h"
+#include "store/container_layout.h"
+#include "store/encoding.h"
+
+void container_tag_text(uint32_t tag, char text[5]) {
+    encode_u32((uint8_t *)text, tag);
+    for (int i = 0; i < 4; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            text[i] = '?';
+    text[4] = 0;
+}
+
+static cog_status refuse_foreign(const char *name, const uint8_t *data, size_t size,
+                                 cog_error *error) {
+    if (size == 0)
+        return error_set(error, COG_ERR_FORMAT, "%s: not a Cognate file; it is empty", name);
+    char shown[CONTAINER_MAGIC_BYTES * 4 + 1];
+    size_t length = 0;
+    for (size_t i = 0; i < size && i < CONTAINER_MAGIC_BYTES; i++) {
+        bool plain = data[i] >= ' ' && data[i] <= '~' && data[i] != '\\';
+        length += (size_t)snprintf(shown + length, sizeof shown - length, plain ? "%c" : "\\x%02x",
+                                   data[i]);
+    }
+    return error_set(error, COG_ERR_FORMAT, "%s: not a Cognate file; it starts with \"%s\"", name,
+                     shown);
+}
+
+static cog_status check_header(const char *name, const uint8_t *data, size_t size,
+                               cog_error *error) {
+    size_t known = size < CONTAINER_MAGIC_BYTES ? size : CONTAINER_MAGIC_BYTES;
+    if (size == 0 || memcmp(data, CONTAINER_MAGIC, known) != 0)
+        return refuse_foreign(name, data, size, error);
+    if (size < CONTAINER_HEADER_BYTES)
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: truncated inside the header (%zu bytes); make or copy it again", name,
+                         size);
+    if (hash_bytes(data, 56) != decode_u64(data + 56))
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: the header is damaged (checksum); make or copy the file again", name);
+    uint32_t minimum = decode_u32(data + 16);
+    if (minimum > CONTAINER_VERSION)
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: written by a later version of Cognate (format %u, this program reads "
+                         "up to %d); upgrade Cognate or make the file again",
+                         name, minimum, CONTAINER_VERSION);
+    uint64_t length = decode_u64(data + 32);
+    if (length != size)
+        return error_set_at(error, COG_ERR_FORMAT, size,
+                            "%s: %s: %zu bytes, the header says %llu; make or copy it again", name,
+                            size < length ? "truncated" : "longer than written", size,
+                            (unsigned long long)length);
+    return COG_OK;
+}
+
+static cog_status check_kind(const char *name, uint32_t found, uint32_t wanted, cog_error *error) {
+    if (wanted == 0 || found == wanted)
+        return COG_OK;
+    char found_text[5], wanted_text[5];
+    container_tag_text(found, found_text);
+    container_tag_text(wanted, wanted_text);
+    return error_set(error, COG_ERR_FORMAT,
+                     "%s: a Cognate file of kind \"%s\" where kind \"%s\" is needed", name,
+                     found_text, wanted_text);
+}
+
+/* Sections rise, do not overlap, and leave only padding between them and before the table. */
+static bool section_fits(const struct container *container, unsigned index, uint64_t *position,
+                         uint64_t table_offset) {
+    const struct container_section *section = &container->sections[index];
+    if (section->offset != *position || section->size_bytes > table_offset - *position)
+        return false;
+    for (unsigned i = 0; i < index; i++)
+        if (container->sections[i].kind == section->kind)
+            return false;
+    *position += section->size_bytes;
+    *position += container_padding(*position);
+    return *position <= table_offset;
+}
+
+static cog_status read_table(const char *name, struct container *container, cog_error *error) {
+    const uint8_t *data = container->data;
+    uint32_t count = decode_u32(data + 20);
+    uint64_t offset = decode_u64(data + 24);
+    if (count > CONTAINER_MAX_SECTIONS || offset < CONTAINER_HEADER_BYTES ||
+        offset > container->size_bytes ||
+        container->size_bytes - offset != count * (uint64_t)CONTAINER_ENTRY_BYTES ||
+        hash_bytes(data + offset, container->size_bytes - offset) != decode_u64(data + 40))
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: the section table is damaged; make or copy the file again", name);
+    uint64_t position = CONTAINER_HEADER_BYTES;
+    for (unsigned i = 0; i < count; i++) {
+        const uint8_t *entry = data + offset + i * (size_t)CONTAINER_ENTRY_BYTES;
+        container->sections[i] =
+            (struct container_section){decode_u32(entry), decode_u64(entry + 8),
+                                       decode_u64(entry + 16), decode_u64(entry + 24)};
+        if (!section_fits(container, i, &position, offset))
+            return error_set_at(error, COG_ERR_FORMAT, i,
+                                "%s: entry %u of the section table is impossible", name, i);
+    }
+    if (position != offset)
+        return error_set(error, COG_ERR_FORMAT, "%s: bytes between the sections and their table",
+                         name);
+    container->section_count = count;
+    return COG_OK;
+}
+
+cog_status container_open_memory(const char *name, const void *data, size_t size, uint32_t kind,
+                                 struct container *container, cog_error *error) {
+    *container = (struct container){.data = data, .size_bytes = size};
+    cog_status status = check_header(name, data, size, error);
+    if (status != COG_OK)
+        return status;
+    container->kind = decode_u32(container->data + 8);
+    container->writer_version = decode_u32(container->data + 12);
+    container->header_checksum = decode_u64(container->data + 56);
+    status = check_kind(name, container->kind, kind, error);
+    if (status == COG_OK)
+        status = read_table(name, container, error);
+    if (status == COG_OK && !(container->path = strdup(name)))
+        status = error_memory(error, strlen(name), "a path");
+    return status;
+}
+
+cog_status container_open(const char *path, uint32_t kind, struct container *container,
+                          cog_error *error) {
+    *container = (struct container){0};
+    struct mapping mapping;
+    cog_status status = mapping_open(path, &mapping, error);
+    if (status != COG_OK)
+        return status;
+    status = container_open_memory(path, mapping.data, mapping.size, kind, container, error);
+    container->mapping = mapping;
+    if (status != COG_OK)
+        container_close(container);
+    return status;
+}
+
+bool container_find(const struct container *container, uint32_t section, struct bytes_view *view) {
+    for (unsigned i = 0; i < container->section_count; i++)
+        if (container->sections[i].kind == section) {
+            *view = view_of((const char *)container->data + container->sections[i].offset,
+                            (size_t)container->sections[i].size_bytes);
+            return true;
+        }
+    return false;
+}
+
+cog_status container_require(const struct container *container, uint32_t section,
+                             struct bytes_view *view, cog_error *error) {
+    if (container_find(container, section, view))
+        return COG_OK;
+    char text[5];
+    container_tag_text(section, text);
+    return error_set(error, COG_ERR_FORMAT, "%s: section \"%s\" is missing", container->path, text);
+}
+
+cog_status container_verify(const struct container *container, cog_error *error) {
+    for (unsigned i = 0; i < container->section_count; i++) {
+        const struct container_section *section = &container->sections[i];
+        const uint8_t *bytes = container->data + section->offset;
+        char text[5];
+        container_tag_text(section->kind, text);
+        if (hash_bytes(bytes, (size_t)section->size_bytes) != section->checksum)
+            return error_set_at(error, COG_ERR_FORMAT, section->offset,
+                                "%s: section \"%s\" is damaged (checksum); make or copy the file "
+                                "again",
+                                container->path, text);
+        size_t padding = container_padding(section->size_bytes);
+        for (size_t b = 0; b < padding; b++)
+            if (bytes[section->size_bytes + b])
+                return error_set_at(
+                    error, COG_ERR_FORMAT, section->offset + section->size_bytes + b,
+                    "%s: the padding behind section \"%s\" is not zero", container->path, text);
+    }
+    return COG_OK;
+}
+
+void container_close(struct container *container) {
+    mapping_close(&container->mapping);
+    free(container->path);
+    *container = (struct container){0};
+}

@@ -1,0 +1,55 @@
+/* Settings: what a file records about how its content was made, as typed fields under short names.
+ * Two things belong together only if their settings are equal; the first difference is named if
+ * not. */
+#ifndef COGNATE_STORE_SETTINGS_H
+#define COGNATE_STORE_SETTINGS_H
+
+#include "store/container.h"
+
+#define SECTION_SETTINGS CONTAINER_TAG('s', 'e', 't', 't')
+
+enum setting_type { SETTING_TEXT = 1, SETTING_U64 = 2, SETTING_DOUBLE = 3 };
+
+struct setting {
+    char *key;
+    enum setting_type type;
+    char *text; /* of SETTING_TEXT, zero-terminated */
+    uint64_t number;
+    double real;
+};
+
+/* Zero-initialise; settings_free releases. Entries stand in the order of their keys. */
+struct settings {
+    struct setting *entries;
+    size_t count, capacity;
+};
+
+/* Adds or replaces; key (1 to 255 bytes) and text are copied. */
+cog_status settings_set_text(struct settings *settings, const char *key, const char *text,
+                             cog_error *error);
+cog_status settings_set_u64(struct settings *settings, const char *key, uint64_t number,
+                            cog_error *error);
+cog_status settings_set_double(struct settings *settings, const char *key, double real,
+                               cog_error *error);
+
+/* False (and *value as it was) when there is no such entry of this type. The text is borrowed until
+ * the next change. */
+bool settings_get_text(const struct settings *settings, const char *key, const char **value);
+bool settings_get_u64(const struct settings *settings, const char *key, uint64_t *value);
+bool settings_get_double(const struct settings *settings, const char *key, double *value);
+
+/* Doubles are compared by their bits. When not equal, `difference` (which may be NULL) tells the
+ * first one: "bits is 1024 here and 64 there". */
+enum { SETTINGS_DIFFERENCE_BYTES = 256 };
+bool settings_equal(const struct settings *here, const struct settings *there,
+                    char difference[SETTINGS_DIFFERENCE_BYTES]);
+
+cog_status settings_write(const struct settings *settings, struct container_writer *writer,
+                          cog_error *error);
+/* Fills zeroed settings from the file's section. */
+cog_status settings_read(const struct container *container, struct settings *settings,
+                         cog_error *error);
+
+void settings_free(struct settings *settings);
+
+#endif
