@@ -1,8 +1,8 @@
 /* Cognate: finds documents that say the same thing.
  *
  * This header is the whole public C API, in the order a user meets it. Calls that can fail return a
- * cog_status and fill an optional cog_error; handles are opaque and their free accepts NULL; inputs are
- * borrowed for the call unless a comment says otherwise.
+ * cog_status and fill an optional cog_error; handles are opaque and their free accepts NULL; inputs
+ * are borrowed for the call unless a comment says otherwise.
  */
 #ifndef COGNATE_H
 #define COGNATE_H
@@ -19,7 +19,8 @@ extern "C" {
 
 enum { COG_MAX_THREADS = 256 };
 
-/* ---- Errors -------------------------------------------------------------------------------------- */
+/* ---- Errors
+ * -------------------------------------------------------------------------------------- */
 
 typedef enum cog_status {
     COG_OK = 0,

@@ -18,7 +18,8 @@ struct buffer {
     size_t capacity;
 };
 
-/* Makes room for `extra` more bytes behind size; false when memory is out (the buffer stays as it was). */
+/* Makes room for `extra` more bytes behind size; false when memory is out (the buffer stays as it
+ * was). */
 bool buffer_reserve(struct buffer *buffer, size_t extra);
 bool buffer_append(struct buffer *buffer, const void *data, size_t size);
 bool buffer_append_text(struct buffer *buffer, const char *text);

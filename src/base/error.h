@@ -1,5 +1,5 @@
-/* Errors: every call that can fail returns a cog_status and fills an optional cog_error whose message
- * names the file, the place and the remedy. The library never prints and never exits. */
+/* Errors: every call that can fail returns a cog_status and fills an optional cog_error whose
+ * message names the file, the place and the remedy. The library never prints and never exits. */
 #ifndef COGNATE_BASE_ERROR_H
 #define COGNATE_BASE_ERROR_H
 
@@ -16,7 +16,8 @@ cog_status error_set_at(cog_error *error, cog_status status, uint64_t position, 
 /* COG_ERR_MEMORY with what could not be had. */
 cog_status error_memory(cog_error *error, size_t size_bytes, const char *what);
 
-/* Turns errno after a failed system call on path into the fitting status (a full disk is COG_ERR_DISK). */
+/* Turns errno after a failed system call on path into the fitting status (a full disk is
+ * COG_ERR_DISK). */
 cog_status error_system(cog_error *error, const char *doing, const char *path);
 
 #endif

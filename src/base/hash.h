@@ -1,5 +1,6 @@
-/* Hashing: one 64-bit hash of bytes (XXH3) names terms everywhere, and integer mixing derives from it
- * whatever else is random about a term. Both are the same on every machine and belong to the file format. */
+/* Hashing: one 64-bit hash of bytes (XXH3) names terms everywhere, and integer mixing derives from
+ * it whatever else is random about a term. Both are the same on every machine and belong to the
+ * file format. */
 #ifndef COGNATE_BASE_HASH_H
 #define COGNATE_BASE_HASH_H
 

@@ -17,7 +17,8 @@ cog_status mapping_open(const char *path, struct mapping *mapping, cog_error *er
     }
     cog_status status = COG_OK;
     if (!S_ISREG(info.st_mode)) {
-        status = error_set(error, COG_ERR_INPUT, "%s: not a regular file; it cannot be mapped", path);
+        status =
+            error_set(error, COG_ERR_INPUT, "%s: not a regular file; it cannot be mapped", path);
     } else if (info.st_size > 0) {
         void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
         if (data == MAP_FAILED)

@@ -50,8 +50,8 @@ void *memory_large(size_t size_bytes) {
     if (size_bytes > SIZE_MAX - HUGE_PAGE_BYTES)
         return NULL;
     size_t total = large_mapping_bytes(size_bytes);
-    void *block =
-        mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *block = mmap(NULL, total, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED)
         return NULL;
     if (size_bytes >= HUGE_PAGE_BYTES)

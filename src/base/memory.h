@@ -7,12 +7,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* count * size_bytes of uninitialised (or zeroed) memory; NULL on overflow or exhaustion. free() it. */
+/* count * size_bytes of uninitialised (or zeroed) memory; NULL on overflow or exhaustion. free()
+ * it. */
 void *memory_array(size_t count, size_t size_bytes);
 void *memory_zeroed_array(size_t count, size_t size_bytes);
 
-/* Makes room for `needed` elements in *array (capacity at least doubles). False on exhaustion, and then
- * the array is as it was. */
+/* Makes room for `needed` elements in *array (capacity at least doubles). False on exhaustion, and
+ * then the array is as it was. */
 bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_bytes);
 
 /* A block for large tables: aligned to 64 bytes, on huge pages where the system gives them, zeroed.

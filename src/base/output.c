@@ -34,15 +34,15 @@ static cog_status open_descriptor(struct output *output, cog_error *error) {
     }
     if (is_special_file(output->path)) {
         output->descriptor = open(output->path, O_WRONLY | O_CLOEXEC);
-        return output->descriptor < 0 ? error_system(error, "open for writing", output->path) : COG_OK;
+        return output->descriptor < 0 ? error_system(error, "open for writing", output->path)
+                                      : COG_OK;
     }
     size_t size = strlen(output->path) + 32;
     output->temporary_path = malloc(size);
     if (!output->temporary_path)
         return error_memory(error, size, "a file name");
     snprintf(output->temporary_path, size, "%s.tmp.%ld", output->path, (long)getpid());
-    output->descriptor =
-        open(output->temporary_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    output->descriptor = open(output->temporary_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (output->descriptor < 0) {
         cog_status status = error_system(error, "create", output->temporary_path);
         free(output->temporary_path);
@@ -68,7 +68,8 @@ cog_status output_open(const char *path, struct output **result, cog_error *erro
     return COG_OK;
 }
 
-static cog_status write_all(struct output *output, const char *data, size_t size, cog_error *error) {
+static cog_status write_all(struct output *output, const char *data, size_t size,
+                            cog_error *error) {
     while (size && !output->broken) {
         ssize_t done = write(output->descriptor, data, size);
         if (done < 0 && errno == EINTR)

@@ -1,6 +1,6 @@
-/* Output that appears whole or not at all: bytes go to a temporary file beside the target, which replaces
- * it by fsync, rename, fsync of the folder on commit. "-" is standard output, and a broken pipe there ends
- * the writing without an error. */
+/* Output that appears whole or not at all: bytes go to a temporary file beside the target, which
+ * replaces it by fsync, rename, fsync of the folder on commit. "-" is standard output, and a broken
+ * pipe there ends the writing without an error. */
 #ifndef COGNATE_BASE_OUTPUT_H
 #define COGNATE_BASE_OUTPUT_H
 

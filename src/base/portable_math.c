@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.172,
- * whose series falls by s^2 < 0.03 a term: 12 terms leave less than 1e-18. */
+/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <
+ * 0.172, whose series falls by s^2 < 0.03 a term: 12 terms leave less than 1e-18. */
 double portable_log(double x) {
     int exponent;
     double m = frexp(x, &exponent);

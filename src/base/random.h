@@ -1,4 +1,5 @@
-/* Random numbers that repeat: xoshiro256** seeded through SplitMix64. For sampling, permutations, tests. */
+/* Random numbers that repeat: xoshiro256** seeded through SplitMix64. For sampling, permutations,
+ * tests. */
 #ifndef COGNATE_BASE_RANDOM_H
 #define COGNATE_BASE_RANDOM_H
 

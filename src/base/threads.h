@@ -1,5 +1,5 @@
-/* Threads: a loop over a range, and a pipeline that reads in order, works in parallel and delivers in
- * order. Results never depend on the number of threads. With one thread nothing is started. */
+/* Threads: a loop over a range, and a pipeline that reads in order, works in parallel and delivers
+ * in order. Results never depend on the number of threads. With one thread nothing is started. */
 #ifndef COGNATE_BASE_THREADS_H
 #define COGNATE_BASE_THREADS_H
 
@@ -15,10 +15,10 @@ typedef cog_status parallel_work(void *context, unsigned worker, size_t begin, s
 cog_status parallel_for(unsigned threads, size_t count, size_t grain, parallel_work *work,
                         void *context, cog_error *error);
 
-/* The three stages of a pipeline over batches that the caller owns. produce runs on one thread at a time
- * and sets *end (with the batch left empty) when nothing is left; work runs on any; consume runs on one
- * thread at a time and sees the batches in the order of their production. Every thread takes whatever
- * stage is ready, so reading never idles a core. */
+/* The three stages of a pipeline over batches that the caller owns. produce runs on one thread at a
+ * time and sets *end (with the batch left empty) when nothing is left; work runs on any; consume
+ * runs on one thread at a time and sees the batches in the order of their production. Every thread
+ * takes whatever stage is ready, so reading never idles a core. */
 struct pipeline {
     cog_status (*produce)(void *context, void *batch, bool *end, cog_error *error);
     cog_status (*work)(void *context, unsigned worker, void *batch, cog_error *error);

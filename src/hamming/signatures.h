@@ -1,5 +1,6 @@
-/* Signatures in memory: rows of bits, each row padded with zero bits to whole 64-bit words. Bit 0 of a
- * signature is the highest bit of byte 0, as numpy.packbits has it, and the first bit of every key. */
+/* Signatures in memory: rows of bits, each row padded with zero bits to whole 64-bit words. Bit 0
+ * of a signature is the highest bit of byte 0, as numpy.packbits has it, and the first bit of every
+ * key. */
 #ifndef COGNATE_HAMMING_SIGNATURES_H
 #define COGNATE_HAMMING_SIGNATURES_H
 
@@ -28,8 +29,8 @@ static inline unsigned signature_bit(const uint8_t *signature, unsigned bit) {
     return (signature[bit / 8] >> (7 - bit % 8)) & 1u;
 }
 
-/* Bits [first, first + width) as an integer whose highest of `width` bits is bit `first`; width 1..57.
- * Reads up to 8 bytes from the byte of `first`, never beyond stride_bytes. */
+/* Bits [first, first + width) as an integer whose highest of `width` bits is bit `first`;
+ * width 1..57. Reads up to 8 bytes from the byte of `first`, never beyond stride_bytes. */
 static inline uint64_t signature_bits(const uint8_t *signature, size_t stride_bytes, unsigned first,
                                       unsigned width) {
     size_t byte = first / 8;

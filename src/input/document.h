@@ -15,7 +15,7 @@ struct document {
     struct bytes_view id;   /* never empty: a field of the record, or path:line */
     struct bytes_view lang; /* empty where the record does not say */
     struct bytes_view text; /* valid UTF-8 */
-    struct bytes_view raw;  /* the record's bytes as they stand in the input, its newline included */
+    struct bytes_view raw; /* the record's bytes as they stand in the input, its newline included */
     const struct given_term *terms; /* query logs: the terms, sorted by hash; else NULL */
     size_t term_count;
     uint32_t file; /* index of the input file, in the order of reading */

@@ -1,7 +1,8 @@
 /* Reading documents from files: a reader cuts its inputs into batches of raw records on one thread
- * (reader_fill); any thread turns a record of a batch into a document (reader_parse). Memory does not grow
- * with the input, but for query logs, whose rows are grouped by query in memory. A reader can be rewound,
- * because statistics need a pass of their own; standard input is kept in a scratch file for that. */
+ * (reader_fill); any thread turns a record of a batch into a document (reader_parse). Memory does
+ * not grow with the input, but for query logs, whose rows are grouped by query in memory. A reader
+ * can be rewound, because statistics need a pass of their own; standard input is kept in a scratch
+ * file for that. */
 #ifndef COGNATE_INPUT_READER_H
 #define COGNATE_INPUT_READER_H
 
@@ -63,14 +64,17 @@ void record_batch_free(struct record_batch *batch);
 cog_status record_parser_create(const struct reader *reader, struct record_parser **parser,
                                 cog_error *error);
 void record_parser_free(struct record_parser *parser);
-/* COG_OK with the document (views valid until the parser's next call and while the batch is unchanged);
- * COG_ERR_INPUT with *bad filled for a record that has to be skipped; other statuses end the run. */
-cog_status reader_parse(struct record_parser *parser, const struct record_batch *batch, size_t index,
-                        struct document *document, struct bad_record *bad, cog_error *error);
+/* COG_OK with the document (views valid until the parser's next call and while the batch is
+ * unchanged); COG_ERR_INPUT with *bad filled for a record that has to be skipped; other statuses
+ * end the run. */
+cog_status reader_parse(struct record_parser *parser, const struct record_batch *batch,
+                        size_t index, struct document *document, struct bad_record *bad,
+                        cog_error *error);
 
 /* The name of input file number `file`, as it was given or found. Owned by the reader. */
 const char *reader_file_name(const struct reader *reader, uint32_t file);
-/* The format that file number `file` has been read as, and for csv and tsv its header row as it stands. */
+/* The format that file number `file` has been read as, and for csv and tsv its header row as it
+ * stands. */
 enum input_format reader_file_format(const struct reader *reader, uint32_t file);
 struct bytes_view reader_file_header(const struct reader *reader, uint32_t file);
 /* Bytes of the inputs on disk, and how many have been read: for progress. 0 total when unknown. */

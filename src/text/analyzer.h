@@ -1,5 +1,5 @@
-/* From text to terms: NFKC case folding, Unicode word boundaries, stop words, stems, n-grams. A term is
- * named by its 64-bit hash; strings are made only for those who ask. */
+/* From text to terms: NFKC case folding, Unicode word boundaries, stop words, stems, n-grams. A
+ * term is named by its 64-bit hash; strings are made only for those who ask. */
 #ifndef COGNATE_TEXT_ANALYZER_H
 #define COGNATE_TEXT_ANALYZER_H
 
@@ -7,9 +7,11 @@
 #include "base/error.h"
 
 enum token_kind {
-    TOKENS_WORDS, /* Unicode words (UAX 29), numbers among them; dictionary or bigrams where no spaces are */
+    TOKENS_WORDS, /* Unicode words (UAX 29), numbers among them; dictionary or bigrams where no
+                     spaces are */
     TOKENS_REGEX, /* maximal runs of what Python's \w matches, lower-cased: no other folding */
-    TOKENS_CHARS, /* characters of the folded text, white space runs as one space; n-grams of them */
+    TOKENS_CHARS, /* characters of the folded text, white space runs as one space; n-grams of them
+                   */
 };
 
 enum { LANGUAGE_CODE_BYTES = 8, TERM_NGRAM_MAX = 32 };
@@ -29,8 +31,8 @@ cog_status analyzer_create(const struct term_options *options, struct analyzer *
                            cog_error *error);
 void analyzer_free(struct analyzer *analyzer);
 
-/* The terms of a text in their order; zero-initialise, reuse. Where strings were asked for, term i is
- * strings.data[ends[i - 1] .. ends[i]) (n-grams: tokens joined by a space). */
+/* The terms of a text in their order; zero-initialise, reuse. Where strings were asked for, term i
+ * is strings.data[ends[i - 1] .. ends[i]) (n-grams: tokens joined by a space). */
 struct term_list {
     uint64_t *hashes;
     size_t count, capacity;
@@ -41,9 +43,10 @@ struct term_list {
 };
 void term_list_free(struct term_list *list);
 
-/* text must be valid UTF-8. language (may be empty) is the document's own and wins over the options'. */
-cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text, struct bytes_view language,
-                        struct term_list *list, cog_error *error);
+/* text must be valid UTF-8. language (may be empty) is the document's own and wins over the
+ * options'. */
+cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
+                        struct bytes_view language, struct term_list *list, cog_error *error);
 
 /* Whether Snowball has a stemmer, and the package a stop-word list, for an ISO 639-1 code. */
 bool language_has_stemmer(const char *code);

@@ -1,4 +1,5 @@
-/* Stop words by language: the table is generated at build time from a package (stopwords_table.pl). */
+/* Stop words by language: the table is generated at build time from a package (stopwords_table.pl).
+ */
 #ifndef COGNATE_TEXT_STOPWORDS_H
 #define COGNATE_TEXT_STOPWORDS_H
 

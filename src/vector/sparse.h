@@ -1,13 +1,13 @@
-/* Sparse rows: documents as weighted terms (for cosine) and as sets (for Jaccard). Columns are dense
- * numbers in rising order of document frequency, the rarest first: what the joins want. */
+/* Sparse rows: documents as weighted terms (for cosine) and as sets (for Jaccard). Columns are
+ * dense numbers in rising order of document frequency, the rarest first: what the joins want. */
 #ifndef COGNATE_VECTOR_SPARSE_H
 #define COGNATE_VECTOR_SPARSE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Row r is columns[offsets[r] .. offsets[r+1]) with their values, columns strictly rising. Cosine work
- * wants rows of unit length (or empty). */
+/* Row r is columns[offsets[r] .. offsets[r+1]) with their values, columns strictly rising. Cosine
+ * work wants rows of unit length (or empty). */
 struct sparse_matrix {
     size_t rows;
     uint32_t column_count;
@@ -17,8 +17,8 @@ struct sparse_matrix {
 };
 void sparse_matrix_free(struct sparse_matrix *matrix);
 
-/* Row r is members[offsets[r] .. offsets[r+1]), strictly rising; members that no other row has are left
- * out and only counted, so sizes[r], the true size of the set, may be larger than the list. */
+/* Row r is members[offsets[r] .. offsets[r+1]), strictly rising; members that no other row has are
+ * left out and only counted, so sizes[r], the true size of the set, may be larger than the list. */
 struct set_collection {
     size_t rows;
     uint32_t member_count; /* members are numbered from 0 below this */

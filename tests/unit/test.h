@@ -1,5 +1,5 @@
-/* A small test runner: TEST(name) { ... CHECK(condition); ... }. Tests register themselves; `unit` runs
- * all of them, or those whose name contains an argument, and prints one line each. */
+/* A small test runner: TEST(name) { ... CHECK(condition); ... }. Tests register themselves; `unit`
+ * runs all of them, or those whose name contains an argument, and prints one line each. */
 #ifndef COGNATE_TEST_H
 #define COGNATE_TEST_H
 

@@ -13,7 +13,8 @@ TEST(base_log_agrees_with_libm) {
     for (int i = 0; i < 100000; i++) {
         double x = exp((random_unit(&random) - 0.5) * 100);
         double expected = log(x);
-        CHECK_MSG(fabs(portable_log(x) - expected) <= 1e-14 * fmax(1, fabs(expected)), "log(%g)", x);
+        CHECK_MSG(fabs(portable_log(x) - expected) <= 1e-14 * fmax(1, fabs(expected)), "log(%g)",
+                  x);
     }
     CHECK(portable_log(1) == 0);
 }

@@ -1,0 +1,44 @@
+#include "signature/signature_kernels.h"
+
+#include <pthread.h>
+
+static void accumulate(int32_t *sums, unsigned words, const uint64_t *patterns,
+                       const int32_t *weights, size_t count) {
+    for (size_t t = 0; t < count; t++)
+        for (unsigned i = 0; i < words; i++) {
+            uint64_t pattern = patterns[t * words + i];
+            for (unsigned b = 0; b < 64; b++)
+                sums[64 * i + b] += weights[t] & -(int32_t)((pattern >> b) & 1);
+        }
+}
+
+static void minimise(uint64_t *minima, const uint64_t *multipliers, const uint64_t *increments,
+                     size_t lanes, const uint64_t *hashes, size_t count) {
+    minimise_lanes(minima, multipliers, increments, lanes, hashes, count);
+}
+
+const struct signature_kernels signature_kernels_portable = {accumulate, minimise};
+
+const struct signature_kernels *signature_kernels_for(enum cpu_level level) {
+    if (!cpu_supports(level))
+        return NULL;
+#if defined(__x86_64__)
+    if (level == CPU_AVX512)
+        return &signature_kernels_avx512;
+    if (level == CPU_AVX2)
+        return &signature_kernels_avx2;
+#endif
+    return &signature_kernels_portable;
+}
+
+static const struct signature_kernels *chosen;
+
+static void choose(void) {
+    chosen = signature_kernels_for(cpu_best_level());
+}
+
+const struct signature_kernels *signature_kernels(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, choose);
+    return chosen;
+}

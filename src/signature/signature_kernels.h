@@ -1,0 +1,47 @@
+/* The inner loops of signing, one implementation an instruction set; all give the same integers. */
+#ifndef COGNATE_SIGNATURE_SIGNATURE_KERNELS_H
+#define COGNATE_SIGNATURE_SIGNATURE_KERNELS_H
+
+#include "base/cpu.h"
+
+struct signature_kernels {
+    /* For each of `count` patterns of `words` 64-bit words: sums[64 i + b] += weights[t] where bit
+     * b (from the lowest) of word i of pattern t is set. The sums may not overflow 32 bits. */
+    void (*accumulate)(int32_t *sums, unsigned words, const uint64_t *patterns,
+                       const int32_t *weights, size_t count);
+    /* minima[k] = min(minima[k], (hash * multipliers[k] + increments[k]) >> 32) over all hashes;
+     * lanes is a multiple of 8. */
+    void (*minimise)(uint64_t *minima, const uint64_t *multipliers, const uint64_t *increments,
+                     size_t lanes, const uint64_t *hashes, size_t count);
+};
+
+/* The table of the best level, chosen once. */
+const struct signature_kernels *signature_kernels(void);
+/* The table of one level, for tests: NULL where this build or machine has none. */
+const struct signature_kernels *signature_kernels_for(enum cpu_level level);
+
+extern const struct signature_kernels signature_kernels_portable;
+#if defined(__x86_64__)
+extern const struct signature_kernels signature_kernels_avx2;
+extern const struct signature_kernels signature_kernels_avx512;
+#endif
+
+/* Written once, compiled for each instruction set: the compiler vectorises it. */
+static inline void minimise_lanes(uint64_t *restrict minima, const uint64_t *restrict multipliers,
+                                  const uint64_t *restrict increments, size_t lanes,
+                                  const uint64_t *restrict hashes, size_t count) {
+    for (size_t k = 0; k < lanes; k += 8) {
+        uint64_t best[8];
+        for (int i = 0; i < 8; i++)
+            best[i] = minima[k + i];
+        for (size_t t = 0; t < count; t++)
+            for (int i = 0; i < 8; i++) {
+                uint64_t value = (hashes[t] * multipliers[k + i] + increments[k + i]) >> 32;
+                best[i] = value < best[i] ? value : best[i];
+            }
+        for (int i = 0; i < 8; i++)
+            minima[k + i] = best[i];
+    }
+}
+
+#endif

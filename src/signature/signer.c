@@ -1,0 +1,309 @@
+#include "signature/signer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "hamming/signatures.h"
+#include "signature/patterns.h"
+#include "signature/signature_kernels.h"
+
+/* Weights become integers of at most 15 bits, so 32-bit sums hold FLUSH_TERMS of them. */
+enum { WEIGHT_MAX = 32767, FLUSH_TERMS = 65536, BLOCK_TERMS = 64 };
+
+struct signer {
+    struct signature_options options;
+    const struct signature_kernels *kernels;
+    unsigned words;        /* 64-bit words of a pattern */
+    size_t lanes;          /* minhash: values, rounded up to 8 */
+    uint64_t *multipliers; /* minhash: lanes each */
+    uint64_t *increments;
+    int16_t gaussian[GAUSSIAN_STEPS];
+};
+
+struct signer_workspace {
+    uint64_t *patterns; /* BLOCK_TERMS patterns (topsig: as many minus planes behind them) */
+    int32_t *partial;   /* 64 * words sums, flushed into totals before they overflow */
+    int64_t *totals;
+    uint64_t *minima;
+    uint16_t *positions;
+    int32_t weights[2 * BLOCK_TERMS];
+};
+
+void signature_options_init(struct signature_options *options, enum signature_kind kind) {
+    *options = (struct signature_options){.kind = kind, .density = 1.0 / 6};
+    options->value_bits = SIGNATURE_VALUE_BITS;
+    options->bits = kind == SIGNATURE_SIMHASH ? 64 : kind == SIGNATURE_MINHASH ? 4096 : 1024;
+}
+
+cog_status signature_options_check(const struct signature_options *options, cog_error *error) {
+    if (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS)
+        return error_set(error, COG_ERR_USAGE, "signatures of %u bits: choose from %d to %d",
+                         options->bits, SIGNATURE_MIN_BITS, SIGNATURE_MAX_BITS);
+    if (options->kind == SIGNATURE_TOPSIG &&
+        !(options->density * options->bits >= 1 && options->density <= 0.5))
+        return error_set(error, COG_ERR_USAGE,
+                         "a TopSig density of %g at %u bits: choose from 1/bits to 0.5",
+                         options->density, options->bits);
+    if (options->kind != SIGNATURE_MINHASH)
+        return COG_OK;
+    if (options->value_bits < 1 || options->value_bits > SIGNATURE_VALUE_BITS)
+        return error_set(error, COG_ERR_USAGE, "minhash values of %u bits: choose from 1 to %d",
+                         options->value_bits, SIGNATURE_VALUE_BITS);
+    if (options->bits % options->value_bits)
+        return error_set(error, COG_ERR_USAGE,
+                         "%u bits do not hold whole minhash values of %u bits: choose a multiple",
+                         options->bits, options->value_bits);
+    return COG_OK;
+}
+
+static cog_status create_orderings(struct signer *signer, cog_error *error) {
+    size_t values = signer->options.bits / signer->options.value_bits;
+    signer->lanes = (values + 7) / 8 * 8;
+    signer->multipliers = memory_array(signer->lanes, sizeof(uint64_t));
+    signer->increments = memory_array(signer->lanes, sizeof(uint64_t));
+    if (!signer->multipliers || !signer->increments)
+        return error_memory(error, signer->lanes * 16, "minhash orderings");
+    uint64_t key = hash_mix(signer->options.seed ^ 0x6d696e68617368u);
+    for (size_t i = 0; i < signer->lanes; i++) {
+        signer->multipliers[i] = hash_sequence(key, 2 * i) | 1;
+        signer->increments[i] = hash_sequence(key, 2 * i + 1);
+    }
+    return COG_OK;
+}
+
+cog_status signer_create(const struct signature_options *options, struct signer **result,
+                         cog_error *error) {
+    cog_status status = signature_options_check(options, error);
+    if (status != COG_OK)
+        return status;
+    struct signer *signer = calloc(1, sizeof *signer);
+    if (!signer)
+        return error_memory(error, sizeof *signer, "a signer");
+    signer->options = *options;
+    signer->kernels = signature_kernels();
+    signer->words = (options->bits + 63) / 64;
+    if (options->kind == SIGNATURE_MINHASH)
+        status = create_orderings(signer, error);
+    if (options->kind == SIGNATURE_RP && options->gaussian)
+        gaussian_steps(signer->gaussian);
+    if (status != COG_OK) {
+        signer_free(signer);
+        return status;
+    }
+    *result = signer;
+    return COG_OK;
+}
+
+void signer_free(struct signer *signer) {
+    if (!signer)
+        return;
+    free(signer->multipliers);
+    free(signer->increments);
+    free(signer);
+}
+
+const struct signature_options *signer_options(const struct signer *signer) {
+    return &signer->options;
+}
+
+cog_status signer_workspace_create(const struct signer *signer, struct signer_workspace **result,
+                                   cog_error *error) {
+    struct signer_workspace *workspace = calloc(1, sizeof *workspace);
+    if (!workspace)
+        return error_memory(error, sizeof *workspace, "a signer's workspace");
+    size_t sums = 64 * (size_t)signer->words;
+    workspace->patterns = memory_array(2 * BLOCK_TERMS * (size_t)signer->words, sizeof(uint64_t));
+    workspace->partial = memory_array(sums, sizeof *workspace->partial);
+    workspace->totals = memory_array(sums, sizeof *workspace->totals);
+    workspace->minima = memory_array(signer->lanes, sizeof *workspace->minima);
+    workspace->positions = memory_array(signer->options.bits, sizeof *workspace->positions);
+    if (!workspace->patterns || !workspace->partial || !workspace->totals || !workspace->minima ||
+        !workspace->positions) {
+        signer_workspace_free(workspace);
+        return error_memory(error, sums * 12, "a signer's workspace");
+    }
+    *result = workspace;
+    return COG_OK;
+}
+
+void signer_workspace_free(struct signer_workspace *workspace) {
+    if (!workspace)
+        return;
+    free(workspace->patterns);
+    free(workspace->partial);
+    free(workspace->totals);
+    free(workspace->minima);
+    free(workspace->positions);
+    free(workspace);
+}
+
+/* The integer weights of a document are its weights over `unit`. */
+static double weight_unit(const struct weighted_terms *terms) {
+    if (!terms->weights)
+        return 1;
+    float largest = 0;
+    for (size_t i = 0; i < terms->count; i++)
+        largest = terms->weights[i] > largest ? terms->weights[i] : largest;
+    return largest > 0 ? (double)largest / WEIGHT_MAX : 1;
+}
+
+static void flush_partial(struct signer_workspace *workspace, size_t sums) {
+    for (size_t j = 0; j < sums; j++)
+        workspace->totals[j] += workspace->partial[j];
+    memset(workspace->partial, 0, sums * sizeof *workspace->partial);
+}
+
+/* Fills the patterns of a block of terms; returns how many there are (TopSig: two a term, the
+ * second subtracted). */
+static size_t fill_patterns(const struct signer *signer, struct signer_workspace *workspace,
+                            const uint64_t *hashes, size_t count) {
+    const struct signature_options *options = &signer->options;
+    unsigned words = signer->words;
+    uint64_t *patterns = workspace->patterns;
+    switch (options->kind) {
+    case SIGNATURE_TOPSIG: {
+        unsigned ones = (unsigned)(options->density * options->bits);
+        for (size_t t = 0; t < count; t++) {
+            pattern_ternary(hashes[t], options->seed, options->bits, ones, workspace->positions,
+                            words, patterns + t * words, patterns + (count + t) * words);
+            workspace->weights[count + t] = -workspace->weights[t];
+        }
+        return 2 * count;
+    }
+    case SIGNATURE_SIMHASH:
+        for (size_t t = 0; t < count; t++)
+            pattern_simhash(hashes[t], options->seed, words, patterns + t * words);
+        return count;
+    default:
+        for (size_t t = 0; t < count; t++)
+            pattern_signs(hashes[t], options->seed, words, patterns + t * words);
+        return count;
+    }
+}
+
+/* A Gaussian value a bit: byte b of the term's sequence picks its step. */
+static void add_gaussian(const struct signer *signer, struct signer_workspace *workspace,
+                         const uint64_t *hashes, size_t count) {
+    for (size_t t = 0; t < count; t++) {
+        uint64_t key = pattern_key(hashes[t], signer->options.seed), bytes = 0;
+        for (unsigned j = 0; j < signer->options.bits; j++) {
+            if (j % 8 == 0)
+                bytes = hash_sequence(key, j / 8);
+            workspace->totals[j] +=
+                (int64_t)workspace->weights[t] * signer->gaussian[(bytes >> (j % 8 * 8)) & 255];
+        }
+    }
+}
+
+/* Leaves in workspace->totals the sums in units of `unit` (times 1024 for Gaussian values). */
+static void sum_terms(const struct signer *signer, struct signer_workspace *workspace,
+                      const struct weighted_terms *terms, double unit) {
+    size_t sums = 64 * (size_t)signer->words, unflushed = 0;
+    bool gaussian = signer->options.kind == SIGNATURE_RP && signer->options.gaussian;
+    bool signs = signer->options.kind != SIGNATURE_TOPSIG && !gaussian;
+    int64_t total_weight = 0;
+    memset(workspace->partial, 0, sums * sizeof *workspace->partial);
+    memset(workspace->totals, 0, sums * sizeof *workspace->totals);
+    for (size_t begin = 0; begin < terms->count; begin += BLOCK_TERMS) {
+        size_t count = terms->count - begin < BLOCK_TERMS ? terms->count - begin : BLOCK_TERMS;
+        for (size_t t = 0; t < count; t++) {
+            double weight = terms->weights ? (double)terms->weights[begin + t] / unit + 0.5 : 1;
+            workspace->weights[t] = (int32_t)weight;
+            total_weight += workspace->weights[t];
+        }
+        if (gaussian) {
+            add_gaussian(signer, workspace, terms->hashes + begin, count);
+            continue;
+        }
+        size_t patterns = fill_patterns(signer, workspace, terms->hashes + begin, count);
+        signer->kernels->accumulate(workspace->partial, signer->words, workspace->patterns,
+                                    workspace->weights, patterns);
+        unflushed += count;
+        if (unflushed > FLUSH_TERMS - BLOCK_TERMS) {
+            flush_partial(workspace, sums);
+            unflushed = 0;
+        }
+    }
+    flush_partial(workspace, sums);
+    /* A sign is +1 where the pattern has a bit and -1 elsewhere: twice the sum of the former less
+     * all. */
+    if (signs)
+        for (size_t j = 0; j < sums; j++)
+            workspace->totals[j] = 2 * workspace->totals[j] - total_weight;
+}
+
+static void sign_sums(const struct signer *signer, struct signer_workspace *workspace,
+                      const struct weighted_terms *terms, uint8_t *signature, float *sums) {
+    double unit = weight_unit(terms);
+    sum_terms(signer, workspace, terms, unit);
+    memset(signature, 0, signature_stride_bytes(signer->options.bits));
+    for (unsigned j = 0; j < signer->options.bits; j++)
+        signature[j / 8] |= (uint8_t)((workspace->totals[j] >= 0) << (7 - j % 8));
+    if (!sums)
+        return;
+    double scale =
+        signer->options.kind == SIGNATURE_RP && signer->options.gaussian ? unit / 1024 : unit;
+    for (unsigned j = 0; j < signer->options.bits; j++)
+        sums[j] = (float)((double)workspace->totals[j] * scale);
+}
+
+/* Packs the low value_bits of each minimum, highest bit first. */
+static void sign_minima(const struct signer *signer, struct signer_workspace *workspace,
+                        const struct weighted_terms *terms, uint8_t *signature, float *sums) {
+    const struct signature_options *options = &signer->options;
+    for (size_t i = 0; i < signer->lanes; i++)
+        workspace->minima[i] = UINT32_MAX;
+    signer->kernels->minimise(workspace->minima, signer->multipliers, signer->increments,
+                              signer->lanes, terms->hashes, terms->count);
+    memset(signature, 0, signature_stride_bytes(options->bits));
+    for (unsigned j = 0; j < options->bits; j++) {
+        unsigned value = j / options->value_bits, bit = j % options->value_bits;
+        uint64_t set = (workspace->minima[value] >> (options->value_bits - 1 - bit)) & 1;
+        signature[j / 8] |= (uint8_t)(set << (7 - j % 8));
+    }
+    if (sums)
+        memset(sums, 0, options->bits * sizeof *sums);
+}
+
+void signer_sign(const struct signer *signer, struct signer_workspace *workspace,
+                 const struct weighted_terms *terms, uint8_t *signature, float *sums) {
+    if (signer->options.kind == SIGNATURE_MINHASH)
+        sign_minima(signer, workspace, terms, signature, sums);
+    else
+        sign_sums(signer, workspace, terms, signature, sums);
+}
+
+static unsigned bit_distance(const uint8_t *a, const uint8_t *b, unsigned bits) {
+    unsigned distance = 0;
+    for (size_t i = 0; i < signature_stride_bytes(bits); i += 8) {
+        uint64_t x, y;
+        memcpy(&x, a + i, 8);
+        memcpy(&y, b + i, 8);
+        distance += (unsigned)__builtin_popcountll(x ^ y);
+    }
+    return distance;
+}
+
+/* Values of b bits agree by chance with probability 2^-b; the excess over that is the estimate. */
+static double estimate_jaccard(const struct signature_options *options, const uint8_t *a,
+                               const uint8_t *b) {
+    unsigned values = options->bits / options->value_bits, equal = 0;
+    size_t stride = signature_stride_bytes(options->bits);
+    for (unsigned i = 0; i < values; i++) {
+        unsigned first = i * options->value_bits;
+        equal += signature_bits(a, stride, first, options->value_bits) ==
+                 signature_bits(b, stride, first, options->value_bits);
+    }
+    double chance = 1.0 / (double)(1ull << options->value_bits);
+    double estimate = ((double)equal / values - chance) / (1 - chance);
+    return estimate > 0 ? estimate : 0;
+}
+
+double signature_estimate(const struct signature_options *options, const uint8_t *a,
+                          const uint8_t *b) {
+    if (options->kind == SIGNATURE_MINHASH)
+        return estimate_jaccard(options, a, b);
+    return cos(M_PI * bit_distance(a, b, options->bits) / options->bits);
+}

@@ -1,0 +1,115 @@
+#include "vector/bag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Open addressing from hash to position in the bag. A slot belongs to the current document only if
+ * its stamp is the counter's, so starting a document costs one increment. */
+struct slot {
+    uint32_t stamp;
+    uint32_t position;
+};
+
+struct bag_counter {
+    struct slot *slots;
+    size_t slot_count; /* a power of two */
+    uint32_t stamp;
+    uint64_t *hashes;
+    uint32_t *frequencies;
+    size_t hash_capacity, frequency_capacity;
+};
+
+enum { FIRST_SLOTS = 4096 };
+
+cog_status bag_counter_create(struct bag_counter **result, cog_error *error) {
+    struct bag_counter *counter = calloc(1, sizeof *counter);
+    if (!counter)
+        return error_memory(error, sizeof *counter, "a term counter");
+    counter->slots = memory_zeroed_array(FIRST_SLOTS, sizeof *counter->slots);
+    counter->slot_count = FIRST_SLOTS;
+    if (!counter->slots) {
+        bag_counter_free(counter);
+        return error_memory(error, FIRST_SLOTS * sizeof *counter->slots, "a term counter");
+    }
+    *result = counter;
+    return COG_OK;
+}
+
+void bag_counter_free(struct bag_counter *counter) {
+    if (!counter)
+        return;
+    free(counter->slots);
+    free(counter->hashes);
+    free(counter->frequencies);
+    free(counter);
+}
+
+static void start_document(struct bag_counter *counter) {
+    if (++counter->stamp == 0) {
+        memset(counter->slots, 0, counter->slot_count * sizeof *counter->slots);
+        counter->stamp = 1;
+    }
+}
+
+/* Slots for at most half load with `distinct` terms, and the terms counted so far put into them. */
+static cog_status grow_slots(struct bag_counter *counter, size_t distinct, cog_error *error) {
+    size_t wanted = counter->slot_count * 4;
+    struct slot *slots = memory_zeroed_array(wanted, sizeof *slots);
+    if (!slots)
+        return error_memory(error, wanted * sizeof *slots, "a document's terms");
+    free(counter->slots);
+    counter->slots = slots;
+    counter->slot_count = wanted;
+    counter->stamp = 1;
+    for (size_t i = 0; i < distinct; i++) {
+        size_t at = counter->hashes[i] & (wanted - 1);
+        while (slots[at].stamp == 1)
+            at = (at + 1) & (wanted - 1);
+        slots[at] = (struct slot){1, (uint32_t)i};
+    }
+    return COG_OK;
+}
+
+static cog_status reserve_terms(struct bag_counter *counter, size_t needed, cog_error *error) {
+    if (memory_grow((void **)&counter->hashes, &counter->hash_capacity, needed,
+                    sizeof *counter->hashes) &&
+        memory_grow((void **)&counter->frequencies, &counter->frequency_capacity, needed,
+                    sizeof *counter->frequencies))
+        return COG_OK;
+    return error_memory(error, needed * 12, "a document's terms");
+}
+
+cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t count,
+                     struct bag_view *bag, cog_error *error) {
+    size_t distinct = 0;
+    start_document(counter);
+    for (size_t i = 0; i < count; i++) {
+        if (distinct * 2 >= counter->slot_count) {
+            cog_status status = grow_slots(counter, distinct, error);
+            if (status != COG_OK)
+                return status;
+        }
+        size_t mask = counter->slot_count - 1;
+        size_t at = hashes[i] & mask;
+        struct slot *slot = &counter->slots[at];
+        while (slot->stamp == counter->stamp && counter->hashes[slot->position] != hashes[i])
+            slot = &counter->slots[at = (at + 1) & mask];
+        if (slot->stamp == counter->stamp) {
+            uint32_t *frequency = &counter->frequencies[slot->position];
+            *frequency += *frequency != UINT32_MAX;
+            continue;
+        }
+        if (distinct == counter->hash_capacity || distinct == counter->frequency_capacity) {
+            cog_status status = reserve_terms(counter, distinct + 1, error);
+            if (status != COG_OK)
+                return status;
+        }
+        *slot = (struct slot){counter->stamp, (uint32_t)distinct};
+        counter->hashes[distinct] = hashes[i];
+        counter->frequencies[distinct++] = 1;
+    }
+    *bag = (struct bag_view){counter->hashes, counter->frequencies, distinct, count};
+    return COG_OK;
+}

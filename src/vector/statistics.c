@@ -1,0 +1,264 @@
+#include "vector/statistics.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* 64 tables, chosen by the hash's top bits and addressed by its low bits, each under its own lock.
+ */
+enum { SHARDS = 64, SHARD_SHIFT = 58, FIRST_ENTRIES = 256, PENDING = 512 };
+
+struct entry {
+    uint64_t hash; /* 0 marks an empty slot; the term whose hash is 0 is stored as 1 */
+    struct term_counts counts;
+};
+
+struct shard {
+    pthread_mutex_t lock;
+    struct entry *entries;
+    size_t entry_count, used; /* entry_count is a power of two */
+};
+
+struct statistics {
+    struct shard shards[SHARDS];
+    uint64_t documents, total_length; /* atomic */
+};
+
+struct pending {
+    uint64_t hash;
+    uint32_t frequency;
+};
+
+struct statistics_batch {
+    struct statistics *statistics;
+    struct pending pending[SHARDS][PENDING];
+    unsigned counts[SHARDS];
+};
+
+static uint64_t stored_hash(uint64_t hash) {
+    return hash ? hash : 1;
+}
+
+cog_status statistics_create(struct statistics **result, cog_error *error) {
+    struct statistics *statistics = calloc(1, sizeof *statistics);
+    if (!statistics)
+        return error_memory(error, sizeof *statistics, "statistics");
+    for (int i = 0; i < SHARDS; i++) {
+        struct shard *shard = &statistics->shards[i];
+        pthread_mutex_init(&shard->lock, NULL);
+        shard->entries = memory_zeroed_array(FIRST_ENTRIES, sizeof *shard->entries);
+        shard->entry_count = FIRST_ENTRIES;
+        if (!shard->entries) {
+            statistics_free(statistics);
+            return error_memory(error, FIRST_ENTRIES * sizeof *shard->entries, "statistics");
+        }
+    }
+    *result = statistics;
+    return COG_OK;
+}
+
+void statistics_free(struct statistics *statistics) {
+    if (!statistics)
+        return;
+    for (int i = 0; i < SHARDS; i++) {
+        pthread_mutex_destroy(&statistics->shards[i].lock);
+        free(statistics->shards[i].entries);
+    }
+    free(statistics);
+}
+
+static uint32_t add_saturated(uint32_t a, uint32_t b) {
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+static struct entry *find_slot(const struct shard *shard, uint64_t hash) {
+    size_t mask = shard->entry_count - 1;
+    size_t at = hash & mask;
+    while (shard->entries[at].hash && shard->entries[at].hash != hash)
+        at = (at + 1) & mask;
+    return &shard->entries[at];
+}
+
+static cog_status grow_shard(struct shard *shard, cog_error *error) {
+    struct shard grown = *shard;
+    grown.entry_count *= 2;
+    grown.entries = memory_zeroed_array(grown.entry_count, sizeof *grown.entries);
+    if (!grown.entries)
+        return error_memory(error, grown.entry_count * sizeof *grown.entries,
+                            "the vocabulary; sign with fewer distinct terms (a smaller --ngram)");
+    for (size_t i = 0; i < shard->entry_count; i++)
+        if (shard->entries[i].hash)
+            *find_slot(&grown, shard->entries[i].hash) = shard->entries[i];
+    free(shard->entries);
+    shard->entries = grown.entries;
+    shard->entry_count = grown.entry_count;
+    return COG_OK;
+}
+
+static cog_status shard_add(struct shard *shard, uint64_t hash, struct term_counts counts,
+                            cog_error *error) {
+    if (shard->used * 4 >= shard->entry_count * 3) {
+        cog_status status = grow_shard(shard, error);
+        if (status != COG_OK)
+            return status;
+    }
+    struct entry *entry = find_slot(shard, hash);
+    if (!entry->hash) {
+        entry->hash = hash;
+        shard->used++;
+    }
+    entry->counts.document_frequency =
+        add_saturated(entry->counts.document_frequency, counts.document_frequency);
+    entry->counts.collection_frequency =
+        add_saturated(entry->counts.collection_frequency, counts.collection_frequency);
+    return COG_OK;
+}
+
+cog_status statistics_add_term(struct statistics *statistics, uint64_t hash,
+                               struct term_counts counts, cog_error *error) {
+    hash = stored_hash(hash);
+    struct shard *shard = &statistics->shards[hash >> SHARD_SHIFT];
+    pthread_mutex_lock(&shard->lock);
+    cog_status status = shard_add(shard, hash, counts, error);
+    pthread_mutex_unlock(&shard->lock);
+    return status;
+}
+
+void statistics_add_documents(struct statistics *statistics, uint64_t documents,
+                              uint64_t total_length) {
+    __atomic_fetch_add(&statistics->documents, documents, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&statistics->total_length, total_length, __ATOMIC_RELAXED);
+}
+
+cog_status statistics_batch_create(struct statistics *statistics, struct statistics_batch **result,
+                                   cog_error *error) {
+    struct statistics_batch *batch = calloc(1, sizeof *batch);
+    if (!batch)
+        return error_memory(error, sizeof *batch, "statistics");
+    batch->statistics = statistics;
+    *result = batch;
+    return COG_OK;
+}
+
+void statistics_batch_free(struct statistics_batch *batch) {
+    free(batch);
+}
+
+static cog_status flush_shard(struct statistics_batch *batch, unsigned number, cog_error *error) {
+    struct shard *shard = &batch->statistics->shards[number];
+    const struct pending *pending = batch->pending[number];
+    unsigned count = batch->counts[number];
+    cog_status status = COG_OK;
+    pthread_mutex_lock(&shard->lock);
+    for (unsigned i = 0; i < count && status == COG_OK; i++) {
+        if (i + 8 < count)
+            __builtin_prefetch(&shard->entries[pending[i + 8].hash & (shard->entry_count - 1)], 1);
+        status =
+            shard_add(shard, pending[i].hash, (struct term_counts){1, pending[i].frequency}, error);
+    }
+    pthread_mutex_unlock(&shard->lock);
+    batch->counts[number] = 0;
+    return status;
+}
+
+cog_status statistics_batch_add(struct statistics_batch *batch, const struct bag_view *bag,
+                                cog_error *error) {
+    for (size_t i = 0; i < bag->count; i++) {
+        uint64_t hash = stored_hash(bag->hashes[i]);
+        unsigned number = (unsigned)(hash >> SHARD_SHIFT);
+        if (batch->counts[number] == PENDING) {
+            cog_status status = flush_shard(batch, number, error);
+            if (status != COG_OK)
+                return status;
+        }
+        batch->pending[number][batch->counts[number]++] =
+            (struct pending){hash, bag->frequencies[i]};
+    }
+    statistics_add_documents(batch->statistics, 1, bag->length);
+    return COG_OK;
+}
+
+cog_status statistics_batch_flush(struct statistics_batch *batch, cog_error *error) {
+    cog_status status = COG_OK;
+    for (unsigned i = 0; i < SHARDS && status == COG_OK; i++)
+        status = flush_shard(batch, i, error);
+    return status;
+}
+
+static cog_status add_visited(void *context, uint64_t hash, struct term_counts counts,
+                              cog_error *error) {
+    return statistics_add_term(context, hash, counts, error);
+}
+
+cog_status statistics_merge(struct statistics *statistics, const struct statistics *other,
+                            cog_error *error) {
+    statistics_add_documents(statistics, other->documents, other->total_length);
+    return statistics_visit(other, add_visited, statistics, error);
+}
+
+uint64_t statistics_document_count(const struct statistics *statistics) {
+    return statistics->documents;
+}
+
+uint64_t statistics_total_length(const struct statistics *statistics) {
+    return statistics->total_length;
+}
+
+uint64_t statistics_term_count(const struct statistics *statistics) {
+    uint64_t count = 0;
+    for (int i = 0; i < SHARDS; i++)
+        count += statistics->shards[i].used;
+    return count;
+}
+
+uint64_t statistics_memory_bytes(const struct statistics *statistics) {
+    uint64_t bytes = sizeof *statistics;
+    for (int i = 0; i < SHARDS; i++)
+        bytes += statistics->shards[i].entry_count * sizeof(struct entry);
+    return bytes;
+}
+
+double statistics_mean_length(const struct statistics *statistics) {
+    if (statistics->documents == 0 || statistics->total_length == 0)
+        return 1;
+    return (double)statistics->total_length / (double)statistics->documents;
+}
+
+struct term_counts statistics_find(const struct statistics *statistics, uint64_t hash) {
+    hash = stored_hash(hash);
+    return find_slot(&statistics->shards[hash >> SHARD_SHIFT], hash)->counts;
+}
+
+void statistics_prefetch(const struct statistics *statistics, uint64_t hash) {
+    hash = stored_hash(hash);
+    const struct shard *shard = &statistics->shards[hash >> SHARD_SHIFT];
+    __builtin_prefetch(&shard->entries[hash & (shard->entry_count - 1)]);
+}
+
+static int by_hash(const void *a, const void *b) {
+    const struct entry *p = a, *q = b;
+    return (p->hash > q->hash) - (p->hash < q->hash);
+}
+
+/* Shards follow each other in the order of the hash's top bits, so sorting each gives the whole
+ * order. */
+cog_status statistics_visit(const struct statistics *statistics, statistics_visitor *visit,
+                            void *context, cog_error *error) {
+    cog_status status = COG_OK;
+    for (int i = 0; i < SHARDS && status == COG_OK; i++) {
+        const struct shard *shard = &statistics->shards[i];
+        struct entry *sorted = memory_array(shard->used, sizeof *sorted);
+        if (!sorted)
+            return error_memory(error, shard->used * sizeof *sorted, "sorted statistics");
+        size_t count = 0;
+        for (size_t j = 0; j < shard->entry_count; j++)
+            if (shard->entries[j].hash)
+                sorted[count++] = shard->entries[j];
+        qsort(sorted, count, sizeof *sorted, by_hash);
+        for (size_t j = 0; j < count && status == COG_OK; j++)
+            status = visit(context, sorted[j].hash, sorted[j].counts, error);
+        free(sorted);
+    }
+    return status;
+}

@@ -1,0 +1,56 @@
+/* Statistics of a collection: how many documents, how long, and for each term in how many documents
+ * it occurs (df) and how often (cf). Collected in one pass by many threads, merged, saved, and used
+ * for later batches and on other machines. Terms are known by their hash alone: 16 bytes a term. */
+#ifndef COGNATE_VECTOR_STATISTICS_H
+#define COGNATE_VECTOR_STATISTICS_H
+
+#include "base/error.h"
+#include "vector/bag.h"
+
+struct statistics;
+cog_status statistics_create(struct statistics **statistics, cog_error *error);
+void statistics_free(struct statistics *statistics);
+
+/* Additions of one thread, gathered by shard so that locks and cache misses are paid once a batch.
+ * Flush before the statistics are read. */
+struct statistics_batch;
+cog_status statistics_batch_create(struct statistics *statistics, struct statistics_batch **batch,
+                                   cog_error *error);
+cog_status statistics_batch_add(struct statistics_batch *batch, const struct bag_view *bag,
+                                cog_error *error);
+cog_status statistics_batch_flush(struct statistics_batch *batch, cog_error *error);
+void statistics_batch_free(struct statistics_batch *batch);
+
+/* Adds the counts of `other` to `statistics`. */
+cog_status statistics_merge(struct statistics *statistics, const struct statistics *other,
+                            cog_error *error);
+
+uint64_t statistics_document_count(const struct statistics *statistics);
+uint64_t statistics_total_length(const struct statistics *statistics);
+uint64_t statistics_term_count(const struct statistics *statistics);
+uint64_t statistics_memory_bytes(const struct statistics *statistics);
+/* Mean terms a document; 1 for an empty collection, so that it may divide. */
+double statistics_mean_length(const struct statistics *statistics);
+
+struct term_counts {
+    uint32_t document_frequency; /* both stop at UINT32_MAX */
+    uint32_t collection_frequency;
+};
+/* Zeroes for an unknown term. */
+struct term_counts statistics_find(const struct statistics *statistics, uint64_t hash);
+/* Brings the place of a term that is about to be looked up into the cache. */
+void statistics_prefetch(const struct statistics *statistics, uint64_t hash);
+
+/* Calls visit for every term in rising order of hash: the same order on every machine. */
+typedef cog_status statistics_visitor(void *context, uint64_t hash, struct term_counts counts,
+                                      cog_error *error);
+cog_status statistics_visit(const struct statistics *statistics, statistics_visitor *visit,
+                            void *context, cog_error *error);
+
+/* Adds one term with its counts (loading, merging), and documents without terms. */
+cog_status statistics_add_term(struct statistics *statistics, uint64_t hash,
+                               struct term_counts counts, cog_error *error);
+void statistics_add_documents(struct statistics *statistics, uint64_t documents,
+                              uint64_t total_length);
+
+#endif
