@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define HAMMING_TABLE hamming_neon
+#define HAMMING_TILE hamming_tile_neon
+#define HAMMING_TILE_NAME "neon"
 #define HAMMING_LEVEL CPU_NEON
 
 static inline __attribute__((always_inline)) uint32_t row_distance(const uint8_t *a,
@@ -20,4 +22,5 @@ static inline __attribute__((always_inline)) uint32_t row_distance(const uint8_t
 }
 
 #include "hamming/hamming_rows.h"
+#include "hamming/hamming_tile_rows.h"
 #endif

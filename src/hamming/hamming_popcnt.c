@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define HAMMING_TABLE hamming_popcnt
+#define HAMMING_TILE hamming_tile_popcnt
+#define HAMMING_TILE_NAME "popcnt"
 #define HAMMING_LEVEL CPU_POPCNT
 
 static inline __attribute__((always_inline)) uint32_t row_distance(const uint8_t *a,
@@ -19,4 +21,5 @@ static inline __attribute__((always_inline)) uint32_t row_distance(const uint8_t
 }
 
 #include "hamming/hamming_rows.h"
+#include "hamming/hamming_tile_rows.h"
 #endif

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define HAMMING_TABLE hamming_portable
+#define HAMMING_TILE hamming_tile_portable
+#define HAMMING_TILE_NAME "portable"
 #define HAMMING_LEVEL CPU_PORTABLE
 
 static inline uint32_t count_bits(uint64_t x) {
@@ -25,3 +27,4 @@ static inline uint32_t row_distance(const uint8_t *a, const uint8_t *b, size_t w
 }
 
 #include "hamming/hamming_rows.h"
+#include "hamming/hamming_tile_rows.h"

@@ -1,0 +1,123 @@
+/* The distance kernels by themselves: each level's scan in cache, each tile method in full and with
+ * early abandon, beside a plain POPCNT double loop in the same run. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "hamming/hamming_tile.h"
+
+enum { ROWS = 2048, QUERIES = 512, REPEATS = 7 };
+
+struct data {
+    unsigned bits;
+    size_t stride_bytes, words;
+    uint8_t *rows, *queries;
+    uint64_t checksum;
+};
+
+static struct data make_data(unsigned bits) {
+    struct data data = {
+        .bits = bits, .stride_bytes = signature_stride_bytes(bits), .words = hamming_words(bits)};
+    data.rows = memory_large(ROWS * data.stride_bytes);
+    data.queries = memory_large(QUERIES * data.stride_bytes);
+    struct random random = random_seeded(bits);
+    for (size_t i = 0; i < ROWS * data.stride_bytes; i++)
+        data.rows[i] = (uint8_t)random_next(&random);
+    for (size_t i = 0; i < QUERIES * data.stride_bytes; i++)
+        data.queries[i] = (uint8_t)random_next(&random);
+    return data;
+}
+
+static int by_value(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static double median(double *seconds) {
+    qsort(seconds, REPEATS, sizeof *seconds, by_value);
+    return seconds[REPEATS / 2];
+}
+
+static double time_scan(const struct hamming_kernels *kernels, struct data *data) {
+    double seconds[REPEATS];
+    static uint16_t distances[ROWS];
+    for (int r = 0; r < REPEATS; r++) {
+        uint64_t start = clock_ns();
+        for (size_t q = 0; q < QUERIES; q++) {
+            kernels->scan(data->queries + q * data->stride_bytes, data->rows, data->stride_bytes,
+                          data->words, ROWS, distances);
+            data->checksum += distances[q];
+        }
+        seconds[r] = clock_seconds_since(start);
+    }
+    return median(seconds);
+}
+
+/* Preparing both sides is part of the time, as in a batch of 512 queries. */
+static double time_tile(const struct hamming_tile *tile, struct data *data, uint16_t limit) {
+    double seconds[REPEATS];
+    size_t query_panel = tile->queries_bytes(data->words);
+    uint8_t *rows = memory_large(tile->rows_bytes(data->words));
+    uint8_t *queries = memory_large(query_panel * (QUERIES / TILE_QUERIES));
+    static struct hamming_hit hits[TILE_QUERIES * TILE_ROWS];
+    uint16_t limits[TILE_QUERIES];
+    for (int i = 0; i < TILE_QUERIES; i++)
+        limits[i] = limit;
+    for (int r = 0; r < REPEATS; r++) {
+        uint64_t start = clock_ns();
+        for (size_t q = 0; q < QUERIES / TILE_QUERIES; q++)
+            tile->prepare_queries(data->queries + q * TILE_QUERIES * data->stride_bytes,
+                                  data->stride_bytes, data->words, TILE_QUERIES,
+                                  queries + q * query_panel);
+        for (size_t row = 0; row < ROWS; row += TILE_ROWS) {
+            tile->prepare_rows(data->rows + row * data->stride_bytes, data->stride_bytes,
+                               data->words, TILE_ROWS, rows);
+            for (size_t q = 0; q < QUERIES / TILE_QUERIES; q++) {
+                struct hamming_comparison comparison = {
+                    queries + q * query_panel, rows, data->words, TILE_QUERIES, TILE_ROWS, limits};
+                data->checksum += tile->compare(&comparison, hits);
+            }
+        }
+        seconds[r] = clock_seconds_since(start);
+    }
+    memory_large_free(queries, query_panel * (QUERIES / TILE_QUERIES));
+    memory_large_free(rows, tile->rows_bytes(data->words));
+    return median(seconds);
+}
+
+static void run_width(unsigned bits) {
+    struct data data = make_data(bits);
+    const double pairs = (double)ROWS * QUERIES;
+    const struct hamming_kernels *rival =
+        hamming_kernels_for(cpu_supports(CPU_POPCNT) ? CPU_POPCNT : CPU_PORTABLE);
+    double rival_seconds = time_scan(rival, &data);
+    printf("\n%u bits, M pairs/s; ratio to the %s scan\n", bits, cpu_level_name(rival->level));
+    for (int level = 0; level < CPU_LEVEL_COUNT; level++) {
+        const struct hamming_kernels *kernels = hamming_kernels_for((enum cpu_level)level);
+        if (!kernels)
+            continue;
+        double seconds = time_scan(kernels, &data);
+        printf("scan %-8s                 %8.0f  %5.2f\n", cpu_level_name(kernels->level),
+               pairs / seconds * 1e-6, rival_seconds / seconds);
+    }
+    const struct hamming_tile *methods[HAMMING_TILE_METHODS];
+    size_t count = hamming_tile_methods(methods);
+    const unsigned limits[] = {bits * 43 / 100, bits * 300 / 1024, bits / 10};
+    for (size_t m = 0; m < count; m++)
+        for (size_t i = 0; i < 3; i++) {
+            double seconds = time_tile(methods[m], &data, (uint16_t)limits[i]);
+            printf("tile %-8s within %4u bits %8.0f  %5.2f\n", methods[m]->name, limits[i],
+                   pairs / seconds * 1e-6, rival_seconds / seconds);
+        }
+    printf("(%llu)\n", (unsigned long long)data.checksum);
+    memory_large_free(data.rows, ROWS * data.stride_bytes);
+    memory_large_free(data.queries, QUERIES * data.stride_bytes);
+}
+
+int main(void) {
+    static const unsigned widths[] = {64, 128, 256, 512, 1000, 1024, 2048};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        run_width(widths[i]);
+    return 0;
+}

@@ -1,0 +1,47 @@
+/* Many queries against many rows. Both sides are first prepared into panels, in whatever layout the
+ * method likes; comparing a panel of queries with a panel of rows lists the pairs within each
+ * query's limit. A pair may be given up as soon as part of its bits differ in more places than the
+ * limit, which never changes the list. Preparing costs about as much as comparing with a few dozen
+ * queries. */
+#ifndef COGNATE_HAMMING_HAMMING_TILE_H
+#define COGNATE_HAMMING_HAMMING_TILE_H
+
+#include "hamming/hamming.h"
+
+enum { TILE_QUERIES = 32, TILE_ROWS = 64 };
+
+/* Positions in the panels. */
+struct hamming_hit {
+    uint32_t distance;
+    uint16_t query, row;
+};
+
+struct hamming_comparison {
+    const uint8_t *queries, *rows; /* panels, aligned to 64 bytes */
+    size_t words;
+    size_t query_count, row_count;
+    const uint16_t *limits; /* the largest distance wanted of each query */
+};
+
+struct hamming_tile {
+    const char *name;
+    /* Bytes of a panel of TILE_QUERIES and of TILE_ROWS; multiples of 64. */
+    size_t (*queries_bytes)(size_t words);
+    size_t (*rows_bytes)(size_t words);
+    /* count is at most TILE_QUERIES or TILE_ROWS. */
+    void (*prepare_queries)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
+                            uint8_t *panel);
+    void (*prepare_rows)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
+                         uint8_t *panel);
+    /* Returns the number of hits, in no particular order; hits holds TILE_QUERIES * TILE_ROWS. */
+    size_t (*compare)(const struct hamming_comparison *comparison, struct hamming_hit *hits);
+};
+
+/* The fastest method that cpu_best_level() allows. */
+const struct hamming_tile *hamming_tile(void);
+
+enum { HAMMING_TILE_METHODS = CPU_LEVEL_COUNT + 1 };
+/* All methods that this machine can run, slowest first; returns how many. */
+size_t hamming_tile_methods(const struct hamming_tile *methods[HAMMING_TILE_METHODS]);
+
+#endif

@@ -1,0 +1,39 @@
+/* What the tile methods share, and their tables; hamming_tile.c chooses among them. */
+#ifndef COGNATE_HAMMING_HAMMING_TILE_LEVELS_H
+#define COGNATE_HAMMING_HAMMING_TILE_LEVELS_H
+
+#include "hamming/hamming_tile.h"
+
+extern const struct hamming_tile hamming_tile_portable;
+#if defined(__x86_64__)
+extern const struct hamming_tile hamming_tile_popcnt;
+extern const struct hamming_tile hamming_tile_avx2;
+extern const struct hamming_tile hamming_tile_avx512;
+extern const struct hamming_tile hamming_tile_amx;
+/* Asks the system for the tile registers; false where the CPU or the system has none. */
+bool hamming_tile_amx_available(void);
+#elif defined(__aarch64__)
+extern const struct hamming_tile hamming_tile_neon;
+#endif
+
+static inline uint32_t comparison_limit(const struct hamming_comparison *comparison) {
+    uint32_t limit = 0;
+    for (size_t i = 0; i < comparison->query_count; i++)
+        if (comparison->limits[i] > limit)
+            limit = comparison->limits[i];
+    return limit;
+}
+
+/* After how many words an unrelated pair (each bit differs with probability 1/2) is above the limit
+ * by four standard deviations: there a look at the partial distances pays. `words` when it never
+ * does. */
+static inline size_t abandon_words(size_t words, uint32_t limit) {
+    for (size_t w = limit / 32 + 1; w < words; w++) {
+        size_t margin = w * 32 - limit;
+        if (margin * margin > 16 * 16 * w)
+            return w;
+    }
+    return words;
+}
+
+#endif
