@@ -1,0 +1,138 @@
+#include "match/cosine_index.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { COSINE_LEVELS = 256 };
+
+struct cosine_staged {
+    uint32_t column;
+    struct cosine_posting posting;
+};
+
+void cosine_rest_lengths(const float *values, size_t count, float *lengths) {
+    double squares = 0;
+    lengths[count] = 0;
+    for (size_t i = count; i-- > 0;) {
+        squares += (double)values[i] * (double)values[i];
+        lengths[i] = (float)sqrt(squares) * COSINE_ROUND_UP;
+    }
+}
+
+float cosine_length(const float *values, size_t count) {
+    double squares = 0;
+    for (size_t i = 0; i < count; i++)
+        squares += (double)values[i] * (double)values[i];
+    return (float)sqrt(squares) * COSINE_ROUND_UP;
+}
+
+/* Lengths between `lowest` and `longest` fall into levels; level 0 holds the longest. A posting
+ * carries the upper edge of its level, which falls along a row as the length itself does. */
+struct level_scale {
+    float longest, step;
+};
+
+static uint32_t level_of(const struct level_scale *scale, float length) {
+    float level = (scale->longest - length) / scale->step;
+    return level >= COSINE_LEVELS ? COSINE_LEVELS - 1 : level < 0 ? 0 : (uint32_t)level;
+}
+
+static float level_edge(const struct level_scale *scale, uint32_t level) {
+    return scale->longest * COSINE_ROUND_UP - (float)level * scale->step;
+}
+
+/* The entries of one row whose length times the longest query reaches the threshold: those with a
+ * length of `least` or more. The staging area has room for the row. */
+static void stage_row(struct cosine_index *index, const struct sparse_matrix *matrix, uint32_t row,
+                      uint32_t position, float least) {
+    uint64_t begin = matrix->offsets[row];
+    size_t count = (size_t)(matrix->offsets[row + 1] - begin);
+    const float *values = matrix->values + begin;
+    const uint32_t *columns = matrix->columns + begin;
+    cosine_rest_lengths(values, count, index->lengths);
+    if (index->lengths[0] > index->longest)
+        index->longest = index->lengths[0];
+    for (size_t i = 0; i < count && index->lengths[i] >= least; i++) {
+        index->starts[columns[i] + 2]++;
+        index->staged[index->posting_count++] = (struct cosine_staged){
+            columns[i], {position, values[i], index->lengths[i], index->lengths[i + 1]}};
+    }
+}
+
+/* Two counting sorts: by level, then by column, which keeps the order of levels in each list. */
+static void order_postings(struct cosine_index *index, float least) {
+    size_t count = index->posting_count, ends[COSINE_LEVELS + 1] = {0};
+    struct level_scale scale = {index->longest, (index->longest - least) / COSINE_LEVELS};
+    if (!(scale.step > 0))
+        scale.step = 1;
+    for (size_t i = 0; i < count; i++)
+        ends[level_of(&scale, index->staged[i].posting.before) + 1]++;
+    for (int level = 0; level < COSINE_LEVELS; level++)
+        ends[level + 1] += ends[level];
+    for (size_t i = 0; i < count; i++) {
+        struct cosine_posting *posting = &index->staged[i].posting;
+        uint32_t level = level_of(&scale, posting->before);
+        posting->before = level_edge(&scale, level);
+        index->order[ends[level]++] = (uint32_t)i;
+    }
+    /* starts[c + 1] runs from the start of list c to its end, which is the start of list c + 1. */
+    for (size_t c = 0; c < index->column_count; c++)
+        index->starts[c + 2] += index->starts[c + 1];
+    for (size_t i = 0; i < count; i++) {
+        const struct cosine_staged *staged = &index->staged[index->order[i]];
+        index->postings[index->starts[staged->column + 1]++] = staged->posting;
+    }
+}
+
+static bool reserve(struct cosine_index *index, size_t entries, size_t longest_row) {
+    if (!index->starts)
+        index->starts = memory_array((size_t)index->column_count + 2, sizeof *index->starts);
+    return index->starts &&
+           memory_grow((void **)&index->lengths, &index->length_capacity, longest_row + 1,
+                       sizeof *index->lengths) &&
+           memory_grow((void **)&index->postings, &index->posting_capacity, entries + 1,
+                       sizeof *index->postings) &&
+           memory_grow((void **)&index->staged, &index->staged_capacity, entries + 1,
+                       sizeof *index->staged) &&
+           memory_grow((void **)&index->order, &index->order_capacity, entries + 1,
+                       sizeof *index->order);
+}
+
+size_t cosine_index_memory_bytes(uint32_t column_count, size_t entries, size_t longest_row) {
+    return ((size_t)column_count + 2) * sizeof(uint32_t) + (longest_row + 1) * sizeof(float) +
+           (entries + 1) * (sizeof(struct cosine_posting) + sizeof(struct cosine_staged) + 4);
+}
+
+cog_status cosine_index_build(struct cosine_index *index, const struct sparse_matrix *matrix,
+                              const uint32_t *rows, size_t count, float least, cog_error *error) {
+    size_t entries = 0, longest_row = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t size = (size_t)(matrix->offsets[rows[i] + 1] - matrix->offsets[rows[i]]);
+        entries += size;
+        longest_row = size > longest_row ? size : longest_row;
+    }
+    index->column_count = matrix->column_count;
+    if (entries > UINT32_MAX || !reserve(index, entries, longest_row))
+        return error_memory(error,
+                            cosine_index_memory_bytes(matrix->column_count, entries, longest_row),
+                            "an inverted index");
+    memset(index->starts, 0, ((size_t)index->column_count + 2) * sizeof *index->starts);
+    index->posting_count = 0;
+    index->longest = 0;
+    for (size_t i = 0; i < count; i++)
+        stage_row(index, matrix, rows[i], (uint32_t)i, least);
+    order_postings(index, least);
+    return COG_OK;
+}
+
+void cosine_index_free(struct cosine_index *index) {
+    free(index->starts);
+    free(index->postings);
+    free(index->staged);
+    free(index->order);
+    free(index->lengths);
+    *index = (struct cosine_index){0};
+}

@@ -1,0 +1,56 @@
+/* An inverted index of a block of rows for one threshold, holding only the entries through which a
+ * pair at or above the threshold can first be met.
+ *
+ * Why it is safe. Let x(c) be the length (L2 norm) of the part of row x from column c on. If c is
+ * the first column that x and y share, then x.y is a sum over columns from c on, and by Cauchy and
+ * Schwarz x.y <= x(c) * y(c). A pair with x.y >= t is therefore met at a column with x(c) * y(c) >=
+ * t, and the entry of y at c is needed only if y(c) * max|x| >= t. Columns are numbered from the
+ * rarest, so what is left out are the entries with the longest lists. Lists are in falling order of
+ * y(c), so that a query stops at t / x(c). Both lengths fall along a row: the columns visited for a
+ * pair are the first ones of those it shares, and after the last of them, c, x.y <= (sum so far) +
+ * x(after c) * y(after c). (Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", WWW
+ * 2007; Anastasiu and Karypis, "L2AP", ICDE 2014.) Nothing here needs values of one sign or rows of
+ * exactly unit length. */
+#ifndef COGNATE_MATCH_COSINE_INDEX_H
+#define COGNATE_MATCH_COSINE_INDEX_H
+
+#include "base/error.h"
+#include "vector/sparse.h"
+
+struct cosine_posting {
+    uint32_t row; /* position in the block */
+    float value;
+    float before; /* y(c), rounded up to one of COSINE_LEVELS steps */
+    float after;  /* y(after c), rounded up */
+};
+
+/* Zero-initialise; cosine_index_free releases. One index serves block after block. */
+struct cosine_index {
+    uint32_t column_count;
+    float longest;    /* length of the longest row of the block, rounded up */
+    uint32_t *starts; /* column_count + 2; list c is postings[starts[c] .. starts[c+1]) */
+    struct cosine_posting *postings;
+    struct cosine_staged *staged; /* postings on their way into order */
+    uint32_t *order;
+    float *lengths; /* of one row */
+    size_t posting_count, posting_capacity, staged_capacity, order_capacity, length_capacity;
+};
+
+/* Lengths are computed in double from floats and kept as floats; this factor covers the rounding.
+ */
+#define COSINE_ROUND_UP 1.000001f
+
+/* L2 norm, rounded up. */
+float cosine_length(const float *values, size_t count);
+/* Length of the part of a row from each entry on, rounded up: lengths[count] is 0. */
+void cosine_rest_lengths(const float *values, size_t count, float *lengths);
+
+/* Indexes the entries of rows[0..count) whose y(c) is `least` or more: the threshold, lowered by
+ * the error of float sums, over the length of the longest query. */
+cog_status cosine_index_build(struct cosine_index *index, const struct sparse_matrix *matrix,
+                              const uint32_t *rows, size_t count, float least, cog_error *error);
+void cosine_index_free(struct cosine_index *index);
+/* For a block of that many entries. */
+size_t cosine_index_memory_bytes(uint32_t column_count, size_t entries, size_t longest_row);
+
+#endif

@@ -1,0 +1,24 @@
+/* All pairs of rows whose dot product is at or above a threshold: the exact cosine join for rows of
+ * unit length. Empty rows match nothing. The decision and the reported similarity are sparse_dot's
+ * value. */
+#ifndef COGNATE_MATCH_COSINE_JOIN_H
+#define COGNATE_MATCH_COSINE_JOIN_H
+
+#include "match/join.h"
+#include "match/match_list.h"
+#include "vector/sparse.h"
+
+/* Pairs of rows a < b of one matrix. `matches` must be empty. */
+cog_status cosine_join_self(const struct sparse_matrix *matrix, const struct join_options *options,
+                            struct match_list *matches, cog_error *error);
+
+/* Rows of a against rows of b; both have the same columns. */
+cog_status cosine_join_cross(const struct sparse_matrix *a, const struct sparse_matrix *b,
+                             const struct join_options *options, struct match_list *matches,
+                             cog_error *error);
+
+/* Memory that the join will take beside its input and the matches; b is NULL for a self-join. */
+size_t cosine_join_memory_bytes(const struct sparse_matrix *a, const struct sparse_matrix *b,
+                                unsigned threads);
+
+#endif

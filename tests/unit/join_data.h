@@ -1,0 +1,27 @@
+/* Random rows for the tests of the joins: skewed columns, near-duplicates, equal, empty and
+ * one-column rows. */
+#ifndef COGNATE_TEST_JOIN_DATA_H
+#define COGNATE_TEST_JOIN_DATA_H
+
+#include "base/random.h"
+#include "match/match_list.h"
+#include "vector/sparse.h"
+
+struct row_shape {
+    size_t rows;
+    uint32_t columns;
+    uint32_t mean_count;
+    double skew; /* 1 is uniform; larger makes high columns frequent */
+    bool signed_values;
+    bool unit; /* rows of unit length */
+};
+
+/* Aborts when memory is out: it is a test. */
+struct sparse_matrix join_random_matrix(struct random *random, struct row_shape shape);
+/* Members as in a matrix; some rows have unlisted ones. */
+struct set_collection join_random_sets(struct random *random, struct row_shape shape);
+
+/* Whether two lists agree in every row and similarity; says where they differ. */
+bool join_lists_equal(const struct match_list *found, const struct match_list *expected);
+
+#endif
