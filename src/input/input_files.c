@@ -1,0 +1,228 @@
+#include "input/input_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "input/decompress.h"
+#include "input/utf8.h"
+
+struct walk {
+    const struct reader_options *options;
+    struct input_files *files;
+    size_t root_length; /* bytes of a path that ids leave out */
+    bool has_pipe;
+};
+
+static bool has_extension(const char *name, size_t length, const char *extension) {
+    size_t size = strlen(extension);
+    return length > size && strncasecmp(name + length - size, extension, size) == 0;
+}
+
+/* INPUT_AUTO when the extension says nothing. */
+static enum input_format format_of_name(const char *path) {
+    static const struct {
+        const char *extension;
+        enum input_format format;
+    } known[] = {{".txt", INPUT_TXT},      {".text", INPUT_TXT},    {".jsonl", INPUT_JSONL},
+                 {".ndjson", INPUT_JSONL}, {".json", INPUT_JSONL},  {".csv", INPUT_CSV},
+                 {".tsv", INPUT_TSV},      {".xml", INPUT_WIKIXML}, {".lett", INPUT_LETT}};
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t suffix;
+    compression_of_name(name, &suffix);
+    size_t length = strlen(name) - suffix;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (has_extension(name, length, known[i].extension))
+            return known[i].format;
+    /* Parts of dumps are called pages-articles1.xml-p1p41242.bz2. */
+    return strstr(name, ".xml-p") ? INPUT_WIKIXML : INPUT_AUTO;
+}
+
+/* A file name may hold any bytes, an id may not: what is not UTF-8 becomes \xHH. */
+static char *name_for_ids(const char *name) {
+    size_t size = strlen(name);
+    if (utf8_is_valid(name, size))
+        return strdup(name);
+    char *result = memory_array(size + 1, 4);
+    char *out = result;
+    for (size_t i = 0; result && i < size; i++) {
+        if ((unsigned char)name[i] < 0x80)
+            *out++ = name[i];
+        else
+            out += snprintf(out, 5, "\\x%02X", (unsigned char)name[i]);
+    }
+    if (result)
+        *out = 0;
+    return result;
+}
+
+static cog_status add_file(struct walk *walk, const char *path, bool optional,
+                           const struct stat *info, cog_error *error) {
+    struct input_files *files = walk->files;
+    if (files->count == UINT32_MAX || !memory_grow((void **)&files->files, &files->capacity,
+                                                   files->count + 1, sizeof *files->files))
+        return error_memory(error, sizeof *files->files, "the list of input files");
+    struct input_file *file = &files->files[files->count];
+    *file = (struct input_file){.optional = optional, .spool = -1};
+    file->path = strdup(path);
+    file->name = name_for_ids(path + walk->root_length);
+    files->count++;
+    if (!file->path || !file->name)
+        return error_memory(error, strlen(path), "a file name");
+    file->is_pipe = !S_ISREG(info->st_mode);
+    file->lines = walk->options->lines;
+    file->format = walk->options->format;
+    if (file->format == INPUT_AUTO && strcmp(path, "-") != 0) {
+        file->format = format_of_name(path);
+        if (file->format == INPUT_AUTO && !file->is_pipe)
+            file->format = INPUT_TXT;
+    }
+    if (file->is_pipe)
+        walk->has_pipe = true;
+    else
+        files->total_bytes += (uint64_t)info->st_size;
+    return COG_OK;
+}
+
+cog_status input_files_skip(struct input_files *files, const char *path, const char *why,
+                            cog_error *error) {
+    char *message = NULL;
+    if (!memory_grow((void **)&files->skipped, &files->skipped_capacity, files->skipped_count + 1,
+                     sizeof *files->skipped) ||
+        asprintf(&message, "%s: skipped: %s", path, why) < 0)
+        return error_memory(error, strlen(path), "a message");
+    files->skipped[files->skipped_count++] = message;
+    return COG_OK;
+}
+
+static int not_hidden(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static cog_status walk_folder(struct walk *walk, const char *path, cog_error *error);
+
+static cog_status walk_entry(struct walk *walk, const char *path, cog_error *error) {
+    struct stat info, link;
+    if (lstat(path, &link) != 0 || stat(path, &info) != 0)
+        return input_files_skip(walk->files, path, strerror(errno), error);
+    if (S_ISDIR(info.st_mode)) {
+        if (S_ISLNK(link.st_mode))
+            return input_files_skip(walk->files, path, "a link to a folder is not followed", error);
+        return walk_folder(walk, path, error);
+    }
+    if (!S_ISREG(info.st_mode))
+        return input_files_skip(walk->files, path, "not a regular file", error);
+    return add_file(walk, path, true, &info, error);
+}
+
+static cog_status walk_entries(struct walk *walk, const char *folder, struct dirent **entries,
+                               int count, cog_error *error) {
+    const char *separator = folder[strlen(folder) - 1] == '/' ? "" : "/";
+    cog_status status = COG_OK;
+    for (int i = 0; i < count && status == COG_OK; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s%s%s", folder, separator, entries[i]->d_name) < 0)
+            return error_memory(error, strlen(folder), "a path");
+        status = walk_entry(walk, path, error);
+        free(path);
+    }
+    return status;
+}
+
+static cog_status walk_folder(struct walk *walk, const char *path, cog_error *error) {
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, not_hidden, by_bytes);
+    if (count < 0)
+        return input_files_skip(walk->files, path, strerror(errno), error);
+    cog_status status = walk_entries(walk, path, entries, count, error);
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    return status;
+}
+
+static cog_status add_standard_input(struct walk *walk, cog_error *error) {
+    struct stat info;
+    if (fstat(STDIN_FILENO, &info) != 0)
+        return error_system(error, "read", "standard input");
+    if (S_ISDIR(info.st_mode))
+        return error_set(error, COG_ERR_INPUT,
+                         "standard input is a folder; name it as an argument");
+    walk->root_length = 0;
+    cog_status status = add_file(walk, "-", false, &info, error);
+    if (status == COG_OK && S_ISREG(info.st_mode)) {
+        struct input_file *file = &walk->files->files[walk->files->count - 1];
+        off_t offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+        file->start_offset = offset < 0 ? 0 : offset;
+    }
+    return status;
+}
+
+static cog_status add_argument(struct walk *walk, const char *path, bool alone, cog_error *error) {
+    struct stat info;
+    walk->root_length = 0;
+    if (strcmp(path, "-") == 0)
+        return add_standard_input(walk, error);
+    if (stat(path, &info) != 0 || access(path, R_OK) != 0)
+        return error_system(error, "read", path);
+    if (!S_ISDIR(info.st_mode))
+        return add_file(walk, path, false, &info, error);
+    if (access(path, X_OK) != 0)
+        return error_system(error, "read", path);
+    char *folder = strdup(path);
+    if (!folder)
+        return error_memory(error, strlen(path), "a path");
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        folder[--length] = 0;
+    if (alone)
+        walk->root_length = length + (folder[length - 1] != '/');
+    cog_status status = walk_folder(walk, folder, error);
+    free(folder);
+    return status;
+}
+
+cog_status input_files_list(const struct reader_options *options, const char *const *paths,
+                            size_t count, struct input_files *files, cog_error *error) {
+    struct walk walk = {.options = options, .files = files};
+    size_t standard_inputs = 0;
+    for (size_t i = 0; i < count; i++)
+        standard_inputs += strcmp(paths[i], "-") == 0;
+    if (standard_inputs > 1)
+        return error_set(error, COG_ERR_USAGE, "standard input (-) is named twice");
+    for (size_t i = 0; i < count; i++) {
+        cog_status status = add_argument(&walk, paths[i], count == 1, error);
+        if (status != COG_OK)
+            return status;
+    }
+    if (walk.has_pipe)
+        files->total_bytes = 0;
+    return COG_OK;
+}
+
+void input_files_free(struct input_files *files) {
+    for (size_t i = 0; i < files->count; i++) {
+        struct input_file *file = &files->files[i];
+        if (file->spool >= 0)
+            close(file->spool);
+        buffer_free(&file->header);
+        free(file->path);
+        free(file->name);
+    }
+    for (size_t i = 0; i < files->skipped_count; i++)
+        free(files->skipped[i]);
+    free(files->files);
+    free(files->skipped);
+    *files = (struct input_files){0};
+}

@@ -1,0 +1,375 @@
+#include "input/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/output.h"
+#include "input/json_parser.h"
+#include "input/reader_state.h"
+
+enum { DEFAULT_BATCH_BYTES = 1 << 20, MAX_BATCH_RECORDS = 1 << 16, SNIFF_BYTES = 64 };
+
+void reader_options_init(struct reader_options *options) {
+    *options =
+        (struct reader_options){.text_field = "text", .id_field = "id", .lang_field = "lang"};
+}
+
+cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
+                       struct reader **result, cog_error *error) {
+    struct reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return error_memory(error, sizeof *reader, "a reader");
+    reader->options = *options;
+    if (reader->options.batch_bytes == 0)
+        reader->options.batch_bytes = DEFAULT_BATCH_BYTES;
+    reader->source.descriptor = -1;
+    cog_status status = input_files_list(options, paths, count, &reader->inputs, error);
+    if (status != COG_OK) {
+        reader_close(reader);
+        return status;
+    }
+    *result = reader;
+    return COG_OK;
+}
+
+void reader_close(struct reader *reader) {
+    if (!reader)
+        return;
+    byte_source_free(&reader->source);
+    input_files_free(&reader->inputs);
+    buffer_free(&reader->carry);
+    free(reader);
+}
+
+/* What is left of a pipe goes to its scratch file, or it is lost for the next pass. */
+static cog_status leave_file(struct reader *reader, cog_error *error) {
+    cog_status status = COG_OK;
+    if (reader->open && reader->source.spool >= 0)
+        status = byte_source_drain(&reader->source, error);
+    byte_source_stop(&reader->source);
+    reader->open = false;
+    return status;
+}
+
+cog_status reader_rewind(struct reader *reader, cog_error *error) {
+    for (size_t i = 0; i < reader->inputs.count; i++) {
+        const struct input_file *file = &reader->inputs.files[i];
+        if (file->is_pipe && file->read_once && file->spool < 0)
+            return error_set(error, COG_ERR_USAGE,
+                             "%s: a pipe cannot be read twice; save it to a file first",
+                             file->path);
+    }
+    cog_status status = leave_file(reader, error);
+    buffer_reset(&reader->carry);
+    reader->current = 0;
+    reader->record_count = 0;
+    atomic_store_explicit(&reader->source.raw_bytes, 0, memory_order_relaxed);
+    return status;
+}
+
+static int open_descriptor(struct input_file *file, bool *owned) {
+    *owned = false;
+    if (file->spool >= 0)
+        return lseek(file->spool, 0, SEEK_SET) < 0 ? -1 : file->spool;
+    if (strcmp(file->path, "-") == 0) {
+        if (!file->is_pipe && lseek(STDIN_FILENO, file->start_offset, SEEK_SET) < 0)
+            return -1;
+        return STDIN_FILENO;
+    }
+    *owned = true;
+    return open(file->path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Opens file number `current`; *skipped when it has to be passed over. */
+static cog_status open_file(struct reader *reader, bool *skipped, cog_error *error) {
+    struct input_file *file = &reader->inputs.files[reader->current];
+    bool owned;
+    *skipped = file->skipped;
+    if (file->skipped)
+        return COG_OK;
+    bool spooled = file->spool >= 0;
+    int descriptor = open_descriptor(file, &owned);
+    if (descriptor < 0 && file->optional && !file->read_once) {
+        *skipped = file->skipped = true;
+        return input_files_skip(&reader->inputs, file->path, strerror(errno), error);
+    }
+    if (descriptor < 0)
+        return error_system(error, "open", file->path);
+    if (file->is_pipe && !spooled && reader->options.spool) {
+        file->spool = scratch_file_open(error);
+        if (file->spool < 0) {
+            if (owned)
+                close(descriptor);
+            return COG_ERR_IO;
+        }
+    }
+    file->read_once = true;
+    cog_status status = byte_source_start(&reader->source, descriptor, owned, file->path,
+                                          spooled ? -1 : file->spool, error);
+    reader->open = status == COG_OK;
+    if (reader->open)
+        record_cutter_start(&reader->cutter, file->format, file->lines);
+    return status;
+}
+
+static cog_status read_some(struct reader *reader, struct record_batch *batch, size_t wanted,
+                            bool *ended, cog_error *error) {
+    if (!buffer_reserve(&batch->bytes, wanted + JSON_PADDING_BYTES))
+        return error_memory(error, batch->bytes.size + wanted, "a batch of records");
+    size_t got = 0;
+    cog_status status = byte_source_read(&reader->source, batch->bytes.data + batch->bytes.size,
+                                         wanted, &got, error);
+    batch->bytes.size += got;
+    *ended = got == 0;
+    return status;
+}
+
+/* A pipe has no extension: the first bytes tell what comes through it. */
+static cog_status sniff_format(struct reader *reader, struct record_batch *batch, size_t start,
+                               bool *ended, cog_error *error) {
+    struct input_file *file = &reader->inputs.files[reader->current];
+    cog_status status = COG_OK;
+    while (status == COG_OK && !*ended && batch->bytes.size - start < SNIFF_BYTES)
+        status = read_some(reader, batch, SNIFF_BYTES, ended, error);
+    if (status != COG_OK)
+        return status;
+    const char *data = batch->bytes.data + start, *end = batch->bytes.data + batch->bytes.size;
+    if (end - data >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
+        data += 3;
+    while (data < end && strchr(" \t\r\n", *data) && *data)
+        data++;
+    file->format = INPUT_TXT;
+    if (data < end && *data == '{')
+        file->format = INPUT_JSONL;
+    else if (end - data >= 10 && memcmp(data, "<mediawiki", 10) == 0)
+        file->format = INPUT_WIKIXML;
+    else
+        file->lines = true;
+    record_cutter_start(&reader->cutter, file->format, file->lines);
+    return COG_OK;
+}
+
+static bool has_mark(struct bytes_view bytes) {
+    return bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
+}
+
+static bool is_blank(struct bytes_view line, bool first) {
+    for (size_t i = first && has_mark(line) ? 3 : 0; i < line.size; i++)
+        if (!memchr("\n\r \t", line.data[i], 4))
+            return false;
+    return true;
+}
+
+static bool column_is(struct bytes_view field, const char *name) {
+    return name && field.size == strlen(name) && memcmp(field.data, name, field.size) == 0;
+}
+
+static void take_column(const struct reader_options *options, struct csv_columns *columns,
+                        struct bytes_view field) {
+    size_t column = columns->count++;
+    if (columns->text == CSV_NO_COLUMN && column_is(field, options->text_field))
+        columns->text = column;
+    if (columns->id == CSV_NO_COLUMN && column_is(field, options->id_field))
+        columns->id = column;
+    if (columns->lang == CSV_NO_COLUMN && column_is(field, options->lang_field))
+        columns->lang = column;
+}
+
+/* The first row of a csv or tsv file. In later passes it is known already. */
+static cog_status take_header(struct reader *reader, struct input_file *file, struct bytes_view row,
+                              cog_error *error) {
+    if (file->header.size)
+        return COG_OK;
+    struct buffer decoded = {0};
+    if (!buffer_append(&file->header, row.data, row.size) || !buffer_reserve(&decoded, row.size)) {
+        buffer_free(&decoded);
+        return error_memory(error, row.size, "a header row");
+    }
+    if (has_mark(row))
+        row = view_of(row.data + 3, row.size - 3);
+    file->columns = (struct csv_columns){0, CSV_NO_COLUMN, CSV_NO_COLUMN, CSV_NO_COLUMN};
+    struct csv_cursor cursor = csv_row_fields(row, file->format == INPUT_CSV ? ',' : '\t');
+    struct bytes_view field;
+    while (csv_next_field(&cursor, &decoded, &field))
+        take_column(&reader->options, &file->columns, field);
+    buffer_free(&decoded);
+    if (cursor.problem)
+        return error_set_at(error, COG_ERR_INPUT, 1, "%s:1: header row: %s", file->path,
+                            cursor.problem);
+    if (file->columns.text == CSV_NO_COLUMN)
+        return error_set_at(
+            error, COG_ERR_INPUT, 1,
+            "%s:1: the header row has no field \"%s\"; name the one that holds the text",
+            file->path, reader->options.text_field);
+    return COG_OK;
+}
+
+/* What a cut piece is: a record for the batch (*keep), or something that ends here. */
+static cog_status judge(struct reader *reader, const char *data, const struct cut *cut, bool first,
+                        bool *keep, cog_error *error) {
+    struct input_file *file = &reader->inputs.files[reader->current];
+    *keep = true;
+    if (file->format == INPUT_TXT)
+        return COG_OK;
+    bool table = file->format == INPUT_CSV || file->format == INPUT_TSV;
+    if (table && first) {
+        *keep = false;
+        return take_header(reader, file, view_of(data, cut->size), error);
+    }
+    if (table)
+        *keep = without_line_end(view_of(data, cut->size)).size > 0;
+    else
+        *keep = data[0] == '{' || !is_blank(view_of(data, cut->size), first);
+    return COG_OK;
+}
+
+static cog_status append_record(struct reader *reader, struct record_batch *batch, size_t offset,
+                                const struct cut *cut, cog_error *error) {
+    if (!memory_grow((void **)&batch->records, &batch->capacity, batch->count + 1,
+                     sizeof *batch->records))
+        return error_memory(error, sizeof *batch->records, "a batch of records");
+    batch->records[batch->count++] =
+        (struct record){offset, cut->size, cut->line, (uint32_t)reader->current};
+    reader->record_count++;
+    return COG_OK;
+}
+
+/* Cuts what can be cut from *start on, and leaves *start behind it. */
+static cog_status cut_records(struct reader *reader, struct record_batch *batch, size_t *start,
+                              bool ended, cog_error *error) {
+    const char *name = reader->inputs.files[reader->current].path;
+    for (;;) {
+        struct cut cut;
+        bool first = !reader->cutter.any, keep;
+        cog_status status =
+            record_cutter_next(&reader->cutter, batch->bytes.data + *start,
+                               batch->bytes.size - *start, ended, name, &cut, error);
+        if (status != COG_OK)
+            return status;
+        *start += cut.skip;
+        if (!cut.found)
+            return COG_OK;
+        status = judge(reader, batch->bytes.data + *start, &cut, first, &keep, error);
+        if (status == COG_OK && keep)
+            status = append_record(reader, batch, *start, &cut, error);
+        if (status != COG_OK)
+            return status;
+        *start += cut.size;
+    }
+}
+
+/* Bytes in front of `start` that no record of this batch uses make room. */
+static void compact(struct record_batch *batch, size_t *start) {
+    if (batch->count || *start == 0)
+        return;
+    memmove(batch->bytes.data, batch->bytes.data + *start, batch->bytes.size - *start);
+    batch->bytes.size -= *start;
+    *start = 0;
+}
+
+/* One read from the current file, and the records it completes. */
+static cog_status advance(struct reader *reader, struct record_batch *batch, size_t *start,
+                          cog_error *error) {
+    size_t target = reader->options.batch_bytes, size = batch->bytes.size;
+    bool ended = false;
+    cog_status status =
+        read_some(reader, batch, target > size ? target - size : target, &ended, error);
+    if (status == COG_OK && reader->inputs.files[reader->current].format == INPUT_AUTO)
+        status = sniff_format(reader, batch, *start, &ended, error);
+    if (status == COG_OK)
+        status = cut_records(reader, batch, start, ended, error);
+    if (status != COG_OK || !ended)
+        return status;
+    *start = batch->bytes.size;
+    reader->current++;
+    return leave_file(reader, error);
+}
+
+static bool batch_is_full(const struct reader *reader, const struct record_batch *batch) {
+    return batch->count &&
+           (batch->bytes.size >= reader->options.batch_bytes || batch->count >= MAX_BATCH_RECORDS);
+}
+
+static cog_status fill_from_files(struct reader *reader, struct record_batch *batch, size_t *start,
+                                  cog_error *error) {
+    while (!batch_is_full(reader, batch)) {
+        if (!reader->open) {
+            if (reader->current == reader->inputs.count)
+                return COG_OK;
+            bool skipped;
+            cog_status status = open_file(reader, &skipped, error);
+            if (status != COG_OK)
+                return status;
+            if (skipped) {
+                reader->current++;
+                continue;
+            }
+        }
+        cog_status status = advance(reader, batch, start, error);
+        if (status != COG_OK)
+            return status;
+        compact(batch, start);
+    }
+    return COG_OK;
+}
+
+cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *end,
+                       cog_error *error) {
+    size_t start = 0;
+    *end = false;
+    batch->count = 0;
+    batch->first_record = reader->record_count;
+    buffer_reset(&batch->bytes);
+    if (!buffer_append(&batch->bytes, reader->carry.data, reader->carry.size))
+        return error_memory(error, reader->carry.size, "a batch of records");
+    buffer_reset(&reader->carry);
+    cog_status status = fill_from_files(reader, batch, &start, error);
+    if (status != COG_OK)
+        return status;
+    if (!buffer_append(&reader->carry, batch->bytes.data + start, batch->bytes.size - start) ||
+        !buffer_reserve(&batch->bytes, JSON_PADDING_BYTES))
+        return error_memory(error, batch->bytes.size, "a batch of records");
+    batch->bytes.size = start;
+    memset(batch->bytes.data + start, 0, JSON_PADDING_BYTES);
+    *end = batch->count == 0;
+    return COG_OK;
+}
+
+void record_batch_free(struct record_batch *batch) {
+    buffer_free(&batch->bytes);
+    free(batch->records);
+    *batch = (struct record_batch){0};
+}
+
+const char *reader_file_name(const struct reader *reader, uint32_t file) {
+    return reader->inputs.files[file].path;
+}
+
+enum input_format reader_file_format(const struct reader *reader, uint32_t file) {
+    return reader->inputs.files[file].format;
+}
+
+struct bytes_view reader_file_header(const struct reader *reader, uint32_t file) {
+    const struct buffer *header = &reader->inputs.files[file].header;
+    return view_of(header->data, header->size);
+}
+
+uint64_t reader_total_bytes(const struct reader *reader) {
+    return reader->inputs.total_bytes;
+}
+
+uint64_t reader_read_bytes(const struct reader *reader) {
+    return atomic_load_explicit(&reader->source.raw_bytes, memory_order_relaxed);
+}
+
+size_t reader_skipped_file_count(const struct reader *reader) {
+    return reader->inputs.skipped_count;
+}
+
+const char *reader_skipped_file_message(const struct reader *reader, size_t index) {
+    return reader->inputs.skipped[index];
+}

@@ -1,0 +1,40 @@
+/* Finds where records end in bytes that arrive in pieces. It looks at every byte once, and only as
+ * far as the format needs to find the end: parsing is the workers' part. */
+#ifndef COGNATE_INPUT_RECORD_CUTTER_H
+#define COGNATE_INPUT_RECORD_CUTTER_H
+
+#include "base/error.h"
+#include "input/csv_row.h"
+#include "input/reader.h"
+
+struct record {
+    size_t offset, size; /* in the batch */
+    uint64_t line;       /* of its first byte, from 1 */
+    uint32_t file;
+};
+
+enum cut_kind { CUT_FILE, CUT_LINE, CUT_CSV, CUT_PAGE };
+
+struct record_cutter {
+    enum cut_kind kind;
+    uint64_t line;        /* of the first byte that has not been cut */
+    size_t scanned;       /* bytes of the unfinished record that have been looked at */
+    struct csv_scan csv;  /* csv only */
+    bool started, closed; /* wikixml: the opening and the closing of the dump have been seen */
+    bool any;             /* something has been cut from this file */
+};
+
+/* A piece of the front of the uncut bytes: `skip` bytes that belong to no record, then a record. */
+struct cut {
+    size_t skip, size;
+    uint64_t line;
+    bool found; /* else: skip, and come back with more bytes */
+};
+
+void record_cutter_start(struct record_cutter *cutter, enum input_format format, bool lines);
+/* ended: the file has no bytes behind these. Fails with COG_ERR_INPUT on what can only be the end
+ * of a damaged file (an open quote, a dump without its closing tag). */
+cog_status record_cutter_next(struct record_cutter *cutter, const char *data, size_t size,
+                              bool ended, const char *file_name, struct cut *cut, cog_error *error);
+
+#endif

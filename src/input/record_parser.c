@@ -1,0 +1,233 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "input/json_parser.h"
+#include "input/reader_state.h"
+#include "input/utf8.h"
+
+struct record_parser {
+    const struct reader *reader;
+    struct json_parser *json;
+    struct buffer decoded; /* texts that differ from their bytes in the record */
+    struct buffer id;      /* ids made of path and line */
+};
+
+/* One call of reader_parse. */
+struct parse {
+    struct record_parser *parser;
+    const struct input_file *file;
+    const struct record *record;
+    struct document *document;
+    struct bad_record *bad;
+    cog_error *error;
+};
+
+cog_status record_parser_create(const struct reader *reader, struct record_parser **result,
+                                cog_error *error) {
+    struct record_parser *parser = calloc(1, sizeof *parser);
+    if (parser)
+        parser->json = json_parser_create();
+    if (!parser || !parser->json) {
+        record_parser_free(parser);
+        return error_memory(error, sizeof *parser, "a record parser");
+    }
+    parser->reader = reader;
+    *result = parser;
+    return COG_OK;
+}
+
+void record_parser_free(struct record_parser *parser) {
+    if (!parser)
+        return;
+    json_parser_free(parser->json);
+    buffer_free(&parser->decoded);
+    buffer_free(&parser->id);
+    free(parser);
+}
+
+__attribute__((format(printf, 2, 3))) static cog_status bad(struct parse *parse, const char *format,
+                                                            ...) {
+    struct bad_record *record = parse->bad;
+    record->file = parse->record->file;
+    record->line = parse->record->line;
+    int length = snprintf(record->message, sizeof record->message,
+                          "%.300s:%llu: ", parse->file->path, (unsigned long long)record->line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(record->message + length, sizeof record->message - (size_t)length, format, arguments);
+    va_end(arguments);
+    return COG_ERR_INPUT;
+}
+
+static cog_status out_of_memory(struct parse *parse) {
+    return error_memory(parse->error, parse->record->size, "a document");
+}
+
+static cog_status not_utf8(struct parse *parse) {
+    const char *data = parse->document->raw.data;
+    size_t size = parse->document->raw.size;
+    bool utf16 = parse->record->line == 1 && size >= 2 &&
+                 (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0);
+    return bad(parse, "not valid UTF-8%s", utf16 ? "; it is UTF-16, convert the file" : "");
+}
+
+/* Behind the byte order mark, which only the first record of a file may have. */
+static struct bytes_view without_mark(const struct parse *parse) {
+    struct bytes_view raw = parse->document->raw;
+    if (parse->record->line == 1 && raw.size >= 3 && memcmp(raw.data, "\xef\xbb\xbf", 3) == 0)
+        return view_of(raw.data + 3, raw.size - 3);
+    return raw;
+}
+
+static cog_status id_of_line(struct parse *parse) {
+    struct buffer *id = &parse->parser->id;
+    buffer_reset(id);
+    if (!buffer_printf(id, "%s:%llu", parse->file->name, (unsigned long long)parse->record->line))
+        return out_of_memory(parse);
+    parse->document->id = view_of(id->data, id->size);
+    return COG_OK;
+}
+
+static cog_status parse_text(struct parse *parse) {
+    struct document *document = parse->document;
+    document->text = without_mark(parse);
+    if (parse->file->lines)
+        document->text = without_line_end(document->text);
+    if (!utf8_is_valid(document->text.data, document->text.size))
+        return not_utf8(parse);
+    if (parse->file->lines)
+        return id_of_line(parse);
+    document->id = view_of(parse->file->name, strlen(parse->file->name));
+    return COG_OK;
+}
+
+static cog_status decode_string(struct parse *parse, struct bytes_view token,
+                                struct bytes_view *text) {
+    switch (json_string_decode(token, &parse->parser->decoded, text)) {
+    case JSON_OK:
+        return COG_OK;
+    case JSON_OUT_OF_MEMORY:
+        return out_of_memory(parse);
+    default:
+        return bad(parse,
+                   "not valid JSON: a string holds an illegal escape or half a surrogate pair");
+    }
+}
+
+static bool is_absent(struct bytes_view token) {
+    return token.size == 0 || (token.size == 4 && memcmp(token.data, "null", 4) == 0);
+}
+
+/* A field that may be missing or null; numbers count as their own spelling where they are allowed.
+ */
+static cog_status optional_field(struct parse *parse, const struct json_field *field, bool number,
+                                 struct bytes_view *text) {
+    struct bytes_view token = field->token;
+    *text = view_of(token.data, 0);
+    if (is_absent(token))
+        return COG_OK;
+    if (token.data[0] == '"')
+        return decode_string(parse, token, text);
+    if (number && json_token_is_number(token)) {
+        *text = token;
+        return COG_OK;
+    }
+    return bad(parse, "field \"%.100s\" is not a string%s", field->name.data,
+               number ? " or a number" : "");
+}
+
+static cog_status json_fields(struct parse *parse, struct json_field fields[3]) {
+    struct bytes_view line = without_mark(parse);
+    const char *problem;
+    switch (json_parser_find(parse->parser->json, line.data, line.size, fields, 3, &problem)) {
+    case JSON_OK:
+        return COG_OK;
+    case JSON_OUT_OF_MEMORY:
+        return out_of_memory(parse);
+    default:
+        if (!utf8_is_valid(line.data, line.size))
+            return not_utf8(parse);
+        return bad(parse, "not valid JSON: %s", problem);
+    }
+}
+
+static struct bytes_view name_view(const char *name) {
+    return name ? view_of(name, strlen(name)) : view_of("", 0);
+}
+
+static cog_status parse_json(struct parse *parse) {
+    const struct reader_options *options = &parse->parser->reader->options;
+    struct document *document = parse->document;
+    struct json_field fields[3] = {{.name = name_view(options->text_field)},
+                                   {.name = name_view(options->id_field)},
+                                   {.name = name_view(options->lang_field)}};
+    cog_status status = json_fields(parse, fields);
+    if (status != COG_OK)
+        return status;
+    buffer_reset(&parse->parser->decoded);
+    if (!buffer_reserve(&parse->parser->decoded, parse->record->size))
+        return out_of_memory(parse);
+    if (is_absent(fields[0].token))
+        return bad(parse, "no field \"%.100s\"", options->text_field);
+    if (fields[0].token.data[0] != '"')
+        return bad(parse, "field \"%.100s\" is not a string", options->text_field);
+    status = decode_string(parse, fields[0].token, &document->text);
+    if (status == COG_OK)
+        status = optional_field(parse, &fields[1], true, &document->id);
+    if (status == COG_OK)
+        status = optional_field(parse, &fields[2], false, &document->lang);
+    if (status == COG_OK && document->id.size == 0)
+        status = id_of_line(parse);
+    return status;
+}
+
+static cog_status parse_row(struct parse *parse) {
+    const struct csv_columns *columns = &parse->file->columns;
+    struct document *document = parse->document;
+    struct buffer *decoded = &parse->parser->decoded;
+    buffer_reset(decoded);
+    if (!buffer_reserve(decoded, parse->record->size))
+        return out_of_memory(parse);
+    char delimiter = parse->file->format == INPUT_CSV ? ',' : '\t';
+    struct csv_cursor cursor = csv_row_fields(document->raw, delimiter);
+    struct bytes_view field;
+    size_t count = 0;
+    for (; csv_next_field(&cursor, decoded, &field); count++) {
+        if (count == columns->text)
+            document->text = field;
+        if (count == columns->id)
+            document->id = field;
+        if (count == columns->lang)
+            document->lang = field;
+    }
+    if (cursor.problem)
+        return bad(parse, "%s", cursor.problem);
+    if (count != columns->count)
+        return bad(parse, "%zu fields where the header row has %zu", count, columns->count);
+    if (!utf8_is_valid(document->raw.data, document->raw.size))
+        return not_utf8(parse);
+    return document->id.size ? COG_OK : id_of_line(parse);
+}
+
+cog_status reader_parse(struct record_parser *parser, const struct record_batch *batch,
+                        size_t index, struct document *document, struct bad_record *bad_record,
+                        cog_error *error) {
+    const struct record *record = &batch->records[index];
+    const struct input_file *file = &parser->reader->inputs.files[record->file];
+    *document = (struct document){.raw = view_of(batch->bytes.data + record->offset, record->size),
+                                  .file = record->file,
+                                  .line = record->line};
+    struct parse parse = {parser, file, record, document, bad_record, error};
+    switch (file->format) {
+    case INPUT_JSONL:
+        return parse_json(&parse);
+    case INPUT_CSV:
+    case INPUT_TSV:
+        return parse_row(&parse);
+    default:
+        return parse_text(&parse);
+    }
+}

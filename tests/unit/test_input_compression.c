@@ -1,0 +1,147 @@
+#include <bzlib.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/random.h"
+#include "test.h"
+#include "test_input_support.h"
+
+enum { KINDS = 4, CAPACITY = 1 << 20 };
+static const char *const suffixes[KINDS] = {".gz", ".bz2", ".xz", ".zst"};
+
+/* One member, frame or stream; returns its size. */
+static size_t pack(int kind, const char *data, size_t size, char *out) {
+    if (kind == 0) {
+        z_stream stream = {0};
+        deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+        stream.next_in = (unsigned char *)(uintptr_t)data;
+        stream.avail_in = (unsigned)size;
+        stream.next_out = (unsigned char *)out;
+        stream.avail_out = CAPACITY;
+        deflate(&stream, Z_FINISH);
+        deflateEnd(&stream);
+        return stream.total_out;
+    }
+    if (kind == 1) {
+        unsigned written = CAPACITY;
+        BZ2_bzBuffToBuffCompress(out, &written, (char *)(uintptr_t)data, (unsigned)size, 1, 0, 0);
+        return written;
+    }
+    if (kind == 2) {
+        size_t written = 0;
+        lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, (const uint8_t *)data, size,
+                                (uint8_t *)out, &written, CAPACITY);
+        return written;
+    }
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    size_t written = ZSTD_compress2(context, out, CAPACITY, data, size);
+    ZSTD_freeCCtx(context);
+    return written;
+}
+
+/* Records of uneven length that do not compress to nothing. */
+static size_t make_records(char *text, size_t records) {
+    struct random random = random_seeded(7);
+    size_t size = 0;
+    for (size_t i = 0; i < records; i++) {
+        size += (size_t)sprintf(text + size, "{\"id\":%zu,\"text\":\"", i);
+        for (uint64_t n = random_below(&random, 100); n; n--)
+            text[size++] = (char)('a' + random_below(&random, 26));
+        size += (size_t)sprintf(text + size, "\"}\n");
+    }
+    return size;
+}
+
+static struct read_result read_bytes(const char *suffix, const char *data, size_t size) {
+    struct reader_options options = default_options();
+    char name[32];
+    snprintf(name, sizeof name, "a.jsonl%s", suffix);
+    options.batch_bytes = 1000;
+    return read_path(&options, write_file(name, data, size));
+}
+
+TEST(input_compressed_files_read_as_plain_ones) {
+    char *text = malloc(CAPACITY), *packed = malloc(CAPACITY);
+    size_t size = make_records(text, 2000), third = size / 3;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct read_result whole =
+            read_bytes(suffixes[kind], packed, pack(kind, text, size, packed));
+        CHECK_MSG(whole.status == COG_OK && whole.count == 2000 && whole.bad_count == 0, "%s: %s",
+                  suffixes[kind], whole.error.message);
+        CHECK(strcmp(whole.items[1999].id, "1999") == 0);
+        /* Members that split a record, one of them empty, under a name that tells nothing. */
+        size_t at = pack(kind, text, third, packed);
+        at += pack(kind, text, 0, packed + at);
+        at += pack(kind, text + third, size - third, packed + at);
+        struct read_result members = read_bytes(suffixes[kind], packed, at);
+        CHECK_MSG(members.status == COG_OK && members.count == 2000 && members.bad_count == 0, "%s",
+                  members.error.message);
+        for (size_t i = 0; i < 2000; i++)
+            CHECK(strcmp(members.items[i].raw, whole.items[i].raw) == 0);
+        struct read_result unnamed = read_bytes("", packed, at);
+        CHECK(unnamed.count == 2000 && unnamed.bad_count == 0);
+        read_result_free(&whole);
+        read_result_free(&members);
+        read_result_free(&unnamed);
+    }
+    free(text);
+    free(packed);
+}
+
+TEST(input_truncated_compressed_file_is_an_error) {
+    char *text = malloc(CAPACITY), *packed = malloc(CAPACITY);
+    size_t size = make_records(text, 300);
+    struct random random = random_seeded(3);
+    for (int kind = 0; kind < KINDS; kind++) {
+        size_t packed_size = pack(kind, text, size, packed);
+        for (int i = 0; i < 60; i++) {
+            size_t cut = i < 20   ? (size_t)i
+                         : i < 40 ? packed_size - (size_t)(i - 19)
+                                  : random_below(&random, packed_size);
+            struct read_result result = read_bytes(suffixes[kind], packed, cut);
+            CHECK_MSG(result.status == COG_ERR_INPUT, "%s cut to %zu of %zu: %zu records",
+                      suffixes[kind], cut, packed_size, result.count);
+            CHECK(strstr(result.error.message, "a.jsonl"));
+            read_result_free(&result);
+        }
+    }
+    free(text);
+    free(packed);
+}
+
+TEST(input_damaged_compressed_file_is_an_error) {
+    char *text = malloc(CAPACITY), *packed = malloc(CAPACITY);
+    size_t size = make_records(text, 300);
+    for (int kind = 0; kind < KINDS; kind++) {
+        size_t packed_size = pack(kind, text, size, packed);
+        packed[packed_size / 2] ^= 0x10;
+        struct read_result result = read_bytes(suffixes[kind], packed, packed_size);
+        CHECK(result.status == COG_ERR_INPUT);
+        read_result_free(&result);
+        packed[packed_size / 2] ^= 0x10;
+        memcpy(packed + packed_size, "garbage", 7);
+        result = read_bytes(suffixes[kind], packed, packed_size + 7);
+        CHECK_MSG(result.status == COG_ERR_INPUT, "garbage behind %s", suffixes[kind]);
+        read_result_free(&result);
+    }
+    size_t packed_size = pack(0, text, size, packed);
+    memset(packed + packed_size, 0, 1000);
+    struct read_result result = read_bytes(".gz", packed, packed_size + 1000);
+    CHECK(result.status == COG_OK && result.count == 300);
+    read_result_free(&result);
+    free(text);
+    free(packed);
+}
+
+TEST(input_name_that_promises_compression_in_vain_is_an_error) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct read_result result = read_bytes(suffixes[kind], "{\"text\":\"a\"}\n", 13);
+        CHECK(result.status == COG_ERR_INPUT && strstr(result.error.message, "rename"));
+        read_result_free(&result);
+    }
+    struct read_result result = read_bytes("", "BZh9 is a text\n", 15);
+    CHECK(result.status == COG_OK && result.count == 1);
+    read_result_free(&result);
+}

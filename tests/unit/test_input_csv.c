@@ -1,0 +1,84 @@
+#include "test.h"
+#include "test_input_support.h"
+
+static struct read_result read_table(const char *name, const char *text) {
+    struct reader_options options = default_options();
+    return read_path(&options, write_text(name, text));
+}
+
+TEST(input_csv_quotes_and_newlines) {
+    struct read_result result = read_table("a.csv", "\xef\xbb\xbf\"id\",lang,text,\"no\"\"te\"\r\n"
+                                                    "1,de,\"a, \"\"b\"\"\r\nc\",x\r\n"
+                                                    "\r\n"
+                                                    "\"\",,5\" disk,\n"
+                                                    "3,en,\"\",\"last\"");
+    CHECK(result.status == COG_OK && result.count == 3 && result.bad_count == 0);
+    CHECK(strcmp(result.items[0].id, "1") == 0 && strcmp(result.items[0].lang, "de") == 0);
+    CHECK(strcmp(result.items[0].text, "a, \"b\"\r\nc") == 0);
+    CHECK(strcmp(result.items[0].raw, "1,de,\"a, \"\"b\"\"\r\nc\",x\r\n") == 0);
+    CHECK(result.items[0].line == 2);
+    CHECK(strstr(result.items[1].id, "a.csv:5") && strcmp(result.items[1].text, "5\" disk") == 0);
+    CHECK(result.items[2].text_size == 0 && result.items[2].line == 6);
+    CHECK(strcmp(result.items[2].raw, "3,en,\"\",\"last\"") == 0);
+    read_result_free(&result);
+}
+
+TEST(input_csv_bad_rows) {
+    struct read_result result = read_table("a.csv", "text,id\n"
+                                                    "a,1,x\n"
+                                                    "a\n"
+                                                    "\"a\"b,2\n"
+                                                    "\xff,3\n"
+                                                    "fine,4\n");
+    CHECK(result.status == COG_OK && result.count == 5 && result.bad_count == 4);
+    CHECK(strstr(result.items[0].message, "a.csv:2: 3 fields where the header row has 2"));
+    CHECK(strstr(result.items[1].message, "a.csv:3: 1 fields"));
+    CHECK(strstr(result.items[2].message, "a.csv:4: something follows"));
+    CHECK(strstr(result.items[3].message, "a.csv:5: not valid UTF-8"));
+    CHECK(strcmp(result.items[4].text, "fine") == 0);
+    read_result_free(&result);
+}
+
+TEST(input_csv_open_quote_is_an_error) {
+    struct read_result result = read_table("a.csv", "text\na\n\"x\ny\"\n\"open\nb\n");
+    CHECK(result.status == COG_ERR_INPUT && result.error.position == 5);
+    CHECK(strstr(result.error.message, "a.csv:5: a quote opens here"));
+    read_result_free(&result);
+}
+
+TEST(input_csv_header_without_the_text_field_is_an_error) {
+    struct read_result result = read_table("a.csv", "id,body\n1,a\n");
+    CHECK(result.status == COG_ERR_INPUT && strstr(result.error.message, "no field \"text\""));
+    read_result_free(&result);
+    result = read_table("a.csv", "");
+    CHECK(result.status == COG_OK && result.count == 0);
+    result = read_table("a.csv", "text");
+    CHECK(result.status == COG_OK && result.count == 0);
+}
+
+TEST(input_tsv_quotes_mean_nothing) {
+    struct read_result result =
+        read_table("a.tsv", "id\ttext\n1\t\"quoted\" text\n2\ttwo\t3\n3\t\"\r\n");
+    CHECK(result.status == COG_OK && result.count == 3 && result.bad_count == 1);
+    CHECK(strcmp(result.items[0].text, "\"quoted\" text") == 0);
+    CHECK(result.items[1].bad && strstr(result.items[1].message, "a.tsv:3"));
+    CHECK(strcmp(result.items[2].text, "\"") == 0 && strcmp(result.items[2].raw, "3\t\"\r\n") == 0);
+    read_result_free(&result);
+}
+
+TEST(input_csv_header_is_kept_as_it_stands) {
+    struct reader_options options = default_options();
+    const char *path = write_text("a.csv", "\xef\xbb\xbftext,\"id\"\r\na,b\r\n");
+    struct reader *reader = NULL;
+    CHECK_OK(reader_open(&options, &path, 1, &reader, error));
+    for (int pass = 0; pass < 2; pass++) {
+        struct read_result result = read_all(reader);
+        CHECK(result.count == 1 && strcmp(result.items[0].id, "b") == 0);
+        read_result_free(&result);
+        struct bytes_view header = reader_file_header(reader, 0);
+        CHECK(header.size == 14 && memcmp(header.data, "\xef\xbb\xbftext,\"id\"\r\n", 14) == 0);
+        CHECK(reader_file_format(reader, 0) == INPUT_CSV);
+        CHECK_OK(reader_rewind(reader, error));
+    }
+    reader_close(reader);
+}
