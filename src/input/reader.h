@@ -9,7 +9,9 @@
 #include "input/document.h"
 
 enum input_format {
-    INPUT_AUTO, /* by extension, behind a compression's extension */
+    /* By extension, behind a compression's extension; a file with another one is txt. What comes through a
+     * pipe is jsonl if it starts with '{', wikixml if with "<mediawiki", else txt by lines. */
+    INPUT_AUTO,
     INPUT_TXT,
     INPUT_JSONL,
     INPUT_CSV,
