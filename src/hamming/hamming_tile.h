@@ -25,6 +25,8 @@ struct hamming_comparison {
 
 struct hamming_tile {
     const char *name;
+    /* From so many queries on, preparing and comparing beats scanning the rows for each query. */
+    size_t worthwhile_queries;
     /* Bytes of a panel of TILE_QUERIES and of TILE_ROWS; multiples of 64. */
     size_t (*queries_bytes)(size_t words);
     size_t (*rows_bytes)(size_t words);

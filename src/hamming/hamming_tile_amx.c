@@ -188,6 +188,7 @@ static size_t compare(const struct hamming_comparison *comparison, struct hammin
 
 const struct hamming_tile hamming_tile_amx = {
     .name = "amx",
+    .worthwhile_queries = 24,
     .queries_bytes = queries_bytes,
     .rows_bytes = rows_bytes,
     .prepare_queries = prepare_queries,

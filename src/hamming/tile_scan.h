@@ -1,0 +1,47 @@
+/* A block of queries, prepared once, against any range of rows: the loop over panels that
+ * exhaustive search and exhaustive joins share. The queries may serve several threads, each with
+ * its own scratch. */
+#ifndef COGNATE_HAMMING_TILE_SCAN_H
+#define COGNATE_HAMMING_TILE_SCAN_H
+
+#include "base/error.h"
+#include "hamming/hamming_tile.h"
+
+/* Free with tile_queries_free. */
+struct tile_queries {
+    const struct hamming_tile *tile;
+    size_t words, count, capacity;
+    uint8_t *panels;
+    size_t size_bytes;
+};
+
+/* How many queries of this width stay in the second-level cache; a multiple of TILE_QUERIES. */
+size_t tile_queries_fitting(const struct hamming_tile *tile, unsigned bits);
+cog_status tile_queries_create(struct tile_queries *queries, const struct hamming_tile *tile,
+                               unsigned bits, size_t capacity, cog_error *error);
+/* Rows [first, first + count) of the view become the queries; count is at most the capacity. */
+void tile_queries_load(struct tile_queries *queries, const struct signatures_view *view,
+                       size_t first, size_t count);
+void tile_queries_free(struct tile_queries *queries);
+
+/* What one thread needs for itself. Free with tile_scratch_free. */
+struct tile_scratch {
+    uint8_t *rows;
+    size_t size_bytes;
+    struct hamming_hit *hits;
+};
+cog_status tile_scratch_create(struct tile_scratch *scratch, const struct hamming_tile *tile,
+                               unsigned bits, cog_error *error);
+void tile_scratch_free(struct tile_scratch *scratch);
+
+/* Takes the hits of one comparison: hit.query counts from first_query, hit.row from first_row. It
+ * may lower the limits of its queries. Row panels come in ascending order. */
+typedef cog_status tile_sink(void *context, size_t first_query, size_t first_row,
+                             const struct hamming_hit *hits, size_t count, cog_error *error);
+
+/* Compares all queries with rows [begin, end); limits has an entry for each query. */
+cog_status tile_scan(const struct tile_queries *queries, struct tile_scratch *scratch,
+                     const struct signatures_view *rows, size_t begin, size_t end,
+                     const uint16_t *limits, tile_sink *sink, void *context, cog_error *error);
+
+#endif
