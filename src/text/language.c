@@ -1,0 +1,127 @@
+#include "text/language.h"
+
+#include <ctype.h>
+#include <libstemmer.h>
+#include <string.h>
+#include <unicode/uloc.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "text/stopwords.h"
+#include "text/text_scanner.h"
+
+void language_canonical(struct bytes_view code, char canonical[LANGUAGE_CODE_BYTES]) {
+    /* Norwegian is written in two forms that share stemmer and stop words; the rest are
+     * bibliographic codes, which ICU does not know. */
+    static const char *const synonyms[][2] = {
+        {"nb", "no"},  {"nn", "no"},  {"nob", "no"}, {"nno", "no"}, {"ger", "de"}, {"fre", "fr"},
+        {"dut", "nl"}, {"rum", "ro"}, {"gre", "el"}, {"baq", "eu"}, {"arm", "hy"},
+    };
+    char part[LANGUAGE_CODE_BYTES] = "";
+    size_t size = 0;
+    canonical[0] = 0;
+    while (size < code.size && isalpha((unsigned char)code.data[size]))
+        size++;
+    if (size < 2 || size > 3 || (size < code.size && !strchr("-_", code.data[size])))
+        return;
+    for (size_t i = 0; i < size; i++)
+        part[i] = (char)tolower((unsigned char)code.data[i]);
+    UErrorCode status = U_ZERO_ERROR;
+    uloc_getLanguage(part, canonical, LANGUAGE_CODE_BYTES, &status);
+    if (U_FAILURE(status))
+        strcpy(canonical, part);
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(canonical, synonyms[i][0]) == 0)
+            strcpy(canonical, synonyms[i][1]);
+}
+
+static const struct stopword_list *find_stop_words(const char *canonical) {
+    for (unsigned i = 0; i < stopword_list_count; i++)
+        if (strcmp(stopword_lists[i].language, canonical) == 0)
+            return &stopword_lists[i];
+    return NULL;
+}
+
+bool language_has_stop_words(const char *code) {
+    char canonical[LANGUAGE_CODE_BYTES];
+    language_canonical(view_of(code, strlen(code)), canonical);
+    return find_stop_words(canonical) != NULL;
+}
+
+bool language_has_stemmer(const char *code) {
+    char canonical[LANGUAGE_CODE_BYTES];
+    language_canonical(view_of(code, strlen(code)), canonical);
+    struct sb_stemmer *stemmer = canonical[0] ? sb_stemmer_new(canonical, "UTF_8") : NULL;
+    if (stemmer)
+        sb_stemmer_delete(stemmer);
+    return stemmer != NULL;
+}
+
+static void stop_set_add(struct stop_set *set, uint64_t hash) {
+    size_t slot = hash & (set->slot_count - 1);
+    while (set->slots[slot] && set->slots[slot] != hash)
+        slot = (slot + 1) & (set->slot_count - 1);
+    set->slots[slot] = hash;
+}
+
+bool stop_set_has(const struct stop_set *set, uint64_t hash) {
+    if (!set->slot_count)
+        return false;
+    size_t slot = hash & (set->slot_count - 1);
+    while (set->slots[slot] && set->slots[slot] != hash)
+        slot = (slot + 1) & (set->slot_count - 1);
+    return set->slots[slot] == hash;
+}
+
+/* A list's entry counts if it is one word of the text's words; parts of contractions are not. */
+static cog_status take_stop_word(void *context, const struct token_batch *batch, cog_error *error) {
+    (void)error;
+    if (batch->count == 1) {
+        struct token_span word = batch->spans[0];
+        stop_set_add(context, hash_bytes(batch->bytes.data + word.begin, word.end - word.begin));
+    }
+    return COG_OK;
+}
+
+static cog_status fill_stops(struct stop_set *set, const struct stopword_list *list,
+                             struct text_scanner *scanner, cog_error *error) {
+    size_t slots = 64;
+    while (slots < 4u * list->count)
+        slots *= 2;
+    set->slots = memory_zeroed_array(slots, sizeof *set->slots);
+    if (!set->slots)
+        return error_memory(error, slots * sizeof *set->slots, "stop words");
+    set->slot_count = slots;
+    struct token_sink sink = {take_stop_word, set};
+    cog_status status = COG_OK;
+    for (unsigned i = 0; i < list->count && status == COG_OK; i++)
+        status = text_scanner_tokens(scanner, view_of(list->words[i], strlen(list->words[i])),
+                                     &sink, error);
+    return status;
+}
+
+cog_status language_init(struct language *language, const char *canonical,
+                         struct text_scanner *scanner, cog_error *error) {
+    *language = (struct language){0};
+    strcpy(language->code, canonical);
+    language->stemmer = sb_stemmer_new(canonical, "UTF_8");
+    const struct stopword_list *list = find_stop_words(canonical);
+    return list ? fill_stops(&language->stops, list, scanner, error) : COG_OK;
+}
+
+void language_release(struct language *language) {
+    if (language->stemmer)
+        sb_stemmer_delete(language->stemmer);
+    free(language->stops.slots);
+}
+
+struct bytes_view language_stem(const struct language *language, struct bytes_view word) {
+    if (!language->stemmer || word.size > INT32_MAX)
+        return word;
+    const sb_symbol *stem =
+        sb_stemmer_stem(language->stemmer, (const sb_symbol *)word.data, (int)word.size);
+    int size = sb_stemmer_length(language->stemmer);
+    if (!stem || size <= 0)
+        return word;
+    return view_of((const char *)stem, (size_t)size);
+}

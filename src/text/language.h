@@ -1,0 +1,39 @@
+/* What is known of a language: its Snowball stemmer and its stop words, found by code and kept by
+ * the analyzer that asked. */
+#ifndef COGNATE_TEXT_LANGUAGE_H
+#define COGNATE_TEXT_LANGUAGE_H
+
+#include "text/analyzer.h"
+
+struct sb_stemmer;
+
+/* The hashes of the folded stop words; a power of two of slots, 0 in the free ones. */
+struct stop_set {
+    uint64_t *slots;
+    size_t slot_count;
+};
+
+struct language {
+    char code[LANGUAGE_CODE_BYTES];
+    struct sb_stemmer *stemmer; /* NULL: none */
+    struct stop_set stops;      /* no slots: none */
+    unsigned number;            /* from 1, in the order of first use */
+};
+
+struct text_scanner;
+
+/* The code as the tables have it: lower case, without region or script, two letters where there are
+ * ("de-AT" and "deu" are "de", "nb" is "no"). Empty for what is no code. */
+void language_canonical(struct bytes_view code, char canonical[LANGUAGE_CODE_BYTES]);
+
+/* scanner folds the stop words as the documents' words are folded. */
+cog_status language_init(struct language *language, const char *canonical,
+                         struct text_scanner *scanner, cog_error *error);
+void language_release(struct language *language);
+
+bool stop_set_has(const struct stop_set *set, uint64_t hash);
+/* The stem of a folded word, valid until the next call; the word itself where there is no stemmer.
+ */
+struct bytes_view language_stem(const struct language *language, struct bytes_view word);
+
+#endif

@@ -1,0 +1,22 @@
+/* The language of a text, guessed from its beginning by CLD2. */
+#ifndef COGNATE_TEXT_LANGUAGE_DETECT_H
+#define COGNATE_TEXT_LANGUAGE_DETECT_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Looks at no more of the text than this. */
+enum { DETECT_BYTES = 4096 };
+
+/* The ISO 639 code of the language of valid UTF-8 (a constant), or "" when the guess is not
+ * reliable. */
+const char *language_detect(const char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,143 @@
+#include "text/term_writer.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+cog_status term_writer_init(struct term_writer *writer, const struct term_options *options,
+                            cog_error *error) {
+    *writer = (struct term_writer){
+        .stem = options->tokens == TOKENS_WORDS && options->stem,
+        .drop_stop_words = options->tokens == TOKENS_WORDS && options->drop_stop_words,
+        .lone_underscore = options->tokens == TOKENS_REGEX,
+    };
+    if (!writer->stem && !writer->drop_stop_words)
+        return COG_OK;
+    writer->cache = memory_zeroed_array(TERM_CACHE_SLOTS, sizeof *writer->cache);
+    if (!writer->cache)
+        return error_memory(error, TERM_CACHE_SLOTS * sizeof *writer->cache, "cache of stems");
+    return COG_OK;
+}
+
+void term_writer_release(struct term_writer *writer) {
+    free(writer->cache);
+}
+
+/* Whether the token is no term: punctuation that the masks count among words. */
+static inline bool is_lone_underscore(const char *token, size_t size) {
+    return size == 1 && token[0] == '_';
+}
+
+static cog_status take_plain(struct term_writer *writer, const struct token_batch *batch,
+                             cog_error *error) {
+    struct term_list *list = writer->list;
+    cog_status status = term_list_reserve(list, batch->count, error);
+    if (status != COG_OK)
+        return status;
+    const char *bytes = batch->bytes.data;
+    uint64_t *out = list->hashes + list->count;
+    for (size_t i = 0; i < batch->count; i++) {
+        const char *token = bytes + batch->spans[i].begin;
+        size_t size = batch->spans[i].end - batch->spans[i].begin;
+        *out = hash_bytes(token, size);
+        out += writer->lone_underscore || !is_lone_underscore(token, size);
+    }
+    list->count = (size_t)(out - list->hashes);
+    return COG_OK;
+}
+
+/* The word's term; false when it is a stop word. */
+static bool find_term(const struct term_writer *writer, struct bytes_view word,
+                      struct bytes_view *term) {
+    *term = word;
+    if (is_lone_underscore(word.data, word.size))
+        return writer->lone_underscore;
+    if (!writer->language)
+        return true;
+    if (writer->drop_stop_words &&
+        stop_set_has(&writer->language->stops, hash_bytes(word.data, word.size)))
+        return false;
+    if (writer->stem)
+        *term = language_stem(writer->language, word);
+    return true;
+}
+
+static cog_status take_strings(struct term_writer *writer, const struct token_batch *batch,
+                               cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < batch->count && status == COG_OK; i++) {
+        struct token_span span = batch->spans[i];
+        struct bytes_view term;
+        if (find_term(writer, view_of(batch->bytes.data + span.begin, span.end - span.begin),
+                      &term))
+            status = term_list_add(writer->list, hash_bytes(term.data, term.size), term, error);
+    }
+    return status;
+}
+
+/* Loads the word padded with zeros; reads CACHED_WORD_BYTES whatever its size. */
+static inline void load_word(const char *token, size_t size, uint64_t word[3]) {
+    memcpy(word, token, CACHED_WORD_BYTES);
+    for (size_t i = 0; i < 3; i++) {
+        size_t have = size > 8 * i ? size - 8 * i : 0;
+        uint64_t keep = have >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * have) - 1;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        keep = __builtin_bswap64(keep);
+#endif
+        word[i] &= keep;
+    }
+}
+
+static struct cached_term find_uncached(const struct term_writer *writer, const char *token,
+                                        size_t size) {
+    struct bytes_view term;
+    struct cached_term found = {.size = (uint8_t)size,
+                                .language = (uint8_t)writer->language->number};
+    found.dropped = !find_term(writer, view_of(token, size), &term);
+    found.hash = found.dropped ? 0 : hash_bytes(term.data, term.size);
+    return found;
+}
+
+static cog_status take_cached(struct term_writer *writer, const struct token_batch *batch,
+                              cog_error *error) {
+    struct term_list *list = writer->list;
+    cog_status status = term_list_reserve(list, batch->count, error);
+    if (status != COG_OK)
+        return status;
+    uint64_t *out = list->hashes + list->count;
+    unsigned language = writer->language->number;
+    for (size_t i = 0; i < batch->count; i++) {
+        const char *token = batch->bytes.data + batch->spans[i].begin;
+        size_t size = batch->spans[i].end - batch->spans[i].begin;
+        if (size > CACHED_WORD_BYTES) {
+            struct cached_term found = find_uncached(writer, token, size);
+            *out = found.hash;
+            out += !found.dropped;
+            continue;
+        }
+        uint64_t word[3];
+        load_word(token, size, word);
+        uint64_t mixed = (word[0] ^ word[1] * 0x9e3779b97f4a7c15u) + word[2] + language;
+        mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
+        struct cached_term *slot = &writer->cache[mixed >> 32 & (TERM_CACHE_SLOTS - 1)];
+        uint64_t differs = (slot->word[0] ^ word[0]) | (slot->word[1] ^ word[1]) |
+                           (slot->word[2] ^ word[2]) | (slot->size ^ size) |
+                           (slot->language ^ language);
+        if (differs) {
+            *slot = find_uncached(writer, token, size);
+            memcpy(slot->word, word, sizeof word);
+        }
+        *out = slot->hash;
+        out += !slot->dropped;
+    }
+    list->count = (size_t)(out - list->hashes);
+    return COG_OK;
+}
+
+cog_status term_writer_take(void *context, const struct token_batch *batch, cog_error *error) {
+    struct term_writer *writer = context;
+    if (writer->list->want_strings)
+        return take_strings(writer, batch, error);
+    return writer->language ? take_cached(writer, batch, error) : take_plain(writer, batch, error);
+}

@@ -1,0 +1,80 @@
+#include "text/text_kernels.h"
+
+#include <string.h>
+
+#include "text/token_mask_loop.h"
+
+static const uint64_t every_byte = 0x0101010101010101u;
+
+/* 0x80 in every byte of x (all below 0x80) that lies in first .. last. */
+static uint64_t bytes_between(uint64_t x, char first, char last) {
+    uint64_t from = x + (uint64_t)(0x80 - first) * every_byte;
+    uint64_t behind = x + (uint64_t)(0x7f - last) * every_byte;
+    return from & ~behind & 0x80 * every_byte;
+}
+
+static size_t lower_ascii(const char *in, size_t size, char *out) {
+    size_t i = 0;
+    for (; i + 8 <= size; i += 8) {
+        uint64_t x;
+        memcpy(&x, in + i, 8);
+        if (x & 0x80 * every_byte)
+            break;
+        x += bytes_between(x, 'A', 'Z') >> 2;
+        memcpy(out + i, &x, 8);
+    }
+    for (; i < size && (unsigned char)in[i] < 0x80; i++)
+        out[i] = in[i] >= 'A' && in[i] <= 'Z' ? (char)(in[i] + 32) : in[i];
+    return i;
+}
+
+enum { LETTER = 1, NUMBER = 2, UNDERSCORE = 4, MID_LETTER = 8, MID_NUMBER = 16 };
+
+static unsigned byte_class(unsigned char byte) {
+    if ((byte >= 'a' && byte <= 'z') || byte >= 0x80)
+        return LETTER;
+    if (byte >= '0' && byte <= '9')
+        return NUMBER;
+    if (byte == '_')
+        return UNDERSCORE;
+    if (byte == '\'' || byte == '.')
+        return MID_LETTER | MID_NUMBER;
+    return byte == ',' || byte == ';' ? MID_NUMBER : 0;
+}
+
+static void classify(const char *block, struct block_classes *classes) {
+    memset(classes, 0, sizeof *classes);
+    for (unsigned i = 0; i < TEXT_BLOCK_BYTES; i++) {
+        uint64_t class = byte_class((unsigned char)block[i]);
+        classes->letter |= (class & 1) << i;
+        classes->number |= (class >> 1 & 1) << i;
+        classes->underscore |= (class >> 2 & 1) << i;
+        classes->mid_letter |= (class >> 3 & 1) << i;
+        classes->mid_number |= (class >> 4 & 1) << i;
+    }
+}
+
+static void token_mask(const char *folded, size_t blocks, bool inner, uint64_t *tokens) {
+    token_mask_loop(classify, folded, blocks, inner, tokens);
+}
+
+const struct text_kernels text_kernels_portable = {lower_ascii, token_mask};
+
+const struct text_kernels *text_kernels_at(enum cpu_level level) {
+    if (!cpu_supports(level))
+        return NULL;
+#if defined(__x86_64__)
+    if (level == CPU_AVX512)
+        return &text_kernels_avx512;
+    if (level == CPU_AVX2)
+        return &text_kernels_avx2;
+#elif defined(__aarch64__)
+    if (level == CPU_NEON)
+        return &text_kernels_neon;
+#endif
+    return &text_kernels_portable;
+}
+
+const struct text_kernels *text_kernels_best(void) {
+    return text_kernels_at(cpu_best_level());
+}

@@ -1,0 +1,40 @@
+/* The part of token_mask that all instruction levels share: how the classes of a block and its
+ * neighbours' edges make token bits. Included after nothing; the level passes its classifier. */
+#ifndef COGNATE_TEXT_TOKEN_MASK_LOOP_H
+#define COGNATE_TEXT_TOKEN_MASK_LOOP_H
+
+#include "text/text_kernels.h"
+
+/* A bit a byte. mid_letter and mid_number are the punctuation that may stand between two of these.
+ */
+struct block_classes {
+    uint64_t letter, number, underscore, mid_letter, mid_number;
+};
+typedef void block_classify(const char *block, struct block_classes *classes);
+
+static inline __attribute__((always_inline)) void token_mask_loop(block_classify *classify,
+                                                                  const char *folded, size_t blocks,
+                                                                  bool inner, uint64_t *tokens) {
+    struct block_classes next;
+    uint64_t letter_carry = 0, number_carry = 0;
+    if (blocks)
+        classify(folded, &next);
+    for (size_t b = 0; b < blocks; b++) {
+        struct block_classes now = next;
+        classify(folded + (b + 1) * TEXT_BLOCK_BYTES, &next);
+        uint64_t token = now.letter | now.number | now.underscore;
+        if (inner) {
+            uint64_t after_letter = now.letter << 1 | letter_carry;
+            uint64_t after_number = now.number << 1 | number_carry;
+            uint64_t before_letter = now.letter >> 1 | next.letter << 63;
+            uint64_t before_number = now.number >> 1 | next.number << 63;
+            token |= (now.mid_letter & after_letter & before_letter) |
+                     (now.mid_number & after_number & before_number);
+        }
+        letter_carry = now.letter >> 63;
+        number_carry = now.number >> 63;
+        tokens[b] = token;
+    }
+}
+
+#endif

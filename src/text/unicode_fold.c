@@ -1,0 +1,74 @@
+#include "text/unicode_fold.h"
+
+#include <stdlib.h>
+#include <unicode/ustring.h>
+
+#include "base/memory.h"
+
+cog_status unicode_folder_init(struct unicode_folder *folder, cog_error *error) {
+    UErrorCode code = U_ZERO_ERROR;
+    *folder = (struct unicode_folder){.normalizer = unorm2_getNFKCCasefoldInstance(&code)};
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_IO,
+                         "ICU has no NFKC_Casefold data (%s); install its data package",
+                         u_errorName(code));
+    return COG_OK;
+}
+
+void unicode_folder_release(struct unicode_folder *folder) {
+    free(folder->source);
+    free(folder->folded);
+}
+
+static void replace_marks(UChar *units, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        if (units[i] == 0x2018 || units[i] == 0x2019)
+            units[i] = '\'';
+        else if (units[i] == 0x200b)
+            units[i] = ' ';
+    }
+}
+
+cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, cog_error *error) {
+    /* UTF-16 has never more units than UTF-8 has bytes. */
+    if (!memory_grow((void **)&folder->source, &folder->source_capacity, text.size + 1,
+                     sizeof(UChar)))
+        return error_memory(error, text.size * sizeof(UChar), "text to fold");
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t count = 0;
+    u_strFromUTF8WithSub(folder->source, (int32_t)text.size + 1, &count, text.data,
+                         (int32_t)text.size, 0xfffd, NULL, &code);
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_INPUT, "text is not UTF-8 (%s)", u_errorName(code));
+    replace_marks(folder->source, count);
+    size_t room = (size_t)count + (size_t)count / 8 + 32;
+    for (;;) {
+        if (!memory_grow((void **)&folder->folded, &folder->folded_capacity, room, sizeof(UChar)))
+            return error_memory(error, room * sizeof(UChar), "folded text");
+        code = U_ZERO_ERROR;
+        int32_t limit =
+            folder->folded_capacity < INT32_MAX ? (int32_t)folder->folded_capacity : INT32_MAX;
+        folder->folded_size = unorm2_normalize(folder->normalizer, folder->source, count,
+                                               folder->folded, limit, &code);
+        if (code != U_BUFFER_OVERFLOW_ERROR)
+            break;
+        room = (size_t)folder->folded_size + 1;
+    }
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_INPUT, "text cannot be folded (%s)", u_errorName(code));
+    return COG_OK;
+}
+
+cog_status unicode_append_utf8(const UChar *units, size_t count, struct buffer *buffer,
+                               cog_error *error) {
+    if (!buffer_reserve(buffer, 3 * count + 1))
+        return error_memory(error, 3 * count + 1, "folded text");
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t size = 0;
+    u_strToUTF8WithSub(buffer->data + buffer->size, (int32_t)(3 * count + 1), &size, units,
+                       (int32_t)count, 0xfffd, NULL, &code);
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_INPUT, "text cannot be folded (%s)", u_errorName(code));
+    buffer->size += (size_t)size;
+    return COG_OK;
+}

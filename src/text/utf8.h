@@ -1,0 +1,63 @@
+/* One code point at a time of text that is known to be valid UTF-8. */
+#ifndef COGNATE_TEXT_UTF8_H
+#define COGNATE_TEXT_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Decodes the code point at text[0 .. left), left > 0, and returns its bytes (1 to 4). A sequence
+ * that the text cuts short is one byte of U+FFFD, so that nothing is read behind the end. */
+static inline size_t utf8_decode(const char *text, size_t left, uint32_t *code_point) {
+    const unsigned char *byte = (const unsigned char *)text;
+    uint32_t lead = byte[0];
+    if (lead < 0x80) {
+        *code_point = lead;
+        return 1;
+    }
+    if (lead < 0xe0 && left >= 2) {
+        *code_point = (lead & 0x1f) << 6 | (byte[1] & 0x3f);
+        return 2;
+    }
+    if (lead >= 0xe0 && lead < 0xf0 && left >= 3) {
+        *code_point = (lead & 0x0f) << 12 | (uint32_t)(byte[1] & 0x3f) << 6 | (byte[2] & 0x3f);
+        return 3;
+    }
+    if (lead >= 0xf0 && left >= 4) {
+        *code_point = (lead & 0x07) << 18 | (uint32_t)(byte[1] & 0x3f) << 12 |
+                      (uint32_t)(byte[2] & 0x3f) << 6 | (byte[3] & 0x3f);
+        return 4;
+    }
+    *code_point = 0xfffd;
+    return 1;
+}
+
+/* Writes the code point (not a surrogate) and returns its bytes. */
+static inline size_t utf8_encode(uint32_t code_point, char *out) {
+    if (code_point < 0x80) {
+        out[0] = (char)code_point;
+        return 1;
+    }
+    if (code_point < 0x800) {
+        out[0] = (char)(0xc0 | code_point >> 6);
+        out[1] = (char)(0x80 | (code_point & 0x3f));
+        return 2;
+    }
+    if (code_point < 0x10000) {
+        out[0] = (char)(0xe0 | code_point >> 12);
+        out[1] = (char)(0x80 | (code_point >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (code_point & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | code_point >> 18);
+    out[1] = (char)(0x80 | (code_point >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (code_point >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (code_point & 0x3f));
+    return 4;
+}
+
+/* Whether the byte begins a code point. */
+static inline int utf8_is_start(char byte) {
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+#endif

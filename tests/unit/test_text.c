@@ -1,0 +1,212 @@
+#include "base/hash.h"
+#include "test.h"
+#include "text/analyzer.h"
+
+/* The terms of a text as one string, separated by bars. Valid until the next call. */
+static const char *terms_of(const struct term_options *options, const char *text, size_t size,
+                            const char *language) {
+    static char joined[1 << 16];
+    struct analyzer *analyzer = NULL;
+    struct term_list named = {.want_strings = true}, plain = {0};
+    cog_error error = {0};
+    size_t at = 0;
+    struct bytes_view code = view_of(language, strlen(language));
+    if (analyzer_create(options, &analyzer, &error) != COG_OK ||
+        analyzer_run(analyzer, view_of(text, size), code, &named, &error) != COG_OK ||
+        analyzer_run(analyzer, view_of(text, size), code, &plain, &error) != COG_OK)
+        return error.message[0] ? strcpy(joined, error.message) : "failed";
+    bool same = named.count == plain.count;
+    for (size_t i = 0; i < named.count && same; i++) {
+        size_t begin = i ? named.ends[i - 1] : 0, length = named.ends[i] - begin;
+        same = named.hashes[i] == plain.hashes[i];
+        if (options->ngram == 1 || options->tokens == TOKENS_CHARS)
+            same &= hash_bytes(named.strings.data + begin, length) == named.hashes[i];
+        if (at + length + 2 < sizeof joined)
+            at += (size_t)sprintf(joined + at, "%s%.*s", i ? "|" : "", (int)length,
+                                  named.strings.data + begin);
+    }
+    joined[at] = 0;
+    term_list_free(&named);
+    term_list_free(&plain);
+    analyzer_free(analyzer);
+    return same ? joined : "hashes and strings differ";
+}
+
+static struct term_options options_of(enum token_kind tokens, unsigned ngram) {
+    struct term_options options;
+    term_options_init(&options);
+    options.tokens = tokens;
+    options.ngram = ngram;
+    strcpy(options.language, "");
+    return options;
+}
+
+static const char *words(const char *text) {
+    struct term_options options = options_of(TOKENS_WORDS, 1);
+    return terms_of(&options, text, strlen(text), "");
+}
+
+static const char *stems(const char *text, const char *language) {
+    struct term_options options = options_of(TOKENS_WORDS, 1);
+    options.stem = options.drop_stop_words = true;
+    return terms_of(&options, text, strlen(text), language);
+}
+
+#define CHECK_TERMS(actual, expected)                                                              \
+    do {                                                                                           \
+        const char *given = (actual);                                                              \
+        CHECK_MSG(strcmp(given, expected) == 0, "%s gives %s, not %s", #actual, given, expected);  \
+    } while (0)
+
+TEST(text_words_follow_unicode_rules) {
+    CHECK_TERMS(words(""), "");
+    CHECK_TERMS(words(" \t\r\n"), "");
+    CHECK_TERMS(words("!?... --- () _ '"), "");
+    CHECK_TERMS(words("The quick (\"brown\") fox can't jump 32.3 feet, right?"),
+                "the|quick|brown|fox|can't|jump|32.3|feet|right");
+    CHECK_TERMS(words("1,000;2 a,b e.g. x.y.z snake_case _ __ a:b 3.a a'1"),
+                "1,000;2|a|b|e.g|x.y.z|snake_case|__|a|b|3|a|a|1");
+    CHECK_TERMS(words("don\u2019t \u2018quoted\u2019 rock\u2019n\u2019roll"),
+                "don't|quoted|rock'n'roll");
+    struct term_options options = options_of(TOKENS_WORDS, 1);
+    CHECK_TERMS(terms_of(&options,
+                         "a\0b\x01"
+                         "c\x7f"
+                         "d",
+                         7, ""),
+                "a|b|c|d");
+}
+
+TEST(text_words_fold_what_looks_the_same) {
+    CHECK_TERMS(words("Ünïcödé"), "ünïcödé");
+    CHECK_TERMS(words("U\u0308ni\u0308co\u0308de\u0301"), "ünïcödé");
+    CHECK_TERMS(words("Ｆｕｌｌｗｉｄｔｈ １２３"), "fullwidth|123");
+    CHECK_TERMS(words("ﬁne ﬀ oﬃce ½ x² ™"), "fine|ff|office|1\u20442|x2|tm");
+    CHECK_TERMS(words("Straße STRASSE STRAẞE Strasse"), "strasse|strasse|strasse|strasse");
+    CHECK_TERMS(words("İstanbul ISTANBUL ıstanbul"), "i\u0307stanbul|istanbul|ıstanbul");
+    CHECK_TERMS(words("ΟΔΟΣ οδός οδοσ"), "οδοσ|οδόσ|οδοσ");
+    CHECK_TERMS(words("soft\u00adhyphen zero\u200bwidth join\u200der"),
+                "softhyphen|zero|width|joiner");
+}
+
+TEST(text_words_of_many_scripts) {
+    CHECK_TERMS(words("مرحبا بالعالم"), "مرحبا|بالعالم");
+    CHECK_TERMS(words("नमस्ते दुनिया"), "नमस्ते|दुनिया");
+    CHECK_TERMS(words("안녕하세요 세계"), "안녕하세요|세계");
+    CHECK_TERMS(words("Привет, мир!"), "привет|мир");
+    CHECK_TERMS(words("שלום עולם"), "שלום|עולם");
+    CHECK_TERMS(words("我爱北京天安门"), "我|爱|北京|天安门");
+    CHECK_TERMS(words("สวัสดีชาวโลก"), "สวัสดี|ชาว|โลก");
+    CHECK_TERMS(words("I ❤️ 👩‍👩‍👧 and 🇩🇪!"), "i|and");
+    CHECK_TERMS(words("ABC中文def"), "abc|中文|def");
+    const char *japanese = words("これは日本語の文章です。東京へ行きました。");
+    int bars = 0;
+    for (const char *p = japanese; *p; p++)
+        bars += *p == '|';
+    CHECK_MSG(bars >= 7, "%s", japanese);
+}
+
+TEST(text_long_unsegmented_runs_become_bigrams) {
+    char text[25 * 3 + 1] = "";
+    for (int i = 0; i < 25; i++) /* Tai Le letters: no dictionary, no spaces */
+        strcat(text, i % 2 ? "\u1951" : "\u1950");
+    const char *got = words(text);
+    int bars = 0;
+    for (const char *p = got; *p; p++)
+        bars += *p == '|';
+    CHECK_MSG(bars == 23, "%s", got);
+}
+
+TEST(text_ngrams_join_neighbours) {
+    struct term_options options = options_of(TOKENS_WORDS, 3);
+    CHECK_TERMS(terms_of(&options, "a b c d", 7, ""), "a b c|b c d");
+    CHECK_TERMS(terms_of(&options, "a b", 3, ""), "a b");
+    CHECK_TERMS(terms_of(&options, "a", 1, ""), "a");
+    CHECK_TERMS(terms_of(&options, " ", 1, ""), "");
+    struct analyzer *analyzer = NULL;
+    struct term_list list = {0};
+    CHECK_OK(analyzer_create(&options, &analyzer, error));
+    CHECK_OK(analyzer_run(analyzer, view_of("a b c d", 7), view_of("", 0), &list, error));
+    uint64_t a = hash_bytes("a", 1), b = hash_bytes("b", 1), c = hash_bytes("c", 1);
+    CHECK(list.count == 2 && list.hashes[0] == hash_pair(hash_pair(a, b), c));
+    term_list_free(&list);
+    analyzer_free(analyzer);
+    options.ngram = 0;
+    CHECK(analyzer_create(&options, &analyzer, NULL) == COG_ERR_USAGE && !analyzer);
+    options.ngram = TERM_NGRAM_MAX + 1;
+    CHECK(analyzer_create(&options, &analyzer, NULL) == COG_ERR_USAGE && !analyzer);
+}
+
+TEST(text_chars_are_windows_over_folded_text) {
+    struct term_options options = options_of(TOKENS_CHARS, 3);
+    CHECK_TERMS(terms_of(&options, "  Ab \n\t C ", 10, ""), "ab |b c");
+    CHECK_TERMS(terms_of(&options, "X", 1, ""), "x");
+    CHECK_TERMS(terms_of(&options, " \n ", 3, ""), "");
+    const char *mixed = "Ä\u3000中e\u0301\u2028\u1680ﬁ";
+    CHECK_TERMS(terms_of(&options, mixed, strlen(mixed), ""), "ä 中| 中é|中é |é f| fi");
+}
+
+TEST(text_stop_words_and_stems) {
+    CHECK_TERMS(stems("The cats don't like running in the houses", "en"), "cat|like|run|hous");
+    CHECK_TERMS(stems("The cats don\u2019t like running", "en-GB"), "cat|like|run");
+    CHECK_TERMS(stems("Die Häuser, daß und die Katzen", "de-AT"), "haus|katz");
+    CHECK_TERMS(stems("Les maisons et les chevaux dans le jardin", "fra"), "le|maison|le|cheval|jardin");
+    CHECK_TERMS(stems("The cats", ""), "the|cats");
+    CHECK_TERMS(stems("The cats", "xx"), "the|cats");
+    CHECK_TERMS(stems("The cats", "not a code"), "the|cats");
+    struct term_options options = options_of(TOKENS_WORDS, 2);
+    options.stem = options.drop_stop_words = true;
+    CHECK_TERMS(terms_of(&options, "the cats in the houses run", 26, "en"), "cat hous|hous run");
+    strcpy(options.language, "en");
+    CHECK_TERMS(terms_of(&options, "the cats in the houses", 22, ""), "cat hous");
+    CHECK(language_has_stemmer("de") && language_has_stemmer("ta") && !language_has_stemmer("ja"));
+    CHECK(language_has_stop_words("nb") && !language_has_stop_words("ta"));
+}
+
+TEST(text_language_is_detected) {
+    struct term_options options = options_of(TOKENS_WORDS, 1);
+    options.drop_stop_words = true;
+    strcpy(options.language, "auto");
+    const char *english = "The house stood at the end of the road, and nobody had lived in it for "
+                          "more than twenty years when the new owners came to look at it.";
+    const char *german = "Das Haus stand am Ende der Straße, und niemand hatte darin seit mehr als "
+                         "zwanzig Jahren gewohnt, als die neuen Besitzer es sich ansahen.";
+    const char *french = "La maison se trouvait au bout de la rue, et personne n'y avait habité "
+                         "depuis plus de vingt ans quand les nouveaux propriétaires sont venus.";
+    CHECK(!strstr(terms_of(&options, english, strlen(english), ""), "the|"));
+    const char *got = terms_of(&options, german, strlen(german), "");
+    CHECK_MSG(!strstr(got, "der|") && strstr(got, "haus|"), "%s", got);
+    got = terms_of(&options, french, strlen(french), "");
+    CHECK_MSG(!strstr(got, "|de|") && strstr(got, "|rue|"), "%s", got);
+    /* The document's own language wins. */
+    CHECK(strstr(terms_of(&options, english, strlen(english), "de"), "|the|"));
+    CHECK_TERMS(terms_of(&options, "", 0, ""), "");
+}
+
+TEST(text_very_long_words) {
+    enum { SIZE = 1 << 20 };
+    char *text = malloc(SIZE);
+    CHECK(text);
+    memset(text, 'A', SIZE);
+    struct term_options options = options_of(TOKENS_WORDS, 1);
+    struct analyzer *analyzer = NULL;
+    struct term_list list = {0};
+    CHECK_OK(analyzer_create(&options, &analyzer, error));
+    CHECK_OK(analyzer_run(analyzer, view_of(text, SIZE), view_of("", 0), &list, error));
+    memset(text, 'a', SIZE);
+    CHECK(list.count == 1 && list.hashes[0] == hash_bytes(text, SIZE));
+    memcpy(text + SIZE - 2, "\u0301", 2); /* one hard character at the very end */
+    CHECK_OK(analyzer_run(analyzer, view_of(text, SIZE), view_of("", 0), &list, error));
+    memcpy(text + SIZE - 3, "á", 2);
+    CHECK(list.count == 1 && list.hashes[0] == hash_bytes(text, SIZE - 1));
+    term_list_free(&list);
+    analyzer_free(analyzer);
+    free(text);
+}
+
+TEST(text_regex_is_python) {
+    struct term_options options = options_of(TOKENS_REGEX, 1);
+    const char *text = "Don't İzmir ΟΔΟΣ ΣΑ Σ a_b ½ x² 日本語 e\u0301 _";
+    CHECK_TERMS(terms_of(&options, text, strlen(text), ""),
+                "don|t|i|zmir|οδος|σα|σ|a_b|½|x²|日本語|e|_");
+}

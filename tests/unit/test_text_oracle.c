@@ -1,0 +1,197 @@
+/* The fast tokeniser against ICU on the whole text, and every instruction level against the
+ * portable one. */
+#include "base/memory.h"
+#include "base/random.h"
+#include "test.h"
+#include "text/char_terms.h"
+#include "text/text_scanner.h"
+#include "text/utf8.h"
+
+/* Tokens as bytes, each ended by a newline (no token holds one). */
+static cog_status collect(void *context, const struct token_batch *batch, cog_error *error) {
+    (void)error;
+    struct buffer *tokens = context;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct token_span span = batch->spans[i];
+        if (span.end - span.begin == 1 && batch->bytes.data[span.begin] == '_')
+            continue;
+        if (!buffer_append(tokens, batch->bytes.data + span.begin, span.end - span.begin) ||
+            !buffer_append(tokens, "\n", 1))
+            return COG_ERR_MEMORY;
+    }
+    return COG_OK;
+}
+
+struct comparison {
+    struct text_scanner scanner;
+    struct word_segmenter oracle;
+    struct buffer actual, expected;
+};
+
+static bool comparison_open(struct comparison *comparison, enum cpu_level level) {
+    *comparison = (struct comparison){0};
+    return text_scanner_init(&comparison->scanner, FOLD_WORDS, text_kernels_at(level), NULL) ==
+               COG_OK &&
+           word_segmenter_init(&comparison->oracle, NULL) == COG_OK;
+}
+
+static void comparison_close(struct comparison *comparison) {
+    text_scanner_release(&comparison->scanner);
+    word_segmenter_release(&comparison->oracle);
+    buffer_free(&comparison->actual);
+    buffer_free(&comparison->expected);
+}
+
+static bool comparison_agrees(struct comparison *comparison, struct bytes_view text) {
+    struct token_sink actual = {collect, &comparison->actual};
+    struct token_sink expected = {collect, &comparison->expected};
+    buffer_reset(&comparison->actual);
+    buffer_reset(&comparison->expected);
+    if (text_scanner_tokens(&comparison->scanner, text, &actual, NULL) != COG_OK ||
+        word_segmenter_run(&comparison->oracle, text, &expected, NULL) != COG_OK)
+        return false;
+    if (comparison->actual.size == comparison->expected.size &&
+        memcmp(comparison->actual.data, comparison->expected.data, comparison->actual.size) == 0)
+        return true;
+    printf("  text: ");
+    for (size_t i = 0; i < text.size && i < 300; i++)
+        printf(" %02x", (unsigned char)text.data[i]);
+    printf("\n  fast:\n%.*s  ICU:\n%.*s", (int)(comparison->actual.size % 300),
+           comparison->actual.data, (int)(comparison->expected.size % 300),
+           comparison->expected.data);
+    return false;
+}
+
+TEST(text_ascii_words_are_icu_words) {
+    static const char alphabet[] = "aZbk019__''..,,;;:-\"  \t\n/@#\x01\x7f";
+    struct random random = random_seeded(11);
+    for (int level = CPU_PORTABLE; level < CPU_LEVEL_COUNT; level++) {
+        struct comparison comparison;
+        if (!cpu_supports((enum cpu_level)level))
+            continue;
+        CHECK(comparison_open(&comparison, (enum cpu_level)level));
+        for (int round = 0; round < 4000; round++) {
+            char text[300];
+            size_t size = random_below(&random, round % 8 ? 40 : sizeof text);
+            for (size_t i = 0; i < size; i++)
+                text[i] = alphabet[random_below(&random, sizeof alphabet)];
+            CHECK(comparison_agrees(&comparison, view_of(text, size)));
+        }
+        comparison_close(&comparison);
+    }
+}
+
+/* Ranges from which random characters are drawn: scripts, marks, joiners, punctuation, pictures. */
+static const uint32_t ranges[][2] = {
+    {' ', ' '},         {' ', '~'},         {'a', 'z'},         {0, 0x7f},
+    {0x80, 0xff},       {0xc0, 0x24f},      {0x300, 0x36f},     {0x370, 0x3ff},
+    {0x400, 0x52f},     {0x531, 0x589},     {0x591, 0x5f4},     {0x600, 0x6ff},
+    {0x900, 0x97f},     {0x980, 0xcff},     {0xe01, 0xe5b},     {0xe81, 0xedf},
+    {0xf00, 0xfbc},     {0x1000, 0x109f},   {0x10a0, 0x11ff},   {0x1780, 0x17f9},
+    {0x1950, 0x19df},   {0x1ab0, 0x1aff},   {0x1c80, 0x1cff},   {0x1d00, 0x1fff},
+    {0x2000, 0x206f},   {0x200b, 0x200f},   {0x2010, 0x2027},   {0x2070, 0x214f},
+    {0x2150, 0x218f},   {0x20d0, 0x20f0},   {0x2190, 0x27bf},   {0x2c00, 0x2dff},
+    {0x3000, 0x30ff},   {0x3130, 0x33ff},   {0x4e00, 0x4fff},   {0xa640, 0xa7ff},
+    {0xaa80, 0xaadf},   {0xac00, 0xad00},   {0xd7b0, 0xd7fb},   {0xf900, 0xfaff},
+    {0xfb00, 0xfdff},   {0xfe00, 0xfe0f},   {0xfe20, 0xfeff},   {0xff00, 0xffef},
+    {0x10400, 0x1044f}, {0x10900, 0x1095f}, {0x1d400, 0x1d7ff}, {0x1e900, 0x1e95f},
+    {0x1f1e6, 0x1f1ff}, {0x1f300, 0x1f6ff}, {0x20000, 0x20100}, {0xe0100, 0xe01ef},
+};
+
+static size_t random_text(struct random *random, char *text, size_t characters) {
+    enum { RANGES = sizeof ranges / sizeof *ranges };
+    unsigned chosen[4];
+    size_t size = 0;
+    for (int i = 0; i < 4; i++)
+        chosen[i] = (unsigned)random_below(random, RANGES);
+    for (size_t i = 0; i < characters; i++) {
+        unsigned pick = (unsigned)random_below(random, 8);
+        const uint32_t *range = pick < 3   ? ranges[pick]
+                                : pick < 7 ? ranges[chosen[pick - 3]]
+                                           : ranges[random_below(random, RANGES)];
+        size += utf8_encode(range[0] + (uint32_t)random_below(random, range[1] - range[0] + 1),
+                            text + size);
+    }
+    return size;
+}
+
+TEST(text_words_of_mixed_scripts_are_icu_words) {
+    struct random random = random_seeded(12);
+    struct comparison comparison;
+    CHECK(comparison_open(&comparison, cpu_best_level()));
+    for (int round = 0; round < 20000; round++) {
+        char text[4 * 400];
+        size_t size = random_text(&random, text, random_below(&random, round % 16 ? 40 : 400));
+        CHECK(comparison_agrees(&comparison, view_of(text, size)));
+    }
+    comparison_close(&comparison);
+}
+
+/* Every character that the table takes, beside letters, digits, punctuation and itself. */
+TEST(text_every_character_is_folded_as_icu_does) {
+    static const char *const frames[][3] = {
+        {"", "", ""}, {"a", "b", "1"}, {"a'", "'b", "x"}, {"1.", ".2", ""}, {"a ", "_", "."},
+    };
+    struct comparison comparison;
+    CHECK(comparison_open(&comparison, cpu_best_level()));
+    for (uint32_t c = 1; c < 0x30000; c++) {
+        char own[4], text[128];
+        if ((c >= 0xd800 && c < 0xe000) || (c > 0x3400 && c < 0xa000 && c % 64))
+            continue;
+        size_t bytes = utf8_encode(c, own), size = 0;
+        for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
+            size += (size_t)sprintf(text + size, "%s%.*s%s%.*s%s ", frames[i][0], (int)bytes, own,
+                                    frames[i][1], (int)bytes, own, frames[i][2]);
+        CHECK_MSG(comparison_agrees(&comparison, view_of(text, size)), "U+%04X", (unsigned)c);
+    }
+    comparison_close(&comparison);
+}
+
+TEST(text_folded_text_is_icu_folded_text) {
+    struct random random = random_seeded(13);
+    struct text_scanner scanner;
+    struct unicode_folder folder;
+    struct buffer actual = {0}, expected = {0};
+    CHECK_OK(text_scanner_init(&scanner, FOLD_CHARS, text_kernels_best(), error));
+    CHECK_OK(unicode_folder_init(&folder, error));
+    for (int round = 0; round < 20000; round++) {
+        char text[4 * 60];
+        size_t size = random_text(&random, text, random_below(&random, 60));
+        buffer_reset(&actual);
+        buffer_reset(&expected);
+        CHECK_OK(text_scanner_fold(&scanner, view_of(text, size), &actual, error));
+        CHECK_OK(unicode_fold(&folder, view_of(text, size), error));
+        CHECK_OK(unicode_append_utf8(folder.folded, (size_t)folder.folded_size, &expected, error));
+        char_terms_squeeze(&actual);
+        char_terms_squeeze(&expected);
+        CHECK(actual.size == expected.size && memcmp(actual.data, expected.data, actual.size) == 0);
+    }
+    buffer_free(&actual);
+    buffer_free(&expected);
+    unicode_folder_release(&folder);
+    text_scanner_release(&scanner);
+}
+
+TEST(text_kernels_agree) {
+    struct random random = random_seeded(14);
+    for (int round = 0; round < 2000; round++) {
+        char text[512] = {0}, lower[2][1024];
+        uint64_t masks[2][8];
+        size_t size = random_below(&random, 7 * TEXT_BLOCK_BYTES);
+        for (size_t i = 0; i < size; i++)
+            text[i] = (char)random_below(&random, round % 2 ? 256 : 128);
+        size_t ascii = text_kernels_portable.lower_ascii(text, size, lower[0]);
+        for (int level = CPU_POPCNT; level < CPU_LEVEL_COUNT; level++) {
+            const struct text_kernels *kernels = text_kernels_at((enum cpu_level)level);
+            if (!kernels)
+                continue;
+            CHECK(kernels->lower_ascii(text, size, lower[1]) == ascii);
+            CHECK(memcmp(lower[0], lower[1], ascii) == 0);
+            for (int inner = 0; inner < 2; inner++) {
+                text_kernels_portable.token_mask(text, 7, inner, masks[0]);
+                kernels->token_mask(text, 7, inner, masks[1]);
+                CHECK(memcmp(masks[0], masks[1], 7 * sizeof masks[0][0]) == 0);
+            }
+        }
+    }
+}
