@@ -1,8 +1,8 @@
 #include "text/char_terms.h"
 
 #include "base/hash.h"
+#include "text/code_point.h"
 #include "text/term_writer.h"
-#include "text/utf8.h"
 
 /* The bytes of the white space at text[0 .. left), 0 if there is none. Folding leaves these of
  * Unicode's White_Space: the ASCII ones, U+0085, U+1680, U+2028, U+2029. */

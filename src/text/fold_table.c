@@ -8,8 +8,8 @@
 #include <unicode/ustring.h>
 #include <unicode/utf16.h>
 
+#include "text/code_point.h"
 #include "text/text_kernels.h"
-#include "text/utf8.h"
 
 enum { MAPPED_UNITS = 32 };
 

@@ -4,7 +4,7 @@
 
 #include <cld2/public/compact_lang_det.h>
 
-#include "text/utf8.h"
+#include "text/code_point.h"
 
 const char *language_detect(const char *text, size_t size) {
     if (size == 0)

@@ -4,8 +4,8 @@
 #include "base/random.h"
 #include "test.h"
 #include "text/char_terms.h"
+#include "text/code_point.h"
 #include "text/text_scanner.h"
-#include "text/utf8.h"
 
 /* Tokens as bytes, each ended by a newline (no token holds one). */
 static cog_status collect(void *context, const struct token_batch *batch, cog_error *error) {
