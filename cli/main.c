@@ -1,8 +1,70 @@
-#include <stdio.h>
+#include <string.h>
 
-#include "cognate.h"
+#include "command.h"
 
-int main(void) {
-    puts("cognate");
-    return 0;
+const struct command *const commands[] = {&command_sign, NULL};
+
+static void print_overview(FILE *stream) {
+    fputs("usage: cognate COMMAND [OPTIONS] ...\n\n"
+          "Finds documents that say the same thing.\n\ncommands:\n",
+          stream);
+    for (const struct command *const *command = commands; *command; command++)
+        fprintf(stream, "  %-10s %s\n", (*command)->name, (*command)->summary);
+    fputs("\n`cognate COMMAND --help` tells the options of a command.\n", stream);
+}
+
+static const struct command *find_command(const char *name) {
+    for (const struct command *const *command = commands; *command; command++)
+        if (strcmp((*command)->name, name) == 0)
+            return *command;
+    return NULL;
+}
+
+/* cognate help [COMMAND | man COMMAND | bash-completion] */
+static int run_help(int argc, char **argv) {
+    const struct command *command = argc > 2 ? find_command(argv[2]) : NULL;
+    if (argc > 3 && strcmp(argv[2], "man") == 0 && (command = find_command(argv[3])))
+        print_man_page(command, stdout);
+    else if (argc > 2 && strcmp(argv[2], "bash-completion") == 0)
+        print_completion(stdout);
+    else if (command)
+        print_help(command, stdout);
+    else
+        print_overview(stdout);
+    return EXIT_DONE;
+}
+
+static int run_command(const struct command *command, int argc, char **argv) {
+    struct arguments arguments = {.program = argv[0], .command = command->name};
+    int code = EXIT_USAGE;
+    if (arguments_parse(&arguments, command->sets, argc, argv, 2)) {
+        if (has_option(&arguments, OPTION_HELP)) {
+            print_help(command, stdout);
+            code = EXIT_DONE;
+        } else {
+            code = command->run(&arguments);
+        }
+    }
+    arguments_free(&arguments);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_overview(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("cognate " COGNATE_VERSION);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
+        return run_help(argc, argv);
+    const struct command *command = find_command(argv[1]);
+    if (!command) {
+        fprintf(stderr, "cognate: no command '%s'; see cognate help\n", argv[1]);
+        return EXIT_USAGE;
+    }
+    return run_command(command, argc, argv);
 }

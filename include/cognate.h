@@ -39,6 +39,181 @@ typedef struct cog_error {
     char message[1024];
 } cog_error;
 
+/* ---- Running a job: threads, memory, progress, cancelling ---------------------------------------------- */
+
+typedef struct cog_progress {
+    const char *stage; /* "reading", "joining", ... */
+    uint64_t done;     /* in the stage's own unit: bytes, rows, comparisons */
+    uint64_t total;    /* 0 where it is not known */
+} cog_progress;
+
+/* Called now and then, from any thread but never from two at once. False asks the job to stop: it ends with
+ * COG_ERR_CANCELLED and leaves no result. */
+typedef bool cog_progress_callback(void *context, const cog_progress *progress);
+
+typedef struct cog_run_options {
+    unsigned threads;      /* 0: all processors. Results do not depend on it. */
+    uint64_t memory_bytes; /* budget; 0: none. A job that cannot fit ends with COG_ERR_MEMORY. */
+    cog_progress_callback *progress; /* may be NULL */
+    void *progress_context;
+} cog_run_options;
+
+/* What a job did: counts, seconds and bytes a stage, settings, and notices for people (skipped records,
+ * short documents). */
+typedef struct cog_report cog_report;
+COG_API cog_status cog_report_create(cog_report **report, cog_error *error);
+COG_API void cog_report_free(cog_report *report);
+/* The whole report as a JSON object. Owned by the report, valid until it changes or is freed. */
+COG_API const char *cog_report_json(cog_report *report);
+/* A number of the report by name; 0 where there is none. */
+COG_API double cog_report_number(const cog_report *report, const char *name);
+COG_API size_t cog_report_notice_count(const cog_report *report);
+COG_API const char *cog_report_notice(const cog_report *report, size_t index);
+
+/* ---- Documents ------------------------------------------------------------------------------------- */
+
+typedef enum cog_format {
+    COG_FORMAT_AUTO, /* by the file's extension */
+    COG_FORMAT_TXT,
+    COG_FORMAT_JSONL,
+    COG_FORMAT_CSV,
+    COG_FORMAT_TSV,
+    COG_FORMAT_WIKIXML,
+    COG_FORMAT_LETT,
+    COG_FORMAT_QUERYLOG,
+} cog_format;
+
+typedef struct cog_input_options {
+    cog_format format;
+    bool lines;             /* txt: each line is a document */
+    bool strict;            /* the first bad record ends the job */
+    const char *text_field; /* jsonl, csv, tsv; borrowed until the documents are closed */
+    const char *id_field;
+    const char *lang_field;
+} cog_input_options;
+COG_API void cog_input_options_init(cog_input_options *options);
+
+/* A stream of documents that can be read more than once. */
+typedef struct cog_documents cog_documents;
+
+/* Files, folders, or "-" for standard input. */
+COG_API cog_status cog_documents_open(const cog_input_options *options, const char *const *paths,
+                                      size_t path_count, cog_documents **documents,
+                                      cog_error *error);
+
+typedef struct cog_document {
+    const char *id; /* NULL: the row number */
+    size_t id_size;
+    const char *text; /* UTF-8 */
+    size_t text_size;
+    const char *lang; /* ISO 639-1, or NULL */
+    size_t lang_size;
+} cog_document;
+
+/* Documents in memory: the array and what it points to are borrowed until the documents are closed. */
+COG_API cog_status cog_documents_from_memory(const cog_document *items, size_t count,
+                                             cog_documents **documents, cog_error *error);
+COG_API void cog_documents_close(cog_documents *documents);
+
+/* ---- Terms, weights, statistics ------------------------------------------------------------------------ */
+
+typedef enum cog_tokens { COG_TOKENS_WORDS, COG_TOKENS_REGEX, COG_TOKENS_CHARS } cog_tokens;
+
+typedef struct cog_term_options {
+    cog_tokens tokens;
+    unsigned ngram; /* consecutive tokens a term */
+    bool stem;
+    bool drop_stop_words;
+    const char *lang; /* ISO 639-1, "auto", or "" for none; a document's own language wins */
+} cog_term_options;
+/* Words, stemmed, without stop words, language detected. */
+COG_API void cog_term_options_init(cog_term_options *options);
+
+typedef enum cog_weighting {
+    COG_WEIGHTING_BM25,
+    COG_WEIGHTING_TFIDF,
+    COG_WEIGHTING_TF,
+    COG_WEIGHTING_BINARY
+} cog_weighting;
+
+typedef struct cog_weight_options {
+    cog_weighting scheme;
+    double k1, b;                      /* BM25 */
+    unsigned min_collection_frequency; /* rarer terms are dropped (BM25, TF-IDF) */
+} cog_weight_options;
+COG_API void cog_weight_options_init(cog_weight_options *options, cog_weighting scheme);
+
+/* Document and collection frequencies; terms are kept by hash. They merge, and travel as files. */
+typedef struct cog_statistics cog_statistics;
+COG_API cog_status cog_statistics_collect(cog_documents *documents, const cog_term_options *terms,
+                                          const cog_run_options *run, cog_statistics **statistics,
+                                          cog_report *report, cog_error *error);
+COG_API cog_status cog_statistics_merge(cog_statistics *statistics, const cog_statistics *other,
+                                        cog_error *error);
+COG_API cog_status cog_statistics_save(const cog_statistics *statistics, const char *path,
+                                       cog_error *error);
+/* COG_ERR_USAGE where the file's terms were made otherwise than `terms` would make them. */
+COG_API cog_status cog_statistics_open(const char *path, const cog_term_options *terms,
+                                       cog_statistics **statistics, cog_error *error);
+COG_API uint64_t cog_statistics_documents(const cog_statistics *statistics);
+COG_API void cog_statistics_free(cog_statistics *statistics);
+
+/* ---- Signatures ------------------------------------------------------------------------------------- */
+
+typedef enum cog_signature_kind {
+    COG_SIGNATURE_RP,
+    COG_SIGNATURE_SIMHASH,
+    COG_SIGNATURE_TOPSIG,
+    COG_SIGNATURE_MINHASH
+} cog_signature_kind;
+
+typedef struct cog_signature_options {
+    cog_signature_kind kind;
+    unsigned bits;
+    uint64_t seed;
+    bool gaussian;       /* rp: Gaussian values in place of signs */
+    double density;      /* topsig: share of positions that are +1, and as many -1 */
+    unsigned value_bits; /* minhash: bits kept of each value */
+} cog_signature_options;
+COG_API void cog_signature_options_init(cog_signature_options *options, cog_signature_kind kind);
+
+/* Everything that decides a signature. */
+typedef struct cog_sign_options {
+    cog_signature_options signature;
+    cog_term_options terms;
+    cog_weight_options weights;
+} cog_sign_options;
+/* The kind's usual terms and weights: rp and topsig stemmed words by BM25, simhash words by frequency,
+ * minhash sets of word 3-grams. */
+COG_API void cog_sign_options_init(cog_sign_options *options, cog_signature_kind kind);
+
+/* Signs one text after another; one a thread. statistics (NULL where the weights need none) is borrowed for
+ * the signer's life. */
+typedef struct cog_signer cog_signer;
+COG_API cog_status cog_signer_create(const cog_sign_options *options,
+                                     const cog_statistics *statistics, cog_signer **signer,
+                                     cog_error *error);
+COG_API void cog_signer_free(cog_signer *signer);
+/* Bytes of a signature: bits / 8, rounded up. */
+COG_API size_t cog_signer_signature_bytes(const cog_signer *signer);
+/* weights, where not NULL, receives `bits` floats: the sums behind the bits. term_count, where not NULL,
+ * receives the number of distinct weighted terms: 0 means that the signature says nothing. */
+COG_API cog_status cog_signer_sign(cog_signer *signer, const char *text, size_t text_size,
+                                   const char *lang, uint8_t *signature, float *weights,
+                                   size_t *term_count, cog_error *error);
+
+/* Where cog_sign writes: .npy files (uint8 [n, bits/8], float32 [n, bits]) and ids, a line each; "-" is
+ * standard output, NULL nothing. */
+typedef struct cog_sign_outputs {
+    const char *signatures;
+    const char *weights;
+    const char *ids;
+} cog_sign_outputs;
+/* Signs documents in a stream; statistics NULL collects them in a pass of its own where needed. */
+COG_API cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
+                            const cog_statistics *statistics, const cog_sign_outputs *outputs,
+                            const cog_run_options *run, cog_report *report, cog_error *error);
+
 #ifdef __cplusplus
 }
 #endif

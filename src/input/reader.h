@@ -9,8 +9,9 @@
 #include "input/document.h"
 
 enum input_format {
-    /* By extension, behind a compression's extension; a file with another one is txt. What comes through a
-     * pipe is jsonl if it starts with '{', wikixml if with "<mediawiki", else txt by lines. */
+    /* By extension, behind a compression's extension; a file with another one is txt. What comes
+     * through a pipe is jsonl if it starts with '{', wikixml if with "<mediawiki", else txt by
+     * lines. */
     INPUT_AUTO,
     INPUT_TXT,
     INPUT_JSONL,

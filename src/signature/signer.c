@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "signature/patterns.h"
 #include "signature/signature_kernels.h"
 
@@ -275,17 +275,6 @@ void signer_sign(const struct signer *signer, struct signer_workspace *workspace
         sign_sums(signer, workspace, terms, signature, sums);
 }
 
-static unsigned bit_distance(const uint8_t *a, const uint8_t *b, unsigned bits) {
-    unsigned distance = 0;
-    for (size_t i = 0; i < signature_stride_bytes(bits); i += 8) {
-        uint64_t x, y;
-        memcpy(&x, a + i, 8);
-        memcpy(&y, b + i, 8);
-        distance += (unsigned)__builtin_popcountll(x ^ y);
-    }
-    return distance;
-}
-
 /* Values of b bits agree by chance with probability 2^-b; the excess over that is the estimate. */
 static double estimate_jaccard(const struct signature_options *options, const uint8_t *a,
                                const uint8_t *b) {
@@ -305,5 +294,5 @@ double signature_estimate(const struct signature_options *options, const uint8_t
                           const uint8_t *b) {
     if (options->kind == SIGNATURE_MINHASH)
         return estimate_jaccard(options, a, b);
-    return cos(M_PI * bit_distance(a, b, options->bits) / options->bits);
+    return cos(M_PI * hamming_distance(a, b, options->bits) / options->bits);
 }

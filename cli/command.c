@@ -1,0 +1,157 @@
+#include "command.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+const enum option_id input_options[] = {OPTION_INPUT_FORMAT, OPTION_LINES,      OPTION_TEXT_FIELD,
+                                        OPTION_ID_FIELD,     OPTION_LANG_FIELD, OPTION_STRICT,
+                                        OPTION_COUNT};
+const enum option_id term_options[] = {OPTION_TOKENS, OPTION_NGRAM,      OPTION_LANG,
+                                       OPTION_STEM,   OPTION_STOP_WORDS, OPTION_COUNT};
+const enum option_id weight_options[] = {OPTION_WEIGHTING, OPTION_K1, OPTION_B,
+                                         OPTION_MIN_FREQUENCY, OPTION_COUNT};
+const enum option_id signature_options[] = {OPTION_SIGNATURE, OPTION_BITS,    OPTION_SEED,
+                                            OPTION_GAUSSIAN,  OPTION_DENSITY, OPTION_VALUE_BITS,
+                                            OPTION_COUNT};
+const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY, OPTION_STATS,
+                                      OPTION_QUIET,   OPTION_HELP,   OPTION_COUNT};
+
+bool take_input_options(const struct arguments *arguments, cog_input_options *options) {
+    cog_input_options_init(options);
+    options->format = (cog_format)choice_option(arguments, OPTION_INPUT_FORMAT, COG_FORMAT_AUTO);
+    options->lines = has_option(arguments, OPTION_LINES);
+    options->strict = has_option(arguments, OPTION_STRICT);
+    if (has_option(arguments, OPTION_TEXT_FIELD))
+        options->text_field = arguments->values[OPTION_TEXT_FIELD];
+    if (has_option(arguments, OPTION_ID_FIELD))
+        options->id_field = arguments->values[OPTION_ID_FIELD];
+    if (has_option(arguments, OPTION_LANG_FIELD))
+        options->lang_field = arguments->values[OPTION_LANG_FIELD];
+    return true;
+}
+
+bool take_term_options(const struct arguments *arguments, cog_term_options *options) {
+    uint64_t ngram = options->ngram;
+    if (!number_option(arguments, OPTION_NGRAM, 1, 32, &ngram))
+        return false;
+    options->tokens = (cog_tokens)choice_option(arguments, OPTION_TOKENS, (int)options->tokens);
+    options->ngram = (unsigned)ngram;
+    options->stem = choice_option(arguments, OPTION_STEM, !options->stem) == 0;
+    options->drop_stop_words =
+        choice_option(arguments, OPTION_STOP_WORDS, !options->drop_stop_words) == 0;
+    const char *lang = arguments->values[OPTION_LANG];
+    if (lang)
+        options->lang = strcmp(lang, "none") == 0 ? "" : lang;
+    return true;
+}
+
+bool take_weight_options(const struct arguments *arguments, cog_weight_options *options) {
+    int scheme = choice_option(arguments, OPTION_WEIGHTING, (int)options->scheme);
+    if (scheme != (int)options->scheme)
+        cog_weight_options_init(options, (cog_weighting)scheme);
+    uint64_t frequency = options->min_collection_frequency;
+    if (!real_option(arguments, OPTION_K1, 0, 1000, &options->k1) ||
+        !real_option(arguments, OPTION_B, 0, 1, &options->b) ||
+        !number_option(arguments, OPTION_MIN_FREQUENCY, 0, UINT32_MAX, &frequency))
+        return false;
+    options->min_collection_frequency = (unsigned)frequency;
+    return true;
+}
+
+bool take_signature_options(const struct arguments *arguments, cog_signature_options *options) {
+    uint64_t bits = options->bits, value_bits = options->value_bits;
+    if (!number_option(arguments, OPTION_BITS, 8, 4096, &bits) ||
+        !number_option(arguments, OPTION_SEED, 0, UINT64_MAX, &options->seed) ||
+        !number_option(arguments, OPTION_VALUE_BITS, 1, 32, &value_bits) ||
+        !real_option(arguments, OPTION_DENSITY, 0, 0.5, &options->density))
+        return false;
+    options->bits = (unsigned)bits;
+    options->value_bits = (unsigned)value_bits;
+    options->gaussian = has_option(arguments, OPTION_GAUSSIAN);
+    return true;
+}
+
+bool take_sign_options(const struct arguments *arguments, cog_signature_kind otherwise,
+                       cog_sign_options *options) {
+    int kind = choice_option(arguments, OPTION_SIGNATURE, (int)otherwise);
+    cog_sign_options_init(options, (cog_signature_kind)kind);
+    return take_signature_options(arguments, &options->signature) &&
+           take_term_options(arguments, &options->terms) &&
+           take_weight_options(arguments, &options->weights);
+}
+
+static volatile sig_atomic_t interrupted;
+
+/* The first Ctrl-C asks the job to stop and clean up; the next one kills. */
+static void on_interrupt(int number) {
+    interrupted = 1;
+    signal(number, SIG_DFL);
+}
+
+static bool show_progress(void *context, const cog_progress *progress) {
+    const bool *visible = context;
+    if (*visible && progress->total) {
+        enum { WIDTH = 30 };
+        int filled = (int)((double)progress->done / (double)progress->total * WIDTH);
+        filled = filled > WIDTH ? WIDTH : filled;
+        fprintf(stderr, "\r%-24s [%.*s%*s] %3d%%", progress->stage, filled,
+                "==============================", WIDTH - filled, "", filled * 100 / WIDTH);
+        if (progress->done >= progress->total)
+            fprintf(stderr, "\r%60s\r", "");
+    }
+    return !interrupted;
+}
+
+bool take_run_options(const struct arguments *arguments, cog_run_options *run) {
+    static bool visible;
+    uint64_t threads = 0;
+    *run = (cog_run_options){.progress = show_progress, .progress_context = &visible};
+    if (!number_option(arguments, OPTION_THREADS, 1, COG_MAX_THREADS, &threads) ||
+        !size_option(arguments, OPTION_MEMORY, &run->memory_bytes))
+        return false;
+    run->threads = (unsigned)threads;
+    visible = isatty(STDERR_FILENO) && !has_option(arguments, OPTION_QUIET);
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
+    signal(SIGPIPE, SIG_IGN);
+    return true;
+}
+
+static int exit_code_of(cog_status status) {
+    switch (status) {
+    case COG_OK:
+        return EXIT_DONE;
+    case COG_ERR_MEMORY:
+    case COG_ERR_DISK:
+        return EXIT_RESOURCES;
+    case COG_ERR_CANCELLED:
+        return EXIT_INTERRUPTED;
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+static bool write_stats(const char *path, cog_report *report) {
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdout : fopen(path, "w");
+    bool written = file && fputs(cog_report_json(report), file) >= 0;
+    if (file && !standard)
+        written = fclose(file) == 0 && written;
+    if (!written)
+        fprintf(stderr, "cognate: %s: cannot write the statistics\n", path);
+    return written;
+}
+
+int finish_job(const struct arguments *arguments, cog_status status, const cog_error *error,
+               cog_report *report) {
+    if (!has_option(arguments, OPTION_QUIET))
+        for (size_t i = 0; i < cog_report_notice_count(report); i++)
+            fprintf(stderr, "cognate: %s\n", cog_report_notice(report, i));
+    if (status != COG_OK)
+        fprintf(stderr, "cognate: %s\n", error->message);
+    const char *stats = arguments->values[OPTION_STATS];
+    if (status == COG_OK && stats && !write_stats(stats, report))
+        return EXIT_USAGE;
+    return exit_code_of(status);
+}

@@ -1,0 +1,54 @@
+/* What a command is, and what all of them share: turning options into the library's, running with
+ * progress and Ctrl-C, reporting, exit codes. */
+#ifndef COGNATE_CLI_COMMAND_H
+#define COGNATE_CLI_COMMAND_H
+
+#include <stdio.h>
+
+#include "options.h"
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_NOTHING = 1,
+    EXIT_USAGE = 2,
+    EXIT_RESOURCES = 3,
+    EXIT_INTERRUPTED = 130
+};
+
+struct command {
+    const char *name;
+    const char *synopsis; /* what follows the name */
+    const char *summary;
+    const char *description; /* paragraphs for help and man page */
+    const option_set *sets;  /* ends with NULL */
+    int (*run)(const struct arguments *arguments);
+};
+
+extern const struct command command_sign;
+
+extern const struct command *const commands[]; /* ends with NULL */
+
+/* Groups of options that several commands take. */
+extern const enum option_id input_options[], term_options[], weight_options[], signature_options[],
+    run_options[];
+
+/* False after printing what is wrong. */
+bool take_input_options(const struct arguments *arguments, cog_input_options *options);
+bool take_term_options(const struct arguments *arguments, cog_term_options *options);
+bool take_weight_options(const struct arguments *arguments, cog_weight_options *options);
+bool take_signature_options(const struct arguments *arguments, cog_signature_options *options);
+/* Kind, terms and weights of the kind, then what was given for each. */
+bool take_sign_options(const struct arguments *arguments, cog_signature_kind otherwise,
+                       cog_sign_options *options);
+bool take_run_options(const struct arguments *arguments, cog_run_options *run);
+
+/* After a job: notices and --stats; returns the exit code of status, error printed. */
+int finish_job(const struct arguments *arguments, cog_status status, const cog_error *error,
+               cog_report *report);
+
+void print_help(const struct command *command, FILE *stream);
+/* The same in the language of man pages, and a completion script for bash. */
+void print_man_page(const struct command *command, FILE *stream);
+void print_completion(FILE *stream);
+
+#endif

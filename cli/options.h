@@ -1,0 +1,99 @@
+/* The options of all commands, defined once: help, man page, shell completion and parsing come from
+ * here. */
+#ifndef COGNATE_CLI_OPTIONS_H
+#define COGNATE_CLI_OPTIONS_H
+
+#include "cognate.h"
+
+/* One line an option: identifier, long name, short name, argument (NULL: a switch), choices
+ * separated by
+ * '|' (NULL: free), help. The order is that of the help. */
+#define OPTIONS(X)                                                                                 \
+    X(OUTPUT, "output", 'o', "FILE", NULL, "where the result goes; - is standard output")          \
+    X(IDS, "ids", 0, "FILE", NULL, "also write the ids of the rows, a line each")                  \
+    X(WEIGHTS, "weights", 0, "FILE", NULL, "also write the sums behind the bits (float32 .npy)")   \
+    X(STATISTICS, "statistics", 0, "FILE", NULL,                                                   \
+      "use the term statistics of this file in place of the collection's own")                     \
+    X(SAVE_STATISTICS, "save-statistics", 0, "FILE", NULL,                                         \
+      "keep the collection's term statistics in this file")                                        \
+    X(INPUT_FORMAT, "input-format", 0, "FORMAT", "auto|txt|jsonl|csv|tsv|wikixml|lett|querylog",   \
+      "format of the input (auto: by extension)")                                                  \
+    X(LINES, "lines", 0, NULL, NULL, "txt: each line is a document")                               \
+    X(TEXT_FIELD, "text-field", 0, "NAME", NULL, "field that holds the text (text)")               \
+    X(ID_FIELD, "id-field", 0, "NAME", NULL, "field that holds the id (id)")                       \
+    X(LANG_FIELD, "lang-field", 0, "NAME", NULL, "field that holds the language (lang)")           \
+    X(STRICT, "strict", 0, NULL, NULL, "end at the first bad record instead of skipping it")       \
+    X(TOKENS, "tokens", 0, "KIND", "words|regex|chars",                                            \
+      "Unicode words, runs of \\w as Python has it, or characters")                                \
+    X(NGRAM, "ngram", 0, "N", NULL, "consecutive tokens that make a term")                         \
+    X(LANG, "lang", 0, "CODE", NULL,                                                               \
+      "language of documents that do not name theirs: ISO 639-1, auto, or none (auto)")            \
+    X(STEM, "stem", 0, "YES", "yes|no", "reduce words to their stems")                             \
+    X(STOP_WORDS, "stop-words", 0, "DO", "drop|keep", "what to do with stop words")                \
+    X(WEIGHTING, "weighting", 0, "SCHEME", "bm25|tfidf|tf|binary", "weights of the terms")         \
+    X(K1, "k1", 0, "X", NULL, "BM25: saturation of the term frequency (1.2)")                      \
+    X(B, "b", 0, "X", NULL, "BM25: influence of the document's length (0.75)")                     \
+    X(MIN_FREQUENCY, "min-frequency", 0, "N", NULL,                                                \
+      "drop terms that occur fewer times in the collection (2)")                                   \
+    X(SIGNATURE, "signature", 0, "KIND", "rp|simhash|topsig|minhash", "kind of signature")         \
+    X(BITS, "bits", 0, "N", NULL, "width of a signature")                                          \
+    X(SEED, "seed", 0, "N", NULL, "seed of everything random (0)")                                 \
+    X(GAUSSIAN, "gaussian", 0, NULL, NULL, "rp: Gaussian values in place of random signs")         \
+    X(DENSITY, "density", 0, "X", NULL,                                                            \
+      "topsig: share of a term's positions that are +1, and as many -1 (1/6)")                     \
+    X(VALUE_BITS, "value-bits", 0, "N", NULL, "minhash: bits kept of each value (32)")             \
+    X(THREADS, "threads", 0, "N", NULL, "threads to use (all processors)")                         \
+    X(MEMORY, "memory", 0, "SIZE", NULL, "memory budget, such as 800M or 4G (none)")               \
+    X(STATS, "stats", 0, "FILE", NULL, "write what was done as a JSON object")                     \
+    X(QUIET, "quiet", 'q', NULL, NULL, "no progress and no notices")                               \
+    X(HELP, "help", 'h', NULL, NULL, "show this help")                                             \
+    X(VERSION, "version", 0, NULL, NULL, "show the version")
+
+enum option_id {
+#define X(id, name, letter, argument, choices, help) OPTION_##id,
+    OPTIONS(X)
+#undef X
+        OPTION_COUNT
+};
+
+struct option_spec {
+    const char *name;
+    char letter;
+    const char *argument;
+    const char *choices;
+    const char *help;
+};
+extern const struct option_spec option_specs[OPTION_COUNT];
+
+/* What was given on the command line: values by option ("" for a switch, NULL where absent), and
+ * the words that are not options. */
+struct arguments {
+    const char *program, *command;
+    const char *values[OPTION_COUNT];
+    const char **words;
+    size_t word_count;
+};
+
+/* A set of options as an array of identifiers that ends with OPTION_COUNT. */
+typedef const enum option_id *option_set;
+
+/* Parses argv[first ..]; only options of the sets are taken. False after printing what is wrong. */
+bool arguments_parse(struct arguments *arguments, const option_set *sets, int argc, char **argv,
+                     int first);
+void arguments_free(struct arguments *arguments);
+
+bool has_option(const struct arguments *arguments, enum option_id id);
+/* The number of the choice, or `otherwise` where the option is absent. */
+int choice_option(const struct arguments *arguments, enum option_id id, int otherwise);
+/* Leave *value as it is where the option is absent; false after printing what is wrong. */
+bool number_option(const struct arguments *arguments, enum option_id id, uint64_t lowest,
+                   uint64_t highest, uint64_t *value);
+bool real_option(const struct arguments *arguments, enum option_id id, double lowest,
+                 double highest, double *value);
+bool size_option(const struct arguments *arguments, enum option_id id, uint64_t *bytes);
+
+/* Prints "cognate COMMAND: message" and a hint at the help. Always false. */
+bool usage_error(const struct arguments *arguments, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

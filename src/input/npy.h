@@ -1,0 +1,48 @@
+/* Signatures and weights as numpy files: uint8 [rows, bits / 8] as numpy.packbits writes them, and
+ * float32 [rows, bits]. Format versions 1 and 2 are read, little-endian and in C order; others are
+ * refused with the reason. Writing streams: the number of rows is put into the header at the end.
+ */
+#ifndef COGNATE_INPUT_NPY_H
+#define COGNATE_INPUT_NPY_H
+
+#include "base/mapping.h"
+#include "hamming/signatures.h"
+
+enum npy_type { NPY_UINT8, NPY_FLOAT32 };
+
+/* A mapped array. Zero-initialise; npy_close releases. */
+struct npy_array {
+    struct mapping mapping;
+    enum npy_type type;
+    size_t rows, columns;
+    const uint8_t *data; /* in the map; numpy aligns it to 64 bytes, other writers may not */
+};
+cog_status npy_open(const char *path, enum npy_type type, struct npy_array *array,
+                    cog_error *error);
+void npy_close(struct npy_array *array);
+/* The same on bytes in memory, which the caller keeps alive; name stands in messages. */
+cog_status npy_parse(const char *name, const uint8_t *data, size_t size, enum npy_type type,
+                     struct npy_array *array, cog_error *error);
+
+/* Signatures of a file as rows of whole words: lent from the map where their width is a multiple of
+ * 64, else a padded copy. Zero-initialise; npy_signatures_close releases. */
+struct npy_signatures {
+    struct npy_array array;
+    uint8_t *copy;
+    struct signatures_view view;
+};
+cog_status npy_signatures_open(const char *path, struct npy_signatures *signatures,
+                               cog_error *error);
+void npy_signatures_close(struct npy_signatures *signatures);
+
+struct npy_writer;
+/* "-" is standard output: the rows then wait in a scratch file until their number is known. */
+cog_status npy_writer_open(const char *path, enum npy_type type, size_t columns,
+                           struct npy_writer **writer, cog_error *error);
+cog_status npy_writer_append(struct npy_writer *writer, const void *rows, size_t row_count,
+                             cog_error *error);
+cog_status npy_writer_commit(struct npy_writer *writer, cog_error *error);
+/* Without a commit before it nothing stays. Accepts NULL. */
+void npy_writer_close(struct npy_writer *writer);
+
+#endif

@@ -1,0 +1,57 @@
+/* A collection in memory as jobs need it: ids, terms of every document, sizes; and from there the
+ * matrix of unit vectors for cosine, or the sets for Jaccard. Duplicate ids are bad records. */
+#ifndef COGNATE_JOB_CORPUS_H
+#define COGNATE_JOB_CORPUS_H
+
+#include "job/ingest.h"
+#include "vector/sparse.h"
+#include "vector/weighting.h"
+
+/* Zero-initialise; corpus_free releases. */
+struct corpus {
+    size_t rows;
+    size_t row_capacity;
+    struct corpus_row {
+        uint64_t first_term; /* index into hashes */
+        uint64_t first_id;   /* index into id_bytes */
+        uint64_t record;     /* number of the record in the input */
+        uint64_t length;     /* terms with repetition */
+        uint64_t text_bytes;
+        uint32_t term_count;
+        uint32_t id_bytes;
+    } * items;
+    struct buffer ids;
+    uint64_t *hashes;      /* distinct terms of each row */
+    uint32_t *frequencies; /* NULL where only sets were wanted */
+    size_t term_count, hash_capacity, frequency_capacity;
+    struct id_table *id_table;
+};
+
+struct corpus_options {
+    const struct term_options *terms;
+    bool want_frequencies;
+    /* Called in order for records that are skipped, duplicate ids among them. May be NULL. */
+    cog_status (*reject)(void *context, struct bytes_view raw, cog_error *error);
+    void *reject_context;
+};
+cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
+                       const struct corpus_options *options, const cog_run_options *run,
+                       cog_report *report, cog_error *error);
+void corpus_free(struct corpus *corpus);
+struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
+struct bag_view corpus_bag(const struct corpus *corpus, size_t row);
+uint64_t corpus_memory_bytes(const struct corpus *corpus);
+
+/* df and cf over all corpora together. */
+cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, unsigned threads,
+                             struct statistics **statistics, cog_error *error);
+/* Rows of unit length over the common columns; a row without weighted terms is empty. */
+cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
+                          const struct statistics *statistics, const struct weighting *weighting,
+                          unsigned threads, struct sparse_matrix *matrices, cog_error *error);
+/* Sets over the common members; those of one row only are counted, not listed. */
+cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
+                       const struct statistics *statistics, unsigned threads,
+                       struct set_collection *sets, cog_error *error);
+
+#endif

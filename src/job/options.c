@@ -1,0 +1,158 @@
+#include "job/options.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The public enumerations have the order of the internal ones. */
+_Static_assert((int)COG_TOKENS_CHARS == (int)TOKENS_CHARS, "tokens");
+_Static_assert((int)COG_WEIGHTING_BINARY == (int)WEIGHTING_BINARY, "weightings");
+_Static_assert((int)COG_SIGNATURE_MINHASH == (int)SIGNATURE_MINHASH, "signatures");
+_Static_assert((int)COG_FORMAT_QUERYLOG == (int)INPUT_QUERYLOG, "formats");
+
+static const char *const token_names[] = {"words", "regex", "chars"};
+static const char *const weighting_names[] = {"bm25", "tfidf", "tf", "binary"};
+static const char *const signature_names[] = {"rp", "simhash", "topsig", "minhash"};
+
+void cog_term_options_init(cog_term_options *options) {
+    *options = (cog_term_options){.tokens = COG_TOKENS_WORDS,
+                                  .ngram = 1,
+                                  .stem = true,
+                                  .drop_stop_words = true,
+                                  .lang = "auto"};
+}
+
+void cog_weight_options_init(cog_weight_options *options, cog_weighting scheme) {
+    struct weighting weighting;
+    weighting_init(&weighting, (enum weighting_scheme)scheme);
+    *options =
+        (cog_weight_options){scheme, weighting.k1, weighting.b, weighting.min_collection_frequency};
+}
+
+void cog_signature_options_init(cog_signature_options *options, cog_signature_kind kind) {
+    struct signature_options usual;
+    signature_options_init(&usual, (enum signature_kind)kind);
+    *options = (cog_signature_options){.kind = kind,
+                                       .bits = usual.bits,
+                                       .seed = usual.seed,
+                                       .gaussian = usual.gaussian,
+                                       .density = usual.density,
+                                       .value_bits = usual.value_bits};
+}
+
+void cog_sign_options_init(cog_sign_options *options, cog_signature_kind kind) {
+    cog_signature_options_init(&options->signature, kind);
+    cog_term_options_init(&options->terms);
+    cog_weighting scheme = kind == COG_SIGNATURE_MINHASH   ? COG_WEIGHTING_BINARY
+                           : kind == COG_SIGNATURE_SIMHASH ? COG_WEIGHTING_TF
+                                                           : COG_WEIGHTING_BM25;
+    cog_weight_options_init(&options->weights, scheme);
+    if (kind == COG_SIGNATURE_SIMHASH || kind == COG_SIGNATURE_MINHASH)
+        options->terms.stem = options->terms.drop_stop_words = false;
+    if (kind == COG_SIGNATURE_MINHASH)
+        options->terms.ngram = 3;
+}
+
+cog_status options_terms(const cog_term_options *options, struct term_options *terms,
+                         cog_error *error) {
+    const char *lang = options->lang ? options->lang : "";
+    if (options->ngram < 1 || options->ngram > TERM_NGRAM_MAX)
+        return error_set(error, COG_ERR_USAGE, "n-grams of %u tokens: choose from 1 to %d",
+                         options->ngram, TERM_NGRAM_MAX);
+    if (strlen(lang) >= LANGUAGE_CODE_BYTES)
+        return error_set(error, COG_ERR_USAGE,
+                         "language '%s': give an ISO 639-1 code such as en, or auto", lang);
+    term_options_init(terms);
+    terms->tokens = (enum token_kind)options->tokens;
+    terms->ngram = options->ngram;
+    terms->stem = options->stem;
+    terms->drop_stop_words = options->drop_stop_words;
+    strcpy(terms->language, lang);
+    return COG_OK;
+}
+
+cog_status options_weighting(const cog_weight_options *options, struct weighting *weighting,
+                             cog_error *error) {
+    if (!(options->k1 >= 0 && isfinite(options->k1)))
+        return error_set(error, COG_ERR_USAGE, "BM25 k1 of %g: choose 0 or more", options->k1);
+    if (!(options->b >= 0 && options->b <= 1))
+        return error_set(error, COG_ERR_USAGE, "BM25 b of %g: choose from 0 to 1", options->b);
+    weighting_init(weighting, (enum weighting_scheme)options->scheme);
+    weighting->k1 = options->k1;
+    weighting->b = options->b;
+    weighting->min_collection_frequency = options->min_collection_frequency;
+    return COG_OK;
+}
+
+cog_status options_signature(const cog_signature_options *options,
+                             struct signature_options *signature, cog_error *error) {
+    *signature = (struct signature_options){.kind = (enum signature_kind)options->kind,
+                                            .bits = options->bits,
+                                            .seed = options->seed,
+                                            .gaussian = options->gaussian,
+                                            .density = options->density,
+                                            .value_bits = options->value_bits};
+    return signature_options_check(signature, error);
+}
+
+cog_status options_record_terms(const cog_term_options *options, struct settings *settings,
+                                cog_error *error) {
+    cog_status status = settings_set_text(settings, "tokens", token_names[options->tokens], error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "ngram", options->ngram, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "stem", options->stem, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "drop stop words", options->drop_stop_words, error);
+    if (status == COG_OK)
+        status = settings_set_text(settings, "language", options->lang ? options->lang : "", error);
+    return status;
+}
+
+static cog_status record_weights(const cog_weight_options *options, struct settings *settings,
+                                 cog_error *error) {
+    cog_status status =
+        settings_set_text(settings, "weighting", weighting_names[options->scheme], error);
+    if (status == COG_OK && options->scheme == COG_WEIGHTING_BM25)
+        status = settings_set_double(settings, "k1", options->k1, error);
+    if (status == COG_OK && options->scheme == COG_WEIGHTING_BM25)
+        status = settings_set_double(settings, "b", options->b, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "minimum collection frequency",
+                                  options->min_collection_frequency, error);
+    return status;
+}
+
+cog_status options_record_signing(const cog_sign_options *options, struct settings *settings,
+                                  cog_error *error) {
+    const cog_signature_options *signature = &options->signature;
+    cog_status status = options_record_terms(&options->terms, settings, error);
+    if (status == COG_OK)
+        status = record_weights(&options->weights, settings, error);
+    if (status == COG_OK)
+        status = settings_set_text(settings, "signature", signature_names[signature->kind], error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "bits", signature->bits, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "seed", signature->seed, error);
+    if (status == COG_OK && signature->kind == COG_SIGNATURE_RP)
+        status = settings_set_u64(settings, "gaussian", signature->gaussian, error);
+    if (status == COG_OK && signature->kind == COG_SIGNATURE_TOPSIG)
+        status = settings_set_double(settings, "density", signature->density, error);
+    if (status == COG_OK && signature->kind == COG_SIGNATURE_MINHASH)
+        status = settings_set_u64(settings, "value bits", signature->value_bits, error);
+    return status;
+}
+
+cog_status options_check_statistics(const cog_term_options *options,
+                                    const struct cog_statistics *statistics, cog_error *error) {
+    struct settings wanted = {0};
+    char difference[SETTINGS_DIFFERENCE_BYTES];
+    cog_status status = options_record_terms(options, &wanted, error);
+    if (status == COG_OK && !settings_equal(&wanted, &statistics->terms, difference))
+        status = error_set(error, COG_ERR_USAGE,
+                           "the statistics were made from other terms: %s; collect them again or "
+                           "give the same options",
+                           difference);
+    settings_free(&wanted);
+    return status;
+}

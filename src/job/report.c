@@ -1,0 +1,174 @@
+#include "job/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+
+struct field {
+    char *name;
+    char *text; /* NULL for a number */
+    double number;
+    bool stage;
+};
+
+struct cog_report {
+    struct field *fields;
+    size_t count, capacity;
+    char **notices;
+    size_t notice_count, notice_capacity;
+    struct buffer json;
+};
+
+cog_status cog_report_create(cog_report **report, cog_error *error) {
+    *report = calloc(1, sizeof **report);
+    return *report ? COG_OK : error_memory(error, sizeof **report, "a report");
+}
+
+void cog_report_free(cog_report *report) {
+    if (!report)
+        return;
+    for (size_t i = 0; i < report->count; i++) {
+        free(report->fields[i].name);
+        free(report->fields[i].text);
+    }
+    for (size_t i = 0; i < report->notice_count; i++)
+        free(report->notices[i]);
+    free(report->fields);
+    free(report->notices);
+    buffer_free(&report->json);
+    free(report);
+}
+
+static struct field *find_field(const cog_report *report, const char *name, bool stage) {
+    for (size_t i = 0; i < report->count; i++)
+        if (report->fields[i].stage == stage && strcmp(report->fields[i].name, name) == 0)
+            return &report->fields[i];
+    return NULL;
+}
+
+/* A report that runs out of memory loses a field, never the job. */
+static struct field *want_field(cog_report *report, const char *name, bool stage) {
+    struct field *field = find_field(report, name, stage);
+    if (field)
+        return field;
+    char *copy = strdup(name);
+    if (!copy || !memory_grow((void **)&report->fields, &report->capacity, report->count + 1,
+                              sizeof *report->fields)) {
+        free(copy);
+        return NULL;
+    }
+    field = &report->fields[report->count++];
+    *field = (struct field){.name = copy, .stage = stage};
+    return field;
+}
+
+void report_number(cog_report *report, const char *name, double value) {
+    struct field *field = report ? want_field(report, name, false) : NULL;
+    if (field)
+        field->number = value;
+}
+
+void report_text(cog_report *report, const char *name, const char *value) {
+    struct field *field = report ? want_field(report, name, false) : NULL;
+    if (!field)
+        return;
+    free(field->text);
+    field->text = strdup(value);
+}
+
+void report_stage(cog_report *report, const char *name, double seconds) {
+    struct field *field = report ? want_field(report, name, true) : NULL;
+    if (field)
+        field->number += seconds;
+}
+
+void report_notice(cog_report *report, const char *format, ...) {
+    if (!report || !memory_grow((void **)&report->notices, &report->notice_capacity,
+                                report->notice_count + 1, sizeof *report->notices))
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) >= 0)
+        report->notices[report->notice_count++] = text;
+    va_end(arguments);
+}
+
+static void json_string(struct buffer *json, const char *text) {
+    buffer_append(json, "\"", 1);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            buffer_printf(json, "\\%c", c);
+        else if (c < 0x20)
+            buffer_printf(json, "\\u%04x", c);
+        else
+            buffer_append(json, text, 1);
+    }
+    buffer_append(json, "\"", 1);
+}
+
+static void json_number(struct buffer *json, double number) {
+    if (!isfinite(number))
+        buffer_append_text(json, "null");
+    else if (number == floor(number) && fabs(number) < 0x1p53)
+        buffer_printf(json, "%.0f", number);
+    else
+        buffer_printf(json, "%.6g", number);
+}
+
+static void json_fields(struct buffer *json, const cog_report *report, bool stages) {
+    const char *indent = stages ? "    " : "  ";
+    for (size_t i = 0; i < report->count; i++) {
+        const struct field *field = &report->fields[i];
+        if (field->stage != stages)
+            continue;
+        buffer_append_text(json, json->data[json->size - 1] == '{' ? "\n" : ",\n");
+        buffer_append_text(json, indent);
+        json_string(json, field->name);
+        buffer_append_text(json, ": ");
+        if (field->text)
+            json_string(json, field->text);
+        else
+            json_number(json, field->number);
+    }
+}
+
+const char *cog_report_json(cog_report *report) {
+    struct buffer *json = &report->json;
+    buffer_reset(json);
+    if (!buffer_append(json, "{", 1))
+        return "{}";
+    json_fields(json, report, false);
+    if (json->data[json->size - 1] != '{')
+        buffer_append(json, ",", 1);
+    buffer_append_text(json, "\n  \"seconds\": {");
+    json_fields(json, report, true);
+    buffer_append_text(json, "\n  },\n  \"notices\": [");
+    for (size_t i = 0; i < report->notice_count; i++) {
+        buffer_append_text(json, i ? ",\n    " : "\n    ");
+        json_string(json, report->notices[i]);
+    }
+    buffer_append_text(json, report->notice_count ? "\n  ]\n}\n" : "]\n}\n");
+    return buffer_append(json, "", 1) ? json->data : "{}";
+}
+
+double cog_report_number(const cog_report *report, const char *name) {
+    const struct field *field = find_field(report, name, false);
+    if (!field)
+        field = find_field(report, name, true);
+    return field && !field->text ? field->number : 0;
+}
+
+size_t cog_report_notice_count(const cog_report *report) {
+    return report->notice_count;
+}
+
+const char *cog_report_notice(const cog_report *report, size_t index) {
+    return report->notices[index];
+}

@@ -1,0 +1,280 @@
+/* Signing: one text at a time, or a whole collection as a stream from documents to .npy files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/output.h"
+#include "base/threads.h"
+#include "hamming/signatures.h"
+#include "input/npy.h"
+#include "input/utf8.h"
+#include "job/escape.h"
+#include "job/ingest.h"
+#include "job/report.h"
+#include "job/text_signer.h"
+
+enum { SHORT_DOCUMENT_TERMS = 5 };
+
+/* ---- One text at a time ------------------------------------------------------------------------
+ */
+
+struct cog_signer {
+    struct text_signer text_signer;
+    struct text_signer_scratch scratch;
+    struct analyzer *analyzer;
+    struct bag_counter *counter;
+    struct term_list terms;
+    uint8_t *padded; /* a signature with its padding */
+};
+
+cog_status cog_signer_create(const cog_sign_options *options, const cog_statistics *statistics,
+                             cog_signer **result, cog_error *error) {
+    struct term_options terms;
+    cog_status status = options_terms(&options->terms, &terms, error);
+    if (status != COG_OK)
+        return status;
+    cog_signer *signer = calloc(1, sizeof *signer);
+    if (!signer)
+        return error_memory(error, sizeof *signer, "a signer");
+    status = text_signer_init(&signer->text_signer, options, statistics, error);
+    if (status == COG_OK)
+        status = text_signer_scratch_init(&signer->scratch, &signer->text_signer, error);
+    if (status == COG_OK)
+        status = analyzer_create(&terms, &signer->analyzer, error);
+    if (status == COG_OK)
+        status = bag_counter_create(&signer->counter, error);
+    signer->padded = malloc(SIGNATURE_MAX_BITS / 8);
+    if (status == COG_OK && !signer->padded)
+        status = error_memory(error, SIGNATURE_MAX_BITS / 8, "a signature");
+    if (status != COG_OK) {
+        cog_signer_free(signer);
+        return status;
+    }
+    *result = signer;
+    return COG_OK;
+}
+
+void cog_signer_free(cog_signer *signer) {
+    if (!signer)
+        return;
+    text_signer_reset(&signer->text_signer);
+    text_signer_scratch_reset(&signer->scratch);
+    analyzer_free(signer->analyzer);
+    bag_counter_free(signer->counter);
+    term_list_free(&signer->terms);
+    free(signer->padded);
+    free(signer);
+}
+
+static size_t packed_bytes(const struct text_signer *text_signer) {
+    return (signer_options(text_signer->signer)->bits + 7) / 8;
+}
+
+size_t cog_signer_signature_bytes(const cog_signer *signer) {
+    return packed_bytes(&signer->text_signer);
+}
+
+cog_status cog_signer_sign(cog_signer *signer, const char *text, size_t text_size, const char *lang,
+                           uint8_t *signature, float *weights, size_t *term_count,
+                           cog_error *error) {
+    if (!utf8_is_valid(text, text_size))
+        return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");
+    struct bytes_view language = view_of(lang, lang ? strlen(lang) : 0);
+    struct bag_view bag = {0};
+    size_t terms = 0;
+    cog_status status =
+        analyzer_run(signer->analyzer, view_of(text, text_size), language, &signer->terms, error);
+    if (status == COG_OK && text_signer_wants_bags(&signer->text_signer))
+        status = bag_count(signer->counter, signer->terms.hashes, signer->terms.count, &bag, error);
+    if (status == COG_OK)
+        status = text_signer_sign(&signer->text_signer, &signer->scratch, &signer->terms, &bag,
+                                  signer->padded, weights, &terms, error);
+    if (status != COG_OK)
+        return status;
+    memcpy(signature, signer->padded, packed_bytes(&signer->text_signer));
+    if (term_count)
+        *term_count = terms;
+    return COG_OK;
+}
+
+/* ---- A collection as a stream ------------------------------------------------------------------
+ */
+
+struct sign_job {
+    struct text_signer text_signer;
+    struct text_signer_scratch *scratches; /* one a worker */
+    unsigned worker_count;
+    struct npy_writer *signatures, *weights;
+    struct output *ids;
+    uint64_t documents, empty_documents, short_documents;
+    cog_report *report;
+};
+
+/* What a batch of documents became. */
+struct signed_batch {
+    struct buffer signatures, weights, ids;
+    size_t documents, empty, short_documents;
+};
+
+static void *signed_batch_create(void *context) {
+    (void)context;
+    return calloc(1, sizeof(struct signed_batch));
+}
+
+static void signed_batch_free(void *result) {
+    struct signed_batch *batch = result;
+    buffer_free(&batch->signatures);
+    buffer_free(&batch->weights);
+    buffer_free(&batch->ids);
+    free(batch);
+}
+
+static cog_status sign_document(void *context, unsigned worker, void *result,
+                                const struct ingested *item, cog_error *error) {
+    struct sign_job *job = context;
+    struct signed_batch *batch = result;
+    unsigned bits = signer_options(job->text_signer.signer)->bits;
+    size_t weight_bytes = job->weights ? bits * sizeof(float) : 0, terms = 0;
+    if (!buffer_reserve(&batch->signatures, signature_stride_bytes(bits)) ||
+        !buffer_reserve(&batch->weights, weight_bytes))
+        return error_memory(error, weight_bytes, "signatures");
+    uint8_t *signature = (uint8_t *)batch->signatures.data + batch->signatures.size;
+    float *sums =
+        job->weights ? (float *)(void *)(batch->weights.data + batch->weights.size) : NULL;
+    cog_status status = text_signer_sign(&job->text_signer, &job->scratches[worker], item->terms,
+                                         &item->bag, signature, sums, &terms, error);
+    if (status != COG_OK)
+        return status;
+    batch->signatures.size += packed_bytes(&job->text_signer);
+    batch->weights.size += weight_bytes;
+    batch->documents++;
+    batch->empty += terms == 0;
+    batch->short_documents += terms > 0 && terms < SHORT_DOCUMENT_TERMS;
+    if (job->ids &&
+        !(escape_append(&batch->ids, item->document->id) && buffer_append(&batch->ids, "\n", 1)))
+        return error_memory(error, item->document->id.size, "ids");
+    return COG_OK;
+}
+
+static cog_status write_batch(void *context, void *result, cog_error *error) {
+    struct sign_job *job = context;
+    struct signed_batch *batch = result;
+    cog_status status =
+        npy_writer_append(job->signatures, batch->signatures.data, batch->documents, error);
+    if (status == COG_OK && job->weights)
+        status = npy_writer_append(job->weights, batch->weights.data, batch->documents, error);
+    if (status == COG_OK && job->ids)
+        status = output_write(job->ids, batch->ids.data, batch->ids.size, error);
+    job->documents += batch->documents;
+    job->empty_documents += batch->empty;
+    job->short_documents += batch->short_documents;
+    buffer_reset(&batch->signatures);
+    buffer_reset(&batch->weights);
+    buffer_reset(&batch->ids);
+    batch->documents = batch->empty = batch->short_documents = 0;
+    return status;
+}
+
+static cog_status open_outputs(struct sign_job *job, const cog_sign_outputs *outputs,
+                               cog_error *error) {
+    unsigned bits = signer_options(job->text_signer.signer)->bits;
+    if (bits % 8)
+        return error_set(error, COG_ERR_USAGE,
+                         "%u bits do not fill whole bytes: choose a multiple of 8", bits);
+    cog_status status =
+        npy_writer_open(outputs->signatures, NPY_UINT8, bits / 8, &job->signatures, error);
+    if (status == COG_OK && outputs->weights)
+        status = npy_writer_open(outputs->weights, NPY_FLOAT32, bits, &job->weights, error);
+    if (status == COG_OK && outputs->ids)
+        status = output_open(outputs->ids, &job->ids, error);
+    return status;
+}
+
+static cog_status commit_outputs(struct sign_job *job, cog_error *error) {
+    cog_status status = job->weights ? npy_writer_commit(job->weights, error) : COG_OK;
+    if (status == COG_OK && job->ids)
+        status = output_commit(job->ids, error);
+    return status == COG_OK ? npy_writer_commit(job->signatures, error) : status;
+}
+
+static cog_status create_scratches(struct sign_job *job, const cog_run_options *run,
+                                   cog_error *error) {
+    job->worker_count = threads_resolve(run ? run->threads : 0);
+    job->scratches = memory_zeroed_array(job->worker_count, sizeof *job->scratches);
+    if (!job->scratches)
+        return error_memory(error, job->worker_count * sizeof *job->scratches, "workers");
+    cog_status status = COG_OK;
+    for (unsigned i = 0; i < job->worker_count && status == COG_OK; i++)
+        status = text_signer_scratch_init(&job->scratches[i], &job->text_signer, error);
+    return status;
+}
+
+static void sign_job_close(struct sign_job *job) {
+    for (unsigned i = 0; job->scratches && i < job->worker_count; i++)
+        text_signer_scratch_reset(&job->scratches[i]);
+    free(job->scratches);
+    text_signer_reset(&job->text_signer);
+    npy_writer_close(job->signatures);
+    npy_writer_close(job->weights);
+    output_close(job->ids);
+}
+
+static void report_signing(const struct sign_job *job, cog_report *report) {
+    report_number(report, "documents", (double)job->documents);
+    report_number(report, "empty_documents", (double)job->empty_documents);
+    report_number(report, "short_documents", (double)job->short_documents);
+    report_number(report, "bits", signer_options(job->text_signer.signer)->bits);
+    if (job->empty_documents)
+        report_notice(report, "%llu documents have no terms; their signatures say nothing",
+                      (unsigned long long)job->empty_documents);
+    if (job->short_documents && weighting_needs_statistics(&job->text_signer.weighting))
+        report_notice(report, "%llu documents have fewer than %d terms: too short for weights",
+                      (unsigned long long)job->short_documents, SHORT_DOCUMENT_TERMS);
+}
+
+/* Skipped records are named once: by the statistics pass where there is one. */
+static cog_status sign_stream(struct sign_job *job, cog_documents *documents,
+                              const struct term_options *terms, const cog_run_options *run,
+                              bool named_before, cog_error *error) {
+    struct ingest_plan plan = {.terms = terms,
+                               .want_bags = text_signer_wants_bags(&job->text_signer),
+                               .result_create = signed_batch_create,
+                               .result_free = signed_batch_free,
+                               .work = sign_document,
+                               .deliver = write_batch,
+                               .context = job,
+                               .stage = "signing"};
+    return ingest_run(documents, &plan, run, job->report, named_before, error);
+}
+
+cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
+                    const cog_statistics *statistics, const cog_sign_outputs *outputs,
+                    const cog_run_options *run, cog_report *report, cog_error *error) {
+    struct sign_job job = {.report = report};
+    struct term_options terms;
+    struct weighting weighting;
+    cog_statistics *collected = NULL;
+    cog_status status = options_terms(&options->terms, &terms, error);
+    if (status == COG_OK)
+        status = options_weighting(&options->weights, &weighting, error);
+    if (status == COG_OK && !statistics && weighting_needs_statistics(&weighting))
+        status = cog_statistics_collect(documents, &options->terms, run, &collected, report, error);
+    if (status == COG_OK)
+        status =
+            text_signer_init(&job.text_signer, options, statistics ? statistics : collected, error);
+    if (status == COG_OK)
+        status = create_scratches(&job, run, error);
+    if (status == COG_OK)
+        status = open_outputs(&job, outputs, error);
+    if (status == COG_OK)
+        status = sign_stream(&job, documents, &terms, run, collected != NULL, error);
+    if (status == COG_OK)
+        status = commit_outputs(&job, error);
+    if (status == COG_OK) {
+        report_signing(&job, report);
+        report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+    }
+    sign_job_close(&job);
+    cog_statistics_free(collected);
+    return status;
+}

@@ -1,0 +1,80 @@
+#include "job/text_signer.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+cog_status text_signer_init(struct text_signer *text_signer, const cog_sign_options *options,
+                            const cog_statistics *statistics, cog_error *error) {
+    struct signature_options signature;
+    *text_signer = (struct text_signer){.statistics = statistics ? statistics->counts : NULL};
+    cog_status status = options_signature(&options->signature, &signature, error);
+    if (status == COG_OK)
+        status = options_weighting(&options->weights, &text_signer->weighting, error);
+    if (status == COG_OK && statistics)
+        status = options_check_statistics(&options->terms, statistics, error);
+    if (status == COG_OK && !statistics && weighting_needs_statistics(&text_signer->weighting))
+        status = error_set(error, COG_ERR_USAGE,
+                           "BM25 and TF-IDF need statistics of the collection: collect them first, "
+                           "or weigh by tf");
+    return status == COG_OK ? signer_create(&signature, &text_signer->signer, error) : status;
+}
+
+void text_signer_reset(struct text_signer *text_signer) {
+    signer_free(text_signer->signer);
+    text_signer->signer = NULL;
+}
+
+bool text_signer_wants_bags(const struct text_signer *text_signer) {
+    if (signer_options(text_signer->signer)->kind == SIGNATURE_MINHASH)
+        return false;
+    return text_signer->weighting.scheme != WEIGHTING_TF;
+}
+
+cog_status text_signer_scratch_init(struct text_signer_scratch *scratch,
+                                    const struct text_signer *text_signer, cog_error *error) {
+    *scratch = (struct text_signer_scratch){0};
+    return signer_workspace_create(text_signer->signer, &scratch->workspace, error);
+}
+
+void text_signer_scratch_reset(struct text_signer_scratch *scratch) {
+    signer_workspace_free(scratch->workspace);
+    free(scratch->hashes);
+    free(scratch->weights);
+    *scratch = (struct text_signer_scratch){0};
+}
+
+/* The terms of the bag that weigh more than nothing, with their weights. */
+static cog_status weigh(const struct text_signer *text_signer, struct text_signer_scratch *scratch,
+                        const struct bag_view *bag, struct weighted_terms *terms,
+                        cog_error *error) {
+    if (!memory_grow((void **)&scratch->hashes, &scratch->hash_capacity, bag->count,
+                     sizeof *scratch->hashes) ||
+        !memory_grow((void **)&scratch->weights, &scratch->weight_capacity, bag->count,
+                     sizeof *scratch->weights))
+        return error_memory(error, bag->count * 12, "a document's weights");
+    weighting_apply(&text_signer->weighting, text_signer->statistics, bag, scratch->weights);
+    size_t count = 0;
+    for (size_t i = 0; i < bag->count; i++) {
+        scratch->hashes[count] = bag->hashes[i];
+        scratch->weights[count] = scratch->weights[i];
+        count += scratch->weights[i] > 0;
+    }
+    *terms = (struct weighted_terms){scratch->hashes, scratch->weights, count};
+    return COG_OK;
+}
+
+cog_status text_signer_sign(const struct text_signer *text_signer,
+                            struct text_signer_scratch *scratch, const struct term_list *terms,
+                            const struct bag_view *bag, uint8_t *signature, float *sums,
+                            size_t *term_count, cog_error *error) {
+    struct weighted_terms weighted = {terms->hashes, NULL, terms->count};
+    if (text_signer_wants_bags(text_signer)) {
+        cog_status status = weigh(text_signer, scratch, bag, &weighted, error);
+        if (status != COG_OK)
+            return status;
+    }
+    signer_sign(text_signer->signer, scratch->workspace, &weighted, signature, sums);
+    *term_count = weighted.count;
+    return COG_OK;
+}
