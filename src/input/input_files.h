@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "input/csv_row.h"
+#include "input/query_log.h"
 #include "input/reader.h"
 
 struct input_file {
@@ -18,8 +19,10 @@ struct input_file {
     bool is_pipe;
     int64_t start_offset; /* of standard input when it is a regular file */
     int spool;            /* what came through the pipe, kept for the next pass; or -1 */
-    struct buffer header; /* csv, tsv */
+    struct buffer header; /* what stands before the first record of csv, tsv, wikixml */
+    bool header_is_complete;
     struct csv_columns columns;
+    enum query_columns query_columns;
 };
 
 struct input_files {

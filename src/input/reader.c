@@ -42,6 +42,8 @@ void reader_close(struct reader *reader) {
     byte_source_free(&reader->source);
     input_files_free(&reader->inputs);
     buffer_free(&reader->carry);
+    wiki_page_parser_free(reader->wiki);
+    query_log_free(reader->log);
     free(reader);
 }
 
@@ -67,6 +69,8 @@ cog_status reader_rewind(struct reader *reader, cog_error *error) {
     buffer_reset(&reader->carry);
     reader->current = 0;
     reader->record_count = 0;
+    reader->log_next = 0;
+    reader->left_out = (struct left_out_pages){0};
     atomic_store_explicit(&reader->source.raw_bytes, 0, memory_order_relaxed);
     return status;
 }
@@ -88,8 +92,8 @@ static int open_descriptor(struct input_file *file, bool *owned) {
 static cog_status open_file(struct reader *reader, bool *skipped, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
     bool owned;
-    *skipped = file->skipped;
-    if (file->skipped)
+    *skipped = file->skipped || (file->format == INPUT_QUERYLOG && reader->log_is_grouped);
+    if (*skipped)
         return COG_OK;
     bool spooled = file->spool >= 0;
     int descriptor = open_descriptor(file, &owned);
@@ -108,6 +112,8 @@ static cog_status open_file(struct reader *reader, bool *skipped, cog_error *err
         }
     }
     file->read_once = true;
+    if (!file->header_is_complete)
+        buffer_reset(&file->header);
     cog_status status = byte_source_start(&reader->source, descriptor, owned, file->path,
                                           spooled ? -1 : file->spool, error);
     reader->open = status == COG_OK;
@@ -182,7 +188,7 @@ static void take_column(const struct reader_options *options, struct csv_columns
 /* The first row of a csv or tsv file. In later passes it is known already. */
 static cog_status take_header(struct reader *reader, struct input_file *file, struct bytes_view row,
                               cog_error *error) {
-    if (file->header.size)
+    if (file->header_is_complete)
         return COG_OK;
     struct buffer decoded = {0};
     if (!buffer_append(&file->header, row.data, row.size) || !buffer_reserve(&decoded, row.size)) {
@@ -205,26 +211,62 @@ static cog_status take_header(struct reader *reader, struct input_file *file, st
             error, COG_ERR_INPUT, 1,
             "%s:1: the header row has no field \"%s\"; name the one that holds the text",
             file->path, reader->options.text_field);
+    file->header_is_complete = true;
     return COG_OK;
 }
 
+static cog_status judge_page(struct reader *reader, struct bytes_view page, bool *keep,
+                             cog_error *error) {
+    enum wiki_verdict verdict = WIKI_ARTICLE;
+    if (!reader->wiki && !(reader->wiki = wiki_page_parser_create()))
+        return error_memory(error, page.size, "a wiki page");
+    if (wiki_page_judge(reader->wiki, page, &verdict) == WIKI_OUT_OF_MEMORY)
+        return error_memory(error, page.size, "a wiki page");
+    reader->left_out.redirects += verdict == WIKI_REDIRECT;
+    reader->left_out.stubs += verdict == WIKI_STUB;
+    reader->left_out.other_namespaces += verdict == WIKI_OTHER_NAMESPACE;
+    *keep = verdict == WIKI_ARTICLE;
+    return COG_OK;
+}
+
+static cog_status take_query_row(struct reader *reader, struct input_file *file,
+                                 struct bytes_view line, uint64_t number, bool first,
+                                 cog_error *error) {
+    bool header = false;
+    if (!reader->log && !(reader->log = query_log_create()))
+        return error_memory(error, line.size, "a query log");
+    if (first && has_mark(line))
+        line = view_of(line.data + 3, line.size - 3);
+    if (first)
+        file->query_columns = query_columns_of(line, &header);
+    if (header || without_line_end(line).size == 0)
+        return COG_OK;
+    return query_log_add(reader->log, line, file->query_columns, (uint32_t)reader->current, number,
+                         error);
+}
+
 /* What a cut piece is: a record for the batch (*keep), or something that ends here. */
-static cog_status judge(struct reader *reader, const char *data, const struct cut *cut, bool first,
+static cog_status judge(struct reader *reader, struct bytes_view piece, uint64_t line, bool first,
                         bool *keep, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
-    *keep = true;
-    if (file->format == INPUT_TXT)
+    *keep = false;
+    switch (file->format) {
+    case INPUT_CSV:
+    case INPUT_TSV:
+        *keep = !first && without_line_end(piece).size > 0;
+        return first ? take_header(reader, file, piece, error) : COG_OK;
+    case INPUT_WIKIXML:
+        return judge_page(reader, piece, keep, error);
+    case INPUT_QUERYLOG:
+        return take_query_row(reader, file, piece, line, first, error);
+    case INPUT_JSONL:
+    case INPUT_LETT:
+        *keep = piece.data[0] == '{' || !is_blank(piece, first);
         return COG_OK;
-    bool table = file->format == INPUT_CSV || file->format == INPUT_TSV;
-    if (table && first) {
-        *keep = false;
-        return take_header(reader, file, view_of(data, cut->size), error);
+    default:
+        *keep = true;
+        return COG_OK;
     }
-    if (table)
-        *keep = without_line_end(view_of(data, cut->size)).size > 0;
-    else
-        *keep = data[0] == '{' || !is_blank(view_of(data, cut->size), first);
-    return COG_OK;
 }
 
 static cog_status append_record(struct reader *reader, struct record_batch *batch, size_t offset,
@@ -238,6 +280,19 @@ static cog_status append_record(struct reader *reader, struct record_batch *batc
     return COG_OK;
 }
 
+/* The opening of a dump is kept, so that a selection of its pages can be written as a dump again.
+ */
+static cog_status keep_prologue(struct reader *reader, const char *data, const struct cut *cut,
+                                bool first, cog_error *error) {
+    struct input_file *file = &reader->inputs.files[reader->current];
+    if (cut->skip == 0 || !first || file->format != INPUT_WIKIXML || file->header_is_complete)
+        return COG_OK;
+    file->header_is_complete = cut->found;
+    return buffer_append(&file->header, data, cut->skip)
+               ? COG_OK
+               : error_memory(error, cut->skip, "the opening of a dump");
+}
+
 /* Cuts what can be cut from *start on, and leaves *start behind it. */
 static cog_status cut_records(struct reader *reader, struct record_batch *batch, size_t *start,
                               bool ended, cog_error *error) {
@@ -245,15 +300,17 @@ static cog_status cut_records(struct reader *reader, struct record_batch *batch,
     for (;;) {
         struct cut cut;
         bool first = !reader->cutter.any, keep;
-        cog_status status =
-            record_cutter_next(&reader->cutter, batch->bytes.data + *start,
-                               batch->bytes.size - *start, ended, name, &cut, error);
+        const char *data = batch->bytes.data + *start;
+        cog_status status = record_cutter_next(&reader->cutter, data, batch->bytes.size - *start,
+                                               ended, name, &cut, error);
+        if (status == COG_OK)
+            status = keep_prologue(reader, data, &cut, first, error);
         if (status != COG_OK)
             return status;
         *start += cut.skip;
         if (!cut.found)
             return COG_OK;
-        status = judge(reader, batch->bytes.data + *start, &cut, first, &keep, error);
+        status = judge(reader, view_of(data + cut.skip, cut.size), cut.line, first, &keep, error);
         if (status == COG_OK && keep)
             status = append_record(reader, batch, *start, &cut, error);
         if (status != COG_OK)
@@ -317,6 +374,28 @@ static cog_status fill_from_files(struct reader *reader, struct record_batch *ba
     return COG_OK;
 }
 
+/* Behind all files: the queries of the logs among them. */
+static cog_status fill_from_log(struct reader *reader, struct record_batch *batch, size_t *start,
+                                cog_error *error) {
+    if (!reader->log || reader->current < reader->inputs.count)
+        return COG_OK;
+    cog_status status = reader->log_is_grouped ? COG_OK : query_log_finish(reader->log, error);
+    reader->log_is_grouped = status == COG_OK;
+    while (status == COG_OK && reader->log_next < query_log_count(reader->log) &&
+           !batch_is_full(reader, batch)) {
+        if (!memory_grow((void **)&batch->records, &batch->capacity, batch->count + 1,
+                         sizeof *batch->records) ||
+            !query_log_append(reader->log, reader->log_next, &batch->bytes,
+                              &batch->records[batch->count]))
+            return error_memory(error, batch->bytes.size, "a batch of records");
+        reader->log_next++;
+        reader->record_count++;
+        batch->count++;
+        *start = batch->bytes.size;
+    }
+    return status;
+}
+
 cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *end,
                        cog_error *error) {
     size_t start = 0;
@@ -328,6 +407,8 @@ cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *
         return error_memory(error, reader->carry.size, "a batch of records");
     buffer_reset(&reader->carry);
     cog_status status = fill_from_files(reader, batch, &start, error);
+    if (status == COG_OK)
+        status = fill_from_log(reader, batch, &start, error);
     if (status != COG_OK)
         return status;
     if (!buffer_append(&reader->carry, batch->bytes.data + start, batch->bytes.size - start) ||
@@ -364,6 +445,10 @@ uint64_t reader_total_bytes(const struct reader *reader) {
 
 uint64_t reader_read_bytes(const struct reader *reader) {
     return atomic_load_explicit(&reader->source.raw_bytes, memory_order_relaxed);
+}
+
+struct left_out_pages reader_left_out_pages(const struct reader *reader) {
+    return reader->left_out;
 }
 
 size_t reader_skipped_file_count(const struct reader *reader) {

@@ -4,7 +4,9 @@
 
 #include "input/byte_source.h"
 #include "input/input_files.h"
+#include "input/query_log.h"
 #include "input/record_cutter.h"
+#include "input/wiki_page.h"
 
 struct reader {
     struct reader_options options;
@@ -15,6 +17,11 @@ struct reader {
     struct record_cutter cutter;
     struct buffer carry; /* the front of a record that the last batch ended in */
     uint64_t record_count;
+    struct wiki_page_parser *wiki; /* once there is a dump to judge pages of */
+    struct left_out_pages left_out;
+    struct query_log *log; /* once there is a query log; kept over passes */
+    bool log_is_grouped;
+    size_t log_next; /* the record of the log to deliver next */
 };
 
 #endif

@@ -67,6 +67,115 @@ static cog_status cut_csv(struct record_cutter *cutter, const char *data, size_t
     return COG_OK;
 }
 
+static uint64_t count_newlines(const char *data, size_t size) {
+    uint64_t count = 0;
+    const char *end = data + size;
+    while (data < end && (data = memchr(data, '\n', (size_t)(end - data)))) {
+        count++;
+        data++;
+    }
+    return count;
+}
+
+enum { MAX_PROLOGUE_BYTES = 1 << 16 };
+
+static const char *const OPEN_DUMP = "<mediawiki", *const CLOSE_DUMP = "</mediawiki",
+                         *const OPEN_PAGE = "<page", *const CLOSE_PAGE = "</page>";
+
+static bool tag_at(const char *at, const char *end, const char *tag) {
+    size_t size = strlen(tag);
+    return (size_t)(end - at) >= size && memcmp(at, tag, size) == 0;
+}
+
+/* The next '<' with enough bytes behind it to tell every tag, or with none to come; else NULL. */
+static const char *next_tag(const char *at, const char *end, bool ended) {
+    const char *tag = at < end ? memchr(at, '<', (size_t)(end - at)) : NULL;
+    return tag && (ended || (size_t)(end - tag) > strlen(CLOSE_DUMP)) ? tag : NULL;
+}
+
+/* Between pages: everything up to the next page is skipped. Returns where a page starts, or NULL.
+ */
+static const char *skip_to_page(struct record_cutter *cutter, const char *data, const char *end,
+                                bool ended) {
+    const char *at = data;
+    while ((at = next_tag(at, end, ended))) {
+        if (cutter->started && tag_at(at, end, OPEN_PAGE) && at + 5 < end &&
+            memchr("> \t\r\n", at[5], 5))
+            return at;
+        if (tag_at(at, end, OPEN_DUMP)) {
+            cutter->started = true;
+            cutter->closed = false;
+        }
+        cutter->closed |= cutter->started && tag_at(at, end, CLOSE_DUMP);
+        at++;
+    }
+    return NULL;
+}
+
+static const char *page_end(const char *data, const char *end, size_t from, bool ended) {
+    const char *at = data + from;
+    while ((at = next_tag(at, end, ended))) {
+        if (tag_at(at, end, CLOSE_PAGE))
+            return at + strlen(CLOSE_PAGE);
+        at++;
+    }
+    return NULL;
+}
+
+static cog_status truncated_dump(const struct record_cutter *cutter, const char *file_name,
+                                 const char *what, cog_error *error) {
+    return error_set_at(error, COG_ERR_INPUT, cutter->line, "%s:%llu: %s", file_name,
+                        (unsigned long long)cutter->line, what);
+}
+
+/* Where looking may go on when the bytes end: behind what cannot be the front of a tag. */
+static size_t settled(size_t size) {
+    size_t longest = strlen(CLOSE_DUMP) + 1;
+    return size > longest ? size - longest : 0;
+}
+
+static void skip_bytes(struct record_cutter *cutter, const char *data, size_t size,
+                       struct cut *cut) {
+    cutter->line += count_newlines(data, size);
+    cutter->skipped_bytes += size;
+    cut->skip = size;
+}
+
+static cog_status cut_page(struct record_cutter *cutter, const char *data, size_t size, bool ended,
+                           const char *file_name, struct cut *cut, cog_error *error) {
+    const char *end = data + size;
+    if (!cutter->in_page) {
+        const char *page = skip_to_page(cutter, data, end, ended);
+        size_t skip = page ? (size_t)(page - data) : ended ? size : settled(size);
+        skip_bytes(cutter, data, skip, cut);
+        if (!cutter->started && (ended || cutter->skipped_bytes > MAX_PROLOGUE_BYTES))
+            return truncated_dump(cutter, file_name, "not a MediaWiki dump: no <mediawiki> element",
+                                  error);
+        if (!page && ended && !cutter->closed)
+            return truncated_dump(cutter, file_name,
+                                  "the dump stops without </mediawiki> (truncated); fetch it again",
+                                  error);
+        if (!page)
+            return COG_OK;
+        cutter->in_page = true;
+        data = page;
+        size = (size_t)(end - page);
+    }
+    const char *stop = page_end(data, end, cutter->scanned, ended);
+    if (stop) {
+        size_t skip = cut->skip, record = (size_t)(stop - data);
+        found(cutter, cut, record, count_newlines(data, record));
+        cut->skip = skip;
+        cutter->in_page = false;
+    } else if (ended) {
+        return truncated_dump(cutter, file_name,
+                              "the dump stops inside this page (truncated); fetch it again", error);
+    } else {
+        cutter->scanned = settled(size);
+    }
+    return COG_OK;
+}
+
 cog_status record_cutter_next(struct record_cutter *cutter, const char *data, size_t size,
                               bool ended, const char *file_name, struct cut *cut,
                               cog_error *error) {
@@ -82,7 +191,7 @@ cog_status record_cutter_next(struct record_cutter *cutter, const char *data, si
     case CUT_CSV:
         return cut_csv(cutter, data, size, ended, file_name, cut, error);
     case CUT_PAGE:
-        break;
+        return cut_page(cutter, data, size, ended, file_name, cut, error);
     }
     return COG_OK;
 }

@@ -21,7 +21,9 @@ struct record_cutter {
     size_t scanned;       /* bytes of the unfinished record that have been looked at */
     struct csv_scan csv;  /* csv only */
     bool started, closed; /* wikixml: the opening and the closing of the dump have been seen */
-    bool any;             /* something has been cut from this file */
+    bool in_page;
+    uint64_t skipped_bytes; /* that belong to no page */
+    bool any;               /* something has been cut from this file */
 };
 
 /* A piece of the front of the uncut bytes: `skip` bytes that belong to no record, then a record. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "input/base64.h"
 #include "input/json_parser.h"
 #include "input/reader_state.h"
 #include "input/utf8.h"
@@ -11,8 +12,9 @@
 struct record_parser {
     const struct reader *reader;
     struct json_parser *json;
-    struct buffer decoded; /* texts that differ from their bytes in the record */
-    struct buffer id;      /* ids made of path and line */
+    struct wiki_page_parser *wiki; /* once there is a page to parse */
+    struct buffer decoded;         /* texts that differ from their bytes in the record */
+    struct buffer id;              /* ids made of path and line */
 };
 
 /* One call of reader_parse. */
@@ -43,6 +45,7 @@ void record_parser_free(struct record_parser *parser) {
     if (!parser)
         return;
     json_parser_free(parser->json);
+    wiki_page_parser_free(parser->wiki);
     buffer_free(&parser->decoded);
     buffer_free(&parser->id);
     free(parser);
@@ -212,6 +215,66 @@ static cog_status parse_row(struct parse *parse) {
     return document->id.size ? COG_OK : id_of_line(parse);
 }
 
+static cog_status parse_page(struct parse *parse) {
+    struct record_parser *parser = parse->parser;
+    struct document *document = parse->document;
+    const char *problem;
+    if (!parser->wiki && !(parser->wiki = wiki_page_parser_create()))
+        return out_of_memory(parse);
+    switch (
+        wiki_page_parse(parser->wiki, document->raw, &document->id, &document->text, &problem)) {
+    case WIKI_OK:
+        return COG_OK;
+    case WIKI_OUT_OF_MEMORY:
+        return out_of_memory(parse);
+    default:
+        return bad(parse, "not a well-formed page: %s", problem);
+    }
+}
+
+enum { LETT_LANG = 0, LETT_URL = 3, LETT_TEXT = 5, LETT_COLUMNS = 6 };
+
+/* Columns of WMT16: lang, mime, encoding, URL, base64 HTML, base64 text (in UTF-8). */
+static cog_status parse_lett(struct parse *parse) {
+    struct buffer *decoded = &parse->parser->decoded;
+    struct bytes_view fields[LETT_COLUMNS];
+    struct csv_cursor cursor = csv_row_fields(without_mark(parse), '\t');
+    size_t count = 0;
+    while (count < LETT_COLUMNS && csv_next_field(&cursor, decoded, &fields[count]))
+        count++;
+    if (count < LETT_COLUMNS || !cursor.done)
+        return bad(parse, "not the 6 columns lang, mime, encoding, URL, HTML, text");
+    buffer_reset(decoded);
+    enum base64_result result = base64_decode(fields[LETT_TEXT], decoded);
+    if (result == BASE64_OUT_OF_MEMORY)
+        return out_of_memory(parse);
+    if (result != BASE64_OK)
+        return bad(parse, "the text column is not valid base64");
+    struct bytes_view lang = fields[LETT_LANG], url = fields[LETT_URL];
+    if (!utf8_is_valid(decoded->data, decoded->size) || !utf8_is_valid(lang.data, lang.size) ||
+        !utf8_is_valid(url.data, url.size))
+        return not_utf8(parse);
+    parse->document->text = view_of(decoded->data, decoded->size);
+    parse->document->lang = lang;
+    parse->document->id = url;
+    return url.size ? COG_OK : id_of_line(parse);
+}
+
+static cog_status parse_query(struct parse *parse) {
+    struct document *document = parse->document;
+    struct query_record record = query_record_view(document->raw.data, document->raw.size);
+    if (record.bad_row) {
+        struct query_row row;
+        document->raw = record.text;
+        return bad(parse, "%s", query_row_parse(record.text, parse->file->query_columns, &row));
+    }
+    document->raw = view_of(document->raw.data, 0);
+    document->id = document->text = record.text;
+    document->terms = record.terms;
+    document->term_count = record.term_count;
+    return COG_OK;
+}
+
 cog_status reader_parse(struct record_parser *parser, const struct record_batch *batch,
                         size_t index, struct document *document, struct bad_record *bad_record,
                         cog_error *error) {
@@ -227,7 +290,15 @@ cog_status reader_parse(struct record_parser *parser, const struct record_batch 
     case INPUT_CSV:
     case INPUT_TSV:
         return parse_row(&parse);
-    default:
-        return parse_text(&parse);
+    case INPUT_WIKIXML:
+        return parse_page(&parse);
+    case INPUT_LETT:
+        return parse_lett(&parse);
+    case INPUT_QUERYLOG:
+        return parse_query(&parse);
+    case INPUT_TXT:
+    case INPUT_AUTO:
+        break;
     }
+    return parse_text(&parse);
 }

@@ -1,0 +1,187 @@
+#include "base/random.h"
+#include "input/utf8.h"
+#include "input/wiki_markup.h"
+#include "test.h"
+#include "test_input_support.h"
+
+#define LONG_TEXT                                                                                  \
+    "Physics is the study of matter, its constituents, its motion and behaviour through space "    \
+    "and "                                                                                         \
+    "time, and the related entities of energy and force, one of the most fundamental scientific "  \
+    "disciplines of all, whose goal is to understand how the universe behaves."
+
+#define PAGE(title, ns, extra, text)                                                               \
+    "  <page>\n    <title>" title "</title>\n    <ns>" ns "</ns>\n    <id>1</id>\n" extra          \
+    "    <revision>\n      <text xml:space=\"preserve\">" text                                     \
+    "</text>\n    </revision>\n  </page>\n"
+
+#define DUMP(pages)                                                                                \
+    "<mediawiki xmlns=\"http://www.mediawiki.org/xml/export-0.10/\">\n  <siteinfo>\n  "            \
+    "</siteinfo>\n" pages "</mediawiki>\n"
+
+static const char dump[] = DUMP(
+    PAGE("A &amp; B", "0", "", "'''A''' &amp;ndash; [[B|bees]]. " LONG_TEXT)
+        PAGE("Talk:A", "1", "", LONG_TEXT) PAGE("R", "0", "    <redirect title=\"A\" />\n",
+                                                "#REDIRECT [[A]]")
+            PAGE("Old R", "0", "", "#redirect [[A]]")
+                PAGE("Short", "0", "", "Too short. {{Infobox|" LONG_TEXT "}}")
+                    PAGE("Stub", "0", "", LONG_TEXT "\n{{physics-stub}}")
+                        PAGE("Broken", "0", "", LONG_TEXT " &undefined;")
+                            PAGE("Z\xc3\xbcrich", "0", "",
+                                 LONG_TEXT " &lt;ref name=&quot;x&quot;&gt;gone&lt;/ref&gt;end"));
+
+static void check_strip(const char *markup, const char *expected) {
+    struct wiki_stripper stripper = {0};
+    struct bytes_view text;
+    CHECK(wiki_strip(&stripper, view_of(markup, strlen(markup)), &text));
+    CHECK_MSG(text.size == strlen(expected) && memcmp(text.data, expected, text.size) == 0,
+              "%s\n    gives: %.*s", markup, (int)text.size, text.data);
+    wiki_stripper_free(&stripper);
+}
+
+TEST(input_wiki_markup) {
+    check_strip("plain", "plain");
+    check_strip("", "");
+    check_strip("'''bold''' and ''italic'' it's", "bold and italic it's");
+    check_strip("[[Target]] [[Target|label]]s [[:Category:X]]", "Target labels Category:X");
+    check_strip("a[[File:x.jpg|thumb|a [[link|caption]] here]]b", "ab");
+    check_strip("a [[Kategorie:Physik]]b[[category:x]]", "a b");
+    check_strip("a{{tpl|x={{inner|}}|y=|}}b{{{par|{{d}}}}}c", "abc");
+    check_strip("a {{open [[b|c]]", "a {{open c");
+    check_strip("a }} b ]] c", "a }} b ]] c");
+    check_strip("before\n{| class=x\n| a || b\n|-\n{|\n| nested\n|}\n|}\nafter", "before\n\nafter");
+    check_strip("== Heading ==\ntext\n=== Sub===\n* item\n## two\n: three\n----\n",
+                "Heading\ntext\nSub\nitem\ntwo\nthree");
+    check_strip("a<!-- no --> b<!-- open", "a b");
+    check_strip("a<ref>x</ref>b<ref name=\"y\"/>c<REF >z</REF>d<ref>open", "abcdopen");
+    check_strip("x<math>\\frac{{a}}{b}</math>y<br/>z <b>bold</b> 1 < 2", "xy\nz bold 1 < 2");
+    check_strip("[http://x.org label] [https://y.org] [sic]", "label  [sic]");
+    check_strip("a &amp; b&nbsp;c &#228; &#x1F600; &#xD800; &bogus; &",
+                "a & b\xc2\xa0"
+                "c \xc3\xa4 \xf0\x9f\x98\x80 &#xD800; &bogus; &");
+    check_strip("__TOC__a __x__ b", "a __x__ b");
+    check_strip("a = b\n= Title =\nx", "a = b\nTitle\nx");
+    check_strip("a\n\n\n\n\nb", "a\n\nb");
+}
+
+TEST(input_wiki_markup_keeps_utf8_and_never_grows) {
+    static const char *const pieces[] = {"{{",
+                                         "}}",
+                                         "{{{",
+                                         "}}}",
+                                         "[[",
+                                         "]]",
+                                         "|",
+                                         "{|",
+                                         "|}",
+                                         "\n",
+                                         "<ref>",
+                                         "</ref>",
+                                         "<ref ",
+                                         ">",
+                                         "<!--",
+                                         "-->",
+                                         "''",
+                                         "=",
+                                         "&amp;",
+                                         "&#8364;",
+                                         "[http://",
+                                         " ",
+                                         "\xc3\xa4",
+                                         "File:",
+                                         "<br>",
+                                         "__",
+                                         "TOC",
+                                         "*",
+                                         "\xf0\x9f\x98\x80",
+                                         "x",
+                                         "&"};
+    struct random random = random_seeded(11);
+    struct wiki_stripper stripper = {0};
+    for (int i = 0; i < 20000; i++) {
+        char markup[1000];
+        size_t size = 0;
+        for (uint64_t n = random_below(&random, 80); n; n--) {
+            const char *piece = pieces[random_below(&random, sizeof pieces / sizeof *pieces)];
+            memcpy(markup + size, piece, strlen(piece));
+            size += strlen(piece);
+        }
+        struct bytes_view text;
+        CHECK(wiki_strip(&stripper, view_of(markup, size), &text));
+        CHECK_MSG(text.size <= size && utf8_is_valid(text.data, text.size), "%.*s", (int)size,
+                  markup);
+    }
+    wiki_stripper_free(&stripper);
+}
+
+TEST(input_wiki_articles_only) {
+    struct reader_options options = default_options();
+    const char *path = write_text("dump.xml", dump);
+    struct reader *reader = NULL;
+    CHECK_OK(reader_open(&options, &path, 1, &reader, error));
+    for (int pass = 0; pass < 2; pass++) {
+        struct read_result result = read_all(reader);
+        CHECK_MSG(result.status == COG_OK && result.count == 3, "%zu: %s", result.count,
+                  result.error.message);
+        CHECK(strcmp(result.items[0].id, "A & B") == 0);
+        CHECK(strcmp(result.items[0].text, "A \xe2\x80\x93 bees. " LONG_TEXT) == 0);
+        CHECK(strncmp(result.items[0].raw, "<page>\n    <title>A &amp; B", 26) == 0);
+        CHECK(strcmp(result.items[0].raw + result.items[0].raw_size - 7, "</page>") == 0);
+        CHECK(result.items[0].line == 4);
+        CHECK(result.items[1].bad && strstr(result.items[1].message, "undefined entity"));
+        CHECK(strcmp(result.items[2].id, "Z\xc3\xbcrich") == 0);
+        CHECK(strcmp(result.items[2].text, LONG_TEXT " end") == 0);
+        struct left_out_pages left_out = reader_left_out_pages(reader);
+        CHECK(left_out.redirects == 2 && left_out.stubs == 2 && left_out.other_namespaces == 1);
+        struct bytes_view header = reader_file_header(reader, 0);
+        CHECK(header.size > 10 && memcmp(header.data, "<mediawiki", 10) == 0);
+        CHECK(memmem(header.data, header.size, "</siteinfo>\n", 12));
+        CHECK(!memmem(header.data, header.size, "<page", 5));
+        read_result_free(&result);
+        CHECK_OK(reader_rewind(reader, error));
+    }
+    reader_close(reader);
+}
+
+TEST(input_wiki_line_numbers_are_those_of_the_file) {
+    struct reader_options options = default_options();
+    struct read_result result = read_path(&options, write_text("dump.xml", dump));
+    for (size_t i = 0; i < result.count; i++) {
+        const char *page = strstr(dump, result.items[i].raw);
+        uint64_t line = 1;
+        for (const char *c = dump; c < page; c++)
+            line += *c == '\n';
+        CHECK(page && result.items[i].line == line);
+    }
+    read_result_free(&result);
+}
+
+TEST(input_wiki_truncated_dump_is_an_error) {
+    struct reader_options options = default_options();
+    size_t size = strlen(dump);
+    for (size_t cut = 0; cut + 13 < size; cut += 7) {
+        struct read_result result = read_path(&options, write_file("dump.xml", dump, cut));
+        CHECK_MSG(result.status == COG_ERR_INPUT, "cut to %zu bytes", cut);
+        CHECK(strstr(result.error.message, "dump.xml:"));
+        read_result_free(&result);
+        if (cut > 900)
+            cut += 97;
+    }
+    struct read_result result = read_path(&options, write_text("feed.xml", "<rss></rss>"));
+    CHECK(result.status == COG_ERR_INPUT && strstr(result.error.message, "not a MediaWiki dump"));
+    read_result_free(&result);
+}
+
+TEST(input_wiki_batch_size_does_not_matter) {
+    struct reader_options options = default_options();
+    const char *path = write_text("dump.xml-p1p2", dump);
+    struct read_result whole = read_path(&options, path);
+    CHECK(whole.status == COG_OK && whole.count == 3);
+    for (size_t bytes = 1; bytes < 2000; bytes += bytes < 64 ? 1 : 61) {
+        options.batch_bytes = bytes;
+        struct read_result split = read_path(&options, path);
+        CHECK_MSG(read_results_equal(&whole, &split), "batches of %zu bytes", bytes);
+        read_result_free(&split);
+    }
+    read_result_free(&whole);
+}
