@@ -49,16 +49,22 @@ static float level_edge(const struct level_scale *scale, uint32_t level) {
 static void stage_row(struct cosine_index *index, const struct sparse_matrix *matrix, uint32_t row,
                       uint32_t position, float least) {
     uint64_t begin = matrix->offsets[row];
-    size_t count = (size_t)(matrix->offsets[row + 1] - begin);
-    const float *values = matrix->values + begin;
-    const uint32_t *columns = matrix->columns + begin;
-    cosine_rest_lengths(values, count, index->lengths);
-    if (index->lengths[0] > index->longest)
-        index->longest = index->lengths[0];
-    for (size_t i = 0; i < count && index->lengths[i] >= least; i++) {
-        index->starts[columns[i] + 2]++;
+    uint32_t count = (uint32_t)(matrix->offsets[row + 1] - begin);
+    struct cosine_entry *entries = index->entries + index->row_starts[position];
+    index->row_starts[position + 1] = index->row_starts[position] + count;
+    double squares = 0;
+    for (uint32_t i = count; i-- > 0;) {
+        float value = matrix->values[begin + i];
+        squares += (double)value * (double)value;
+        entries[i] = (struct cosine_entry){matrix->columns[begin + i], value,
+                                           (float)sqrt(squares) * COSINE_ROUND_UP};
+    }
+    if (entries[0].length > index->longest)
+        index->longest = entries[0].length;
+    for (uint32_t i = 0; i < count && entries[i].length >= least; i++) {
+        index->starts[entries[i].column + 2]++;
         index->staged[index->posting_count++] = (struct cosine_staged){
-            columns[i], {position, values[i], index->lengths[i], index->lengths[i + 1]}};
+            entries[i].column, {position, entries[i].value, entries[i].length, i + 1}};
     }
 }
 
@@ -69,13 +75,13 @@ static void order_postings(struct cosine_index *index, float least) {
     if (!(scale.step > 0))
         scale.step = 1;
     for (size_t i = 0; i < count; i++)
-        ends[level_of(&scale, index->staged[i].posting.before) + 1]++;
+        ends[level_of(&scale, index->staged[i].posting.length) + 1]++;
     for (int level = 0; level < COSINE_LEVELS; level++)
         ends[level + 1] += ends[level];
     for (size_t i = 0; i < count; i++) {
         struct cosine_posting *posting = &index->staged[i].posting;
-        uint32_t level = level_of(&scale, posting->before);
-        posting->before = level_edge(&scale, level);
+        uint32_t level = level_of(&scale, posting->length);
+        posting->length = level_edge(&scale, level);
         index->order[ends[level]++] = (uint32_t)i;
     }
     /* starts[c + 1] runs from the start of list c to its end, which is the start of list c + 1. */
@@ -87,12 +93,14 @@ static void order_postings(struct cosine_index *index, float least) {
     }
 }
 
-static bool reserve(struct cosine_index *index, size_t entries, size_t longest_row) {
+static bool reserve(struct cosine_index *index, size_t rows, size_t entries) {
     if (!index->starts)
         index->starts = memory_array((size_t)index->column_count + 2, sizeof *index->starts);
     return index->starts &&
-           memory_grow((void **)&index->lengths, &index->length_capacity, longest_row + 1,
-                       sizeof *index->lengths) &&
+           memory_grow((void **)&index->entries, &index->entry_capacity, entries + 1,
+                       sizeof *index->entries) &&
+           memory_grow((void **)&index->row_starts, &index->row_capacity, rows + 1,
+                       sizeof *index->row_starts) &&
            memory_grow((void **)&index->postings, &index->posting_capacity, entries + 1,
                        sizeof *index->postings) &&
            memory_grow((void **)&index->staged, &index->staged_capacity, entries + 1,
@@ -101,27 +109,26 @@ static bool reserve(struct cosine_index *index, size_t entries, size_t longest_r
                        sizeof *index->order);
 }
 
-size_t cosine_index_memory_bytes(uint32_t column_count, size_t entries, size_t longest_row) {
-    return ((size_t)column_count + 2) * sizeof(uint32_t) + (longest_row + 1) * sizeof(float) +
-           (entries + 1) * (sizeof(struct cosine_posting) + sizeof(struct cosine_staged) + 4);
+size_t cosine_index_memory_bytes(uint32_t column_count, size_t rows, size_t entries) {
+    size_t entry_bytes = sizeof(struct cosine_posting) + sizeof(struct cosine_staged) +
+                         sizeof(struct cosine_entry) + sizeof(uint32_t);
+    return ((size_t)column_count + 2) * sizeof(uint32_t) + (rows + 1) * sizeof(uint32_t) +
+           (entries + 1) * entry_bytes;
 }
 
 cog_status cosine_index_build(struct cosine_index *index, const struct sparse_matrix *matrix,
                               const uint32_t *rows, size_t count, float least, cog_error *error) {
-    size_t entries = 0, longest_row = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t size = (size_t)(matrix->offsets[rows[i] + 1] - matrix->offsets[rows[i]]);
-        entries += size;
-        longest_row = size > longest_row ? size : longest_row;
-    }
+    size_t entries = 0;
+    for (size_t i = 0; i < count; i++)
+        entries += (size_t)(matrix->offsets[rows[i] + 1] - matrix->offsets[rows[i]]);
     index->column_count = matrix->column_count;
-    if (entries > UINT32_MAX || !reserve(index, entries, longest_row))
-        return error_memory(error,
-                            cosine_index_memory_bytes(matrix->column_count, entries, longest_row),
+    if (entries > UINT32_MAX || !reserve(index, count, entries))
+        return error_memory(error, cosine_index_memory_bytes(matrix->column_count, count, entries),
                             "an inverted index");
     memset(index->starts, 0, ((size_t)index->column_count + 2) * sizeof *index->starts);
     index->posting_count = 0;
     index->longest = 0;
+    index->row_starts[0] = 0;
     for (size_t i = 0; i < count; i++)
         stage_row(index, matrix, rows[i], (uint32_t)i, least);
     order_postings(index, least);
@@ -133,6 +140,7 @@ void cosine_index_free(struct cosine_index *index) {
     free(index->postings);
     free(index->staged);
     free(index->order);
-    free(index->lengths);
+    free(index->entries);
+    free(index->row_starts);
     *index = (struct cosine_index){0};
 }

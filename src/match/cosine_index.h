@@ -20,8 +20,15 @@
 struct cosine_posting {
     uint32_t row; /* position in the block */
     float value;
-    float before; /* y(c), rounded up to one of COSINE_LEVELS steps */
-    float after;  /* y(after c), rounded up */
+    float length;  /* y(c), rounded up to one of COSINE_LEVELS steps */
+    uint32_t next; /* place in its row of the entry behind this one */
+};
+
+/* The rows once more, with y(c), rounded up, beside each entry. */
+struct cosine_entry {
+    uint32_t column;
+    float value;
+    float length;
 };
 
 /* Zero-initialise; cosine_index_free releases. One index serves block after block. */
@@ -30,10 +37,13 @@ struct cosine_index {
     float longest;    /* length of the longest row of the block, rounded up */
     uint32_t *starts; /* column_count + 2; list c is postings[starts[c] .. starts[c+1]) */
     struct cosine_posting *postings;
+    struct cosine_entry
+        *entries; /* of the block's rows; row r is row_starts[r] .. row_starts[r+1] */
+    uint32_t *row_starts;
     struct cosine_staged *staged; /* postings on their way into order */
     uint32_t *order;
-    float *lengths; /* of one row */
-    size_t posting_count, posting_capacity, staged_capacity, order_capacity, length_capacity;
+    size_t posting_count;
+    size_t posting_capacity, entry_capacity, row_capacity, staged_capacity, order_capacity;
 };
 
 /* Lengths are computed in double from floats and kept as floats; this factor covers the rounding.
@@ -50,7 +60,7 @@ void cosine_rest_lengths(const float *values, size_t count, float *lengths);
 cog_status cosine_index_build(struct cosine_index *index, const struct sparse_matrix *matrix,
                               const uint32_t *rows, size_t count, float least, cog_error *error);
 void cosine_index_free(struct cosine_index *index);
-/* For a block of that many entries. */
-size_t cosine_index_memory_bytes(uint32_t column_count, size_t entries, size_t longest_row);
+/* For a block of so many rows and entries. */
+size_t cosine_index_memory_bytes(uint32_t column_count, size_t rows, size_t entries);
 
 #endif

@@ -8,19 +8,25 @@
 #include "match/equal_rows.h"
 
 /* A block's accumulators stay in the second-level cache; its index is built on the way. */
-enum { BLOCK_ROWS = 8192, BLOCK_ENTRIES = 1 << 22, QUERY_GRAIN = 64 };
+enum { BLOCK_ROWS = 8192, BLOCK_ENTRIES = 1 << 22, QUERY_GRAIN = 64, AHEAD = 8 };
 
-/* What a query knows of a row of the block: the products so far, and a bound on what is still to
- * come, which is above zero from the first product on. */
+/* Columns are cut into spans of about equally many entries, so that x(c) for any column is found, a
+ * little too large, from its span. */
+enum { SPANS = 128 };
+
+/* What a query knows of a row of the block: the products so far, and the place of the row's next
+ * entry, which is above zero from the first product on. */
 struct accumulator {
-    float sum, rest;
+    float sum;
+    uint32_t next;
 };
 
 struct worker {
     struct accumulator *accumulators; /* a row of the block; zero between queries */
     uint32_t *met;                    /* rows of the block in the order of their first product */
     float *dense;                     /* the query by column; zero between queries */
-    float *lengths;                   /* of the query, from each entry on */
+    float *lengths;                   /* x(c) at each entry of the query */
+    float span_lengths[SPANS + 1];    /* x(c) at the first column of each span */
     struct join_part part;
 };
 
@@ -34,6 +40,7 @@ struct cosine_join {
     float longest_query;
     size_t block_begin, block_end; /* groups of the collection */
     struct cosine_index index;
+    uint8_t *spans; /* of a column */
     struct worker *workers;
     unsigned threads;
 };
@@ -78,7 +85,7 @@ static size_t meet(const struct cosine_join *join, struct worker *worker,
     struct accumulator *accumulators = worker->accumulators;
     size_t met = 0;
     for (size_t i = 0; i < query->count; i++) {
-        float length = worker->lengths[i], after = worker->lengths[i + 1];
+        float length = worker->lengths[i];
         if (length * index->longest < join->filter_threshold)
             break;
         float needed = join->filter_threshold / length, value = query->values[i];
@@ -86,16 +93,44 @@ static size_t meet(const struct cosine_join *join, struct worker *worker,
         const struct cosine_posting *begin = index->postings + index->starts[column];
         const struct cosine_posting *end = index->postings + index->starts[column + 1];
         const struct cosine_posting *p = begin;
-        for (; p < end && p->before >= needed; p++) {
+        for (; p < end && p->length >= needed; p++) {
             struct accumulator *accumulator = &accumulators[p->row];
             worker->met[met] = p->row;
-            met += accumulator->rest == 0;
+            met += accumulator->next == 0;
             accumulator->sum += value * p->value;
-            accumulator->rest = after * p->after + 0x1p-40f;
+            accumulator->next = p->next;
         }
         worker->part.work.postings += (uint64_t)(p - begin);
     }
     return met;
+}
+
+/* Goes on from what the lists gave until the bound falls below the threshold. */
+static bool may_reach(const struct cosine_join *join, const struct worker *worker, uint32_t row,
+                      struct accumulator so_far) {
+    enum { RUN = 8 };
+    const struct cosine_entry *end = join->index.entries + join->index.row_starts[row + 1];
+    const struct cosine_entry *e = join->index.entries + join->index.row_starts[row] + so_far.next;
+    const float *dense = worker->dense;
+    float sum = so_far.sum;
+    while (e < end) {
+        float rest = worker->span_lengths[join->spans[e->column]] * e->length;
+        if (sum + rest < join->filter_threshold)
+            return false;
+        if (end - e < RUN) {
+            for (; e < end; e++)
+                sum += dense[e->column] * e->value;
+            break;
+        }
+        float even = 0, odd = 0;
+        for (int i = 0; i < RUN; i += 2) {
+            even += dense[e[i].column] * e[i].value;
+            odd += dense[e[i + 1].column] * e[i + 1].value;
+        }
+        sum += even + odd;
+        e += RUN;
+    }
+    return sum >= join->filter_threshold;
 }
 
 /* The same value as sparse_dot: the products of columns that only one row has are zeros, and adding
@@ -121,25 +156,46 @@ static cog_status verify(const struct cosine_join *join, struct worker *worker,
                             &worker->part.matches, error);
 }
 
+static void spread_query(const struct cosine_join *join, struct worker *worker,
+                         const struct query *query) {
+    int span = 0;
+    for (size_t i = 0; i < query->count; i++) {
+        worker->dense[query->columns[i]] = query->values[i];
+        for (; span <= join->spans[query->columns[i]]; span++)
+            worker->span_lengths[span] = worker->lengths[i];
+    }
+    for (; span <= SPANS; span++)
+        worker->span_lengths[span] = 0;
+}
+
+/* The entries that may_reach will read first: it gives up after some twenty on average. */
+static void prefetch_rest(const struct cosine_join *join, const struct worker *worker,
+                          uint32_t row) {
+    const char *from = (const char *)(join->index.entries + join->index.row_starts[row] +
+                                      worker->accumulators[row].next);
+    for (int line = 0; line < 4; line++)
+        __builtin_prefetch(from + 64 * line);
+}
+
 static cog_status run_query(const struct cosine_join *join, struct worker *worker,
                             const struct query *query, cog_error *error) {
-    size_t met = meet(join, worker, query), kept = 0;
-    for (size_t i = 0; i < met; i++) {
-        uint32_t row = worker->met[i];
-        struct accumulator *accumulator = &worker->accumulators[row];
-        bool later = !join->self || join->block_begin + row > query->group;
-        worker->part.work.candidates += later;
-        worker->met[kept] = row;
-        kept += later && accumulator->sum + accumulator->rest >= join->filter_threshold;
-        *accumulator = (struct accumulator){0, 0};
-    }
-    if (kept == 0)
+    size_t met = meet(join, worker, query);
+    if (met == 0)
         return COG_OK;
-    for (size_t i = 0; i < query->count; i++)
-        worker->dense[query->columns[i]] = query->values[i];
+    spread_query(join, worker, query);
     cog_status status = COG_OK;
-    for (size_t i = 0; i < kept && status == COG_OK; i++)
-        status = verify(join, worker, query, join->block_begin + worker->met[i], error);
+    for (size_t i = 0; i < met; i++) {
+        if (i + AHEAD < met)
+            prefetch_rest(join, worker, worker->met[i + AHEAD]);
+        uint32_t row = worker->met[i];
+        struct accumulator so_far = worker->accumulators[row];
+        worker->accumulators[row] = (struct accumulator){0, 0};
+        if (join->self && join->block_begin + row <= query->group)
+            continue;
+        worker->part.work.candidates++;
+        if (status == COG_OK && may_reach(join, worker, row, so_far))
+            status = verify(join, worker, query, join->block_begin + row, error);
+    }
     for (size_t i = 0; i < query->count; i++)
         worker->dense[query->columns[i]] = 0;
     return status;
@@ -226,6 +282,25 @@ static size_t worker_memory_bytes(size_t columns, size_t block_rows, size_t long
            (columns + longest_query + 1) * sizeof(float);
 }
 
+static cog_status make_spans(struct cosine_join *join, cog_error *error) {
+    const struct sparse_matrix *matrix = join->collection;
+    uint64_t entries = matrix->offsets[matrix->rows], before = 0;
+    uint32_t *counts = memory_zeroed_array((size_t)matrix->column_count + 1, sizeof *counts);
+    join->spans = memory_array((size_t)matrix->column_count + 1, sizeof *join->spans);
+    if (!counts || !join->spans) {
+        free(counts);
+        return error_memory(error, (size_t)matrix->column_count * 5, "a cosine join");
+    }
+    for (uint64_t i = 0; i < entries; i++)
+        counts[matrix->columns[i]]++;
+    for (uint32_t c = 0; c < matrix->column_count; c++) {
+        join->spans[c] = (uint8_t)(entries ? before * SPANS / (entries + 1) : 0);
+        before += counts[c];
+    }
+    free(counts);
+    return COG_OK;
+}
+
 static cog_status make_workers(struct cosine_join *join, size_t longest_query, cog_error *error) {
     size_t columns = join->queries->column_count;
     join->workers = memory_zeroed_array(join->threads, sizeof *join->workers);
@@ -266,6 +341,8 @@ static cog_status run_join(struct cosine_join *join, const struct join_options *
     for (size_t g = 0; g < join->groups->count; g++)
         join->firsts[g] = equal_rows_first(join->groups, g);
     cog_status status = make_workers(join, queries.count, error);
+    if (status == COG_OK)
+        status = make_spans(join, error);
     if (status == COG_OK && queries.length > 0)
         status = run_blocks(join, error);
     if (status == COG_OK && join->self)
@@ -293,6 +370,7 @@ static cog_status join_matrices(const struct sparse_matrix *a, const struct spar
     free_workers(&join);
     cosine_index_free(&join.index);
     free(join.firsts);
+    free(join.spans);
     equal_rows_free(&groups[0]);
     equal_rows_free(&groups[1]);
     if (status != COG_OK)
@@ -325,7 +403,8 @@ size_t cosine_join_memory_bytes(const struct sparse_matrix *a, const struct spar
         entries = (size_t)collection->offsets[collection->rows];
     return equal_rows_memory_bytes(a->rows) + (b ? equal_rows_memory_bytes(b->rows) : 0) +
            (collection->rows + 1) * sizeof(uint32_t) +
-           cosine_index_memory_bytes(a->column_count, entries, longest_row) +
+           cosine_index_memory_bytes(a->column_count, BLOCK_ROWS, entries) +
+           (size_t)a->column_count * 5 +
            threads_resolve(threads) *
                worker_memory_bytes(a->column_count, BLOCK_ROWS, longest_query);
 }

@@ -1,0 +1,331 @@
+/* The exact joins against the plain double loop, and all cosines, on generated documents: Zipf
+ * words, topics, set phrases, and near-duplicates. usage: bench_joins [ROWS]... (default 10000
+ * 50000) */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "match/cosine_join.h"
+#include "match/jaccard_join.h"
+
+enum { VOCABULARY = 100000, TOPICS = 200, TOPIC_WORDS = 2000, REPEATS = 3 };
+
+/* Time of one thread's work, which other programs on the machine do not lengthen much. */
+static uint64_t cpu_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void *need(void *block) {
+    if (!block) {
+        fprintf(stderr, "out of memory\n");
+        exit(3);
+    }
+    return block;
+}
+
+/* Words of all documents, one after the other. */
+struct documents {
+    size_t count;
+    size_t *offsets;
+    uint32_t *words;
+};
+
+static uint32_t zipf_word(struct random *random, uint32_t count) {
+    return (uint32_t)(pow((double)count + 1, random_unit(random)) - 1) % count;
+}
+
+static uint32_t next_word(struct random *random, uint32_t topic, uint32_t before) {
+    double draw = random_unit(random);
+    if (draw < 0.35) /* a set phrase: one of three usual successors */
+        return (uint32_t)(hash_pair(before, random_below(random, 3)) % 5000);
+    if (draw < 0.65)
+        return (uint32_t)(hash_pair(topic + 1, zipf_word(random, TOPIC_WORDS)) % VOCABULARY);
+    return zipf_word(random, VOCABULARY);
+}
+
+/* One in ten is an earlier document with 1 to 30 words in a hundred changed. */
+static struct documents make_documents(size_t count, size_t mean_words) {
+    struct random random = random_seeded(count);
+    struct documents documents = {count, need(malloc((count + 1) * sizeof(size_t))),
+                                  need(malloc(count * mean_words * 2 * sizeof(uint32_t)))};
+    documents.offsets[0] = 0;
+    for (size_t d = 0; d < count; d++) {
+        size_t at = documents.offsets[d];
+        if (d > 0 && random_below(&random, 10) == 0) {
+            size_t source = (size_t)random_below(&random, d);
+            uint64_t changed = 1 + random_below(&random, 30);
+            for (size_t i = documents.offsets[source]; i < documents.offsets[source + 1]; i++)
+                documents.words[at++] = random_below(&random, 100) < changed
+                                            ? zipf_word(&random, VOCABULARY)
+                                            : documents.words[i];
+        } else {
+            uint32_t topic = (uint32_t)random_below(&random, TOPICS), word = 0;
+            size_t words = mean_words / 3 + (size_t)random_below(&random, mean_words * 4 / 3);
+            for (size_t i = 0; i < words; i++)
+                documents.words[at++] = word = next_word(&random, topic, word);
+        }
+        documents.offsets[d + 1] = at;
+    }
+    return documents;
+}
+
+static int by_number(const void *x, const void *y) {
+    uint32_t p = *(const uint32_t *)x, q = *(const uint32_t *)y;
+    return (p > q) - (p < q);
+}
+
+/* Sorted terms of all documents with repetitions; `frequencies` counts documents. */
+struct term_rows {
+    size_t *offsets;
+    uint32_t *terms;
+    uint32_t term_count;
+};
+
+/* Renumbers terms by rising document frequency; single[t] is set for those of one document. */
+static void renumber(struct term_rows *rows, size_t count, uint32_t **frequencies_out) {
+    uint32_t *frequencies = need(calloc(rows->term_count + 1, 4));
+    uint32_t *last = need(calloc(rows->term_count + 1, 4)), most = 0;
+    for (size_t d = 0; d < count; d++)
+        for (size_t i = rows->offsets[d]; i < rows->offsets[d + 1]; i++)
+            if (last[rows->terms[i]] != d + 1) {
+                last[rows->terms[i]] = (uint32_t)d + 1;
+                uint32_t frequency = ++frequencies[rows->terms[i]];
+                most = frequency > most ? frequency : most;
+            }
+    uint32_t *starts = need(calloc(most + 2, 4)), *sorted = need(calloc(rows->term_count + 1, 4));
+    for (uint32_t t = 0; t < rows->term_count; t++)
+        starts[frequencies[t] + 1]++;
+    for (uint32_t f = 0; f <= most; f++)
+        starts[f + 1] += starts[f];
+    for (uint32_t t = 0; t < rows->term_count; t++) {
+        last[t] = starts[frequencies[t]]++;
+        sorted[last[t]] = frequencies[t];
+    }
+    for (size_t d = 0; d < count; d++) {
+        for (size_t i = rows->offsets[d]; i < rows->offsets[d + 1]; i++)
+            rows->terms[i] = last[rows->terms[i]];
+        qsort(rows->terms + rows->offsets[d], rows->offsets[d + 1] - rows->offsets[d], 4,
+              by_number);
+    }
+    free(starts);
+    free(frequencies);
+    free(last);
+    *frequencies_out = sorted;
+}
+
+/* tf-idf with logarithmic tf, of unit length. */
+static struct sparse_matrix make_matrix(const struct documents *documents) {
+    size_t count = documents->count, total = documents->offsets[count];
+    struct term_rows rows = {documents->offsets, need(malloc(total * 4)), VOCABULARY};
+    memcpy(rows.terms, documents->words, total * 4);
+    uint32_t *frequencies;
+    renumber(&rows, count, &frequencies);
+    struct sparse_matrix matrix = {.rows = count, .column_count = VOCABULARY};
+    matrix.offsets = need(malloc((count + 1) * 8));
+    matrix.columns = rows.terms;
+    matrix.values = need(malloc(total * 4));
+    uint64_t at = 0;
+    for (size_t d = 0; d < count; d++) {
+        double squares = 0;
+        uint64_t begin = at;
+        matrix.offsets[d] = at;
+        for (size_t i = rows.offsets[d]; i < rows.offsets[d + 1];) {
+            size_t from = i;
+            uint32_t term = rows.terms[i];
+            while (i < rows.offsets[d + 1] && rows.terms[i] == term)
+                i++;
+            double value = (1 + log((double)(i - from))) * log((double)count / frequencies[term]);
+            squares += value * value;
+            matrix.columns[at] = term;
+            matrix.values[at++] = (float)value;
+        }
+        for (uint64_t i = begin; i < at; i++)
+            matrix.values[i] = (float)(matrix.values[i] / sqrt(squares));
+    }
+    matrix.offsets[count] = at;
+    free(frequencies);
+    return matrix;
+}
+
+/* Word 3-grams, those of one document unlisted. */
+static struct set_collection make_sets(const struct documents *documents) {
+    size_t count = documents->count, total = documents->offsets[count], at = 0;
+    size_t slots = 1;
+    while (slots < total * 2)
+        slots *= 2;
+    uint64_t *keys = need(calloc(slots, 8));
+    uint32_t *numbers = need(malloc(slots * 4)), term_count = 0;
+    struct term_rows rows = {need(malloc((count + 1) * sizeof(size_t))), need(malloc(total * 4)),
+                             0};
+    for (size_t d = 0; d < count; d++) {
+        rows.offsets[d] = at;
+        for (size_t i = documents->offsets[d]; i + 2 < documents->offsets[d + 1]; i++) {
+            uint64_t key = hash_bytes(documents->words + i, 12) | 1;
+            size_t slot = (size_t)(key >> 20) & (slots - 1);
+            while (keys[slot] && keys[slot] != key)
+                slot = (slot + 1) & (slots - 1);
+            if (!keys[slot])
+                numbers[slot] = term_count++;
+            keys[slot] = key;
+            rows.terms[at++] = numbers[slot];
+        }
+    }
+    rows.offsets[count] = at;
+    rows.term_count = term_count;
+    free(keys);
+    free(numbers);
+    uint32_t *frequencies, singles = 0;
+    renumber(&rows, count, &frequencies);
+    while (singles < term_count && frequencies[singles] < 2)
+        singles++;
+    struct set_collection sets = {.rows = count, .member_count = term_count - singles};
+    sets.offsets = need(malloc((count + 1) * 8));
+    sets.sizes = need(malloc((count + 1) * 4));
+    sets.members = rows.terms;
+    at = 0;
+    for (size_t d = 0; d < count; d++) {
+        sets.offsets[d] = at;
+        sets.sizes[d] = 0;
+        for (size_t i = rows.offsets[d]; i < rows.offsets[d + 1]; i++) {
+            uint32_t term = rows.terms[i];
+            if (i > rows.offsets[d] && term == rows.terms[i - 1])
+                continue;
+            sets.sizes[d]++;
+            if (term >= singles)
+                sets.members[at++] = term - singles;
+        }
+    }
+    sets.offsets[count] = at;
+    free(rows.offsets);
+    free(frequencies);
+    return sets;
+}
+
+/* ns a pair of the plain loop: every row against each row of a sample. */
+enum { SAMPLE = 50 };
+
+static double plain_cosine_ns(const struct sparse_matrix *m, double *checksum) {
+    uint64_t start = cpu_ns();
+    for (size_t s = 0; s < SAMPLE; s++) {
+        uint64_t q = m->offsets[s * (m->rows / SAMPLE)];
+        size_t q_count = (size_t)(m->offsets[s * (m->rows / SAMPLE) + 1] - q);
+        for (size_t r = 0; r < m->rows; r++)
+            *checksum +=
+                sparse_dot(m->columns + q, m->values + q, q_count, m->columns + m->offsets[r],
+                           m->values + m->offsets[r], (size_t)(m->offsets[r + 1] - m->offsets[r]));
+    }
+    return (double)(cpu_ns() - start) / (SAMPLE * (double)m->rows);
+}
+
+static double plain_jaccard_ns(const struct set_collection *sets, double *checksum) {
+    uint64_t start = cpu_ns();
+    for (size_t s = 0; s < SAMPLE; s++) {
+        uint64_t q = sets->offsets[s * (sets->rows / SAMPLE)];
+        size_t q_count = (size_t)(sets->offsets[s * (sets->rows / SAMPLE) + 1] - q);
+        for (size_t r = 0; r < sets->rows; r++)
+            *checksum +=
+                (double)set_overlap(sets->members + q, q_count, sets->members + sets->offsets[r],
+                                    (size_t)(sets->offsets[r + 1] - sets->offsets[r]));
+    }
+    return (double)(cpu_ns() - start) / (SAMPLE * (double)sets->rows);
+}
+
+static int by_value(const void *x, const void *y) {
+    double p = *(const double *)x, q = *(const double *)y;
+    return (p > q) - (p < q);
+}
+
+typedef cog_status run_join(const void *input, const struct join_options *options,
+                            struct match_list *matches, cog_error *error);
+
+static cog_status run_cosine(const void *input, const struct join_options *options,
+                             struct match_list *matches, cog_error *error) {
+    return cosine_join_self(input, options, matches, error);
+}
+
+static cog_status run_jaccard(const void *input, const struct join_options *options,
+                              struct match_list *matches, cog_error *error) {
+    return jaccard_join_self(input, options, matches, error);
+}
+
+/* Median of REPEATS runs; fewer when a run takes long. */
+static double join_seconds(run_join *run, const void *input, struct join_options options,
+                           size_t *pairs) {
+    double seconds[REPEATS];
+    int done = 0;
+    do {
+        struct match_list matches = {0};
+        cog_error error = {0};
+        uint64_t start = options.threads == 1 ? cpu_ns() : clock_ns();
+        if (run(input, &options, &matches, &error) != COG_OK) {
+            fprintf(stderr, "%s\n", error.message);
+            exit(1);
+        }
+        uint64_t end = options.threads == 1 ? cpu_ns() : clock_ns();
+        seconds[done++] = (double)(end - start) * 1e-9;
+        *pairs = matches.count;
+        match_list_free(&matches);
+    } while (done < REPEATS && seconds[0] < 5);
+    qsort(seconds, (size_t)done, sizeof *seconds, by_value);
+    return seconds[done / 2];
+}
+
+static void report_join(const char *name, run_join *run, const void *input, double threshold,
+                        double plain_seconds) {
+    struct join_work work;
+    size_t pairs;
+    struct join_options options = {.threshold = threshold, .threads = 1, .work = &work};
+    double one = join_seconds(run, input, options, &pairs);
+    options.threads = 0;
+    double all = join_seconds(run, input, options, &pairs);
+    printf("%-8s %.2f %10zu pairs %8.3f s %8.3f s %8.0fx %8.0fx  postings %.2e met %.2e verified "
+           "%.2e\n",
+           name, threshold, pairs, one, all, plain_seconds / one, plain_seconds / all,
+           (double)work.postings, (double)work.candidates, (double)work.verified);
+}
+
+static void bench_rows(size_t count) {
+    static const double cosines[] = {0.05, 0.3, 0.5, 0.8}, jaccards[] = {0.3, 0.5, 0.8};
+    struct documents documents = make_documents(count, 220);
+    struct sparse_matrix matrix = make_matrix(&documents);
+    struct set_collection sets = make_sets(&documents);
+    double pairs = (double)count * (double)(count - 1) / 2, checksum = 0;
+    double cosine_ns = plain_cosine_ns(&matrix, &checksum);
+    double jaccard_ns = plain_jaccard_ns(&sets, &checksum);
+    printf("%zu rows, %.0f terms a row, %.0f 3-grams a row of which %.0f listed\n", count,
+           (double)matrix.offsets[count] / (double)count,
+           (double)documents.offsets[count] / (double)count - 2,
+           (double)sets.offsets[count] / (double)count);
+    printf(
+        "plain double loop (from %d sampled rows): cosine %.0f ns a pair, %.1f s in all; overlap "
+        "%.0f ns, %.1f s\n",
+        SAMPLE, cosine_ns, cosine_ns * pairs * 1e-9, jaccard_ns, jaccard_ns * pairs * 1e-9);
+    printf(
+        "measure threshold                one core   all cores   ratio to the loop on one core\n");
+    for (size_t i = count > 20000; i < sizeof cosines / sizeof *cosines; i++)
+        report_join("cosine", run_cosine, &matrix, cosines[i], cosine_ns * pairs * 1e-9);
+    for (size_t i = 0; i < sizeof jaccards / sizeof *jaccards; i++)
+        report_join("jaccard", run_jaccard, &sets, jaccards[i], jaccard_ns * pairs * 1e-9);
+    if (checksum == 0)
+        printf("no terms in common\n");
+    sparse_matrix_free(&matrix);
+    set_collection_free(&sets);
+    free(documents.offsets);
+    free(documents.words);
+}
+
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        bench_rows((size_t)strtoul(argv[i], NULL, 10));
+    if (argc == 1) {
+        bench_rows(10000);
+        bench_rows(50000);
+    }
+    return 0;
+}
