@@ -93,38 +93,35 @@ static void order_postings(struct cosine_index *index, float least) {
     }
 }
 
-static bool reserve(struct cosine_index *index, size_t rows, size_t entries) {
-    if (!index->starts)
-        index->starts = memory_array((size_t)index->column_count + 2, sizeof *index->starts);
-    return index->starts &&
-           memory_grow((void **)&index->entries, &index->entry_capacity, entries + 1,
-                       sizeof *index->entries) &&
-           memory_grow((void **)&index->row_starts, &index->row_capacity, rows + 1,
-                       sizeof *index->row_starts) &&
-           memory_grow((void **)&index->postings, &index->posting_capacity, entries + 1,
-                       sizeof *index->postings) &&
-           memory_grow((void **)&index->staged, &index->staged_capacity, entries + 1,
-                       sizeof *index->staged) &&
-           memory_grow((void **)&index->order, &index->order_capacity, entries + 1,
-                       sizeof *index->order);
-}
-
 size_t cosine_index_memory_bytes(uint32_t column_count, size_t rows, size_t entries) {
     size_t entry_bytes = sizeof(struct cosine_posting) + sizeof(struct cosine_staged) +
                          sizeof(struct cosine_entry) + sizeof(uint32_t);
     return ((size_t)column_count + 2) * sizeof(uint32_t) + (rows + 1) * sizeof(uint32_t) +
-           (entries + 1) * entry_bytes;
+           entries * entry_bytes;
 }
 
-cog_status cosine_index_build(struct cosine_index *index, const struct sparse_matrix *matrix,
-                              const uint32_t *rows, size_t count, float least, cog_error *error) {
-    size_t entries = 0;
-    for (size_t i = 0; i < count; i++)
-        entries += (size_t)(matrix->offsets[rows[i] + 1] - matrix->offsets[rows[i]]);
-    index->column_count = matrix->column_count;
-    if (entries > UINT32_MAX || !reserve(index, count, entries))
-        return error_memory(error, cosine_index_memory_bytes(matrix->column_count, count, entries),
-                            "an inverted index");
+cog_status cosine_index_create(struct cosine_index *index, uint32_t column_count, size_t rows,
+                               size_t entries, cog_error *error) {
+    if (entries >= UINT32_MAX)
+        return error_memory(error, entries * sizeof *index->postings, "an inverted index");
+    *index = (struct cosine_index){
+        .column_count = column_count, .row_capacity = rows, .entry_capacity = entries};
+    index->starts = memory_array((size_t)column_count + 2, sizeof *index->starts);
+    index->row_starts = memory_array(rows + 1, sizeof *index->row_starts);
+    index->postings = memory_large((entries + 1) * sizeof *index->postings);
+    index->entries = memory_large((entries + 1) * sizeof *index->entries);
+    index->staged = memory_large((entries + 1) * sizeof *index->staged);
+    index->order = memory_array(entries + 1, sizeof *index->order);
+    if (index->starts && index->row_starts && index->postings && index->entries && index->staged &&
+        index->order)
+        return COG_OK;
+    cosine_index_free(index);
+    return error_memory(error, cosine_index_memory_bytes(column_count, rows, entries),
+                        "an inverted index");
+}
+
+void cosine_index_build(struct cosine_index *index, const struct sparse_matrix *matrix,
+                        const uint32_t *rows, size_t count, float least) {
     memset(index->starts, 0, ((size_t)index->column_count + 2) * sizeof *index->starts);
     index->posting_count = 0;
     index->longest = 0;
@@ -132,15 +129,15 @@ cog_status cosine_index_build(struct cosine_index *index, const struct sparse_ma
     for (size_t i = 0; i < count; i++)
         stage_row(index, matrix, rows[i], (uint32_t)i, least);
     order_postings(index, least);
-    return COG_OK;
 }
 
 void cosine_index_free(struct cosine_index *index) {
+    size_t room = index->entry_capacity + 1;
+    memory_large_free(index->postings, room * sizeof *index->postings);
+    memory_large_free(index->entries, room * sizeof *index->entries);
+    memory_large_free(index->staged, room * sizeof *index->staged);
     free(index->starts);
-    free(index->postings);
-    free(index->staged);
-    free(index->order);
-    free(index->entries);
     free(index->row_starts);
+    free(index->order);
     *index = (struct cosine_index){0};
 }

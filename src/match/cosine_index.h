@@ -31,7 +31,8 @@ struct cosine_entry {
     float length;
 };
 
-/* Zero-initialise; cosine_index_free releases. One index serves block after block. */
+/* Zero-initialise; cosine_index_create makes room and cosine_index_free releases it. One index
+ * serves block after block. */
 struct cosine_index {
     uint32_t column_count;
     float longest;    /* length of the longest row of the block, rounded up */
@@ -42,8 +43,7 @@ struct cosine_index {
     uint32_t *row_starts;
     struct cosine_staged *staged; /* postings on their way into order */
     uint32_t *order;
-    size_t posting_count;
-    size_t posting_capacity, entry_capacity, row_capacity, staged_capacity, order_capacity;
+    size_t posting_count, row_capacity, entry_capacity;
 };
 
 /* Lengths are computed in double from floats and kept as floats; this factor covers the rounding.
@@ -55,12 +55,14 @@ float cosine_length(const float *values, size_t count);
 /* Length of the part of a row from each entry on, rounded up: lengths[count] is 0. */
 void cosine_rest_lengths(const float *values, size_t count, float *lengths);
 
+/* Room for blocks of up to so many rows and entries. */
+cog_status cosine_index_create(struct cosine_index *index, uint32_t column_count, size_t rows,
+                               size_t entries, cog_error *error);
 /* Indexes the entries of rows[0..count) whose y(c) is `least` or more: the threshold, lowered by
  * the error of float sums, over the length of the longest query. */
-cog_status cosine_index_build(struct cosine_index *index, const struct sparse_matrix *matrix,
-                              const uint32_t *rows, size_t count, float least, cog_error *error);
+void cosine_index_build(struct cosine_index *index, const struct sparse_matrix *matrix,
+                        const uint32_t *rows, size_t count, float least);
 void cosine_index_free(struct cosine_index *index);
-/* For a block of so many rows and entries. */
 size_t cosine_index_memory_bytes(uint32_t column_count, size_t rows, size_t entries);
 
 #endif

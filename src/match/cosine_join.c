@@ -88,6 +88,8 @@ static size_t meet(const struct cosine_join *join, struct worker *worker,
         float length = worker->lengths[i];
         if (length * index->longest < join->filter_threshold)
             break;
+        if (i + AHEAD < query->count)
+            __builtin_prefetch(index->postings + index->starts[query->columns[i + AHEAD]]);
         float needed = join->filter_threshold / length, value = query->values[i];
         uint32_t column = query->columns[i];
         const struct cosine_posting *begin = index->postings + index->starts[column];
@@ -177,9 +179,27 @@ static void prefetch_rest(const struct cosine_join *join, const struct worker *w
         __builtin_prefetch(from + 64 * line);
 }
 
+/* In a self-join the earlier rows of the query's own block are met as well, in vain. */
+static size_t keep_later(const struct cosine_join *join, struct worker *worker, size_t met,
+                         size_t group) {
+    size_t kept = 0;
+    for (size_t i = 0; i < met; i++) {
+        uint32_t row = worker->met[i];
+        bool later = join->block_begin + row > group;
+        worker->met[kept] = row;
+        kept += later;
+        if (!later)
+            worker->accumulators[row] = (struct accumulator){0, 0};
+    }
+    return kept;
+}
+
 static cog_status run_query(const struct cosine_join *join, struct worker *worker,
                             const struct query *query, cog_error *error) {
     size_t met = meet(join, worker, query);
+    if (join->self && query->group >= join->block_begin)
+        met = keep_later(join, worker, met, query->group);
+    worker->part.work.candidates += met;
     if (met == 0)
         return COG_OK;
     spread_query(join, worker, query);
@@ -190,9 +210,6 @@ static cog_status run_query(const struct cosine_join *join, struct worker *worke
         uint32_t row = worker->met[i];
         struct accumulator so_far = worker->accumulators[row];
         worker->accumulators[row] = (struct accumulator){0, 0};
-        if (join->self && join->block_begin + row <= query->group)
-            continue;
-        worker->part.work.candidates++;
         if (status == COG_OK && may_reach(join, worker, row, so_far))
             status = verify(join, worker, query, join->block_begin + row, error);
     }
@@ -238,29 +255,39 @@ static cog_status match_within_groups(struct cosine_join *join, struct match_lis
     return status;
 }
 
-static size_t block_end(const struct cosine_join *join, size_t begin) {
+static size_t block_end(const struct cosine_join *join, size_t begin, size_t *entries) {
     const uint64_t *offsets = join->collection->offsets;
     size_t end = begin;
-    uint64_t entries = 0;
-    while (end < join->groups->count && end - begin < BLOCK_ROWS && entries < BLOCK_ENTRIES) {
-        entries += offsets[join->firsts[end] + 1] - offsets[join->firsts[end]];
+    *entries = 0;
+    while (end < join->groups->count && end - begin < BLOCK_ROWS && *entries < BLOCK_ENTRIES) {
+        *entries += (size_t)(offsets[join->firsts[end] + 1] - offsets[join->firsts[end]]);
         end++;
     }
     return end;
 }
 
+static cog_status make_index(struct cosine_join *join, cog_error *error) {
+    size_t most_entries = 0, entries;
+    for (size_t begin = 0; begin < join->groups->count;) {
+        begin = block_end(join, begin, &entries);
+        most_entries = entries > most_entries ? entries : most_entries;
+    }
+    return cosine_index_create(&join->index, join->collection->column_count, BLOCK_ROWS,
+                               most_entries, error);
+}
+
 static cog_status run_blocks(struct cosine_join *join, cog_error *error) {
-    cog_status status = COG_OK;
+    cog_status status = make_index(join, error);
+    float least = join->filter_threshold / join->longest_query;
     for (size_t begin = 0; begin < join->groups->count && status == COG_OK;
          begin = join->block_end) {
+        size_t entries;
         join->block_begin = begin;
-        join->block_end = block_end(join, begin);
-        status = cosine_index_build(&join->index, join->collection, join->firsts + begin,
-                                    join->block_end - begin,
-                                    join->filter_threshold / join->longest_query, error);
+        join->block_end = block_end(join, begin, &entries);
+        cosine_index_build(&join->index, join->collection, join->firsts + begin,
+                           join->block_end - begin, least);
         size_t queries = join->self ? join->block_end : join->query_groups->count;
-        if (status == COG_OK)
-            status = parallel_for(join->threads, queries, QUERY_GRAIN, run_queries, join, error);
+        status = parallel_for(join->threads, queries, QUERY_GRAIN, run_queries, join, error);
     }
     return status;
 }
