@@ -203,33 +203,10 @@ static bool drop_templates(struct stripping *s, struct wiki_stripper *stripper) 
 
 /* Links to files and categories go with their captions. Dumps use the language's own names. */
 static const char *const dropped_namespaces[] = {
-    "file",
-    "image",
-    "category",
-    "media",
-    "datei",
-    "bild",
-    "kategorie",
-    "fichier",
-    "cat\xc3\xa9gorie",
-    "archivo",
-    "imagen",
-    "categor\xc3\xad"
-    "a",
-    "immagine",
-    "categoria",
-    "ficheiro",
-    "imagem",
-    "bestand",
-    "afbeelding",
-    "categorie",
-    "plik",
-    "grafika",
-    "kategoria",
-    "fil",
-    "kategori",
-    "\xd0\xa4\xd0\xb0\xd0\xb9\xd0\xbb",
-    "\xd0\x9a\xd0\xb0\xd1\x82\xd0\xb5\xd0\xb3\xd0\xbe\xd1\x80\xd0\xb8\xd1\x8f"};
+    "file",      "image",     "category", "media",      "datei",     "bild",     "kategorie",
+    "fichier",   "catégorie", "archivo",  "imagen",     "categoría", "immagine", "categoria",
+    "ficheiro",  "imagem",    "bestand",  "afbeelding", "categorie", "plik",     "grafika",
+    "kategoria", "fil",       "kategori", "Файл",       "Категория"};
 
 enum { MAX_LINK_DEPTH = 32 };
 
