@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Looks at no more of the text than this. */
-enum { DETECT_BYTES = 4096 };
+enum { DETECT_BYTES = 2048 };
 
 /* The ISO 639 code of the language of valid UTF-8 (a constant), or "" when the guess is not
  * reliable. */

@@ -6,7 +6,7 @@
 #include "text/language.h"
 #include "text/token_batch.h"
 
-enum { CACHED_WORD_BYTES = 24, TERM_CACHE_SLOTS = 1 << 14 };
+enum { CACHED_WORD_BYTES = 24, TERM_CACHE_SLOTS = 1 << 17 };
 
 /* word is padded with zeros; language 0 marks a free slot. */
 struct cached_term {
