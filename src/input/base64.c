@@ -41,7 +41,7 @@ enum base64_result base64_decode(struct bytes_view encoded, struct buffer *buffe
     size_t tail = size % 4, decoded = size / 4 * 3 + (tail ? tail - 1 : 0);
     if (tail == 1)
         return BASE64_INVALID;
-    if (!buffer_reserve(buffer, decoded))
+    if (!buffer_reserve(buffer, decoded + 1))
         return BASE64_OUT_OF_MEMORY;
     const unsigned char *in = (const unsigned char *)encoded.data;
     unsigned char *out = (unsigned char *)buffer->data + buffer->size;

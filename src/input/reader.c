@@ -411,8 +411,8 @@ cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *
         status = fill_from_log(reader, batch, &start, error);
     if (status != COG_OK)
         return status;
-    if (!buffer_append(&reader->carry, batch->bytes.data + start, batch->bytes.size - start) ||
-        !buffer_reserve(&batch->bytes, JSON_PADDING_BYTES))
+    if (!buffer_reserve(&batch->bytes, JSON_PADDING_BYTES) ||
+        !buffer_append(&reader->carry, batch->bytes.data + start, batch->bytes.size - start))
         return error_memory(error, batch->bytes.size, "a batch of records");
     batch->bytes.size = start;
     memset(batch->bytes.data + start, 0, JSON_PADDING_BYTES);

@@ -46,8 +46,7 @@ static struct bytes_view finish(const struct stripping *s, struct buffer *out) {
     return view_of(out->data, out->size);
 }
 
-/* ---- Comments, and tags that go with what they enclose
- * -------------------------------------------- */
+/* Comments, and tags that go with what they enclose. */
 
 static const char *const dropped_tags[] = {"ref",   "math",     "gallery",  "timeline", "score",
                                            "graph", "imagemap", "mapframe", "hiero",    "chem"};
@@ -120,8 +119,7 @@ static void drop_tags(struct stripping *s) {
     }
 }
 
-/* ---- Templates and tables
- * -------------------------------------------------------------------------- */
+/* Templates and tables. */
 
 struct nesting {
     struct wiki_stripper *stripper;
@@ -198,8 +196,7 @@ static bool drop_templates(struct stripping *s, struct wiki_stripper *stripper) 
     return !nesting.out_of_memory;
 }
 
-/* ---- Links, emphasis, headings, lists, entities
- * ---------------------------------------------------- */
+/* Links, emphasis, headings, lists, entities. */
 
 /* Links to files and categories go with their captions. Dumps use the language's own names. */
 static const char *const dropped_namespaces[] = {

@@ -96,7 +96,8 @@ enum wiki_result wiki_page_parse(struct wiki_page_parser *parser, struct bytes_v
         *problem = "a page without a title";
         return WIKI_INVALID;
     }
-    struct bytes_view markup = view_of(parser->markup.data, parser->markup.size);
+    struct bytes_view markup =
+        view_of(parser->markup.data ? parser->markup.data : "", parser->markup.size);
     return wiki_strip(&parser->stripper, markup, text) ? WIKI_OK : WIKI_OUT_OF_MEMORY;
 }
 
