@@ -1,8 +1,7 @@
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "input/npy.h"
 
@@ -17,43 +16,129 @@ static cog_status refuse(const char *name, cog_error *error, const char *what) {
     return error_set(error, COG_ERR_INPUT, "%s: %s", name, what);
 }
 
-/* Where the value of 'key' starts in the header's dictionary, or NULL. */
-static const char *find_value(const char *header, const char *key) {
-    char quoted[32];
-    snprintf(quoted, sizeof quoted, "'%s'", key);
-    const char *at = strstr(header, quoted);
-    if (!at)
-        return NULL;
-    at += strlen(quoted);
-    at += strspn(at, " ");
-    return *at == ':' ? at + 1 + strspn(at + 1, " ") : NULL;
+/* The dictionary of a header: a Python literal of which only this form is ever written. */
+struct dictionary {
+    struct bytes_view descr;
+    bool fortran_order, has_descr, has_order, has_shape;
+    uint64_t shape[2];
+    size_t dimensions;
+};
+
+struct scan {
+    const char *at, *end;
+};
+
+static void skip_spaces(struct scan *scan) {
+    while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\n' || *scan->at == '\t'))
+        scan->at++;
 }
 
-static bool parse_shape(const char *text, size_t *rows, size_t *columns) {
-    uint64_t shape[2];
-    int used = 0;
-    if (sscanf(text, "(%" SCNu64 ", %" SCNu64 " )%n", &shape[0], &shape[1], &used) != 2 || !used)
+static bool take(struct scan *scan, char c) {
+    skip_spaces(scan);
+    if (scan->at == scan->end || *scan->at != c)
         return false;
-    *rows = shape[0];
-    *columns = shape[1];
+    scan->at++;
     return true;
 }
 
-static cog_status parse_header(const char *name, const char *header, struct npy_array *array,
-                               cog_error *error) {
-    const char *descr = find_value(header, "descr"), *order = find_value(header, "fortran_order");
-    const char *shape = find_value(header, "shape");
-    if (!descr || !order || !shape)
+static bool take_word(struct scan *scan, const char *word) {
+    size_t size = strlen(word);
+    skip_spaces(scan);
+    if ((size_t)(scan->end - scan->at) < size || memcmp(scan->at, word, size) != 0)
+        return false;
+    scan->at += size;
+    return true;
+}
+
+static bool take_string(struct scan *scan, struct bytes_view *text) {
+    char quote = take(scan, '\'') ? '\'' : take(scan, '"') ? '"' : 0;
+    if (!quote)
+        return false;
+    const char *close = memchr(scan->at, quote, (size_t)(scan->end - scan->at));
+    if (!close)
+        return false;
+    *text = view_of(scan->at, (size_t)(close - scan->at));
+    scan->at = close + 1;
+    return true;
+}
+
+static bool take_number(struct scan *scan, uint64_t *number) {
+    skip_spaces(scan);
+    const char *start = scan->at;
+    *number = 0;
+    while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9') {
+        if (__builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, (uint64_t)(*scan->at - '0'), number))
+            return false;
+        scan->at++;
+    }
+    take(scan, 'L'); /* as Python 2 wrote long numbers */
+    return scan->at > start;
+}
+
+static bool take_shape(struct scan *scan, struct dictionary *dictionary) {
+    if (!take(scan, '('))
+        return false;
+    dictionary->dimensions = 0;
+    while (!take(scan, ')')) {
+        uint64_t length;
+        if (!take_number(scan, &length) || dictionary->dimensions == 32)
+            return false;
+        if (dictionary->dimensions < 2)
+            dictionary->shape[dictionary->dimensions] = length;
+        dictionary->dimensions++;
+        if (!take(scan, ',') && (scan->at == scan->end || *scan->at != ')'))
+            return false;
+    }
+    return true;
+}
+
+static bool take_entry(struct scan *scan, struct dictionary *dictionary) {
+    struct bytes_view key;
+    if (!take_string(scan, &key) || !take(scan, ':'))
+        return false;
+    if (key.size == 5 && memcmp(key.data, "descr", 5) == 0)
+        return dictionary->has_descr = take_string(scan, &dictionary->descr);
+    if (key.size == 13 && memcmp(key.data, "fortran_order", 13) == 0) {
+        dictionary->fortran_order = take_word(scan, "True");
+        return dictionary->has_order = dictionary->fortran_order || take_word(scan, "False");
+    }
+    if (key.size == 5 && memcmp(key.data, "shape", 5) == 0)
+        return dictionary->has_shape = take_shape(scan, dictionary);
+    return false;
+}
+
+static bool take_dictionary(struct scan *scan, struct dictionary *dictionary) {
+    if (!take(scan, '{'))
+        return false;
+    while (!take(scan, '}')) {
+        if (!take_entry(scan, dictionary))
+            return false;
+        if (!take(scan, ',') && (scan->at == scan->end || *scan->at != '}'))
+            return false;
+    }
+    return dictionary->has_descr && dictionary->has_order && dictionary->has_shape;
+}
+
+static cog_status parse_header(const char *name, const char *header, size_t size,
+                               struct npy_array *array, cog_error *error) {
+    struct scan scan = {header, header + size};
+    struct dictionary dictionary = {.dimensions = 0};
+    if (!take_dictionary(&scan, &dictionary))
         return refuse(name, error, "a .npy header without descr, fortran_order and shape");
+    struct bytes_view descr = dictionary.descr;
     size_t length = strlen(npy_types[array->type].descr);
-    if (descr[0] != '\'' || strncmp(descr + 1, npy_types[array->type].descr, length) != 0)
+    if (descr.size != length || memcmp(descr.data, npy_types[array->type].descr, length) != 0)
         return error_set(error, COG_ERR_INPUT,
-                         "%s: an array of %.*s, not of %s; convert it with numpy's astype", name,
-                         (int)strcspn(descr, ","), descr, npy_types[array->type].name);
-    if (strncmp(order, "False", 5) != 0)
+                         "%s: an array of '%.*s', not of %s; convert it with numpy's astype", name,
+                         (int)(descr.size < 40 ? descr.size : 40), descr.data,
+                         npy_types[array->type].name);
+    if (dictionary.fortran_order)
         return refuse(name, error, "an array in Fortran order; save numpy.ascontiguousarray of it");
-    if (!parse_shape(shape, &array->rows, &array->columns))
+    if (dictionary.dimensions != 2)
         return refuse(name, error, "not an array of two dimensions (rows, columns)");
+    array->rows = dictionary.shape[0];
+    array->columns = dictionary.shape[1];
     return COG_OK;
 }
 
@@ -69,22 +154,19 @@ cog_status npy_parse(const char *name, const uint8_t *data, size_t size, enum np
         length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
     if (length > NPY_MAX_HEADER_BYTES || length > size - start)
         return refuse(name, error, "truncated inside its header");
-    char *header = malloc(length + 1);
-    if (!header)
-        return error_memory(error, length, "a .npy header");
-    memcpy(header, data + start, length);
-    header[length] = '\0';
     array->type = type;
-    cog_status status = parse_header(name, header, array, error);
-    free(header);
+    cog_status status = parse_header(name, (const char *)data + start, length, array, error);
     if (status != COG_OK)
         return status;
-    size_t row_bytes, total;
+    size_t row_bytes, total, held = size - start - length;
     if (!size_multiply(array->columns, npy_types[type].bytes, &row_bytes) ||
-        !size_multiply(array->rows, row_bytes, &total) || total > size - start - length)
+        !size_multiply(array->rows, row_bytes, &total) || total > held)
         return error_set(error, COG_ERR_INPUT,
                          "%s: truncated: its header speaks of %zu rows of %zu columns", name,
                          array->rows, array->columns);
+    if (total < held)
+        return error_set(error, COG_ERR_INPUT, "%s: %zu bytes follow its %zu rows", name,
+                         held - total, array->rows);
     array->data = data + start + length;
     return COG_OK;
 }
