@@ -137,6 +137,8 @@ static cog_status take_cached(struct term_writer *writer, const struct token_bat
 
 cog_status term_writer_take(void *context, const struct token_batch *batch, cog_error *error) {
     struct term_writer *writer = context;
+    if (batch->count == 0)
+        return COG_OK;
     if (writer->list->want_strings)
         return take_strings(writer, batch, error);
     return writer->language ? take_cached(writer, batch, error) : take_plain(writer, batch, error);

@@ -1,6 +1,7 @@
 /* The fast tokeniser against ICU on the whole text, and every instruction level against the
  * portable one. */
-#include "base/memory.h"
+#include <unicode/ustring.h>
+
 #include "base/random.h"
 #include "test.h"
 #include "text/char_terms.h"
@@ -145,6 +146,46 @@ TEST(text_every_character_is_folded_as_icu_does) {
         CHECK_MSG(comparison_agrees(&comparison, view_of(text, size)), "U+%04X", (unsigned)c);
     }
     comparison_close(&comparison);
+}
+
+/* Canonically equivalent texts have the same terms. Left out is the iota subscript, which
+ * NFKC_Casefold turns into a letter before marks behind it are put in order. */
+TEST(text_composed_and_decomposed_text_have_the_same_words) {
+    struct random random = random_seeded(15);
+    struct text_scanner scanner;
+    UErrorCode code = U_ZERO_ERROR;
+    const UNormalizer2 *forms[] = {unorm2_getNFCInstance(&code), unorm2_getNFDInstance(&code)};
+    struct buffer words[2] = {{0}, {0}}, text = {0};
+    CHECK_OK(text_scanner_init(&scanner, FOLD_WORDS, text_kernels_best(), error));
+    for (int round = 0; round < 5000; round++) {
+        enum { CHARACTERS = 60 };
+        char utf8[4 * CHARACTERS];
+        UChar source[2 * CHARACTERS], normal[40 * CHARACTERS];
+        int32_t units, size = (int32_t)random_text(&random, utf8, CHARACTERS);
+        u_strFromUTF8(source, 2 * CHARACTERS, &units, utf8, size, &code);
+        int32_t decomposed =
+            unorm2_normalize(forms[1], source, units, normal, 40 * CHARACTERS, &code);
+        if (u_memchr(normal, 0x345, decomposed))
+            continue;
+        for (int form = 0; form < 2; form++) {
+            int32_t count =
+                unorm2_normalize(forms[form], source, units, normal, 40 * CHARACTERS, &code);
+            CHECK(U_SUCCESS(code));
+            buffer_reset(&text);
+            buffer_reset(&words[form]);
+            CHECK_OK(unicode_append_utf8(normal, (size_t)count, &text, error));
+            struct token_sink sink = {collect, &words[form]};
+            CHECK_OK(text_scanner_tokens(&scanner, view_of(text.data, text.size), &sink, error));
+        }
+        CHECK_MSG(words[0].size == words[1].size &&
+                      memcmp(words[0].data, words[1].data, words[0].size) == 0,
+                  "%.*s: %.*s or %.*s", size, utf8, (int)words[0].size, words[0].data,
+                  (int)words[1].size, words[1].data);
+    }
+    buffer_free(&words[0]);
+    buffer_free(&words[1]);
+    buffer_free(&text);
+    text_scanner_release(&scanner);
 }
 
 TEST(text_folded_text_is_icu_folded_text) {

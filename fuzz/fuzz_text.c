@@ -1,0 +1,70 @@
+/* Any valid UTF-8 through every kind of terms: words have to be ICU's, hashes the strings' hashes,
+ * and the document's language (the first bytes) is as hostile as the text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "input/utf8.h"
+#include "text/analyzer.h"
+#include "text/word_segmenter.h"
+
+static cog_status hash_tokens(void *context, const struct token_batch *batch, cog_error *error) {
+    (void)error;
+    uint64_t *sum = context;
+    for (size_t i = 0; i < batch->count; i++)
+        *sum = hash_pair(*sum, hash_bytes(batch->bytes.data + batch->spans[i].begin,
+                                          batch->spans[i].end - batch->spans[i].begin));
+    return COG_OK;
+}
+
+static void check_words(struct bytes_view text, const struct term_list *list) {
+    struct word_segmenter oracle;
+    uint64_t expected = 0, actual = 0;
+    struct token_sink sink = {hash_tokens, &expected};
+    if (word_segmenter_init(&oracle, NULL) != COG_OK ||
+        word_segmenter_run(&oracle, text, &sink, NULL) != COG_OK)
+        abort();
+    for (size_t i = 0; i < list->count; i++)
+        actual = hash_pair(actual, list->hashes[i]);
+    if (actual != expected)
+        abort();
+    word_segmenter_release(&oracle);
+}
+
+static void run(const struct term_options *options, struct bytes_view text,
+                struct bytes_view language) {
+    struct analyzer *analyzer = NULL;
+    struct term_list named = {.want_strings = true}, plain = {0};
+    cog_error error;
+    if (analyzer_create(options, &analyzer, &error) != COG_OK ||
+        analyzer_run(analyzer, text, language, &named, &error) != COG_OK ||
+        analyzer_run(analyzer, text, language, &plain, &error) != COG_OK)
+        abort();
+    if (named.count != plain.count ||
+        (plain.count && memcmp(named.hashes, plain.hashes, plain.count * sizeof(uint64_t)) != 0))
+        abort();
+    if (options->tokens == TOKENS_WORDS && !options->stem && options->ngram == 1)
+        check_words(text, &plain);
+    term_list_free(&named);
+    term_list_free(&plain);
+    analyzer_free(analyzer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size) {
+    enum { LANGUAGE_BYTES = 4 };
+    const char *text = (const char *)input;
+    if (input_size < LANGUAGE_BYTES)
+        return 0;
+    struct bytes_view language = view_of(text, LANGUAGE_BYTES);
+    struct bytes_view rest = view_of(text + LANGUAGE_BYTES, input_size - LANGUAGE_BYTES);
+    if (!utf8_is_valid(rest.data, rest.size))
+        return 0;
+    static const struct term_options kinds[] = {
+        {TOKENS_WORDS, 1, false, false, ""}, {TOKENS_WORDS, 1, true, true, "auto"},
+        {TOKENS_WORDS, 3, true, true, "de"}, {TOKENS_REGEX, 2, false, false, ""},
+        {TOKENS_CHARS, 3, false, false, ""},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        run(&kinds[i], rest, language);
+    return 0;
+}
