@@ -70,12 +70,13 @@ static double time_tile(const struct hamming_tile *tile, struct data *data, uint
             tile->prepare_queries(data->queries + q * TILE_QUERIES * data->stride_bytes,
                                   data->stride_bytes, data->words, TILE_QUERIES,
                                   queries + q * query_panel);
-        for (size_t row = 0; row < ROWS; row += TILE_ROWS) {
+        for (size_t row = 0; row < ROWS; row += tile->panel_rows) {
             tile->prepare_rows(data->rows + row * data->stride_bytes, data->stride_bytes,
-                               data->words, TILE_ROWS, rows);
+                               data->words, tile->panel_rows, rows);
             for (size_t q = 0; q < QUERIES / TILE_QUERIES; q++) {
                 struct hamming_comparison comparison = {
-                    queries + q * query_panel, rows, data->words, TILE_QUERIES, TILE_ROWS, limits};
+                    queries + q * query_panel, rows,  data->words, TILE_QUERIES,
+                    tile->panel_rows,          limits};
                 data->checksum += tile->compare(&comparison, hits);
             }
         }

@@ -8,7 +8,8 @@
 
 #include "hamming/hamming.h"
 
-enum { TILE_QUERIES = 32, TILE_ROWS = 64 };
+/* The greatest sizes of panels. */
+enum { TILE_QUERIES = 128, TILE_ROWS = 64 };
 
 /* Positions in the panels. */
 struct hamming_hit {
@@ -25,12 +26,13 @@ struct hamming_comparison {
 
 struct hamming_tile {
     const char *name;
+    size_t panel_rows; /* at most TILE_ROWS */
     /* From so many queries on, preparing and comparing beats scanning the rows for each query. */
     size_t worthwhile_queries;
-    /* Bytes of a panel of TILE_QUERIES and of TILE_ROWS; multiples of 64. */
+    /* Bytes of a panel of TILE_QUERIES and of panel_rows; multiples of 64. */
     size_t (*queries_bytes)(size_t words);
     size_t (*rows_bytes)(size_t words);
-    /* count is at most TILE_QUERIES or TILE_ROWS. */
+    /* count is at most TILE_QUERIES or panel_rows. */
     void (*prepare_queries)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                             uint8_t *panel);
     void (*prepare_rows)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,

@@ -36,7 +36,7 @@ static size_t queries_bytes(size_t words) {
 }
 
 static size_t rows_bytes(size_t words) {
-    return TILE_ROWS * words * 64;
+    return BLOCK * words * 64;
 }
 
 /* Tiles [16 queries][word]: the second factor, in which line l of a tile holds bytes 4l to 4l+3 of
@@ -64,7 +64,7 @@ static void prepare_queries(const uint8_t *rows, size_t stride_bytes, size_t wor
 /* Tiles [16 rows][word]: the first factor, a line for each row. */
 static void prepare_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                          uint8_t *panel) {
-    if (count < TILE_ROWS)
+    if (count < BLOCK)
         memset(panel, 0, rows_bytes(words));
     for (size_t i = 0; i < count; i++) {
         uint8_t *to = panel + i / SIDE * words * TILE_BYTES + i % SIDE * 64;
@@ -89,15 +89,16 @@ static void configure(void) {
     _tile_loadconfig(&configuration);
 }
 
-/* Registers 0 to 3 += rows (4, 5) x queries (6, 7) over words [begin, end). */
+/* Registers 0 to 3 += rows (4, 5) x queries (6, 7) over words [begin, end). The rows stay in the
+ * first-level cache while queries stream past them. */
 static inline void multiply(const uint8_t *rows, const uint8_t *queries, size_t words, size_t begin,
                             size_t end) {
     const size_t other = words * TILE_BYTES;
     for (size_t at = begin * TILE_BYTES; at < end * TILE_BYTES; at += TILE_BYTES) {
         _tile_loadd(4, rows + at, 64);
-        _tile_loadd(6, queries + at, 64);
+        _tile_stream_loadd(6, queries + at, 64);
         _tile_dpbssd(0, 4, 6);
-        _tile_loadd(7, queries + other + at, 64);
+        _tile_stream_loadd(7, queries + other + at, 64);
         _tile_dpbssd(1, 4, 7);
         _tile_loadd(5, rows + other + at, 64);
         _tile_dpbssd(2, 5, 6);
@@ -106,32 +107,30 @@ static inline void multiply(const uint8_t *rows, const uint8_t *queries, size_t 
 }
 
 struct sums {
-    int32_t of[2][SIDE][BLOCK]; /* [row tile][row][query] */
+    int32_t of[BLOCK][BLOCK]; /* [row][query] */
 };
 
 static inline void store_sums(struct sums *sums) {
-    _tile_stored(0, &sums->of[0][0][0], sizeof sums->of[0][0]);
-    _tile_stored(1, &sums->of[0][0][SIDE], sizeof sums->of[0][0]);
-    _tile_stored(2, &sums->of[1][0][0], sizeof sums->of[1][0]);
-    _tile_stored(3, &sums->of[1][0][SIDE], sizeof sums->of[1][0]);
+    _tile_stored(0, &sums->of[0][0], sizeof sums->of[0]);
+    _tile_stored(1, &sums->of[0][SIDE], sizeof sums->of[0]);
+    _tile_stored(2, &sums->of[SIDE][0], sizeof sums->of[0]);
+    _tile_stored(3, &sums->of[SIDE][SIDE], sizeof sums->of[0]);
 }
 
-/* The greatest dot product that keeps each query within its limit after `words`; none for missing
- * queries. */
+/* The greatest sum that keeps each query within its limit after `words`; none for missing queries.
+ */
 static void find_bounds(const struct hamming_comparison *comparison, size_t words,
                         int32_t bounds[TILE_QUERIES]) {
-    const int32_t(*ones)[TILE_QUERIES] =
-        (const int32_t(*)[TILE_QUERIES])(const void *)comparison->queries;
+    const int32_t *ones = (const int32_t *)(const void *)comparison->queries + words * TILE_QUERIES;
     for (size_t q = 0; q < TILE_QUERIES; q++)
-        bounds[q] =
-            q < comparison->query_count ? comparison->limits[q] - ones[words][q] : INT32_MIN;
+        bounds[q] = q < comparison->query_count ? comparison->limits[q] - ones[q] : INT32_MIN;
 }
 
 static inline bool any_within(const struct sums *sums, const int32_t *bounds) {
     const __m512i first = _mm512_loadu_si512(bounds), second = _mm512_loadu_si512(bounds + SIDE);
     uint32_t within = 0;
     for (size_t row = 0; row < BLOCK; row++) {
-        const int32_t *line = sums->of[row / SIDE][row % SIDE];
+        const int32_t *line = sums->of[row];
         within |= _mm512_cmple_epi32_mask(_mm512_load_si512(line), first);
         within |= _mm512_cmple_epi32_mask(_mm512_load_si512(line + SIDE), second);
     }
@@ -139,18 +138,18 @@ static inline bool any_within(const struct sums *sums, const int32_t *bounds) {
 }
 
 static size_t list_hits(const struct sums *sums, const struct hamming_comparison *comparison,
-                        const int32_t *bounds, size_t first_row, struct hamming_hit *hits) {
+                        const int32_t *bounds, size_t first_query, struct hamming_hit *hits) {
     const __m512i first = _mm512_loadu_si512(bounds), second = _mm512_loadu_si512(bounds + SIDE);
-    size_t found = 0, rows = comparison->row_count - first_row;
-    for (size_t row = 0; row < BLOCK && row < rows; row++) {
-        const int32_t *line = sums->of[row / SIDE][row % SIDE];
+    size_t found = 0;
+    for (size_t row = 0; row < comparison->row_count; row++) {
+        const int32_t *line = sums->of[row];
         uint32_t within = _mm512_cmple_epi32_mask(_mm512_load_si512(line), first);
         within |= (uint32_t)_mm512_cmple_epi32_mask(_mm512_load_si512(line + SIDE), second) << SIDE;
         for (; within; within &= within - 1) {
-            int q = __builtin_ctz(within);
-            uint32_t distance = (uint32_t)(comparison->limits[q] - (bounds[q] - line[q]));
-            hits[found++] =
-                (struct hamming_hit){distance, (uint16_t)q, (uint16_t)(first_row + row)};
+            size_t lane = (size_t)__builtin_ctz(within), query = first_query + lane;
+            int32_t below = bounds[lane] - line[lane];
+            hits[found++] = (struct hamming_hit){(uint32_t)(comparison->limits[query] - below),
+                                                 (uint16_t)query, (uint16_t)row};
         }
     }
     return found;
@@ -159,28 +158,27 @@ static size_t list_hits(const struct sums *sums, const struct hamming_comparison
 static size_t compare(const struct hamming_comparison *comparison, struct hamming_hit *hits) {
     const size_t words = comparison->words;
     const size_t early = abandon_words(words, comparison_limit(comparison));
-    const uint8_t *queries = comparison->queries + prefix_bytes(words);
     int32_t early_bounds[TILE_QUERIES], bounds[TILE_QUERIES];
     find_bounds(comparison, early, early_bounds);
     find_bounds(comparison, words, bounds);
     size_t found = 0;
     struct sums sums __attribute__((aligned(64)));
     configure();
-    for (size_t row = 0; row < comparison->row_count; row += BLOCK) {
-        const uint8_t *rows = comparison->rows + row * words * 64;
+    for (size_t query = 0; query < comparison->query_count; query += BLOCK) {
+        const uint8_t *queries = comparison->queries + prefix_bytes(words) + query * words * 64;
         _tile_zero(0);
         _tile_zero(1);
         _tile_zero(2);
         _tile_zero(3);
-        multiply(rows, queries, words, 0, early);
-        if (early < words) {
-            store_sums(&sums);
-            if (!any_within(&sums, early_bounds))
-                continue;
-            multiply(rows, queries, words, early, words);
-        }
+        multiply(comparison->rows, queries, words, 0, early);
         store_sums(&sums);
-        found += list_hits(&sums, comparison, bounds, row, hits + found);
+        if (!any_within(&sums, early_bounds + query))
+            continue;
+        if (early < words) {
+            multiply(comparison->rows, queries, words, early, words);
+            store_sums(&sums);
+        }
+        found += list_hits(&sums, comparison, bounds + query, query, hits + found);
     }
     _tile_release();
     return found;
@@ -188,6 +186,7 @@ static size_t compare(const struct hamming_comparison *comparison, struct hammin
 
 const struct hamming_tile hamming_tile_amx = {
     .name = "amx",
+    .panel_rows = BLOCK,
     .worthwhile_queries = 24,
     .queries_bytes = queries_bytes,
     .rows_bytes = rows_bytes,

@@ -46,6 +46,7 @@ static size_t rows_compare(const struct hamming_comparison *comparison, struct h
 
 const struct hamming_tile HAMMING_TILE = {
     .name = HAMMING_TILE_NAME,
+    .panel_rows = TILE_ROWS,
     .worthwhile_queries = 4,
     .queries_bytes = copy_queries_bytes,
     .rows_bytes = copy_rows_bytes,

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 
-enum { CACHE_BYTES = 512 * 1024, MIN_PANELS = 4, MAX_PANELS = 32 };
+enum { CACHE_BYTES = 512 * 1024, MIN_PANELS = 1, MAX_PANELS = 8 };
 
 size_t tile_queries_fitting(const struct hamming_tile *tile, unsigned bits) {
     size_t panels = CACHE_BYTES / tile->queries_bytes(hamming_words(bits));
@@ -62,8 +62,8 @@ cog_status tile_scan(const struct tile_queries *queries, struct tile_scratch *sc
                      const uint16_t *limits, tile_sink *sink, void *context, cog_error *error) {
     const struct hamming_tile *tile = queries->tile;
     const size_t panel_bytes = tile->queries_bytes(queries->words);
-    for (size_t row = begin; row < end; row += TILE_ROWS) {
-        size_t row_count = end - row < TILE_ROWS ? end - row : TILE_ROWS;
+    for (size_t row = begin; row < end; row += tile->panel_rows) {
+        size_t row_count = end - row < tile->panel_rows ? end - row : tile->panel_rows;
         tile->prepare_rows(signature_row(rows, row), rows->stride_bytes, queries->words, row_count,
                            scratch->rows);
         for (size_t q = 0; q < queries->count; q += TILE_QUERIES) {

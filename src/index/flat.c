@@ -93,7 +93,8 @@ static cog_status take_hits(void *context, size_t first_query, size_t first_row,
     /* The next panel's rows are all greater. */
     for (size_t i = 0; i < count; i++) {
         size_t query = first_query + hits[i].query;
-        searcher->limits[query] = limit_of(searcher, query, first_row + TILE_ROWS);
+        searcher->limits[query] =
+            limit_of(searcher, query, first_row + searcher->search->block.tile->panel_rows);
     }
     return COG_OK;
 }
