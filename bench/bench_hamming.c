@@ -2,9 +2,9 @@
  * early abandon, beside a plain POPCNT double loop in the same run. */
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "bench_timing.h"
 #include "hamming/hamming_tile.h"
 
 enum { ROWS = 2048, QUERIES = 512, REPEATS = 7 };
@@ -29,29 +29,19 @@ static struct data make_data(unsigned bits) {
     return data;
 }
 
-static int by_value(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-static double median(double *seconds) {
-    qsort(seconds, REPEATS, sizeof *seconds, by_value);
-    return seconds[REPEATS / 2];
-}
-
 static double time_scan(const struct hamming_kernels *kernels, struct data *data) {
     double seconds[REPEATS];
     static uint16_t distances[ROWS];
     for (int r = 0; r < REPEATS; r++) {
-        uint64_t start = clock_ns();
+        uint64_t start = bench_cpu_ns();
         for (size_t q = 0; q < QUERIES; q++) {
             kernels->scan(data->queries + q * data->stride_bytes, data->rows, data->stride_bytes,
                           data->words, ROWS, distances);
             data->checksum += distances[q];
         }
-        seconds[r] = clock_seconds_since(start);
+        seconds[r] = bench_cpu_seconds_since(start);
     }
-    return median(seconds);
+    return bench_median(seconds, REPEATS);
 }
 
 /* Preparing both sides is part of the time, as in a batch of 512 queries. */
@@ -65,7 +55,7 @@ static double time_tile(const struct hamming_tile *tile, struct data *data, uint
     for (int i = 0; i < TILE_QUERIES; i++)
         limits[i] = limit;
     for (int r = 0; r < REPEATS; r++) {
-        uint64_t start = clock_ns();
+        uint64_t start = bench_cpu_ns();
         for (size_t q = 0; q < QUERIES / TILE_QUERIES; q++)
             tile->prepare_queries(data->queries + q * TILE_QUERIES * data->stride_bytes,
                                   data->stride_bytes, data->words, TILE_QUERIES,
@@ -80,11 +70,11 @@ static double time_tile(const struct hamming_tile *tile, struct data *data, uint
                 data->checksum += tile->compare(&comparison, hits);
             }
         }
-        seconds[r] = clock_seconds_since(start);
+        seconds[r] = bench_cpu_seconds_since(start);
     }
     memory_large_free(queries, query_panel * (QUERIES / TILE_QUERIES));
     memory_large_free(rows, tile->rows_bytes(data->words));
-    return median(seconds);
+    return bench_median(seconds, REPEATS);
 }
 
 static void run_width(unsigned bits) {

@@ -98,12 +98,14 @@ struct sums {
     __m256i of[QUERIES_AT_ONCE][2][2]; /* [query][32 rows][even, odd] */
 };
 
-static inline __attribute__((always_inline)) void
-add_nibbles(struct sums *sums, const uint16_t *offsets, const uint8_t *rows, size_t nibbles) {
+static __attribute__((noinline)) void add_nibbles(struct sums *sums, const uint16_t *offsets,
+                                                  const uint8_t *rows, size_t nibbles) {
     __m256i counts[QUERIES_AT_ONCE][2];
     const uint8_t *tables = &nibble_distances[0][0];
     for (int q = 0; q < QUERIES_AT_ONCE; q++)
         counts[q][0] = counts[q][1] = _mm256_setzero_si256();
+/* Unrolled and by itself, or the compiler spills a counter inside the loop. */
+#pragma GCC unroll 4
     for (size_t n = 0; n < nibbles; n++) {
         __m256i first = _mm256_load_si256((const __m256i *)(const void *)(rows + n * TILE_ROWS));
         __m256i second =
