@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "match/cosine_join.h"
+#include "match/cosine_tiles.h"
+#include "match/cosine_topk.h"
 #include "match/jaccard_join.h"
 
 enum { VOCABULARY = 100000, TOPICS = 200, TOPIC_WORDS = 2000, REPEATS = 3 };
@@ -290,6 +292,54 @@ static void report_join(const char *name, run_join *run, const void *input, doub
            (double)work.postings, (double)work.candidates, (double)work.verified);
 }
 
+static cog_status add_tile(void *context, unsigned worker, const struct cosine_tile *tile,
+                           cog_error *error) {
+    (void)worker;
+    (void)error;
+    double *sum = context;
+    for (size_t q = 0; q < tile->query_count; q++)
+        *sum += tile->values[q * tile->stride];
+    return COG_OK;
+}
+
+/* All cosines of 10,000 longer rows with one another, and the exact ten best of each, on one core.
+ */
+static void bench_all_pairs(void) {
+    enum { ROWS = 10000, WORDS = 420 };
+    struct documents documents = make_documents(ROWS, WORDS);
+    struct sparse_matrix matrix = make_matrix(&documents);
+    double seconds[2][REPEATS], sum = 0;
+    for (int i = 0; i < REPEATS; i++) {
+        struct cosine_tiling tiling = {.queries = cosine_rows_all(&matrix),
+                                       .collection = cosine_rows_all(&matrix),
+                                       .threads = 1,
+                                       .work = add_tile,
+                                       .context = &sum};
+        struct cosine_neighbours neighbours = {0};
+        uint64_t start = cpu_ns();
+        cog_status status = cosine_tiles_run(&tiling, NULL);
+        uint64_t middle = cpu_ns();
+        if (status != COG_OK || cosine_topk(&matrix, &matrix, 10, 1, &neighbours, NULL) != COG_OK)
+            exit(1);
+        seconds[0][i] = (double)(middle - start) * 1e-9;
+        seconds[1][i] = (double)(cpu_ns() - middle) * 1e-9;
+        cosine_topk_free(&neighbours);
+    }
+    double plain = plain_cosine_ns(&matrix, &sum), pairs = (double)ROWS * ROWS;
+    printf("all cosines of %d rows of %.0f terms, one core:\n", ROWS,
+           (double)matrix.offsets[ROWS] / ROWS);
+    static const char *const names[] = {"all pairs", "ten best"};
+    for (int i = 0; i < 2; i++) {
+        qsort(seconds[i], REPEATS, sizeof(double), by_value);
+        double ns = seconds[i][REPEATS / 2] * 1e9 / pairs;
+        printf("%-10s %6.2f ns a pair, plain loop %.0f ns: %.0fx\n", names[i], ns, plain,
+               plain / ns);
+    }
+    sparse_matrix_free(&matrix);
+    free(documents.offsets);
+    free(documents.words);
+}
+
 static void bench_rows(size_t count) {
     static const double cosines[] = {0.05, 0.3, 0.5, 0.8}, jaccards[] = {0.3, 0.5, 0.8};
     struct documents documents = make_documents(count, 220);
@@ -321,6 +371,7 @@ static void bench_rows(size_t count) {
 }
 
 int main(int argc, char **argv) {
+    bench_all_pairs();
     for (int i = 1; i < argc; i++)
         bench_rows((size_t)strtoul(argv[i], NULL, 10));
     if (argc == 1) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "match/cosine_bounds.h"
 
 enum { COSINE_LEVELS = 256 };
 
@@ -12,22 +13,6 @@ struct cosine_staged {
     uint32_t column;
     struct cosine_posting posting;
 };
-
-void cosine_rest_lengths(const float *values, size_t count, float *lengths) {
-    double squares = 0;
-    lengths[count] = 0;
-    for (size_t i = count; i-- > 0;) {
-        squares += (double)values[i] * (double)values[i];
-        lengths[i] = (float)sqrt(squares) * COSINE_ROUND_UP;
-    }
-}
-
-float cosine_length(const float *values, size_t count) {
-    double squares = 0;
-    for (size_t i = 0; i < count; i++)
-        squares += (double)values[i] * (double)values[i];
-    return (float)sqrt(squares) * COSINE_ROUND_UP;
-}
 
 /* Lengths between `lowest` and `longest` fall into levels; level 0 holds the longest. A posting
  * carries the upper edge of its level, which falls along a row as the length itself does. */

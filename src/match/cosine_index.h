@@ -46,15 +46,6 @@ struct cosine_index {
     size_t posting_count, row_capacity, entry_capacity;
 };
 
-/* Lengths are computed in double from floats and kept as floats; this factor covers the rounding.
- */
-#define COSINE_ROUND_UP 1.000001f
-
-/* L2 norm, rounded up. */
-float cosine_length(const float *values, size_t count);
-/* Length of the part of a row from each entry on, rounded up: lengths[count] is 0. */
-void cosine_rest_lengths(const float *values, size_t count, float *lengths);
-
 /* Room for blocks of up to so many rows and entries. */
 cog_status cosine_index_create(struct cosine_index *index, uint32_t column_count, size_t rows,
                                size_t entries, cog_error *error);

@@ -44,7 +44,7 @@ static bool join_agrees(const struct sparse_matrix *a, const struct sparse_matri
 TEST(join_cosine_self_equals_the_double_loop) {
     struct random random = random_seeded(7);
     for (int round = 0; round < 12; round++) {
-        struct row_shape shape = {.rows = 30 + 60 * (size_t)round,
+        struct row_shape shape = {.rows = 30 + 40 * (size_t)round,
                                   .columns = round % 3 == 0 ? 40 : 3000,
                                   .mean_count = 5 + 5 * (uint32_t)round,
                                   .skew = 1 + round % 4,
@@ -61,14 +61,14 @@ TEST(join_cosine_self_equals_the_double_loop) {
 TEST(join_cosine_cross_equals_the_double_loop) {
     struct random random = random_seeded(8);
     for (int round = 0; round < 8; round++) {
-        struct row_shape shape = {.rows = 10 + 70 * (size_t)round,
+        struct row_shape shape = {.rows = 10 + 40 * (size_t)round,
                                   .columns = 500,
                                   .mean_count = 10 + 5 * (uint32_t)round,
                                   .skew = 2 + round % 3,
                                   .signed_values = round % 4 == 1,
                                   .unit = round % 5 != 2};
         struct sparse_matrix a = join_random_matrix(&random, shape);
-        shape.rows = 300;
+        shape.rows = 200;
         struct sparse_matrix b = join_random_matrix(&random, shape);
         for (int t = 0; t < THRESHOLD_COUNT; t++) {
             CHECK_MSG(join_agrees(&a, &b, thresholds[t], 1 + (unsigned)(t + round) % 4),

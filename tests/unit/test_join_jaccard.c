@@ -45,7 +45,7 @@ static bool join_agrees(const struct set_collection *a, const struct set_collect
 TEST(join_jaccard_self_equals_the_double_loop) {
     struct random random = random_seeded(17);
     for (int round = 0; round < 12; round++) {
-        struct row_shape shape = {.rows = 30 + 60 * (size_t)round,
+        struct row_shape shape = {.rows = 30 + 40 * (size_t)round,
                                   .columns = round % 3 == 0 ? 40 : 3000,
                                   .mean_count = 5 + 5 * (uint32_t)round,
                                   .skew = 1 + round % 4};
@@ -60,12 +60,12 @@ TEST(join_jaccard_self_equals_the_double_loop) {
 TEST(join_jaccard_cross_equals_the_double_loop) {
     struct random random = random_seeded(18);
     for (int round = 0; round < 8; round++) {
-        struct row_shape shape = {.rows = 10 + 70 * (size_t)round,
+        struct row_shape shape = {.rows = 10 + 40 * (size_t)round,
                                   .columns = 200,
                                   .mean_count = 8 + 5 * (uint32_t)round,
                                   .skew = 1 + round % 3};
         struct set_collection a = join_random_sets(&random, shape);
-        shape.rows = 300;
+        shape.rows = 200;
         shape.mean_count = 20;
         struct set_collection b = join_random_sets(&random, shape);
         for (int t = 0; t < THRESHOLD_COUNT; t++) {

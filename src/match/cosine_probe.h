@@ -1,0 +1,60 @@
+/* Finds the rows of an indexed block that one query may reach the threshold with, by the bounds of
+ * cosine_index.h. A worker has a probe and uses it for query after query. */
+#ifndef COGNATE_MATCH_COSINE_PROBE_H
+#define COGNATE_MATCH_COSINE_PROBE_H
+
+#include "match/cosine_index.h"
+#include "match/join.h"
+
+/* Columns are cut into spans of about equally many entries, so that x(c) for any column is found, a
+ * little too large, from its span. */
+enum { COSINE_SPANS = 128 };
+
+/* The span of each column of a matrix; free() it. NULL when memory is out. */
+uint8_t *cosine_spans(const struct sparse_matrix *matrix);
+
+/* What a query knows of a row of the block: the products so far, and the place of the row's next
+ * entry, which is above zero from the first product on. */
+struct cosine_accumulator {
+    float sum;
+    uint32_t next;
+};
+
+/* Zero-initialise; cosine_probe_create makes room and cosine_probe_free releases it. */
+struct cosine_probe {
+    const uint8_t *spans;                    /* borrowed */
+    struct cosine_accumulator *accumulators; /* a row of the block; zero between queries */
+    uint32_t *met;  /* rows of the block in the order of their first product */
+    float *dense;   /* the query by column; zero between queries */
+    float *lengths; /* x(c) at each entry of the query */
+    float span_lengths[COSINE_SPANS];
+};
+
+bool cosine_probe_create(struct cosine_probe *probe, const uint8_t *spans, uint32_t column_count,
+                         size_t block_rows, size_t longest_query);
+void cosine_probe_free(struct cosine_probe *probe);
+size_t cosine_probe_memory_bytes(uint32_t column_count, size_t block_rows, size_t longest_query);
+
+struct cosine_query {
+    const uint32_t *columns;
+    const float *values;
+    size_t count;
+};
+
+/* Spreads a query over the columns, and takes it back: between the two, dense products can be
+ * formed. */
+void cosine_probe_load(struct cosine_probe *probe, const struct cosine_query *query);
+void cosine_probe_unload(struct cosine_probe *probe, const struct cosine_query *query);
+
+/* Rows of the block from `first` on that may reach the threshold (lowered by cosine_float_error)
+ * with the loaded query; they are in probe->met afterwards. Returns how many. */
+size_t cosine_probe_run(struct cosine_probe *probe, const struct cosine_index *index,
+                        const struct cosine_query *query, float threshold, uint32_t first,
+                        struct join_work *work);
+
+/* Product of the loaded query with a row: the same value as sparse_dot's, because the columns that
+ * only one of them has add zeros. */
+double cosine_probe_dot(const struct cosine_probe *probe, const struct sparse_matrix *matrix,
+                        uint32_t row);
+
+#endif

@@ -1,0 +1,216 @@
+#include "match/cosine_topk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "match/cosine_bounds.h"
+#include "match/cosine_tiles.h"
+
+struct ranked {
+    double similarity;
+    uint32_t row;
+};
+
+struct topk_run {
+    const struct sparse_matrix *queries, *collection;
+    size_t k;
+    float error;          /* bound on the error of a tile's values, rounded up */
+    bool zero_is_true;    /* a tile's 0 means a product of 0 */
+    struct ranked *heaps; /* k for each query; the worst is on top */
+    uint32_t *counts;
+    float *best;  /* k for each worker: a heap of the largest values of a tile's row */
+    float *dense; /* a query by column for each worker; zero in between */
+};
+
+static bool worse(struct ranked a, struct ranked b) {
+    return a.similarity != b.similarity ? a.similarity < b.similarity : a.row > b.row;
+}
+
+/* Puts `item` into the place of the top of a heap whose worst is on top. */
+static void sift_ranked(struct ranked *heap, size_t count, struct ranked item) {
+    size_t at = 0;
+    for (size_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && worse(heap[child + 1], heap[child]))
+            child++;
+        if (!worse(heap[child], item))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = item;
+}
+
+static void insert_ranked(struct ranked *heap, uint32_t *count, size_t k, struct ranked item) {
+    if (*count == k) {
+        if (worse(heap[0], item))
+            sift_ranked(heap, k, item);
+        return;
+    }
+    size_t at = (*count)++;
+    while (at > 0 && worse(item, heap[(at - 1) / 2])) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap[at] = item;
+}
+
+static void sift_value(float *heap, size_t count, float value) {
+    size_t at = 0;
+    for (size_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= value)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = value;
+}
+
+/* The k-th largest of the values, or `floor` if that is larger. */
+static float kth_value(const float *values, size_t count, size_t k, float floor, float *heap) {
+    for (size_t i = 0; i < k; i++)
+        heap[i] = floor;
+    for (size_t i = 0; i < count; i++)
+        if (values[i] > heap[0])
+            sift_value(heap, k, values[i]);
+    return heap[0];
+}
+
+static double dense_dot(const struct sparse_matrix *matrix, uint32_t row, const float *dense) {
+    double sum = 0;
+    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++)
+        sum += (double)dense[matrix->columns[i]] * (double)matrix->values[i];
+    return sum;
+}
+
+static void spread(const struct sparse_matrix *matrix, size_t row, float *dense, bool clear) {
+    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++)
+        dense[matrix->columns[i]] = clear ? 0 : matrix->values[i];
+}
+
+/* A row among the k best has a value of at least (k-th largest value of the tile) - 2 * error, and
+ * at least (worst of k found before) - error: of those the true product is computed. */
+static void search_row(struct topk_run *run, size_t query, const float *values,
+                       const struct cosine_tile *tile, float *best, float *dense) {
+    struct ranked *heap = run->heaps + query * run->k;
+    uint32_t *count = &run->counts[query];
+    float margin = 2 * run->error, least = -margin;
+    if (*count == run->k && (float)heap[0].similarity - margin > least)
+        least = (float)heap[0].similarity - margin;
+    least = kth_value(values, tile->row_count, run->k, least + margin, best) - margin;
+    bool spread_out = false;
+    for (size_t i = 0; i < tile->row_count; i++) {
+        if (values[i] < least || (values[i] == 0 && run->zero_is_true))
+            continue;
+        if (!spread_out)
+            spread(run->queries, query, dense, false);
+        spread_out = true;
+        uint32_t row = (uint32_t)(tile->row_begin + i);
+        struct ranked item = {dense_dot(run->collection, row, dense), row};
+        if (item.similarity > 0)
+            insert_ranked(heap, count, run->k, item);
+    }
+    if (spread_out)
+        spread(run->queries, query, dense, true);
+}
+
+static cog_status search_tile(void *context, unsigned worker, const struct cosine_tile *tile,
+                              cog_error *error) {
+    (void)error;
+    struct topk_run *run = context;
+    float *best = run->best + (size_t)worker * run->k;
+    float *dense = run->dense + (size_t)worker * run->collection->column_count;
+    for (size_t i = 0; i < tile->query_count; i++)
+        search_row(run, tile->query_begin + i, tile->values + i * tile->stride, tile, best, dense);
+    return COG_OK;
+}
+
+/* Products of positive values that do not underflow add up to zero only where there are none. */
+static bool all_clearly_positive(const struct sparse_matrix *matrix) {
+    bool positive = true;
+    for (uint64_t i = 0; i < matrix->offsets[matrix->rows]; i++)
+        positive &= matrix->values[i] > 1e-15f;
+    return positive;
+}
+
+static int best_first(const void *x, const void *y) {
+    const struct ranked *p = x, *q = y;
+    return worse(*q, *p) ? -1 : 1;
+}
+
+static void sort_heaps(const struct topk_run *run, struct cosine_neighbours *neighbours) {
+    for (size_t q = 0; q < neighbours->queries; q++) {
+        struct ranked *heap = run->heaps + q * run->k;
+        neighbours->counts[q] = run->counts[q];
+        qsort(heap, run->counts[q], sizeof *heap, best_first);
+        for (size_t i = 0; i < run->counts[q]; i++)
+            neighbours->items[q * run->k + i] =
+                (struct cosine_neighbour){heap[i].row, (float)heap[i].similarity};
+    }
+}
+
+static bool make_room(struct topk_run *run, struct cosine_neighbours *neighbours,
+                      unsigned threads) {
+    size_t queries = neighbours->queries, items, columns = run->collection->column_count;
+    if (!size_multiply(queries, run->k, &items))
+        return false;
+    run->heaps = memory_array(items + 1, sizeof *run->heaps);
+    run->best = memory_array(threads * run->k + 1, sizeof *run->best);
+    run->dense = memory_zeroed_array(threads * columns + 1, sizeof *run->dense);
+    run->counts = neighbours->counts = memory_zeroed_array(queries + 1, sizeof *run->counts);
+    neighbours->items = memory_array(items + 1, sizeof *neighbours->items);
+    return run->heaps && run->best && run->dense && run->counts && neighbours->items;
+}
+
+cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
+                       size_t k, unsigned threads, struct cosine_neighbours *neighbours,
+                       cog_error *error) {
+    if (queries->column_count != collection->column_count || k == 0)
+        return error_set(error, COG_ERR_USAGE,
+                         "search for %zu rows, with %u columns against %u: k must be above 0 and "
+                         "the columns the same",
+                         k, queries->column_count, collection->column_count);
+    k = k < collection->rows ? k : collection->rows + (collection->rows == 0);
+    struct topk_run run = {.queries = queries, .collection = collection, .k = k};
+    threads = threads_resolve(threads);
+    run.error =
+        (float)cosine_float_error(cosine_extent(queries), cosine_extent(collection)) * 1.001f;
+    run.zero_is_true = all_clearly_positive(queries) && all_clearly_positive(collection);
+    *neighbours = (struct cosine_neighbours){.queries = queries->rows, .k = k};
+    struct cosine_tiling tiling = {.queries = cosine_rows_all(queries),
+                                   .collection = cosine_rows_all(collection),
+                                   .threads = threads,
+                                   .work = search_tile,
+                                   .context = &run};
+    cog_status status =
+        make_room(&run, neighbours, threads)
+            ? cosine_tiles_run(&tiling, error)
+            : error_memory(error, cosine_topk_memory_bytes(queries, collection, k, threads),
+                           "an exact search");
+    if (status == COG_OK)
+        sort_heaps(&run, neighbours);
+    else
+        cosine_topk_free(neighbours);
+    free(run.heaps);
+    free(run.best);
+    free(run.dense);
+    return status;
+}
+
+void cosine_topk_free(struct cosine_neighbours *neighbours) {
+    free(neighbours->counts);
+    free(neighbours->items);
+    *neighbours = (struct cosine_neighbours){0};
+}
+
+size_t cosine_topk_memory_bytes(const struct sparse_matrix *queries,
+                                const struct sparse_matrix *collection, size_t k,
+                                unsigned threads) {
+    threads = threads_resolve(threads);
+    return queries->rows * (k * (sizeof(struct ranked) + sizeof(struct cosine_neighbour)) + 4) +
+           threads * (k + (size_t)collection->column_count) * sizeof(float) +
+           cosine_tiles_memory_bytes(collection, threads);
+}
