@@ -14,6 +14,8 @@ const enum option_id weight_options[] = {OPTION_WEIGHTING, OPTION_K1, OPTION_B,
 const enum option_id signature_options[] = {OPTION_SIGNATURE, OPTION_BITS,    OPTION_SEED,
                                             OPTION_GAUSSIAN,  OPTION_DENSITY, OPTION_VALUE_BITS,
                                             OPTION_COUNT};
+const enum option_id pair_options[] = {OPTION_MEASURE, OPTION_THRESHOLD, OPTION_METHOD,
+                                       OPTION_RECALL,  OPTION_NO_VERIFY, OPTION_COUNT};
 const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY, OPTION_STATS,
                                       OPTION_QUIET,   OPTION_HELP,   OPTION_COUNT};
 
@@ -72,13 +74,31 @@ bool take_signature_options(const struct arguments *arguments, cog_signature_opt
     return true;
 }
 
+static bool take_signing(const struct arguments *arguments, cog_sign_options *options) {
+    return take_signature_options(arguments, &options->signature) &&
+           take_term_options(arguments, &options->terms) &&
+           take_weight_options(arguments, &options->weights);
+}
+
 bool take_sign_options(const struct arguments *arguments, cog_signature_kind otherwise,
                        cog_sign_options *options) {
     int kind = choice_option(arguments, OPTION_SIGNATURE, (int)otherwise);
     cog_sign_options_init(options, (cog_signature_kind)kind);
-    return take_signature_options(arguments, &options->signature) &&
-           take_term_options(arguments, &options->terms) &&
-           take_weight_options(arguments, &options->weights);
+    return take_signing(arguments, options);
+}
+
+bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise,
+                        cog_pairs_options *options) {
+    int measure = choice_option(arguments, OPTION_MEASURE, (int)otherwise);
+    cog_pairs_options_init(options, (cog_measure)measure);
+    int kind = choice_option(arguments, OPTION_SIGNATURE, (int)options->sign.signature.kind);
+    if (kind != (int)options->sign.signature.kind)
+        cog_signature_options_init(&options->sign.signature, (cog_signature_kind)kind);
+    options->method = (cog_method)choice_option(arguments, OPTION_METHOD, COG_METHOD_AUTO);
+    options->verify = !has_option(arguments, OPTION_NO_VERIFY);
+    return take_signing(arguments, &options->sign) &&
+           real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold) &&
+           real_option(arguments, OPTION_RECALL, 0, 1, &options->recall);
 }
 
 static volatile sig_atomic_t interrupted;

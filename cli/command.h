@@ -24,13 +24,13 @@ struct command {
     int (*run)(const struct arguments *arguments);
 };
 
-extern const struct command command_sign;
+extern const struct command command_dedup, command_pairs, command_sign;
 
 extern const struct command *const commands[]; /* ends with NULL */
 
 /* Groups of options that several commands take. */
 extern const enum option_id input_options[], term_options[], weight_options[], signature_options[],
-    run_options[];
+    pair_options[], run_options[];
 
 /* False after printing what is wrong. */
 bool take_input_options(const struct arguments *arguments, cog_input_options *options);
@@ -40,7 +40,13 @@ bool take_signature_options(const struct arguments *arguments, cog_signature_opt
 /* Kind, terms and weights of the kind, then what was given for each. */
 bool take_sign_options(const struct arguments *arguments, cog_signature_kind otherwise,
                        cog_sign_options *options);
+/* The measure's usual options, then what was given. */
+bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise,
+                        cog_pairs_options *options);
 bool take_run_options(const struct arguments *arguments, cog_run_options *run);
+
+/* Whether the name is that of a numpy file. */
+bool is_signature_file(const char *path);
 
 /* After a job: notices and --stats; returns the exit code of status, error printed. */
 int finish_job(const struct arguments *arguments, cog_status status, const cog_error *error,

@@ -61,6 +61,12 @@ static int find_choice(const char *choices, const char *value) {
 
 static bool store(struct arguments *arguments, int id, const char *value) {
     const struct option_spec *spec = &option_specs[id];
+    if (id == OPTION_AGAINST) {
+        if (has_option(arguments, OPTION_AGAINST))
+            return usage_error(arguments, "--against is given twice; list its inputs behind one");
+        arguments->first_count = arguments->word_count;
+        arguments->words[arguments->word_count++] = value;
+    }
     if (spec->choices && find_choice(spec->choices, value) < 0)
         return usage_error(arguments, "--%s %s: choose one of %s", spec->name, value,
                            spec->choices);
@@ -109,6 +115,8 @@ bool arguments_parse(struct arguments *arguments, const option_set *sets, int ar
         else if (!parse_option(arguments, sets, argc, argv, &i))
             return false;
     }
+    if (!has_option(arguments, OPTION_AGAINST))
+        arguments->first_count = arguments->word_count;
     return true;
 }
 

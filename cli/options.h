@@ -16,6 +16,23 @@
       "use the term statistics of this file in place of the collection's own")                     \
     X(SAVE_STATISTICS, "save-statistics", 0, "FILE", NULL,                                         \
       "keep the collection's term statistics in this file")                                        \
+    X(FORMAT, "format", 0, "FORMAT", "tsv|jsonl", "format of the result (tsv)")                    \
+    X(CLUSTERS, "clusters", 0, "FILE", NULL,                                                       \
+      "write the clusters: cluster, id, representative, similarity, kept")                         \
+    X(REJECTS, "rejects", 0, "FILE", NULL, "write bad records as they stand")                      \
+    X(AGAINST, "against", 0, "IN", NULL,                                                           \
+      "compare with this second collection; inputs that follow belong to it")                      \
+    X(MEASURE, "measure", 0, "NAME", "cosine|jaccard", "what similarity is")                       \
+    X(THRESHOLD, "threshold", 't', "S", NULL, "least similarity of a match (0.8)")                 \
+    X(RADIUS, "radius", 0, "BITS", NULL, "signatures: greatest distance of a match")               \
+    X(NEIGHBOURS, "neighbours", 'k', "N", NULL, "how many neighbours of each query (10)")          \
+    X(METHOD, "method", 0, "NAME", "auto|exact|flat",                                              \
+      "exact: true measures of vectors and sets; flat: all signatures, then true measures")        \
+    X(RECALL, "recall", 0, "R", NULL, "share of the true pairs that signatures aim for (0.95)")    \
+    X(NO_VERIFY, "no-verify", 0, NULL, NULL, "list the estimates of the signatures as they are")   \
+    X(KEEP, "keep", 0, "WHICH", "longest|first", "which document of a cluster stays (longest)")    \
+    X(GROUPING, "grouping", 0, "HOW", "representative|connected",                                  \
+      "members near their representative, or chained by similar pairs (representative)")           \
     X(INPUT_FORMAT, "input-format", 0, "FORMAT", "auto|txt|jsonl|csv|tsv|wikixml|lett|querylog",   \
       "format of the input (auto: by extension)")                                                  \
     X(LINES, "lines", 0, NULL, NULL, "txt: each line is a document")                               \
@@ -72,6 +89,7 @@ struct arguments {
     const char *values[OPTION_COUNT];
     const char **words;
     size_t word_count;
+    size_t first_count; /* words before --against; all of them where it is absent */
 };
 
 /* A set of options as an array of identifiers that ends with OPTION_COUNT. */

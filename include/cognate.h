@@ -214,6 +214,114 @@ COG_API cog_status cog_sign(cog_documents *documents, const cog_sign_options *op
                             const cog_statistics *statistics, const cog_sign_outputs *outputs,
                             const cog_run_options *run, cog_report *report, cog_error *error);
 
+/* ---- Similar pairs ----------------------------------------------------------------------------------- */
+
+typedef enum cog_measure { COG_MEASURE_COSINE, COG_MEASURE_JACCARD } cog_measure;
+
+typedef enum cog_method {
+    COG_METHOD_AUTO,
+    COG_METHOD_EXACT, /* the true measure on vectors and sets, no pair missed */
+    COG_METHOD_FLAT,  /* all signatures against all, then the true measure of what is near */
+} cog_method;
+
+typedef struct cog_pairs_options {
+    cog_measure measure;
+    double threshold; /* at or above, before rounding */
+    cog_method method;
+    double recall;         /* what signatures aim for: the radius is as wide as that takes */
+    bool verify;           /* false: signatures decide, and similarities are estimates */
+    cog_sign_options sign; /* terms and weights; the signature where the method uses one */
+} cog_pairs_options;
+/* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024. */
+COG_API void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure);
+
+/* The result: pairs sorted by rows, with the ids of their documents. */
+typedef struct cog_pairs cog_pairs;
+typedef struct cog_pair {
+    uint32_t a, b; /* a is the earlier row, or the row of the first collection */
+    double similarity;
+    int distance; /* in bits; -1 where no signatures were compared */
+} cog_pair;
+
+/* Pairs inside a collection, or (against not NULL) between two. */
+COG_API cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
+                                  const cog_pairs_options *options, const cog_run_options *run,
+                                  cog_pairs **pairs, cog_report *report, cog_error *error);
+COG_API void cog_pairs_free(cog_pairs *pairs);
+COG_API size_t cog_pairs_count(const cog_pairs *pairs);
+COG_API cog_pair cog_pairs_get(const cog_pairs *pairs, size_t index);
+/* The id of a row of the first (side 0) or second (side 1) collection; not zero-terminated, owned by the
+ * pairs. */
+COG_API const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t *size);
+/* Whether similarities are estimates of signatures and not true measures. */
+COG_API bool cog_pairs_are_estimates(const cog_pairs *pairs);
+
+typedef enum cog_output_format { COG_OUTPUT_TSV, COG_OUTPUT_JSONL } cog_output_format;
+/* "-" is standard output; a file appears whole or not at all. */
+COG_API cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format,
+                                   const char *path, cog_error *error);
+
+/* ---- Signatures that exist already --------------------------------------------------------------------- */
+
+typedef struct cog_signatures cog_signatures;
+/* A .npy file, uint8 [rows, bits / 8]. */
+COG_API cog_status cog_signatures_open(const char *path, cog_signatures **signatures,
+                                       cog_error *error);
+/* rows * bits / 8 bytes, copied only where bits is not a multiple of 64. */
+COG_API cog_status cog_signatures_from_memory(const uint8_t *data, size_t rows, unsigned bits,
+                                              cog_signatures **signatures, cog_error *error);
+COG_API void cog_signatures_free(cog_signatures *signatures);
+COG_API size_t cog_signatures_rows(const cog_signatures *signatures);
+COG_API unsigned cog_signatures_bits(const cog_signatures *signatures);
+
+/* All pairs within radius_bits, exhaustively: exact in Hamming distance, similarities are estimates. */
+COG_API cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
+                                             const cog_signatures *against, uint32_t radius_bits,
+                                             const cog_run_options *run, cog_pairs **pairs,
+                                             cog_report *report, cog_error *error);
+/* The largest distance at which the estimated cosine is at or above the threshold. */
+COG_API uint32_t cog_radius_of_cosine(double threshold, unsigned bits);
+
+/* ---- Near-duplicates ----------------------------------------------------------------------------------- */
+
+typedef enum cog_keep { COG_KEEP_LONGEST, COG_KEEP_FIRST } cog_keep;
+typedef enum cog_grouping {
+    COG_GROUP_REPRESENTATIVE, /* every member is within the threshold of its representative */
+    COG_GROUP_CONNECTED,      /* chains count: members may be far from each other */
+} cog_grouping;
+
+typedef struct cog_dedup_options {
+    cog_pairs_options pairs;
+    cog_keep keep;
+    cog_grouping grouping;
+} cog_dedup_options;
+/* Jaccard of word 3-grams at 0.8, the longest document kept. */
+COG_API void cog_dedup_options_init(cog_dedup_options *options);
+
+/* Clusters of two or more documents, in the order of their first rows. */
+typedef struct cog_clusters cog_clusters;
+typedef struct cog_cluster_member {
+    uint32_t cluster, row, representative; /* representative is the row that is kept */
+    double similarity;                     /* to the representative; 1 for itself */
+} cog_cluster_member;
+
+typedef struct cog_dedup_outputs {
+    const char *kept;     /* the records that stay, byte for byte, in input order; NULL: nowhere */
+    const char *clusters; /* TSV: cluster, id, representative, similarity, kept; NULL: nowhere */
+    const char *rejects;  /* bad records as they stand; NULL: nowhere */
+} cog_dedup_outputs;
+COG_API cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
+                             const cog_dedup_outputs *outputs, const cog_run_options *run,
+                             cog_clusters **clusters, cog_report *report, cog_error *error);
+COG_API void cog_clusters_free(cog_clusters *clusters);
+COG_API size_t cog_clusters_count(const cog_clusters *clusters);
+/* Members of all clusters, by cluster, then row. */
+COG_API size_t cog_clusters_member_count(const cog_clusters *clusters);
+COG_API cog_cluster_member cog_clusters_member(const cog_clusters *clusters, size_t index);
+COG_API size_t cog_clusters_document_count(const cog_clusters *clusters);
+COG_API bool cog_clusters_is_kept(const cog_clusters *clusters, uint32_t row);
+COG_API const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, size_t *size);
+
 #ifdef __cplusplus
 }
 #endif

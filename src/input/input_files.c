@@ -13,6 +13,9 @@
 #include "input/decompress.h"
 #include "input/utf8.h"
 
+/* What text usually packs to: for predictions only. */
+enum { TEXT_BYTES_A_PACKED_BYTE = 4 };
+
 struct walk {
     const struct reader_options *options;
     struct input_files *files;
@@ -84,10 +87,14 @@ static cog_status add_file(struct walk *walk, const char *path, bool optional,
         if (file->format == INPUT_AUTO && !file->is_pipe)
             file->format = INPUT_TXT;
     }
-    if (file->is_pipe)
+    if (file->is_pipe) {
         walk->has_pipe = true;
-    else
+    } else {
+        size_t suffix;
+        bool packed = compression_of_name(path, &suffix) != COMPRESSION_NONE;
         files->total_bytes += (uint64_t)info->st_size;
+        files->text_bytes += (uint64_t)info->st_size * (packed ? TEXT_BYTES_A_PACKED_BYTE : 1);
+    }
     return COG_OK;
 }
 

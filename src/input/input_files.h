@@ -29,6 +29,7 @@ struct input_files {
     struct input_file *files;
     size_t count, capacity;
     uint64_t total_bytes; /* 0 when a pipe is among them */
+    uint64_t text_bytes;  /* about, unpacked */
     char **skipped;       /* messages */
     size_t skipped_count, skipped_capacity;
 };

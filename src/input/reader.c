@@ -434,6 +434,14 @@ enum input_format reader_file_format(const struct reader *reader, uint32_t file)
     return reader->inputs.files[file].format;
 }
 
+bool reader_file_is_document(const struct reader *reader, uint32_t file) {
+    return reader->inputs.files[file].format == INPUT_TXT && !reader->inputs.files[file].lines;
+}
+
+uint32_t reader_file_count(const struct reader *reader) {
+    return (uint32_t)reader->inputs.count;
+}
+
 struct bytes_view reader_file_header(const struct reader *reader, uint32_t file) {
     const struct buffer *header = &reader->inputs.files[file].header;
     return view_of(header->data, header->size);
@@ -441,6 +449,10 @@ struct bytes_view reader_file_header(const struct reader *reader, uint32_t file)
 
 uint64_t reader_total_bytes(const struct reader *reader) {
     return reader->inputs.total_bytes;
+}
+
+uint64_t reader_text_bytes(const struct reader *reader) {
+    return reader->inputs.text_bytes;
 }
 
 uint64_t reader_read_bytes(const struct reader *reader) {

@@ -79,10 +79,15 @@ const char *reader_file_name(const struct reader *reader, uint32_t file);
 /* The format that file number `file` has been read as, and for csv and tsv its header row as it
  * stands. */
 enum input_format reader_file_format(const struct reader *reader, uint32_t file);
+/* Whether the whole file is one document. */
+bool reader_file_is_document(const struct reader *reader, uint32_t file);
+uint32_t reader_file_count(const struct reader *reader);
 struct bytes_view reader_file_header(const struct reader *reader, uint32_t file);
 /* Bytes of the inputs on disk, and how many have been read: for progress. 0 total when unknown. */
 uint64_t reader_total_bytes(const struct reader *reader);
 uint64_t reader_read_bytes(const struct reader *reader);
+/* About how many bytes the files have once unpacked (packed ones are taken for four times their size). */
+uint64_t reader_text_bytes(const struct reader *reader);
 /* Pages of MediaWiki dumps that are no articles: not records, not bad, only counted; in this pass
  * so far. */
 struct left_out_pages {

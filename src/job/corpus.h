@@ -45,13 +45,18 @@ uint64_t corpus_memory_bytes(const struct corpus *corpus);
 /* df and cf over all corpora together. */
 cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, unsigned threads,
                              struct statistics **statistics, cog_error *error);
-/* Rows of unit length over the common columns; a row without weighted terms is empty. */
+/* In both, selected[i], where not NULL, is 1 for the rows of corpus i that take part; the others
+ * are empty. */
+
+/* Rows of unit length over the common columns. Rows with fewer than min_terms weighted terms are
+ * left empty: too short for weights. */
 cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           const struct statistics *statistics, const struct weighting *weighting,
-                          unsigned threads, struct sparse_matrix *matrices, cog_error *error);
+                          uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
+                          struct sparse_matrix *matrices, cog_error *error);
 /* Sets over the common members; those of one row only are counted, not listed. */
 cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
-                       const struct statistics *statistics, unsigned threads,
-                       struct set_collection *sets, cog_error *error);
+                       const struct statistics *statistics, const uint8_t *const *selected,
+                       unsigned threads, struct set_collection *sets, cog_error *error);
 
 #endif

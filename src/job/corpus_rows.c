@@ -14,6 +14,8 @@ struct row_filling {
     const struct columns *columns;
     const struct statistics *statistics;
     const struct weighting *weighting; /* NULL for sets */
+    uint32_t min_terms;
+    const uint8_t *selected; /* NULL: all rows */
     uint64_t *offsets;
     uint32_t *numbers;
     float *values; /* NULL for sets */
@@ -51,12 +53,14 @@ static cog_status count_columns(void *context, unsigned worker, size_t begin, si
     for (size_t row = begin; row < end; row++) {
         struct bag_view bag = corpus_bag(filling->corpus, row);
         uint64_t count = 0;
+        if (filling->selected && !filling->selected[row])
+            continue;
         for (size_t i = 0; i < bag.count; i++) {
             if (i + PREFETCH_AHEAD < bag.count)
                 columns_prefetch(filling->columns, bag.hashes[i + PREFETCH_AHEAD]);
             count += columns_find(filling->columns, bag.hashes[i]) != COLUMN_NONE;
         }
-        filling->offsets[row + 1] = count;
+        filling->offsets[row + 1] = count < filling->min_terms ? 0 : count;
     }
     return COG_OK;
 }
@@ -77,8 +81,10 @@ static void store_unit_weights(const struct entry *entries, size_t count, const 
 static void fill_row(const struct row_filling *filling, size_t row, struct entry *entries,
                      float *weights) {
     struct bag_view bag = corpus_bag(filling->corpus, row);
-    size_t count = find_columns(filling, &bag, entries);
     uint64_t first = filling->offsets[row];
+    if (filling->offsets[row + 1] == first)
+        return;
+    size_t count = find_columns(filling, &bag, entries);
     qsort(entries, count, sizeof *entries, by_column);
     for (size_t i = 0; i < count; i++)
         filling->numbers[first + i] = entries[i].column;
@@ -131,7 +137,8 @@ static cog_status build_rows(struct row_filling *filling, unsigned threads, cog_
 
 cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           const struct statistics *statistics, const struct weighting *weighting,
-                          unsigned threads, struct sparse_matrix *matrices, cog_error *error) {
+                          uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
+                          struct sparse_matrix *matrices, cog_error *error) {
     struct columns *columns = NULL;
     cog_status status =
         columns_create(statistics, 1, weighting->min_collection_frequency, &columns, error);
@@ -139,7 +146,9 @@ cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
         struct row_filling filling = {.corpus = corpora[i],
                                       .columns = columns,
                                       .statistics = statistics,
-                                      .weighting = weighting};
+                                      .weighting = weighting,
+                                      .min_terms = min_terms,
+                                      .selected = selected[i]};
         status = build_rows(&filling, threads, error);
         matrices[i] = (struct sparse_matrix){corpora[i]->rows, columns_count(columns),
                                              filling.offsets, filling.numbers, filling.values};
@@ -149,12 +158,13 @@ cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
 }
 
 cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
-                       const struct statistics *statistics, unsigned threads,
-                       struct set_collection *sets, cog_error *error) {
+                       const struct statistics *statistics, const uint8_t *const *selected,
+                       unsigned threads, struct set_collection *sets, cog_error *error) {
     struct columns *columns = NULL;
     cog_status status = columns_create(statistics, 2, 0, &columns, error);
     for (size_t i = 0; i < count && status == COG_OK; i++) {
-        struct row_filling filling = {.corpus = corpora[i], .columns = columns};
+        const uint8_t *mask = selected[i];
+        struct row_filling filling = {.corpus = corpora[i], .columns = columns, .selected = mask};
         status = build_rows(&filling, threads, error);
         sets[i] = (struct set_collection){corpora[i]->rows, columns_count(columns), filling.offsets,
                                           filling.numbers, NULL};
@@ -162,7 +172,7 @@ cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
         if (status == COG_OK && !sets[i].sizes)
             status = error_memory(error, corpora[i]->rows * sizeof *sets[i].sizes, "sets");
         for (size_t row = 0; status == COG_OK && row < corpora[i]->rows; row++)
-            sets[i].sizes[row] = corpora[i]->items[row].term_count;
+            sets[i].sizes[row] = mask && !mask[row] ? 0 : corpora[i]->items[row].term_count;
     }
     columns_free(columns);
     return status;

@@ -28,3 +28,17 @@ bool escape_append(struct buffer *buffer, struct bytes_view text) {
     }
     return buffer_append(buffer, text.data + plain, text.size - plain);
 }
+
+bool json_append_string(struct buffer *buffer, struct bytes_view text) {
+    if (!buffer_append(buffer, "\"", 1))
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        bool fits = c == '"' || c == '\\' ? buffer_printf(buffer, "\\%c", c)
+                    : c < 0x20            ? buffer_printf(buffer, "\\u%04x", c)
+                                          : buffer_append(buffer, text.data + i, 1);
+        if (!fits)
+            return false;
+    }
+    return buffer_append(buffer, "\"", 1);
+}

@@ -1,9 +1,12 @@
-/* Ids in lines of output: tab, newline, carriage return and backslash are escaped. */
+/* Texts in lines of output: ids in TSV, where tab, newline, carriage return and backslash are
+ * escaped, and JSON strings. False when memory is out. */
 #ifndef COGNATE_JOB_ESCAPE_H
 #define COGNATE_JOB_ESCAPE_H
 
 #include "base/buffer.h"
 
 bool escape_append(struct buffer *buffer, struct bytes_view text);
+/* With its quotes. The text is valid UTF-8. */
+bool json_append_string(struct buffer *buffer, struct bytes_view text);
 
 #endif

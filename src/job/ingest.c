@@ -280,3 +280,12 @@ cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,
     ingest_close(&ingest);
     return status;
 }
+
+uint64_t ingest_text_bytes(const cog_documents *documents) {
+    if (documents->reader)
+        return reader_text_bytes(documents->reader);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < documents->item_count; i++)
+        bytes += documents->items[i].text_size;
+    return bytes;
+}

@@ -48,6 +48,10 @@ cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,
                       const cog_run_options *run, cog_report *report, bool named_before,
                       cog_error *error);
 
+/* About how many bytes of text the documents have: exact in memory, the size of plain files, four
+ * times that of compressed ones. */
+uint64_t ingest_text_bytes(const cog_documents *documents);
+
 /* Notes a record that a job itself rejects (a duplicate id) as ingest notes the others. */
 enum { NAMED_BAD_RECORDS = 10 };
 cog_status ingest_note_bad(const cog_documents *documents, cog_report *report, uint64_t bad_so_far,

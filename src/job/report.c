@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "job/escape.h"
 
 struct field {
     char *name;
@@ -100,17 +101,7 @@ void report_notice(cog_report *report, const char *format, ...) {
 }
 
 static void json_string(struct buffer *json, const char *text) {
-    buffer_append(json, "\"", 1);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            buffer_printf(json, "\\%c", c);
-        else if (c < 0x20)
-            buffer_printf(json, "\\u%04x", c);
-        else
-            buffer_append(json, text, 1);
-    }
-    buffer_append(json, "\"", 1);
+    json_append_string(json, view_of(text, strlen(text)));
 }
 
 static void json_number(struct buffer *json, double number) {

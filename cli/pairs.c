@@ -1,0 +1,110 @@
+#include <string.h>
+
+#include "command.h"
+
+static const enum option_id own_options[] = {OPTION_AGAINST, OPTION_RADIUS, OPTION_OUTPUT,
+                                             OPTION_FORMAT, OPTION_COUNT};
+static const option_set sets[] = {own_options,    pair_options,      input_options, term_options,
+                                  weight_options, signature_options, run_options,   NULL};
+
+struct pairs_arguments {
+    cog_input_options input;
+    cog_pairs_options pairs;
+    cog_run_options run;
+    const char *const *paths[2]; /* of the first collection and, where there is one, the second */
+    size_t path_counts[2];
+};
+
+bool is_signature_file(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+}
+
+static bool take_arguments(const struct arguments *arguments, struct pairs_arguments *taken) {
+    if (!take_input_options(arguments, &taken->input) ||
+        !take_pairs_options(arguments, COG_MEASURE_COSINE, &taken->pairs) ||
+        !take_run_options(arguments, &taken->run))
+        return false;
+    taken->paths[0] = arguments->words;
+    taken->path_counts[0] = arguments->first_count;
+    taken->paths[1] = arguments->words + arguments->first_count;
+    taken->path_counts[1] = arguments->word_count - arguments->first_count;
+    if (taken->path_counts[0] == 0)
+        return usage_error(arguments, "no input; give files, folders, or -");
+    return true;
+}
+
+static cog_status find_in_documents(const struct pairs_arguments *taken, cog_pairs **pairs,
+                                    cog_report *report, cog_error *error) {
+    cog_documents *documents[2] = {NULL, NULL};
+    cog_status status = COG_OK;
+    for (int side = 0; side < 2 && status == COG_OK; side++)
+        if (taken->path_counts[side])
+            status = cog_documents_open(&taken->input, taken->paths[side], taken->path_counts[side],
+                                        &documents[side], error);
+    if (status == COG_OK)
+        status = cog_pairs_find(documents[0], documents[1], &taken->pairs, &taken->run, pairs,
+                                report, error);
+    cog_documents_close(documents[0]);
+    cog_documents_close(documents[1]);
+    return status;
+}
+
+static cog_status find_in_signatures(const struct arguments *arguments,
+                                     const struct pairs_arguments *taken, cog_pairs **pairs,
+                                     cog_report *report, cog_error *error) {
+    cog_signatures *signatures[2] = {NULL, NULL};
+    cog_status status = COG_OK;
+    for (int side = 0; side < 2 && status == COG_OK; side++)
+        if (taken->path_counts[side])
+            status = cog_signatures_open(taken->paths[side][0], &signatures[side], error);
+    if (status == COG_OK) {
+        unsigned bits = cog_signatures_bits(signatures[0]);
+        uint64_t radius = cog_radius_of_cosine(taken->pairs.threshold, bits);
+        status = COG_ERR_USAGE;
+        if (number_option(arguments, OPTION_RADIUS, 0, bits, &radius))
+            status = cog_pairs_find_signatures(signatures[0], signatures[1], (uint32_t)radius,
+                                               &taken->run, pairs, report, error);
+    }
+    cog_signatures_free(signatures[0]);
+    cog_signatures_free(signatures[1]);
+    return status;
+}
+
+static int run(const struct arguments *arguments) {
+    struct pairs_arguments taken;
+    if (!take_arguments(arguments, &taken))
+        return EXIT_USAGE;
+    cog_error error = {0};
+    cog_report *report = NULL;
+    cog_pairs *pairs = NULL;
+    const char *output = arguments->values[OPTION_OUTPUT];
+    int format = choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV);
+    cog_status status = cog_report_create(&report, &error);
+    if (status == COG_OK)
+        status = is_signature_file(taken.paths[0][0])
+                     ? find_in_signatures(arguments, &taken, &pairs, report, &error)
+                     : find_in_documents(&taken, &pairs, report, &error);
+    if (status == COG_OK)
+        status = cog_pairs_write(pairs, (cog_output_format)format, output ? output : "-", &error);
+    int code = finish_job(arguments, status, &error, report);
+    if (code == EXIT_DONE && cog_pairs_count(pairs) == 0)
+        code = EXIT_NOTHING;
+    cog_pairs_free(pairs);
+    cog_report_free(report);
+    return code;
+}
+
+const struct command command_pairs = {
+    "pairs",
+    "A... [--against B...] [OPTIONS]",
+    "similar pairs inside a collection, or between two",
+    "Lists all pairs of documents whose similarity is at or above the threshold, with their true\n"
+    "similarity: the cosine of BM25 vectors over stemmed words, or with --measure jaccard the\n"
+    "Jaccard coefficient of sets of word 3-grams. The method exact, the default, misses none.\n"
+    "\n"
+    "Where the input is a .npy file of signatures, pairs within --radius bits are listed (by\n"
+    "default those whose estimated cosine reaches the threshold), and similarities are estimates.",
+    sets,
+    run,
+};

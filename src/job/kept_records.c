@@ -1,0 +1,262 @@
+#include "job/kept_records.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/output.h"
+
+static bool are_files(const cog_documents *documents) {
+    return reader_file_count(documents->reader) > 0 &&
+           reader_file_is_document(documents->reader, 0);
+}
+
+cog_status kept_records_check(const cog_documents *documents, const char *path, cog_error *error) {
+    const struct reader *reader = documents->reader;
+    if (!reader)
+        return error_set(error, COG_ERR_USAGE, "documents in memory have no records to write");
+    for (uint32_t file = 0; file < reader_file_count(reader); file++) {
+        if (reader_file_format(reader, file) == INPUT_QUERYLOG)
+            return error_set(
+                error, COG_ERR_USAGE,
+                "%s: the rows of a query log are grouped and cannot be written back; ask "
+                "for --clusters alone",
+                reader_file_name(reader, file));
+        if (reader_file_format(reader, file) != reader_file_format(reader, 0) ||
+            reader_file_is_document(reader, file) != are_files(documents))
+            return error_set(error, COG_ERR_USAGE,
+                             "%s: another format than %s; one output holds one format",
+                             reader_file_name(reader, file), reader_file_name(reader, 0));
+    }
+    if (are_files(documents) && strcmp(path, "-") == 0)
+        return error_set(error, COG_ERR_USAGE, "each file is a document: name a folder, not -");
+    return COG_OK;
+}
+
+/* ---- Into one file ------------------------------------------------------------------------------
+ */
+
+struct keeping {
+    const cog_documents *documents;
+    const uint8_t *is_kept;
+    size_t record_count;
+    const char *path;
+    struct output *output; /* NULL where the result is a folder */
+    char *folder;          /* temporary name of the folder */
+    bool started, open_line;
+    uint32_t header_file;
+};
+
+/* The kept records of a batch, one after the other. */
+struct kept_batch {
+    struct buffer bytes;
+    struct piece {
+        size_t size, id_size;
+        uint32_t file;
+    } * pieces;
+    size_t count, capacity;
+};
+
+static void *batch_create(void *context) {
+    (void)context;
+    return calloc(1, sizeof(struct kept_batch));
+}
+
+static void batch_free(void *result) {
+    struct kept_batch *batch = result;
+    buffer_free(&batch->bytes);
+    free(batch->pieces);
+    free(batch);
+}
+
+static cog_status take_record(void *context, unsigned worker, void *result,
+                              const struct ingested *item, cog_error *error) {
+    (void)worker;
+    const struct keeping *keeping = context;
+    struct kept_batch *batch = result;
+    const struct document *document = item->document;
+    if (item->record >= keeping->record_count || !keeping->is_kept[item->record])
+        return COG_OK;
+    if (!memory_grow((void **)&batch->pieces, &batch->capacity, batch->count + 1,
+                     sizeof *batch->pieces) ||
+        !buffer_append(&batch->bytes, document->id.data, document->id.size) ||
+        !buffer_append(&batch->bytes, document->raw.data, document->raw.size))
+        return error_memory(error, document->raw.size, "a record");
+    batch->pieces[batch->count++] =
+        (struct piece){document->raw.size, document->id.size, document->file};
+    return COG_OK;
+}
+
+/* The header row of csv and tsv, the opening of a dump: once, and the same for all files. */
+static cog_status write_header(struct keeping *keeping, uint32_t file, cog_error *error) {
+    const struct reader *reader = keeping->documents->reader;
+    struct bytes_view header = reader_file_header(reader, file);
+    enum input_format format = reader_file_format(reader, file);
+    if (keeping->started && file == keeping->header_file)
+        return COG_OK;
+    if (keeping->started && (format == INPUT_CSV || format == INPUT_TSV)) {
+        struct bytes_view first = reader_file_header(reader, keeping->header_file);
+        if (first.size != header.size || memcmp(first.data, header.data, first.size) != 0)
+            return error_set(
+                error, COG_ERR_INPUT, "%s: another header row than %s; one output holds one table",
+                reader_file_name(reader, file), reader_file_name(reader, keeping->header_file));
+    }
+    if (keeping->started)
+        return COG_OK;
+    keeping->started = true;
+    keeping->header_file = file;
+    return output_write(keeping->output, header.data, header.size, error);
+}
+
+static cog_status write_record(struct keeping *keeping, const struct piece *piece, const char *raw,
+                               cog_error *error) {
+    cog_status status = write_header(keeping, piece->file, error);
+    if (status == COG_OK && keeping->open_line)
+        status = output_write(keeping->output, "\n", 1, error);
+    keeping->open_line = piece->size > 0 && raw[piece->size - 1] != '\n';
+    return status == COG_OK ? output_write(keeping->output, raw, piece->size, error) : status;
+}
+
+/* ---- Into a folder
+ * -------------------------------------------------------------------------------- */
+
+static cog_status make_folders(char *path, cog_error *error) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        cog_status status = made ? COG_OK : error_system(error, "create the folder", path);
+        *slash = '/';
+        if (!made)
+            return status;
+    }
+    return COG_OK;
+}
+
+/* Ids of files are relative paths; one that would leave the folder is refused. */
+static bool stays_inside(const char *id, size_t size) {
+    if (size == 0 || id[0] == '/')
+        return false;
+    for (size_t i = 0; i < size;) {
+        size_t end = i;
+        while (end < size && id[end] != '/')
+            end++;
+        if (end - i == 2 && memcmp(id + i, "..", 2) == 0)
+            return false;
+        i = end + 1;
+    }
+    return true;
+}
+
+static cog_status write_document(struct keeping *keeping, const struct piece *piece, const char *id,
+                                 const char *raw, cog_error *error) {
+    if (!stays_inside(id, piece->id_size))
+        return error_set(error, COG_ERR_INPUT, "%.*s: cannot be written below %s",
+                         (int)piece->id_size, id, keeping->path);
+    char *path = NULL;
+    if (asprintf(&path, "%s/%.*s", keeping->folder, (int)piece->id_size, id) < 0)
+        return error_memory(error, piece->id_size, "a path");
+    cog_status status = make_folders(path, error);
+    FILE *file = status == COG_OK ? fopen(path, "wb") : NULL;
+    if (status == COG_OK && !file)
+        status = error_system(error, "create", path);
+    if (file) {
+        bool written = fwrite(raw, 1, piece->size, file) == piece->size;
+        if ((fclose(file) != 0 || !written) && status == COG_OK)
+            status = error_system(error, "write", path);
+    }
+    free(path);
+    return status;
+}
+
+static cog_status write_batch(void *context, void *result, cog_error *error) {
+    struct keeping *keeping = context;
+    struct kept_batch *batch = result;
+    const char *at = batch->bytes.data;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < batch->count && status == COG_OK; i++) {
+        const struct piece *piece = &batch->pieces[i];
+        const char *raw = at + piece->id_size;
+        status = keeping->output ? write_record(keeping, piece, raw, error)
+                                 : write_document(keeping, piece, at, raw, error);
+        at = raw + piece->size;
+    }
+    batch->count = 0;
+    buffer_reset(&batch->bytes);
+    return status;
+}
+
+/* ---- The whole
+ * ------------------------------------------------------------------------------------ */
+
+static cog_status open_target(struct keeping *keeping, cog_error *error) {
+    if (!are_files(keeping->documents))
+        return output_open(keeping->path, &keeping->output, error);
+    if (asprintf(&keeping->folder, "%s.tmp.%ld", keeping->path, (long)getpid()) < 0) {
+        keeping->folder = NULL;
+        return error_memory(error, strlen(keeping->path), "a path");
+    }
+    if (access(keeping->path, F_OK) == 0)
+        return error_set(error, COG_ERR_USAGE, "%s: exists already; name a new folder",
+                         keeping->path);
+    return mkdir(keeping->folder, 0777) == 0
+               ? COG_OK
+               : error_system(error, "create the folder", keeping->folder);
+}
+
+static cog_status commit_target(struct keeping *keeping, cog_error *error) {
+    if (!keeping->output)
+        return rename(keeping->folder, keeping->path) == 0
+                   ? COG_OK
+                   : error_system(error, "create the folder", keeping->path);
+    const struct reader *reader = keeping->documents->reader;
+    cog_status status = COG_OK;
+    if (!keeping->started && reader_file_count(reader) > 0)
+        status = write_header(keeping, 0, error);
+    if (status == COG_OK && reader_file_format(reader, 0) == INPUT_WIKIXML)
+        status = output_write(keeping->output, "</mediawiki>\n", 13, error);
+    return status == COG_OK ? output_commit(keeping->output, error) : status;
+}
+
+static void remove_tree(const char *path) {
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char *inner = NULL;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            asprintf(&inner, "%s/%s", path, entry->d_name) < 0)
+            continue;
+        if (unlink(inner) != 0 && errno == EISDIR)
+            remove_tree(inner);
+        free(inner);
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
+cog_status kept_records_write(cog_documents *documents, const uint8_t *is_kept, size_t record_count,
+                              const char *path, const cog_run_options *run, cog_report *report,
+                              cog_error *error) {
+    struct keeping keeping = {
+        .documents = documents, .is_kept = is_kept, .record_count = record_count, .path = path};
+    struct ingest_plan plan = {.result_create = batch_create,
+                               .result_free = batch_free,
+                               .work = take_record,
+                               .deliver = write_batch,
+                               .context = &keeping,
+                               .stage = "writing"};
+    cog_status status = open_target(&keeping, error);
+    if (status == COG_OK)
+        status = ingest_run(documents, &plan, run, report, true, error);
+    if (status == COG_OK)
+        status = commit_target(&keeping, error);
+    if (status != COG_OK && keeping.folder)
+        remove_tree(keeping.folder);
+    output_close(keeping.output);
+    free(keeping.folder);
+    return status;
+}

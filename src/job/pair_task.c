@@ -1,0 +1,222 @@
+#include "job/pair_task.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "job/flat_pairs.h"
+#include "job/report.h"
+#include "match/cosine_join.h"
+#include "match/jaccard_join.h"
+
+/* Documents with fewer weighted terms are compared by their term sets. */
+enum { SHORT_DOCUMENT_TERMS = 5 };
+
+void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
+    *options = (cog_pairs_options){.measure = measure,
+                                   .threshold = 0.8,
+                                   .method = COG_METHOD_AUTO,
+                                   .recall = 0.95,
+                                   .verify = true};
+    cog_sign_options_init(&options->sign, measure == COG_MEASURE_JACCARD ? COG_SIGNATURE_MINHASH
+                                                                         : COG_SIGNATURE_RP);
+    if (measure == COG_MEASURE_JACCARD) {
+        options->sign.signature.bits = 1024;
+        options->sign.signature.value_bits = 1;
+    }
+}
+
+cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
+                          const cog_run_options *run, cog_report *report, cog_error *error) {
+    task->options = *options;
+    task->sides = sides;
+    task->run = run;
+    task->report = report;
+    task->threads = threads_resolve(run ? run->threads : 0);
+    if (!(options->threshold > 0 && options->threshold <= 1))
+        return error_set(error, COG_ERR_USAGE, "a threshold of %g: choose above 0 and at most 1",
+                         options->threshold);
+    if (!(options->recall > 0 && options->recall <= 1))
+        return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
+                         options->recall);
+    if (task->options.method == COG_METHOD_AUTO)
+        task->options.method = COG_METHOD_EXACT;
+    cog_status status = options_terms(&options->sign.terms, &task->terms, error);
+    return status == COG_OK ? options_weighting(&options->sign.weights, &task->weighting, error)
+                            : status;
+}
+
+void pair_task_free(struct pair_task *task) {
+    for (int side = 0; side < 2; side++) {
+        corpus_free(&task->corpora[side]);
+        sparse_matrix_free(&task->vectors[side]);
+        set_collection_free(&task->sets[side]);
+        free(task->short_rows[side]);
+    }
+    statistics_free(task->statistics);
+}
+
+/* Bytes a byte of text, measured on the sets that docs/results.md names and rounded up: distinct
+ * terms with frequencies, vectors, vocabulary; n-grams are nearly all distinct, and each has an
+ * entry in the vocabulary. */
+static double memory_factor(const struct pair_task *task) {
+    return task->options.measure == COG_MEASURE_COSINE && task->terms.ngram == 1 ? 3 : 9;
+}
+
+cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *const *documents,
+                                  cog_error *error) {
+    enum { BASE_BYTES = 32 << 20 };
+    double text_bytes = 0;
+    for (size_t side = 0; side < task->sides; side++)
+        text_bytes += (double)ingest_text_bytes(documents[side]);
+    double needed = BASE_BYTES + text_bytes * memory_factor(task);
+    report_number(task->report, "predicted_memory_bytes", needed);
+    uint64_t budget = task->run ? task->run->memory_bytes : 0;
+    if (budget == 0)
+        return COG_OK;
+    report_notice(task->report, "needs about %.0f MB of memory", needed / (1 << 20));
+    if (needed <= (double)budget)
+        return COG_OK;
+    return error_set(
+        error, COG_ERR_MEMORY,
+        "the job needs about %.0f MB of memory and the budget is %.0f MB; raise --memory "
+        "or split the input",
+        needed / (1 << 20), (double)budget / (1 << 20));
+}
+
+static void corpora_of(const struct pair_task *task, const struct corpus *corpora[2]) {
+    for (int side = 0; side < 2; side++)
+        corpora[side] = &task->corpora[side];
+}
+
+/* Marks the rows that have terms but no vector. */
+static cog_status mark_short_rows(struct pair_task *task, cog_error *error) {
+    uint64_t total = 0;
+    for (size_t side = 0; side < task->sides; side++) {
+        const struct corpus *corpus = &task->corpora[side];
+        const struct sparse_matrix *vectors = &task->vectors[side];
+        task->short_rows[side] = memory_zeroed_array(corpus->rows, 1);
+        if (!task->short_rows[side])
+            return error_memory(error, corpus->rows, "short documents");
+        for (size_t row = 0; row < corpus->rows; row++) {
+            bool is_short = corpus->items[row].term_count > 0 &&
+                            (!task->selected[side] || task->selected[side][row]) &&
+                            vectors->offsets[row] == vectors->offsets[row + 1];
+            task->short_rows[side][row] = is_short;
+            total += is_short;
+        }
+    }
+    report_number(task->report, "short_documents", (double)total);
+    if (total)
+        report_notice(
+            task->report,
+            "%llu documents have fewer than %d weighted terms; they are compared by their "
+            "term sets",
+            (unsigned long long)total, SHORT_DOCUMENT_TERMS);
+    return COG_OK;
+}
+
+cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
+    const struct corpus *corpora[2];
+    uint64_t start = clock_ns();
+    corpora_of(task, corpora);
+    cog_status status =
+        corpus_statistics(corpora, task->sides, task->threads, &task->statistics, error);
+    if (status != COG_OK)
+        return status;
+    if (task->options.measure == COG_MEASURE_JACCARD) {
+        status = corpus_sets(corpora, task->sides, task->statistics, task->selected, task->threads,
+                             task->sets, error);
+    } else {
+        status = corpus_vectors(corpora, task->sides, task->statistics, &task->weighting,
+                                SHORT_DOCUMENT_TERMS, task->selected, task->threads, task->vectors,
+                                error);
+        if (status == COG_OK)
+            status = mark_short_rows(task, error);
+    }
+    report_stage(task->report, "weighing", clock_seconds_since(start));
+    report_number(task->report, "vocabulary_terms",
+                  (double)statistics_term_count(task->statistics));
+    return status;
+}
+
+static cog_status join_sets(const struct pair_task *task, const struct set_collection *sets,
+                            const struct join_options *options, struct match_list *matches,
+                            cog_error *error) {
+    return task->sides == 2 ? jaccard_join_cross(&sets[0], &sets[1], options, matches, error)
+                            : jaccard_join_self(&sets[0], options, matches, error);
+}
+
+static cog_status join_vectors(const struct pair_task *task, const struct join_options *options,
+                               struct match_list *matches, cog_error *error) {
+    return task->sides == 2
+               ? cosine_join_cross(&task->vectors[0], &task->vectors[1], options, matches, error)
+               : cosine_join_self(&task->vectors[0], options, matches, error);
+}
+
+/* Short documents among themselves, by the Jaccard coefficient of their term sets. */
+static cog_status join_short_rows(const struct pair_task *task, struct match_list *matches,
+                                  cog_error *error) {
+    const struct corpus *corpora[2];
+    corpora_of(task, corpora);
+    struct set_collection sets[2] = {{0}};
+    struct match_list found = {0};
+    struct join_options options = {task->options.threshold, task->threads, NULL};
+    const uint8_t *const selected[2] = {task->short_rows[0], task->short_rows[1]};
+    cog_status status =
+        corpus_sets(corpora, task->sides, task->statistics, selected, task->threads, sets, error);
+    if (status == COG_OK)
+        status = join_sets(task, sets, &options, &found, error);
+    if (status == COG_OK && found.count) {
+        status = match_list_move(matches, &found, error);
+        match_list_sort(matches);
+    }
+    match_list_free(&found);
+    set_collection_free(&sets[0]);
+    set_collection_free(&sets[1]);
+    return status;
+}
+
+static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
+                               cog_error *error) {
+    struct join_work work = {0};
+    struct join_options options = {task->options.threshold, task->threads, &work};
+    cog_status status = task->options.measure == COG_MEASURE_JACCARD
+                            ? join_sets(task, task->sets, &options, matches, error)
+                            : join_vectors(task, &options, matches, error);
+    report_number(task->report, "candidates", (double)work.candidates);
+    report_number(task->report, "comparisons", (double)work.verified);
+    report_text(task->report, "recall", "certified exact");
+    return status;
+}
+
+cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
+    uint64_t start = clock_ns();
+    bool exact = task->options.method == COG_METHOD_EXACT;
+    report_text(task->report, "method", exact ? "exact" : "flat");
+    report_number(task->report, "threshold", task->options.threshold);
+    cog_status status =
+        exact ? join_exactly(task, matches, error) : flat_pairs_join(task, matches, error);
+    if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE)
+        status = join_short_rows(task, matches, error);
+    report_number(task->report, "matches", (double)matches->count);
+    report_stage(task->report, "joining", clock_seconds_since(start));
+    return status;
+}
+
+double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
+    size_t other = task->sides - 1;
+    if (task->options.measure == COG_MEASURE_COSINE) {
+        const struct sparse_matrix *x = &task->vectors[0], *y = &task->vectors[other];
+        uint64_t p = x->offsets[a], q = y->offsets[b];
+        return sparse_dot(x->columns + p, x->values + p, x->offsets[a + 1] - p, y->columns + q,
+                          y->values + q, y->offsets[b + 1] - q);
+    }
+    const struct set_collection *x = &task->sets[0], *y = &task->sets[other];
+    uint64_t p = x->offsets[a], q = y->offsets[b];
+    size_t overlap =
+        set_overlap(x->members + p, x->offsets[a + 1] - p, y->members + q, y->offsets[b + 1] - q);
+    double either = (double)x->sizes[a] + (double)y->sizes[b] - (double)overlap;
+    return either > 0 ? (double)overlap / either : 0;
+}

@@ -1,0 +1,44 @@
+/* The work behind pairs and dedup: documents of one or two collections in memory, their vectors or
+ * sets, and the join by the chosen method, measured where it is approximate. */
+#ifndef COGNATE_JOB_PAIR_TASK_H
+#define COGNATE_JOB_PAIR_TASK_H
+
+#include "job/corpus.h"
+#include "job/text_signer.h"
+#include "match/match_list.h"
+
+/* Zero-initialise, then pair_task_init; pair_task_free releases. */
+struct pair_task {
+    cog_pairs_options options;
+    struct term_options terms;
+    struct weighting weighting;
+    const cog_run_options *run;
+    unsigned threads;
+    cog_report *report;
+    size_t sides; /* 1: inside a collection, 2: between two */
+    struct corpus corpora[2];
+    struct statistics *statistics;
+    struct sparse_matrix vectors[2]; /* cosine */
+    struct set_collection sets[2];   /* Jaccard */
+    uint8_t *short_rows[2];          /* cosine: 1 where a row is too short for weights */
+    const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
+    bool estimates;                  /* the matches carry estimates */
+    bool has_distances;
+};
+
+cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
+                          const cog_run_options *run, cog_report *report, cog_error *error);
+void pair_task_free(struct pair_task *task);
+
+/* Says how much memory the job will need, and refuses where the budget is less. */
+cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *const *documents,
+                                  cog_error *error);
+/* After the corpora are read: statistics, vectors or sets. */
+cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
+/* The pairs at or above the threshold, sorted; matches must be zeroed. */
+cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error);
+
+/* The true measure of two rows (of side 0 and of the last side). */
+double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b);
+
+#endif

@@ -1,0 +1,205 @@
+/* Similar pairs as a job: from documents or signatures to a list with ids. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/output.h"
+#include "hamming/signatures.h"
+#include "job/escape.h"
+#include "job/pair_task.h"
+#include "job/report.h"
+#include "job/signature_handle.h"
+#include "match/flat_join.h"
+
+struct cog_pairs {
+    struct match_list matches;
+    struct corpus corpora[2]; /* for the ids; empty where rows have none */
+    int sides;
+    bool estimates, has_distances, has_ids;
+    char number[24]; /* the id of a row without one */
+};
+
+void cog_pairs_free(cog_pairs *pairs) {
+    if (!pairs)
+        return;
+    match_list_free(&pairs->matches);
+    corpus_free(&pairs->corpora[0]);
+    corpus_free(&pairs->corpora[1]);
+    free(pairs);
+}
+
+static cog_status run_task(struct pair_task *task, cog_documents *const *documents,
+                           struct match_list *matches, cog_error *error) {
+    cog_status status = pair_task_check_memory(task, documents, error);
+    struct corpus_options reading = {.terms = &task->terms, .want_frequencies = true};
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
+        status = corpus_read(&task->corpora[side], documents[side], &reading, task->run,
+                             task->report, error);
+    if (status == COG_OK)
+        status = pair_task_prepare(task, error);
+    return status == COG_OK ? pair_task_join(task, matches, error) : status;
+}
+
+cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
+                          const cog_pairs_options *options, const cog_run_options *run,
+                          cog_pairs **result, cog_report *report, cog_error *error) {
+    cog_documents *const both[2] = {documents, against};
+    struct pair_task task = {0};
+    cog_pairs *pairs = calloc(1, sizeof *pairs);
+    if (!pairs)
+        return error_memory(error, sizeof *pairs, "pairs");
+    cog_status status = pair_task_init(&task, options, against ? 2 : 1, run, report, error);
+    if (status == COG_OK)
+        status = run_task(&task, both, &pairs->matches, error);
+    if (status == COG_OK) {
+        pairs->sides = (int)task.sides;
+        pairs->estimates = task.estimates;
+        pairs->has_distances = task.has_distances;
+        pairs->has_ids = true;
+        memcpy(pairs->corpora, task.corpora, sizeof pairs->corpora);
+        memset(task.corpora, 0, sizeof task.corpora);
+        report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+        *result = pairs;
+    } else {
+        cog_pairs_free(pairs);
+    }
+    pair_task_free(&task);
+    return status;
+}
+
+size_t cog_pairs_count(const cog_pairs *pairs) {
+    return pairs->matches.count;
+}
+
+cog_pair cog_pairs_get(const cog_pairs *pairs, size_t index) {
+    const struct match *match = &pairs->matches.items[index];
+    return (cog_pair){match->a, match->b, (double)match->similarity,
+                      pairs->has_distances ? (int)match->distance : -1};
+}
+
+bool cog_pairs_are_estimates(const cog_pairs *pairs) {
+    return pairs->estimates;
+}
+
+/* Rows of a signature file are named by their numbers; text holds one such name. */
+static struct bytes_view row_name(const cog_pairs *pairs, int side, uint32_t row, char text[24]) {
+    if (pairs->has_ids)
+        return corpus_id(&pairs->corpora[pairs->sides == 2 ? side : 0], row);
+    int length = snprintf(text, 24, "%u", row);
+    return view_of(text, (size_t)length);
+}
+
+const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t *size) {
+    if (!pairs->has_ids) {
+        *size = 0;
+        return NULL;
+    }
+    struct bytes_view id = row_name(pairs, side, row, NULL);
+    *size = id.size;
+    return id.data;
+}
+
+static bool append_tsv(const cog_pairs *pairs, const cog_pair *pair, struct buffer *line) {
+    char text[24];
+    bool fits = escape_append(line, row_name(pairs, 0, pair->a, text)) &&
+                buffer_append(line, "\t", 1) &&
+                escape_append(line, row_name(pairs, 1, pair->b, text)) &&
+                buffer_printf(line, "\t%.6f\t", pair->similarity);
+    return fits && (pair->distance < 0 ? buffer_append_text(line, "-\n")
+                                       : buffer_printf(line, "%d\n", pair->distance));
+}
+
+static bool append_jsonl(const cog_pairs *pairs, const cog_pair *pair, struct buffer *line) {
+    char text[24];
+    bool fits = buffer_append_text(line, "{\"a\": ") &&
+                json_append_string(line, row_name(pairs, 0, pair->a, text)) &&
+                buffer_append_text(line, ", \"b\": ") &&
+                json_append_string(line, row_name(pairs, 1, pair->b, text)) &&
+                buffer_printf(line, ", \"%s\": %.6f", pairs->estimates ? "estimate" : "similarity",
+                              pair->similarity);
+    if (fits && pair->distance >= 0)
+        fits = buffer_printf(line, ", \"distance\": %d", pair->distance);
+    return fits && buffer_append_text(line, "}\n");
+}
+
+static cog_status write_lines(const cog_pairs *pairs, cog_output_format format,
+                              struct output *output, cog_error *error) {
+    struct buffer line = {0};
+    cog_status status = COG_OK;
+    if (format == COG_OUTPUT_TSV) {
+        const char *header =
+            pairs->estimates ? "a\tb\testimate\tdistance\n" : "a\tb\tsimilarity\tdistance\n";
+        status = output_write(output, header, strlen(header), error);
+    }
+    for (size_t i = 0; i < pairs->matches.count && status == COG_OK; i++) {
+        cog_pair pair = cog_pairs_get(pairs, i);
+        buffer_reset(&line);
+        bool fits = format == COG_OUTPUT_TSV ? append_tsv(pairs, &pair, &line)
+                                             : append_jsonl(pairs, &pair, &line);
+        status = fits ? output_write(output, line.data, line.size, error)
+                      : error_memory(error, line.size, "a line of output");
+        if (output_is_broken(output))
+            break;
+    }
+    buffer_free(&line);
+    return status;
+}
+
+cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, const char *path,
+                           cog_error *error) {
+    struct output *output = NULL;
+    cog_status status = output_open(path, &output, error);
+    if (status == COG_OK)
+        status = write_lines(pairs, format, output, error);
+    if (status == COG_OK)
+        status = output_commit(output, error);
+    output_close(output);
+    return status;
+}
+
+/* ---- Signatures
+ * ---------------------------------------------------------------------------------- */
+
+uint32_t cog_radius_of_cosine(double threshold, unsigned bits) {
+    uint32_t radius = 0;
+    while (radius < bits && cos(M_PI * (radius + 1) / bits) >= threshold)
+        radius++;
+    return radius;
+}
+
+cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
+                                     const cog_signatures *against, uint32_t radius_bits,
+                                     const cog_run_options *run, cog_pairs **result,
+                                     cog_report *report, cog_error *error) {
+    const struct signatures_view *a = signatures_view_of(signatures);
+    const struct signatures_view *b = against ? signatures_view_of(against) : NULL;
+    if (b && a->bits != b->bits)
+        return error_set(error, COG_ERR_USAGE, "signatures of %u and of %u bits do not compare",
+                         a->bits, b->bits);
+    cog_pairs *pairs = calloc(1, sizeof *pairs);
+    if (!pairs)
+        return error_memory(error, sizeof *pairs, "pairs");
+    uint64_t comparisons = 0;
+    unsigned threads = run ? run->threads : 0;
+    pairs->sides = b ? 2 : 1;
+    pairs->estimates = pairs->has_distances = true;
+    uint32_t radius = radius_bits < a->bits ? radius_bits : a->bits;
+    cog_status status =
+        b ? flat_join_between(a, b, radius, threads, &pairs->matches, &comparisons, error)
+          : flat_join_self(a, radius, threads, &pairs->matches, &comparisons, error);
+    if (status != COG_OK) {
+        cog_pairs_free(pairs);
+        return status;
+    }
+    report_number(report, "documents", (double)(a->rows + (b ? b->rows : 0)));
+    report_number(report, "bits", a->bits);
+    report_number(report, "radius_bits", radius);
+    report_number(report, "comparisons", (double)comparisons);
+    report_number(report, "matches", (double)pairs->matches.count);
+    report_text(report, "recall", "certified exact");
+    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+    *result = pairs;
+    return COG_OK;
+}
