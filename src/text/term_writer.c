@@ -10,7 +10,6 @@ cog_status term_writer_init(struct term_writer *writer, const struct term_option
     *writer = (struct term_writer){
         .stem = options->tokens == TOKENS_WORDS && options->stem,
         .drop_stop_words = options->tokens == TOKENS_WORDS && options->drop_stop_words,
-        .lone_underscore = options->tokens == TOKENS_REGEX,
     };
     if (!writer->stem && !writer->drop_stop_words)
         return COG_OK;
@@ -22,28 +21,39 @@ cog_status term_writer_init(struct term_writer *writer, const struct term_option
 
 void term_writer_release(struct term_writer *writer) {
     free(writer->cache);
+    free(writer->order);
 }
 
-/* Whether the token is no term: punctuation that the masks count among words. */
-static inline bool is_lone_underscore(const char *token, size_t size) {
-    return size == 1 && token[0] == '_';
-}
-
+/* Hashes a batch by classes of size: XXH3 branches on the size, which for words in their order
+ * cannot be predicted. */
 static cog_status take_plain(struct term_writer *writer, const struct token_batch *batch,
                              cog_error *error) {
     struct term_list *list = writer->list;
-    cog_status status = term_list_reserve(list, batch->count, error);
+    size_t count = batch->count, room = count + 1;
+    cog_status status = term_list_reserve(list, count, error);
     if (status != COG_OK)
         return status;
-    const char *bytes = batch->bytes.data;
-    uint64_t *out = list->hashes + list->count;
-    for (size_t i = 0; i < batch->count; i++) {
-        const char *token = bytes + batch->spans[i].begin;
-        size_t size = batch->spans[i].end - batch->spans[i].begin;
-        *out = hash_bytes(token, size);
-        out += writer->lone_underscore || !is_lone_underscore(token, size);
+    if (!memory_grow((void **)&writer->order, &writer->order_capacity, 3 * room,
+                     sizeof *writer->order))
+        return error_memory(error, 3 * room * sizeof *writer->order, "order of tokens");
+    uint32_t *order[3] = {writer->order, writer->order + room, writer->order + 2 * room};
+    size_t tiny = 0, small = 0, large = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t size = batch->spans[i].end - batch->spans[i].begin;
+        order[0][tiny] = order[1][small] = order[2][large] = (uint32_t)i;
+        tiny += size <= 3;
+        small += size > 3 && size <= 8;
+        large += size > 8;
     }
-    list->count = (size_t)(out - list->hashes);
+    size_t sizes[3] = {tiny, small, large};
+    uint64_t *out = list->hashes + list->count;
+    for (int class = 0; class < 3; class ++)
+        for (size_t i = 0; i < sizes[class]; i++) {
+            struct token_span span = batch->spans[order[class][i]];
+            out[order[class][i]] =
+                hash_bytes(batch->bytes.data + span.begin, span.end - span.begin);
+        }
+    list->count += count;
     return COG_OK;
 }
 
@@ -51,8 +61,6 @@ static cog_status take_plain(struct term_writer *writer, const struct token_batc
 static bool find_term(const struct term_writer *writer, struct bytes_view word,
                       struct bytes_view *term) {
     *term = word;
-    if (is_lone_underscore(word.data, word.size))
-        return writer->lone_underscore;
     if (!writer->language)
         return true;
     if (writer->drop_stop_words &&

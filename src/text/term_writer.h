@@ -16,13 +16,14 @@ struct cached_term {
 };
 
 struct term_writer {
-    bool stem, drop_stop_words, lone_underscore;
+    bool stem, drop_stop_words;
+    uint32_t *order; /* of a batch's tokens, scratch */
+    size_t order_capacity;
     struct cached_term *cache;
     const struct language *language; /* of the document; NULL: none */
     struct term_list *list;
 };
 
-/* lone_underscore: whether "_" alone is a term (for \w it is, for Unicode words it is not). */
 cog_status term_writer_init(struct term_writer *writer, const struct term_options *options,
                             cog_error *error);
 void term_writer_release(struct term_writer *writer);

@@ -14,8 +14,6 @@ static cog_status collect(void *context, const struct token_batch *batch, cog_er
     struct buffer *tokens = context;
     for (size_t i = 0; i < batch->count; i++) {
         struct token_span span = batch->spans[i];
-        if (span.end - span.begin == 1 && batch->bytes.data[span.begin] == '_')
-            continue;
         if (!buffer_append(tokens, batch->bytes.data + span.begin, span.end - span.begin) ||
             !buffer_append(tokens, "\n", 1))
             return COG_ERR_MEMORY;
