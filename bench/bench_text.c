@@ -1,5 +1,5 @@
-/* Text to terms, MB of text a second of one core's time, for each kind of terms, beside a plain loop of
- * tolower and isalnum over bytes with the same hash. Usage: bench_text [JSONL, .zst or text
+/* Text to terms, MB of text a second of one core's time, for each kind of terms, beside a plain
+ * loop of tolower and isalnum over bytes with the same hash. Usage: bench_text [JSONL, .zst or text
  * file...] */
 #include <ctype.h>
 #include <stdio.h>
@@ -137,7 +137,13 @@ int main(int argc, char **argv) {
             measure(argv[i], "en");
         return 0;
     }
-    measure("../shared/data/wikipedia_en/docs.jsonl.zst", "en");
-    measure("../shared/data/neardup/revisions_gesetze_de/docs.jsonl.zst", "de");
+    static const char *const sets[][2] = {{"wikipedia_en/docs.jsonl.zst", "en"},
+                                          {"neardup/revisions_gesetze_de/docs.jsonl.zst", "de"}};
+    const char *folder = getenv("COGNATE_DATA");
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", folder ? folder : "../shared/data", sets[i][0]);
+        measure(path, sets[i][1]);
+    }
     return 0;
 }

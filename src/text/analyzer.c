@@ -91,7 +91,7 @@ static cog_status choose_language(struct analyzer *analyzer, struct bytes_view t
     if (!analyzer->writer.stem && !analyzer->writer.drop_stop_words)
         return COG_OK;
     language_canonical(own, code);
-    if (!code[0] && strcmp(named, "auto") == 0)
+    if (!code[0] && strncmp(named, "auto", LANGUAGE_CODE_BYTES) == 0)
         named = language_detect(text.data, text.size);
     if (!code[0])
         language_canonical(view_of(named, strnlen(named, LANGUAGE_CODE_BYTES)), code);

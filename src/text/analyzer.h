@@ -18,7 +18,7 @@ enum { LANGUAGE_CODE_BYTES = 8, TERM_NGRAM_MAX = 32 };
 
 struct term_options {
     enum token_kind tokens;
-    unsigned ngram; /* 1 or more consecutive tokens make a term */
+    unsigned ngram; /* 1 or more consecutive tokens make a term; fewer in a shorter text */
     bool stem;      /* Snowball, where the language has one (words only) */
     bool drop_stop_words;
     char language[LANGUAGE_CODE_BYTES]; /* ISO 639-1, "auto" (detected a document), or "" (none) */

@@ -107,37 +107,57 @@ static struct cached_term find_uncached(const struct term_writer *writer, const 
     return found;
 }
 
+static struct cached_term *find_slot(const struct term_writer *writer, const uint64_t word[3]) {
+    uint64_t mixed = (word[0] ^ word[1] * 0x9e3779b97f4a7c15u) + word[2] + writer->language->number;
+    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
+    return &writer->cache[mixed >> 32 & (TERM_CACHE_SLOTS - 1)];
+}
+
+/* The slot, holding the word: filled now if it held another. */
+static const struct cached_term *fill_slot(const struct term_writer *writer,
+                                           struct cached_term *slot, const char *token, size_t size,
+                                           const uint64_t word[3]) {
+    uint64_t differs = (slot->word[0] ^ word[0]) | (slot->word[1] ^ word[1]) |
+                       (slot->word[2] ^ word[2]) | (slot->size ^ size) |
+                       (slot->language ^ writer->language->number);
+    if (differs) {
+        *slot = find_uncached(writer, token, size);
+        memcpy(slot->word, word, CACHED_WORD_BYTES);
+    }
+    return slot;
+}
+
+/* Words that are too long for the cache have no slot. Slots are asked for a group ahead of their
+ * use, because the cache is larger than the processor's near ones. */
 static cog_status take_cached(struct term_writer *writer, const struct token_batch *batch,
                               cog_error *error) {
+    enum { GROUP = 16 };
     struct term_list *list = writer->list;
     cog_status status = term_list_reserve(list, batch->count, error);
     if (status != COG_OK)
         return status;
     uint64_t *out = list->hashes + list->count;
-    unsigned language = writer->language->number;
-    for (size_t i = 0; i < batch->count; i++) {
-        const char *token = batch->bytes.data + batch->spans[i].begin;
-        size_t size = batch->spans[i].end - batch->spans[i].begin;
-        if (size > CACHED_WORD_BYTES) {
-            struct cached_term found = find_uncached(writer, token, size);
+    for (size_t first = 0; first < batch->count; first += GROUP) {
+        size_t count = batch->count - first < GROUP ? batch->count - first : GROUP;
+        uint64_t words[GROUP][3];
+        struct cached_term *slots[GROUP];
+        const struct token_span *spans = batch->spans + first;
+        for (size_t i = 0; i < count; i++) {
+            load_word(batch->bytes.data + spans[i].begin, spans[i].end - spans[i].begin, words[i]);
+            slots[i] = find_slot(writer, words[i]);
+            __builtin_prefetch(slots[i]);
+        }
+        for (size_t i = 0; i < count; i++) {
+            const char *token = batch->bytes.data + spans[i].begin;
+            size_t size = spans[i].end - spans[i].begin;
+            struct cached_term found;
+            if (size <= CACHED_WORD_BYTES)
+                found = *fill_slot(writer, slots[i], token, size, words[i]);
+            else
+                found = find_uncached(writer, token, size);
             *out = found.hash;
             out += !found.dropped;
-            continue;
         }
-        uint64_t word[3];
-        load_word(token, size, word);
-        uint64_t mixed = (word[0] ^ word[1] * 0x9e3779b97f4a7c15u) + word[2] + language;
-        mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
-        struct cached_term *slot = &writer->cache[mixed >> 32 & (TERM_CACHE_SLOTS - 1)];
-        uint64_t differs = (slot->word[0] ^ word[0]) | (slot->word[1] ^ word[1]) |
-                           (slot->word[2] ^ word[2]) | (slot->size ^ size) |
-                           (slot->language ^ language);
-        if (differs) {
-            *slot = find_uncached(writer, token, size);
-            memcpy(slot->word, word, sizeof word);
-        }
-        *out = slot->hash;
-        out += !slot->dropped;
     }
     list->count = (size_t)(out - list->hashes);
     return COG_OK;

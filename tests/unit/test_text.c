@@ -1,6 +1,7 @@
-#include "base/hash.h"
+#include "base/random.h"
 #include "test.h"
-#include "text/analyzer.h"
+#include "text/language.h"
+#include "text/language_detect.h"
 
 /* The terms of a text as one string, separated by bars. Valid until the next call. */
 static const char *terms_of(const struct term_options *options, const char *text, size_t size,
@@ -182,6 +183,68 @@ TEST(text_language_is_detected) {
     /* The document's own language wins. */
     CHECK(strstr(terms_of(&options, english, strlen(english), "de"), "|the|"));
     CHECK_TERMS(terms_of(&options, "", 0, ""), "");
+}
+
+/* The cache of stems: one analyzer over many words in changing languages gives what the uncached
+ * way (with strings) gives. */
+TEST(text_cached_terms_are_the_uncached_ones) {
+    static const char *const codes[] = {"en", "de", "fr", "", "ru"};
+    static const char *const parts[] = {"the", "die", "ing", "ung", "les",   "haus", "running",
+                                        "s",   "er",  "ion", "é",   "ность", "not",  "est"};
+    struct term_options options = options_of(TOKENS_WORDS, 1);
+    struct random random = random_seeded(31);
+    struct analyzer *analyzer = NULL;
+    struct term_list cached = {0}, named = {.want_strings = true};
+    options.stem = options.drop_stop_words = true;
+    CHECK_OK(analyzer_create(&options, &analyzer, error));
+    for (int round = 0; round < 500; round++) {
+        char text[16384] = "";
+        size_t size = 0;
+        for (int word = 0; word < 100; word++) {
+            for (uint64_t i = random_below(&random, 8) + 1; i > 0; i--)
+                size += (size_t)sprintf(text + size, "%s", parts[random_below(&random, 14)]);
+            text[size++] = ' ';
+        }
+        const char *code = codes[random_below(&random, 5)];
+        struct bytes_view language = view_of(code, strlen(code));
+        CHECK_OK(analyzer_run(analyzer, view_of(text, size), language, &cached, error));
+        CHECK_OK(analyzer_run(analyzer, view_of(text, size), language, &named, error));
+        CHECK(cached.count > 20 && cached.count == named.count);
+        CHECK(memcmp(cached.hashes, named.hashes, cached.count * sizeof(uint64_t)) == 0);
+    }
+    term_list_free(&cached);
+    term_list_free(&named);
+    analyzer_free(analyzer);
+}
+
+TEST(text_language_of_short_texts) {
+    static const struct {
+        const char *code, *text;
+    } samples[] = {
+        {"en", "Nobody had lived in the house for more than twenty years when they came."},
+        {"de", "Niemand hatte seit mehr als zwanzig Jahren in diesem Haus gewohnt."},
+        {"es", "Nadie había vivido en la casa durante más de veinte años cuando llegaron."},
+        {"it", "Nessuno aveva vissuto nella casa per più di vent'anni quando arrivarono."},
+        {"ru", "Никто не жил в этом доме больше двадцати лет, когда они приехали."},
+        {"ja", "これは日本語の文章です。東京へ行きました。とても楽しかったです。"},
+        {"", "12345 67890 --- ..."},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        CHECK_TERMS(language_detect(samples[i].text, strlen(samples[i].text)), samples[i].code);
+}
+
+TEST(text_language_codes_are_made_canonical) {
+    static const char *const codes[][2] = {
+        {"de", "de"},   {"DE-at", "de"}, {"de_CH", "de"},   {"deu", "de"},    {"ger", "de"},
+        {"nb", "no"},   {"nn-NO", "no"}, {"zh-Hant", "zh"}, {"", ""},         {"x", ""},
+        {"german", ""}, {"d1", ""},      {"de AT", ""},     {"\xc3\xa4", ""},
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        char canonical[LANGUAGE_CODE_BYTES];
+        language_canonical(view_of(codes[i][0], strlen(codes[i][0])), canonical);
+        CHECK_TERMS(canonical, codes[i][1]);
+    }
 }
 
 TEST(text_very_long_words) {
