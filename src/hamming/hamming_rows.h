@@ -3,7 +3,16 @@
  * compiled with their number of words known. */
 #include "hamming/hamming_levels.h"
 
-enum { GATHER_AHEAD = 12, CACHE_LINE_BYTES = 64 };
+enum {
+    GATHER_AHEAD = 12, /* rows */
+    SCAN_AHEAD_BYTES = 4096,
+    CACHE_LINE_BYTES = 64,
+};
+
+static inline void prefetch_bytes(const uint8_t *from, size_t size_bytes) {
+    for (size_t byte = 0; byte < size_bytes; byte += CACHE_LINE_BYTES)
+        __builtin_prefetch(from + byte);
+}
 
 static uint32_t rows_pair(const uint8_t *a, const uint8_t *b, size_t words) {
     return row_distance(a, b, words);
@@ -13,8 +22,13 @@ static inline __attribute__((always_inline)) void scan_words(const uint8_t *quer
                                                              const uint8_t *rows,
                                                              size_t stride_bytes, size_t words,
                                                              size_t count, uint16_t *distances) {
-    for (size_t i = 0; i < count; i++)
-        distances[i] = (uint16_t)row_distance(query, rows + i * stride_bytes, words);
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *row = rows + i * stride_bytes;
+        /* Counting fills the window in which the processor itself would look ahead. */
+        if (words * 8 >= CACHE_LINE_BYTES)
+            prefetch_bytes(row + SCAN_AHEAD_BYTES, words * 8);
+        distances[i] = (uint16_t)row_distance(query, row, words);
+    }
 }
 
 static void rows_scan(const uint8_t *query, const uint8_t *rows, size_t stride_bytes, size_t words,
@@ -44,11 +58,8 @@ static inline __attribute__((always_inline)) void
 gather_words(const uint8_t *query, const uint8_t *rows, size_t stride_bytes, size_t words,
              const uint32_t *numbers, size_t count, uint16_t *distances) {
     for (size_t i = 0; i < count; i++) {
-        if (i + GATHER_AHEAD < count) {
-            const uint8_t *next = rows + numbers[i + GATHER_AHEAD] * stride_bytes;
-            for (size_t byte = 0; byte < words * 8; byte += CACHE_LINE_BYTES)
-                __builtin_prefetch(next + byte);
-        }
+        if (i + GATHER_AHEAD < count)
+            prefetch_bytes(rows + numbers[i + GATHER_AHEAD] * stride_bytes, words * 8);
         distances[i] = (uint16_t)row_distance(query, rows + numbers[i] * stride_bytes, words);
     }
 }

@@ -122,7 +122,7 @@ static size_t compare(const struct hamming_comparison *comparison, struct hammin
 const struct hamming_tile hamming_tile_avx512 = {
     .name = "avx512",
     .panel_rows = TILE_ROWS,
-    .worthwhile_queries = 8,
+    .worthwhile_queries = 32,
     .queries_bytes = queries_bytes,
     .rows_bytes = rows_bytes,
     .prepare_queries = prepare_queries,
