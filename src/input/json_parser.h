@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/* Readable bytes that must follow a record, whatever they are. */
+/* Readable bytes that must follow a record; the first of them should be a line end or zero, since
+ * it may decide which of several faults is named, the others may be anything. */
 enum { JSON_PADDING_BYTES = 64 };
 
 struct json_parser;

@@ -341,6 +341,9 @@ static cog_status advance(struct reader *reader, struct record_batch *batch, siz
         status = cut_records(reader, batch, start, ended, error);
     if (status != COG_OK || !ended)
         return status;
+    /* Nothing may depend on the file that comes next: a parser may peek at the byte behind a
+     * record. */
+    batch->bytes.data[batch->bytes.size++] = 0;
     *start = batch->bytes.size;
     reader->current++;
     return leave_file(reader, error);

@@ -143,7 +143,7 @@ static cog_status optional_field(struct parse *parse, const struct json_field *f
 }
 
 static cog_status json_fields(struct parse *parse, struct json_field fields[3]) {
-    struct bytes_view line = without_mark(parse);
+    struct bytes_view line = without_line_end(without_mark(parse));
     const char *problem;
     switch (json_parser_find(parse->parser->json, line.data, line.size, fields, 3, &problem)) {
     case JSON_OK:

@@ -1,0 +1,9 @@
+/* JSON lines, whole and cut. */
+#include "read_bytes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    read_bytes(INPUT_JSONL, false, data, size);
+    return 0;
+}

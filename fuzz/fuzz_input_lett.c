@@ -1,0 +1,9 @@
+/* Lines of WMT16 lett files. */
+#include "read_bytes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    read_bytes(INPUT_LETT, false, data, size);
+    return 0;
+}
