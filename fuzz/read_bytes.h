@@ -81,7 +81,7 @@ static inline void read_bytes(enum input_format format, bool lines, const uint8_
         reader_options_init(&options);
         options.format = format;
         options.lines = lines;
-        options.batch_bytes = pass ? 1 + (size ? data[size - 1] : 0) : 0;
+        options.batch_bytes = pass ? 1 + (size ? data[size - 1] : 0) : 1 << 14;
         struct reader *reader = NULL;
         cog_error error;
         demand(reader_open(&options, &path, 1, &reader, &error) == COG_OK);
