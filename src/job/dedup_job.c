@@ -202,11 +202,12 @@ static bool append_member(const cog_clusters *clusters, const cog_cluster_member
 }
 
 static cog_status write_clusters(const cog_clusters *clusters, const char *path, cog_error *error) {
+    static const char header[] = "cluster\tid\trepresentative\tsimilarity\tkept\n";
     struct output *output = NULL;
     struct buffer line = {0};
     cog_status status = output_open(path, &output, error);
     if (status == COG_OK)
-        status = output_write(output, "cluster\tid\trepresentative\tsimilarity\tkept\n", 43, error);
+        status = output_write(output, header, sizeof header - 1, error);
     for (size_t i = 0; i < clusters->member_count && status == COG_OK; i++) {
         buffer_reset(&line);
         status = append_member(clusters, &clusters->members[i], &line)

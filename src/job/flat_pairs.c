@@ -158,51 +158,43 @@ static bool is_listed(const struct match_list *matches, uint32_t a, uint32_t b) 
     return low < matches->count && matches->items[low].a == a && matches->items[low].b == b;
 }
 
-/* Every pair that a sampled row is in, by the plain double loop over the true measure. */
-struct recall_count {
-    const struct pair_task *task;
-    const struct match_list *matches;
-    const uint32_t *sample;
-    uint64_t hits[COG_MAX_THREADS], trials[COG_MAX_THREADS];
-};
-
-static cog_status count_sample(void *context, unsigned worker, size_t begin, size_t end,
-                               cog_error *error) {
-    (void)error;
-    struct recall_count *count = context;
-    const struct pair_task *task = count->task;
-    uint32_t others = (uint32_t)task->corpora[task->sides - 1].rows;
-    for (size_t i = begin; i < end; i++)
-        for (uint32_t b = 0; b < others; b++) {
-            uint32_t a = count->sample[i];
-            if (task->sides == 1 && a == b)
-                continue;
-            if (pair_task_similarity(task, a, b) < task->options.threshold)
-                continue;
-            bool swap = task->sides == 1 && b < a;
-            count->trials[worker]++;
-            count->hits[worker] += is_listed(count->matches, swap ? b : a, swap ? a : b);
-        }
-    return COG_OK;
+/* The true matches of the sampled rows with all others, by the exact join. */
+static cog_status find_truth(const struct pair_task *task, const uint32_t *sample, size_t rows,
+                             struct match_list *truth, cog_error *error) {
+    struct join_options options = {task->options.threshold, task->threads, NULL};
+    size_t other = task->sides - 1;
+    struct sparse_matrix vectors = {0};
+    struct set_collection sets = {0};
+    cog_status status;
+    if (task->options.measure == COG_MEASURE_COSINE)
+        status = sparse_matrix_select(&task->vectors[0], sample, rows, &vectors)
+                     ? cosine_join_cross(&vectors, &task->vectors[other], &options, truth, error)
+                     : error_memory(error, rows, "the recall sample");
+    else
+        status = set_collection_select(&task->sets[0], sample, rows, &sets)
+                     ? jaccard_join_cross(&sets, &task->sets[other], &options, truth, error)
+                     : error_memory(error, rows, "the recall sample");
+    sparse_matrix_free(&vectors);
+    set_collection_free(&sets);
+    return status;
 }
 
 static cog_status measure_recall(const struct pair_task *task, const struct match_list *matches,
                                  cog_error *error) {
     uint32_t sample[SAMPLE_ROWS];
-    struct recall_count *count = calloc(1, sizeof *count);
-    if (!count)
-        return error_memory(error, sizeof *count, "the recall sample");
-    count->task = task;
-    count->matches = matches;
-    count->sample = sample;
+    struct match_list truth = {0};
     size_t rows = sample_rows(task->corpora[0].rows, task->options.sign.signature.seed, sample);
-    cog_status status = parallel_for(task->threads, rows, 8, count_sample, count, error);
+    cog_status status = find_truth(task, sample, rows, &truth, error);
     uint64_t hits = 0, trials = 0;
-    for (unsigned i = 0; i < task->threads; i++) {
-        hits += count->hits[i];
-        trials += count->trials[i];
+    for (size_t i = 0; i < truth.count; i++) {
+        uint32_t a = sample[truth.items[i].a], b = truth.items[i].b;
+        if (task->sides == 1 && a == b)
+            continue;
+        bool swap = task->sides == 1 && b < a;
+        trials++;
+        hits += is_listed(matches, swap ? b : a, swap ? a : b);
     }
-    free(count);
+    match_list_free(&truth);
     if (status != COG_OK)
         return status;
     struct measured_share recall = measured_share(hits, trials);

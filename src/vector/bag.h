@@ -13,7 +13,7 @@ void bag_counter_free(struct bag_counter *counter);
  * count. Frequencies stop at UINT32_MAX. */
 struct bag_view {
     const uint64_t *hashes;
-    const uint32_t *frequencies;
+    const uint32_t *frequencies; /* NULL for a set: 1 each */
     size_t count;
     uint64_t length; /* terms with repetition */
 };

@@ -1,6 +1,9 @@
 #include "vector/sparse.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
 
 void sparse_matrix_free(struct sparse_matrix *matrix) {
     free(matrix->offsets);
@@ -14,6 +17,48 @@ void set_collection_free(struct set_collection *sets) {
     free(sets->members);
     free(sets->sizes);
     *sets = (struct set_collection){0};
+}
+
+/* Offsets of the listed rows laid end to end, and their columns; NULLs when memory is out. */
+static bool select_rows(const uint64_t *offsets, const uint32_t *columns, const uint32_t *rows,
+                        size_t count, uint64_t **new_offsets, uint32_t **new_columns) {
+    *new_offsets = memory_array(count + 1, sizeof **new_offsets);
+    if (!*new_offsets)
+        return false;
+    (*new_offsets)[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        (*new_offsets)[i + 1] = (*new_offsets)[i] + offsets[rows[i] + 1] - offsets[rows[i]];
+    *new_columns = memory_array((*new_offsets)[count], sizeof **new_columns);
+    if (!*new_columns)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        memcpy(*new_columns + (*new_offsets)[i], columns + offsets[rows[i]],
+               ((*new_offsets)[i + 1] - (*new_offsets)[i]) * sizeof **new_columns);
+    return true;
+}
+
+bool sparse_matrix_select(const struct sparse_matrix *matrix, const uint32_t *rows, size_t count,
+                          struct sparse_matrix *copy) {
+    copy->rows = count;
+    copy->column_count = matrix->column_count;
+    if (!select_rows(matrix->offsets, matrix->columns, rows, count, &copy->offsets, &copy->columns))
+        return false;
+    copy->values = memory_array(copy->offsets[count], sizeof *copy->values);
+    for (size_t i = 0; copy->values && i < count; i++)
+        memcpy(copy->values + copy->offsets[i], matrix->values + matrix->offsets[rows[i]],
+               (copy->offsets[i + 1] - copy->offsets[i]) * sizeof *copy->values);
+    return copy->values != NULL;
+}
+
+bool set_collection_select(const struct set_collection *sets, const uint32_t *rows, size_t count,
+                           struct set_collection *copy) {
+    copy->rows = count;
+    copy->member_count = sets->member_count;
+    copy->sizes = memory_array(count, sizeof *copy->sizes);
+    for (size_t i = 0; copy->sizes && i < count; i++)
+        copy->sizes[i] = sets->sizes[rows[i]];
+    return copy->sizes &&
+           select_rows(sets->offsets, sets->members, rows, count, &copy->offsets, &copy->members);
 }
 
 double sparse_dot(const uint32_t *a_columns, const float *a_values, size_t a_count,

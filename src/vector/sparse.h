@@ -3,6 +3,7 @@
 #ifndef COGNATE_VECTOR_SPARSE_H
 #define COGNATE_VECTOR_SPARSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,13 @@ struct set_collection {
     uint32_t *sizes;
 };
 void set_collection_free(struct set_collection *sets);
+
+/* Copies of the listed rows, in their order. *copy must be zeroed; the caller frees it. False when
+ * memory is out. */
+bool sparse_matrix_select(const struct sparse_matrix *matrix, const uint32_t *rows, size_t count,
+                          struct sparse_matrix *copy);
+bool set_collection_select(const struct set_collection *sets, const uint32_t *rows, size_t count,
+                           struct set_collection *copy);
 
 /* Dot product in double, summed in rising column order: the same on every machine. */
 double sparse_dot(const uint32_t *a_columns, const float *a_values, size_t a_count,

@@ -173,7 +173,7 @@ cog_status statistics_batch_add(struct statistics_batch *batch, const struct bag
                 return status;
         }
         batch->pending[number][batch->counts[number]++] =
-            (struct pending){hash, bag->frequencies[i]};
+            (struct pending){hash, bag->frequencies ? bag->frequencies[i] : 1};
     }
     statistics_add_documents(batch->statistics, 1, bag->length);
     return COG_OK;
