@@ -1,0 +1,23 @@
+/* Sorts short keys, with or without the rows they belong to: one radix pass of all threads, then
+ * recursive radix passes in cache. Equal keys keep their order. */
+#ifndef COGNATE_INDEX_KEY_SORT_H
+#define COGNATE_INDEX_KEY_SORT_H
+
+#include "base/error.h"
+
+/* Parallel arrays on large pages. rows may be NULL, and is then nowhere looked at. */
+struct key_array {
+    uint64_t *keys; /* words * count */
+    uint32_t *rows;
+    size_t count;
+    unsigned words; /* 1 or 2 */
+};
+
+cog_status key_array_init(struct key_array *array, size_t count, unsigned words, bool with_rows,
+                          cog_error *error);
+void key_array_free(struct key_array *array);
+
+/* Needs as much memory again while it runs. */
+cog_status key_sort(struct key_array *array, unsigned threads, cog_error *error);
+
+#endif

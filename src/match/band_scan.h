@@ -1,0 +1,51 @@
+/* Distances along a band: every query of one sequence of rows meets a window of another sequence
+ * (or the same), and both ends of the window move forward from query to query. Wide windows are
+ * compared in tiles: each panel of rows is gathered and prepared once and stays in a ring while the
+ * band passes over it. What a tile compares outside the band is dropped. */
+#ifndef COGNATE_MATCH_BAND_SCAN_H
+#define COGNATE_MATCH_BAND_SCAN_H
+
+#include "base/error.h"
+#include "hamming/hamming_tile.h"
+
+/* Rows of a view in some order. Borrowed. */
+struct row_sequence {
+    const struct signatures_view *view;
+    const uint32_t *rows;
+    size_t count;
+};
+
+struct band {
+    struct row_sequence queries, rows;
+    const uint32_t *begins, *ends; /* query i meets positions [begins[i], ends[i]) of rows; neither
+                                    * ever falls */
+};
+
+/* What one thread needs for itself. Free with band_scanner_free. */
+struct band_scanner {
+    const struct hamming_tile *tile;
+    size_t words;
+    uint16_t limits[TILE_QUERIES];
+    uint8_t *staging;     /* plain rows on their way into a panel */
+    uint8_t *query_panel; /* and behind it the ring of panels of rows */
+    uint8_t *ring;
+    size_t panel_bytes, query_bytes, size_bytes;
+    size_t *ring_panels; /* which panel a slot holds */
+    struct hamming_hit *hits;
+    uint16_t *distances;
+    uint32_t *positions;
+    size_t distance_capacity, position_capacity;
+};
+cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint32_t radius_bits,
+                               cog_error *error);
+void band_scanner_free(struct band_scanner *scanner);
+
+/* Takes a pair of rows within the radius. */
+typedef cog_status band_sink(void *context, uint32_t query_row, uint32_t row, uint32_t distance,
+                             cog_error *error);
+
+/* Queries [begin, end) of the band; every pair within the radius goes to the sink once. */
+cog_status band_scan(struct band_scanner *scanner, const struct band *band, size_t begin,
+                     size_t end, band_sink *sink, void *context, cog_error *error);
+
+#endif

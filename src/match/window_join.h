@@ -1,0 +1,48 @@
+/* The sliding window join (paper 000, section 4.3): rows are sorted by their signatures under Q
+ * random permutations of the bits, and in each order every row is compared with the B rows before
+ * it. Misses pairs that never come close; what it lists is right. The result depends on the seed,
+ * not on the number of threads nor on the size of the chunks. */
+#ifndef COGNATE_MATCH_WINDOW_JOIN_H
+#define COGNATE_MATCH_WINDOW_JOIN_H
+
+#include "hamming/signatures.h"
+#include "match/match_list.h"
+
+struct window_options {
+    unsigned tables;      /* Q */
+    size_t window;        /* B */
+    size_t chunk_rows;    /* M: rows a thread takes at a time, and reads B more; 0: chosen */
+    uint32_t radius_bits; /* T */
+    uint64_t seed;
+    unsigned threads; /* 0 means all */
+    /* Two collections: the window holds the last B rows of both together, as in the paper, in place
+     * of the last B rows of the other collection. */
+    bool shared_window;
+};
+
+/* How much a join had to do. */
+struct window_work {
+    uint64_t comparisons; /* pairs of a window; the same for every number of threads */
+    uint64_t order_ns;    /* making the tables: the paper's chunk generation */
+    uint64_t detect_ns;   /* comparing: its detection */
+};
+
+/* Pairs (a, b), a < b, of one collection. similarity is the estimated cosine of a random
+ * projection, cos(pi distance / bits). matches is overwritten: zero-initialise it, free it with
+ * match_list_free. work may be NULL. */
+cog_status window_join_self(const struct signatures_view *rows,
+                            const struct window_options *options, struct match_list *matches,
+                            struct window_work *work, cog_error *error);
+
+/* Pairs of a row of one collection and a row of another, sorted into common tables. */
+cog_status window_join_cross(const struct signatures_view *first,
+                             const struct signatures_view *second,
+                             const struct window_options *options, struct match_list *matches,
+                             struct window_work *work, cog_error *error);
+
+/* Memory that the join takes beside its input and the matches; second is NULL for a self-join. */
+size_t window_join_memory_bytes(const struct signatures_view *first,
+                                const struct signatures_view *second,
+                                const struct window_options *options);
+
+#endif
