@@ -78,6 +78,17 @@ cog_status settings_set_double(struct settings *settings, const char *key, doubl
     return put(settings, entry, error);
 }
 
+cog_status settings_copy(struct settings *settings, const struct settings *from, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = 0; status == COG_OK && i < from->count; i++) {
+        struct setting entry = from->entries[i];
+        entry.key = strdup(entry.key);
+        entry.text = entry.text ? strdup(entry.text) : NULL;
+        status = put(settings, entry, error);
+    }
+    return status;
+}
+
 bool settings_get_text(const struct settings *settings, const char *key, const char **value) {
     const struct setting *entry = find(settings, key, SETTING_TEXT);
     if (entry)

@@ -38,6 +38,9 @@ bool settings_get_text(const struct settings *settings, const char *key, const c
 bool settings_get_u64(const struct settings *settings, const char *key, uint64_t *value);
 bool settings_get_double(const struct settings *settings, const char *key, double *value);
 
+/* Adds all entries of `from`. */
+cog_status settings_copy(struct settings *settings, const struct settings *from, cog_error *error);
+
 /* Doubles are compared by their bits. When not equal, `difference` (which may be NULL) tells the
  * first one: "bits is 1024 here and 64 there". */
 enum { SETTINGS_DIFFERENCE_BYTES = 256 };

@@ -1,0 +1,61 @@
+/* The manifest of an index: a folder's list of immutable segments, in the order of their rows, with
+ * the rows that were removed from each. A change is a new manifest that replaces the old one at
+ * once. */
+#ifndef COGNATE_INDEX_MANIFEST_H
+#define COGNATE_INDEX_MANIFEST_H
+
+#include "index/segment.h"
+
+struct manifest_entry {
+    uint64_t number;
+    uint64_t rows;
+    uint64_t size_bytes;
+    uint64_t header_checksum; /* of the segment's file: it must be this very file */
+    uint32_t *removed;        /* rows of the segment, strictly rising */
+    size_t removed_count;
+};
+
+/* Zero-initialise; manifest_free releases. */
+struct manifest {
+    struct settings settings;
+    struct manifest_entry *entries;
+    size_t count, capacity;
+    uint64_t next_number;
+};
+
+/* Path of a segment's file in the index folder; free() it. NULL when memory is out. */
+char *manifest_segment_path(const char *folder, uint64_t number);
+
+/* Whether the folder holds a manifest. */
+bool manifest_exists(const char *folder);
+/* Fills a zeroed manifest. */
+cog_status manifest_read(const char *folder, struct manifest *manifest, cog_error *error);
+/* Creates the folder if it is missing, and replaces the manifest at once. */
+cog_status manifest_write(const char *folder, const struct manifest *manifest, cog_error *error);
+/* Writes parts as a new segment of the folder and appends it to the manifest in memory; it belongs
+ * to the index only after manifest_write. An index that has no segments yet takes over the
+ * settings; later ones must be equal. */
+cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
+                                const struct segment_parts *parts, cog_error *error);
+/* Marks rows (of the whole index, strictly rising) as removed; rows already removed stay so. */
+cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows, size_t count,
+                                cog_error *error);
+bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row);
+void manifest_free(struct manifest *manifest);
+
+/* All segments of an index, opened. Zero-initialise; index_segments_close releases. */
+struct index_segments {
+    struct manifest manifest;
+    struct segment *segments; /* manifest.count */
+    uint64_t rows;            /* of all, removed ones too */
+};
+cog_status index_segments_open(const char *folder, struct index_segments *index, cog_error *error);
+/* Reads every byte of the index. */
+cog_status index_segments_verify(const struct index_segments *index, cog_error *error);
+void index_segments_close(struct index_segments *index);
+
+/* Deletes files of the folder that look like segments or temporary files but are not in the
+ * manifest: what an interrupted writer left. Only the index's one writer may call it. */
+cog_status index_sweep(const char *folder, const struct manifest *manifest, cog_error *error);
+
+#endif

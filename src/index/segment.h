@@ -1,0 +1,55 @@
+/* A segment: an immutable part of an index in one container file, with ids, signatures, the lists
+ * of the method, and the vectors for verification, all used as they lie in the map. docs/format.md
+ * is the norm. */
+#ifndef COGNATE_INDEX_SEGMENT_H
+#define COGNATE_INDEX_SEGMENT_H
+
+#include "hamming/signatures.h"
+#include "index/slices.h"
+#include "store/settings.h"
+#include "vector/sparse.h"
+
+/* What goes into a segment; all borrowed for the call. Parts that are NULL (or, for signatures, of
+ * no bits) are left out. */
+struct segment_parts {
+    size_t rows; /* below 2^32 */
+    const struct settings *settings;
+    const uint64_t *id_offsets; /* rows + 1, the first 0, rising */
+    const char *id_bytes;
+    struct signatures_view signatures;
+    const struct slices_view *slices;
+    const struct sparse_matrix *vectors;
+};
+
+/* Writes and makes visible, or leaves nothing. */
+cog_status segment_write(const char *path, const struct segment_parts *parts, cog_error *error);
+
+/* Zero-initialise; segment_close releases. Views are valid until then; threads may share it. */
+struct segment {
+    struct container container;
+    struct settings settings;
+    size_t rows;
+    const uint64_t *id_offsets; /* NULL without ids */
+    struct bytes_view id_bytes;
+    struct signatures_view signatures; /* bits 0 without signatures */
+    struct slices_view slices;         /* offsets NULL without slices */
+    struct sparse_matrix vectors; /* offsets NULL without vectors; in the map, never to be freed */
+};
+
+/* Maps; checks the table of sections and that their lengths fit each other: constant time. */
+cog_status segment_open(const char *path, struct segment *segment, cog_error *error);
+/* The same on bytes that the caller keeps alive, aligned to 64; name stands in messages. */
+cog_status segment_open_memory(const char *name, const void *data, size_t size,
+                               struct segment *segment, cog_error *error);
+/* False when the segment has no ids, or the offsets are damaged there. */
+bool segment_id(const struct segment *segment, size_t row, struct bytes_view *id);
+/* One row of the vectors with its offsets and columns checked; false when there are none, or they
+ * are damaged there. O(count). */
+bool segment_vector(const struct segment *segment, size_t row, const uint32_t **columns,
+                    const float **values, size_t *count);
+/* Reads everything: checksums, then whether offsets, rows and columns are possible. After it, the
+ * views may be used without further checks. */
+cog_status segment_verify(const struct segment *segment, cog_error *error);
+void segment_close(struct segment *segment);
+
+#endif

@@ -1,0 +1,204 @@
+#include <string.h>
+
+#include "index/segment.h"
+#include "index/segment_sections.h"
+#include "store/encoding.h"
+
+/* Finds a section that must hold `count` elements of size_bytes. */
+static cog_status find_array(const struct container *container, uint32_t kind, uint64_t count,
+                             size_t size_bytes, const void **data, cog_error *error) {
+    struct bytes_view view;
+    cog_status status = container_require(container, kind, &view, error);
+    if (status != COG_OK)
+        return status;
+    if (view.size % size_bytes != 0 || view.size / size_bytes != count) {
+        char name[5];
+        container_tag_text(kind, name);
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: section \"%s\" has %zu bytes, its shape asks for %llu of %zu each",
+                         container->path, name, view.size, (unsigned long long)count, size_bytes);
+    }
+    *data = view.data;
+    return COG_OK;
+}
+
+static cog_status open_ids(struct segment *segment, cog_error *error) {
+    const void *offsets = NULL;
+    if (!container_find(&segment->container, SECTION_ID_BYTES, &segment->id_bytes))
+        return COG_OK;
+    cog_status status = find_array(&segment->container, SECTION_ID_OFFSETS, segment->rows + 1,
+                                   sizeof(uint64_t), &offsets, error);
+    segment->id_offsets = offsets;
+    return status;
+}
+
+static cog_status open_signatures(struct segment *segment, const uint8_t *shape, cog_error *error) {
+    uint32_t bits = decode_u32(shape + SHAPE_BITS), stride = decode_u32(shape + SHAPE_STRIDE);
+    if (bits == 0)
+        return COG_OK;
+    if (stride != signature_stride_bytes(bits))
+        return error_set(error, COG_ERR_FORMAT, "%s: rows of %u bytes for signatures of %u bits",
+                         segment->container.path, stride, bits);
+    const void *data = NULL;
+    cog_status status =
+        find_array(&segment->container, SECTION_SIGNATURES, segment->rows, stride, &data, error);
+    if (status == COG_OK)
+        segment->signatures = (struct signatures_view){data, segment->rows, bits, stride};
+    return status;
+}
+
+static cog_status open_slices(struct segment *segment, const uint8_t *shape, cog_error *error) {
+    uint32_t width = decode_u32(shape + SHAPE_SLICE_WIDTH), bits = segment->signatures.bits;
+    if (width == 0)
+        return COG_OK;
+    if (width > SLICE_WIDTH_MAX || width > bits || (bits + width - 1) / width > SLICE_COUNT_MAX)
+        return error_set(error, COG_ERR_FORMAT, "%s: slices of %u bits in signatures of %u bits",
+                         segment->container.path, width, bits);
+    struct slice_layout layout = slice_layout_of(bits, width);
+    const void *offsets = NULL, *postings = NULL;
+    cog_status status =
+        find_array(&segment->container, SECTION_SLICE_OFFSETS, slice_layout_offsets(&layout),
+                   sizeof(uint32_t), &offsets, error);
+    if (status == COG_OK)
+        status =
+            find_array(&segment->container, SECTION_SLICE_POSTINGS,
+                       (uint64_t)layout.count * segment->rows, sizeof(uint32_t), &postings, error);
+    if (status == COG_OK)
+        segment->slices = (struct slices_view){layout, segment->rows, offsets, postings};
+    return status;
+}
+
+static cog_status open_vectors(struct segment *segment, const uint8_t *shape, cog_error *error) {
+    struct bytes_view view;
+    uint64_t entries = decode_u64(shape + SHAPE_ENTRIES);
+    const void *offsets = NULL, *columns = NULL, *values = NULL;
+    if (!container_find(&segment->container, SECTION_VECTOR_OFFSETS, &view))
+        return COG_OK;
+    cog_status status = find_array(&segment->container, SECTION_VECTOR_OFFSETS, segment->rows + 1,
+                                   sizeof(uint64_t), &offsets, error);
+    if (status == COG_OK)
+        status = find_array(&segment->container, SECTION_VECTOR_COLUMNS, entries, sizeof(uint32_t),
+                            &columns, error);
+    if (status == COG_OK)
+        status = find_array(&segment->container, SECTION_VECTOR_VALUES, entries, sizeof(float),
+                            &values, error);
+    if (status == COG_OK)
+        segment->vectors =
+            (struct sparse_matrix){segment->rows, decode_u32(shape + SHAPE_COLUMNS),
+                                   (uint64_t *)offsets, (uint32_t *)columns, (float *)values};
+    return status;
+}
+
+static cog_status open_parts(struct segment *segment, cog_error *error) {
+    const void *shape = NULL;
+    cog_status status =
+        find_array(&segment->container, SECTION_SHAPE, SHAPE_BYTES, 1, &shape, error);
+    if (status != COG_OK)
+        return status;
+    uint64_t rows = decode_u64((const uint8_t *)shape + SHAPE_ROWS);
+    if (rows > UINT32_MAX)
+        return error_set(error, COG_ERR_FORMAT, "%s: %llu rows are more than a segment holds",
+                         segment->container.path, (unsigned long long)rows);
+    segment->rows = (size_t)rows;
+    status = settings_read(&segment->container, &segment->settings, error);
+    if (status == COG_OK)
+        status = open_ids(segment, error);
+    if (status == COG_OK)
+        status = open_signatures(segment, shape, error);
+    if (status == COG_OK)
+        status = open_slices(segment, shape, error);
+    if (status == COG_OK)
+        status = open_vectors(segment, shape, error);
+    return status;
+}
+
+static cog_status finish_opening(struct segment *segment, cog_status status, cog_error *error) {
+    if (status == COG_OK)
+        status = open_parts(segment, error);
+    if (status != COG_OK)
+        segment_close(segment);
+    return status;
+}
+
+cog_status segment_open(const char *path, struct segment *segment, cog_error *error) {
+    *segment = (struct segment){0};
+    cog_status status = container_open(path, CONTAINER_SEGMENT, &segment->container, error);
+    return finish_opening(segment, status, error);
+}
+
+cog_status segment_open_memory(const char *name, const void *data, size_t size,
+                               struct segment *segment, cog_error *error) {
+    *segment = (struct segment){0};
+    cog_status status =
+        container_open_memory(name, data, size, CONTAINER_SEGMENT, &segment->container, error);
+    return finish_opening(segment, status, error);
+}
+
+bool segment_id(const struct segment *segment, size_t row, struct bytes_view *id) {
+    if (!segment->id_offsets || row >= segment->rows)
+        return false;
+    uint64_t begin = segment->id_offsets[row], end = segment->id_offsets[row + 1];
+    if (begin > end || end > segment->id_bytes.size)
+        return false;
+    *id = view_of(segment->id_bytes.data + begin, (size_t)(end - begin));
+    return true;
+}
+
+bool segment_vector(const struct segment *segment, size_t row, const uint32_t **columns,
+                    const float **values, size_t *count) {
+    const struct sparse_matrix *vectors = &segment->vectors;
+    struct bytes_view view;
+    if (!vectors->offsets || row >= segment->rows ||
+        !container_find(&segment->container, SECTION_VECTOR_COLUMNS, &view))
+        return false;
+    uint64_t begin = vectors->offsets[row], end = vectors->offsets[row + 1];
+    if (begin > end || end > view.size / sizeof(uint32_t))
+        return false;
+    for (uint64_t i = begin; i < end; i++)
+        if (vectors->columns[i] >= vectors->column_count ||
+            (i > begin && vectors->columns[i - 1] >= vectors->columns[i]))
+            return false;
+    *columns = vectors->columns + begin;
+    *values = vectors->values + begin;
+    *count = (size_t)(end - begin);
+    return true;
+}
+
+static cog_status verify_rows(const struct segment *segment, cog_error *error) {
+    const char *path = segment->container.path;
+    const uint64_t *ids = segment->id_offsets, *vectors = segment->vectors.offsets;
+    size_t rows = segment->rows;
+    struct bytes_view view = {0};
+    container_find(&segment->container, SECTION_VECTOR_COLUMNS, &view);
+    if ((ids && (ids[0] != 0 || ids[rows] != segment->id_bytes.size)) ||
+        (vectors && (vectors[0] != 0 || vectors[rows] != view.size / sizeof(uint32_t))))
+        return error_set(error, COG_ERR_FORMAT, "%s: offsets do not cover their section", path);
+    for (size_t row = 0; row < rows; row++) {
+        struct bytes_view id;
+        const uint32_t *columns;
+        const float *values;
+        size_t count;
+        if (ids && !segment_id(segment, row, &id))
+            return error_set_at(error, COG_ERR_FORMAT, row, "%s: the id of row %zu is impossible",
+                                path, row);
+        if (vectors && !segment_vector(segment, row, &columns, &values, &count))
+            return error_set_at(error, COG_ERR_FORMAT, row,
+                                "%s: the vector of row %zu is impossible", path, row);
+    }
+    return COG_OK;
+}
+
+cog_status segment_verify(const struct segment *segment, cog_error *error) {
+    cog_status status = container_verify(&segment->container, error);
+    if (status == COG_OK)
+        status = verify_rows(segment, error);
+    if (status == COG_OK && segment->slices.offsets)
+        status = slices_check(&segment->slices, error);
+    return status;
+}
+
+void segment_close(struct segment *segment) {
+    settings_free(&segment->settings);
+    container_close(&segment->container);
+    *segment = (struct segment){0};
+}

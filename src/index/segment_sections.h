@@ -1,0 +1,27 @@
+/* The sections of a segment file and the places in its shape that writer and reader share. */
+#ifndef COGNATE_INDEX_SEGMENT_SECTIONS_H
+#define COGNATE_INDEX_SEGMENT_SECTIONS_H
+
+#include "store/container.h"
+
+#define SECTION_SHAPE CONTAINER_TAG('s', 'h', 'a', 'p')
+#define SECTION_ID_OFFSETS CONTAINER_TAG('i', 'd', 'o', 'f')
+#define SECTION_ID_BYTES CONTAINER_TAG('i', 'd', 'b', 'y')
+#define SECTION_SIGNATURES CONTAINER_TAG('s', 'i', 'g', 'n')
+#define SECTION_SLICE_OFFSETS CONTAINER_TAG('s', 'l', 'o', 'f')
+#define SECTION_SLICE_POSTINGS CONTAINER_TAG('s', 'l', 'p', 'o')
+#define SECTION_VECTOR_OFFSETS CONTAINER_TAG('v', 'c', 'o', 'f')
+#define SECTION_VECTOR_COLUMNS CONTAINER_TAG('v', 'c', 'c', 'o')
+#define SECTION_VECTOR_VALUES CONTAINER_TAG('v', 'c', 'v', 'a')
+
+enum {
+    SHAPE_ROWS = 0,
+    SHAPE_BITS = 8,
+    SHAPE_STRIDE = 12,
+    SHAPE_SLICE_WIDTH = 16,
+    SHAPE_COLUMNS = 20,
+    SHAPE_ENTRIES = 24,
+    SHAPE_BYTES = 48,
+};
+
+#endif
