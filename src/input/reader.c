@@ -70,6 +70,10 @@ cog_status reader_rewind(struct reader *reader, cog_error *error) {
     reader->current = 0;
     reader->record_count = 0;
     reader->log_next = 0;
+    if (!reader->log_is_grouped) { /* a half-read log would be counted twice */
+        query_log_free(reader->log);
+        reader->log = NULL;
+    }
     reader->left_out = (struct left_out_pages){0};
     atomic_store_explicit(&reader->source.raw_bytes, 0, memory_order_relaxed);
     return status;

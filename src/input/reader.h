@@ -94,7 +94,7 @@ struct left_out_pages {
     uint64_t redirects, stubs, other_namespaces;
 };
 struct left_out_pages reader_left_out_pages(const struct reader *reader);
-/* Files and folders that could not be opened: named, counted, and skipped. */
+/* Files and folders that could not be opened: named, counted, and skipped. Ask when no reader_fill runs. */
 size_t reader_skipped_file_count(const struct reader *reader);
 const char *reader_skipped_file_message(const struct reader *reader, size_t index);
 

@@ -40,9 +40,9 @@ TEST(input_batch_size_does_not_matter_for_jsonl) {
         size += (size_t)sprintf(text + size, i % 3 ? "\"}\n" : "\"}\r\n\n");
     }
     struct reader_options options = default_options();
-    const char *paths[] = {write_file("a.jsonl", text, size),
-                           write_file("b.jsonl", text, size - 2)};
-    check_splits(&options, paths, 2, 2 * records);
+    const char *paths[] = {write_file("a.jsonl", text, size - 2), write_file("b.jsonl", text, size),
+                           write_text("c.jsonl", "}")};
+    check_splits(&options, paths, 3, 2 * records + 1);
     free(text);
 }
 

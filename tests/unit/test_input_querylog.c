@@ -104,3 +104,22 @@ TEST(input_querylog_groups_as_a_table_does) {
         reader_close(reader);
     }
 }
+
+TEST(input_querylog_rewound_half_way_counts_once) {
+    struct reader_options options = log_options();
+    const char *folder = test_path("logs");
+    write_below(folder, "1", "q\tu\t1\nq\tu\t2\nr\tv\t3\n");
+    write_below(folder, "2", "\x1f\x8b\x08"); /* truncated gzip, for now */
+    struct reader *reader = NULL;
+    CHECK_OK(reader_open(&options, &folder, 1, &reader, error));
+    struct read_result result = read_all(reader);
+    CHECK(result.status == COG_ERR_INPUT && result.count == 0);
+    write_below(folder, "2", "q\tu\t4\n");
+    for (int pass = 0; pass < 3; pass++) {
+        CHECK_OK(reader_rewind(reader, error));
+        result = read_all(reader);
+        CHECK(result.count == 2 && weight_of(&result.items[0], "u") == 7);
+        read_result_free(&result);
+    }
+    reader_close(reader);
+}
