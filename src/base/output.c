@@ -167,10 +167,7 @@ void output_close(struct output *output) {
     free(output);
 }
 
-int scratch_file_open(cog_error *error) {
-    const char *folder = getenv("TMPDIR");
-    if (!folder || !*folder)
-        folder = "/tmp";
+static int open_scratch_in(const char *folder, cog_error *error) {
     int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor >= 0)
         return descriptor;
@@ -181,5 +178,23 @@ int scratch_file_open(cog_error *error) {
         error_system(error, "create a scratch file in", folder);
     else
         unlink(path);
+    return descriptor;
+}
+
+int scratch_file_open(cog_error *error) {
+    const char *folder = getenv("TMPDIR");
+    return open_scratch_in(folder && *folder ? folder : "/tmp", error);
+}
+
+int scratch_file_open_beside(const char *beside, cog_error *error) {
+    if (strcmp(beside, "-") == 0 || is_special_file(beside))
+        return scratch_file_open(error);
+    char *copy = strdup(beside);
+    if (!copy) {
+        error_memory(error, strlen(beside), "a path");
+        return -1;
+    }
+    int descriptor = open_scratch_in(dirname(copy), error);
+    free(copy);
     return descriptor;
 }

@@ -1,12 +1,17 @@
 #include "base/portable_math.h"
 
-#include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 /* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <
  * 0.172, whose series falls by s^2 < 0.03 a term: 12 terms leave less than 1e-18. */
 double portable_log(double x) {
-    int exponent;
-    double m = frexp(x, &exponent);
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1022;
+    bits = (bits & 0x000fffffffffffffu) | 0x3fe0000000000000u;
+    double m;
+    memcpy(&m, &bits, sizeof m); /* in [1/2, 1) */
     if (m < 0.70710678118654752440) {
         m *= 2;
         exponent--;

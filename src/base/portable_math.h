@@ -3,7 +3,7 @@
 #ifndef COGNATE_BASE_PORTABLE_MATH_H
 #define COGNATE_BASE_PORTABLE_MATH_H
 
-/* Natural logarithm of a positive finite x, relative error below 1e-14. */
+/* Natural logarithm of a positive, finite, normal x, relative error below 1e-14. */
 double portable_log(double x);
 
 #endif

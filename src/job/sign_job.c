@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/threads.h"
@@ -11,6 +12,7 @@
 #include "job/escape.h"
 #include "job/ingest.h"
 #include "job/report.h"
+#include "job/statistics_job.h"
 #include "job/text_signer.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
@@ -107,7 +109,11 @@ struct sign_job {
     struct npy_writer *signatures, *weights;
     struct output *ids;
     uint64_t documents, empty_documents, short_documents;
+    const cog_run_options *run;
     cog_report *report;
+    struct bag_spool *spool; /* NULL where the input is read for signing */
+    struct progress progress;
+    uint64_t total_documents;
 };
 
 /* What a batch of documents became. */
@@ -121,18 +127,20 @@ static void *signed_batch_create(void *context) {
     return calloc(1, sizeof(struct signed_batch));
 }
 
-static void signed_batch_free(void *result) {
-    struct signed_batch *batch = result;
+static void signed_batch_reset(struct signed_batch *batch) {
     buffer_free(&batch->signatures);
     buffer_free(&batch->weights);
     buffer_free(&batch->ids);
-    free(batch);
 }
 
-static cog_status sign_document(void *context, unsigned worker, void *result,
-                                const struct ingested *item, cog_error *error) {
-    struct sign_job *job = context;
-    struct signed_batch *batch = result;
+static void signed_batch_free(void *result) {
+    signed_batch_reset(result);
+    free(result);
+}
+
+static cog_status sign_terms(struct sign_job *job, unsigned worker, struct signed_batch *batch,
+                             struct bytes_view id, const struct term_list *terms_in_order,
+                             const struct bag_view *bag, cog_error *error) {
     unsigned bits = signer_options(job->text_signer.signer)->bits;
     size_t weight_bytes = job->weights ? bits * sizeof(float) : 0, terms = 0;
     if (!buffer_reserve(&batch->signatures, signature_stride_bytes(bits)) ||
@@ -141,8 +149,8 @@ static cog_status sign_document(void *context, unsigned worker, void *result,
     uint8_t *signature = (uint8_t *)batch->signatures.data + batch->signatures.size;
     float *sums =
         job->weights ? (float *)(void *)(batch->weights.data + batch->weights.size) : NULL;
-    cog_status status = text_signer_sign(&job->text_signer, &job->scratches[worker], item->terms,
-                                         &item->bag, signature, sums, &terms, error);
+    cog_status status = text_signer_sign(&job->text_signer, &job->scratches[worker], terms_in_order,
+                                         bag, signature, sums, &terms, error);
     if (status != COG_OK)
         return status;
     batch->signatures.size += packed_bytes(&job->text_signer);
@@ -150,10 +158,14 @@ static cog_status sign_document(void *context, unsigned worker, void *result,
     batch->documents++;
     batch->empty += terms == 0;
     batch->short_documents += terms > 0 && terms < SHORT_DOCUMENT_TERMS;
-    if (job->ids &&
-        !(escape_append(&batch->ids, item->document->id) && buffer_append(&batch->ids, "\n", 1)))
-        return error_memory(error, item->document->id.size, "ids");
+    if (job->ids && !(escape_append(&batch->ids, id) && buffer_append(&batch->ids, "\n", 1)))
+        return error_memory(error, id.size, "ids");
     return COG_OK;
+}
+
+static cog_status sign_document(void *context, unsigned worker, void *result,
+                                const struct ingested *item, cog_error *error) {
+    return sign_terms(context, worker, result, item->document->id, item->terms, &item->bag, error);
 }
 
 static cog_status write_batch(void *context, void *result, cog_error *error) {
@@ -197,9 +209,8 @@ static cog_status commit_outputs(struct sign_job *job, cog_error *error) {
     return status == COG_OK ? npy_writer_commit(job->signatures, error) : status;
 }
 
-static cog_status create_scratches(struct sign_job *job, const cog_run_options *run,
-                                   cog_error *error) {
-    job->worker_count = threads_resolve(run ? run->threads : 0);
+static cog_status create_scratches(struct sign_job *job, cog_error *error) {
+    job->worker_count = threads_resolve(job->run ? job->run->threads : 0);
     job->scratches = memory_zeroed_array(job->worker_count, sizeof *job->scratches);
     if (!job->scratches)
         return error_memory(error, job->worker_count * sizeof *job->scratches, "workers");
@@ -214,6 +225,7 @@ static void sign_job_close(struct sign_job *job) {
         text_signer_scratch_reset(&job->scratches[i]);
     free(job->scratches);
     text_signer_reset(&job->text_signer);
+    bag_spool_free(job->spool);
     npy_writer_close(job->signatures);
     npy_writer_close(job->weights);
     output_close(job->ids);
@@ -233,9 +245,9 @@ static void report_signing(const struct sign_job *job, cog_report *report) {
 }
 
 /* Skipped records are named once: by the statistics pass where there is one. */
-static cog_status sign_stream(struct sign_job *job, cog_documents *documents,
-                              const struct term_options *terms, const cog_run_options *run,
-                              bool named_before, cog_error *error) {
+static cog_status sign_input(struct sign_job *job, cog_documents *documents,
+                             const struct term_options *terms, bool named_before,
+                             cog_error *error) {
     struct ingest_plan plan = {.terms = terms,
                                .want_bags = text_signer_wants_bags(&job->text_signer),
                                .result_create = signed_batch_create,
@@ -244,30 +256,110 @@ static cog_status sign_stream(struct sign_job *job, cog_documents *documents,
                                .deliver = write_batch,
                                .context = job,
                                .stage = "signing"};
-    return ingest_run(documents, &plan, run, job->report, named_before, error);
+    return ingest_run(documents, &plan, job->run, job->report, named_before, error);
+}
+
+/* ---- From the spool ------------------------------------------------------------------------------ */
+
+struct spool_batch {
+    struct buffer bags;
+    struct signed_batch result;
+};
+
+static cog_status produce_bags(void *context, void *batch, bool *end, cog_error *error) {
+    struct sign_job *job = context;
+    return bag_spool_read(job->spool, &((struct spool_batch *)batch)->bags, end, error);
+}
+
+static cog_status sign_bags(void *context, unsigned worker, void *batch, cog_error *error) {
+    struct spool_batch *spooled = batch;
+    static const struct term_list no_terms;
+    cog_status status = COG_OK;
+    for (size_t at = 0; at < spooled->bags.size && status == COG_OK;) {
+        struct bytes_view id;
+        struct bag_view bag;
+        bag_spool_decode(&spooled->bags, &at, &id, &bag);
+        status = sign_terms(context, worker, &spooled->result, id, &no_terms, &bag, error);
+    }
+    return status;
+}
+
+static cog_status write_spooled(void *context, void *batch, cog_error *error) {
+    struct sign_job *job = context;
+    cog_status status = write_batch(job, &((struct spool_batch *)batch)->result, error);
+    return status == COG_OK ? progress_report(&job->progress, job->documents, error) : status;
+}
+
+static cog_status sign_spool(struct sign_job *job, cog_error *error) {
+    size_t count = job->worker_count == 1 ? 1 : 2 * (size_t)job->worker_count + 1;
+    struct spool_batch *batches = memory_zeroed_array(count, sizeof *batches);
+    void **slots = memory_zeroed_array(count, sizeof *slots);
+    cog_status status = COG_OK;
+    uint64_t start = clock_ns();
+    if (!batches || !slots)
+        status = error_memory(error, count * sizeof *batches, "batches");
+    for (size_t i = 0; status == COG_OK && i < count; i++)
+        slots[i] = &batches[i];
+    bag_spool_rewind(job->spool);
+    progress_start(&job->progress, job->run, "signing", job->total_documents);
+    struct pipeline pipeline = {produce_bags, sign_bags, write_spooled, job, slots, count};
+    if (status == COG_OK)
+        status = pipeline_run(&pipeline, job->worker_count, error);
+    if (status == COG_OK)
+        status = progress_finish(&job->progress, error);
+    for (size_t i = 0; batches && i < count; i++) {
+        buffer_free(&batches[i].bags);
+        signed_batch_reset(&batches[i].result);
+    }
+    free(batches);
+    free(slots);
+    report_stage(job->report, "signing", clock_seconds_since(start));
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------ */
+
+/* Collects statistics where signing needs them and has none, and keeps the bags if the disk has room. */
+static cog_status prepare(struct sign_job *job, cog_documents *documents,
+                          const cog_sign_options *options, const cog_sign_outputs *outputs,
+                          const cog_statistics **statistics, cog_statistics **collected,
+                          cog_error *error) {
+    struct weighting weighting;
+    cog_status status = options_weighting(&options->weights, &weighting, error);
+    if (status != COG_OK || *statistics || !weighting_needs_statistics(&weighting))
+        return status;
+    if (bag_spool_create(outputs->signatures, &job->spool, NULL) != COG_OK)
+        job->spool = NULL;
+    status = statistics_collect(documents, &options->terms, job->run, job->spool, collected,
+                                job->report, error);
+    *statistics = *collected;
+    if (job->spool && !bag_spool_is_complete(job->spool)) {
+        bag_spool_free(job->spool);
+        job->spool = NULL;
+    }
+    if (status == COG_OK)
+        job->total_documents = cog_statistics_documents(*collected);
+    return status;
 }
 
 cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
                     const cog_statistics *statistics, const cog_sign_outputs *outputs,
                     const cog_run_options *run, cog_report *report, cog_error *error) {
-    struct sign_job job = {.report = report};
+    struct sign_job job = {.run = run, .report = report};
     struct term_options terms;
-    struct weighting weighting;
     cog_statistics *collected = NULL;
     cog_status status = options_terms(&options->terms, &terms, error);
     if (status == COG_OK)
-        status = options_weighting(&options->weights, &weighting, error);
-    if (status == COG_OK && !statistics && weighting_needs_statistics(&weighting))
-        status = cog_statistics_collect(documents, &options->terms, run, &collected, report, error);
+        status = prepare(&job, documents, options, outputs, &statistics, &collected, error);
     if (status == COG_OK)
-        status =
-            text_signer_init(&job.text_signer, options, statistics ? statistics : collected, error);
+        status = text_signer_init(&job.text_signer, options, statistics, error);
     if (status == COG_OK)
-        status = create_scratches(&job, run, error);
+        status = create_scratches(&job, error);
     if (status == COG_OK)
         status = open_outputs(&job, outputs, error);
     if (status == COG_OK)
-        status = sign_stream(&job, documents, &terms, run, collected != NULL, error);
+        status = job.spool ? sign_spool(&job, error)
+                           : sign_input(&job, documents, &terms, collected != NULL, error);
     if (status == COG_OK)
         status = commit_outputs(&job, error);
     if (status == COG_OK) {

@@ -4,42 +4,48 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/ingest.h"
-#include "job/options.h"
+#include "job/statistics_job.h"
 #include "job/report.h"
 #include "vector/statistics_file.h"
 
 struct collect {
     struct statistics_batch **batches; /* one a worker */
+    struct bag_spool *spool;           /* may be NULL */
 };
 
-/* Nothing is delivered: the workers add to the statistics themselves, and sums have no order. */
-static void *no_result(void *context) {
-    return context;
+/* A batch's result is its bags on their way to the spool; counts need no order and go in at once. */
+static void *bags_create(void *context) {
+    (void)context;
+    return calloc(1, sizeof(struct buffer));
 }
 
-static void forget_result(void *result) {
-    (void)result;
+static void bags_free(void *result) {
+    buffer_free(result);
+    free(result);
 }
 
 static cog_status add_document(void *context, unsigned worker, void *result,
                                const struct ingested *item, cog_error *error) {
-    (void)result;
     struct collect *collect = context;
+    if (collect->spool && !bag_spool_encode(result, item->document->id, &item->bag))
+        return error_memory(error, item->bag.count * 12, "a document's terms");
     return statistics_batch_add(collect->batches[worker], &item->bag, error);
 }
 
-static cog_status deliver_nothing(void *context, void *result, cog_error *error) {
-    (void)context;
-    (void)result;
+static cog_status deliver_bags(void *context, void *result, cog_error *error) {
     (void)error;
+    struct collect *collect = context;
+    if (collect->spool)
+        bag_spool_write(collect->spool, result);
+    buffer_reset(result);
     return COG_OK;
 }
 
 static cog_status collect_counts(cog_documents *documents, const struct term_options *terms,
                                  const cog_run_options *run, struct statistics *counts,
-                                 cog_report *report, cog_error *error) {
+                                 struct bag_spool *spool, cog_report *report, cog_error *error) {
     unsigned workers = threads_resolve(run ? run->threads : 0);
-    struct collect collect = {memory_zeroed_array(workers, sizeof *collect.batches)};
+    struct collect collect = {memory_zeroed_array(workers, sizeof *collect.batches), spool};
     if (!collect.batches)
         return error_memory(error, workers * sizeof *collect.batches, "statistics");
     cog_status status = COG_OK;
@@ -47,10 +53,10 @@ static cog_status collect_counts(cog_documents *documents, const struct term_opt
         status = statistics_batch_create(counts, &collect.batches[i], error);
     struct ingest_plan plan = {.terms = terms,
                                .want_bags = true,
-                               .result_create = no_result,
-                               .result_free = forget_result,
+                               .result_create = bags_create,
+                               .result_free = bags_free,
                                .work = add_document,
-                               .deliver = deliver_nothing,
+                               .deliver = deliver_bags,
                                .context = &collect,
                                .stage = "collecting statistics"};
     if (status == COG_OK)
@@ -64,9 +70,9 @@ static cog_status collect_counts(cog_documents *documents, const struct term_opt
     return status;
 }
 
-cog_status cog_statistics_collect(cog_documents *documents, const cog_term_options *terms,
-                                  const cog_run_options *run, cog_statistics **result,
-                                  cog_report *report, cog_error *error) {
+cog_status statistics_collect(cog_documents *documents, const cog_term_options *terms,
+                              const cog_run_options *run, struct bag_spool *spool,
+                              cog_statistics **result, cog_report *report, cog_error *error) {
     struct term_options internal;
     cog_status status = options_terms(terms, &internal, error);
     if (status != COG_OK)
@@ -78,7 +84,8 @@ cog_status cog_statistics_collect(cog_documents *documents, const cog_term_optio
     if (status == COG_OK)
         status = statistics_create(&statistics->counts, error);
     if (status == COG_OK)
-        status = collect_counts(documents, &internal, run, statistics->counts, report, error);
+        status = collect_counts(documents, &internal, run, statistics->counts, spool, report,
+                                error);
     if (status != COG_OK) {
         cog_statistics_free(statistics);
         return status;
@@ -87,6 +94,12 @@ cog_status cog_statistics_collect(cog_documents *documents, const cog_term_optio
     report_number(report, "vocabulary_bytes", (double)statistics_memory_bytes(statistics->counts));
     *result = statistics;
     return COG_OK;
+}
+
+cog_status cog_statistics_collect(cog_documents *documents, const cog_term_options *terms,
+                                  const cog_run_options *run, cog_statistics **result,
+                                  cog_report *report, cog_error *error) {
+    return statistics_collect(documents, terms, run, NULL, result, report, error);
 }
 
 cog_status cog_statistics_merge(cog_statistics *statistics, const cog_statistics *other,

@@ -1,0 +1,147 @@
+#include "job/bag_spool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/output.h"
+
+/* A batch on disk: its size, then its documents. A document: the header below, hashes, frequencies, id, and
+ * padding to 8 bytes, so that the arrays are used as they lie. */
+struct spooled {
+    uint64_t length;
+    uint64_t term_count;
+    uint64_t id_size;
+};
+
+struct bag_spool {
+    int descriptor;
+    bool failed;
+    off_t written, read;
+};
+
+cog_status bag_spool_create(const char *beside, struct bag_spool **result, cog_error *error) {
+    struct bag_spool *spool = calloc(1, sizeof *spool);
+    if (!spool)
+        return error_memory(error, sizeof *spool, "a spool");
+    spool->descriptor = scratch_file_open_beside(beside, error);
+    if (spool->descriptor < 0) {
+        free(spool);
+        return COG_ERR_IO;
+    }
+    *result = spool;
+    return COG_OK;
+}
+
+void bag_spool_free(struct bag_spool *spool) {
+    if (!spool)
+        return;
+    close(spool->descriptor);
+    free(spool);
+}
+
+static size_t padded_size(size_t size) {
+    return (size + 7) / 8 * 8;
+}
+
+bool bag_spool_encode(struct buffer *batch, struct bytes_view id, const struct bag_view *bag) {
+    struct spooled header = {bag->length, bag->count, id.size};
+    size_t frequencies = padded_size(bag->count * sizeof *bag->frequencies);
+    size_t total = sizeof header + bag->count * sizeof *bag->hashes + frequencies + padded_size(id.size);
+    if (!buffer_reserve(batch, total))
+        return false;
+    char *at = batch->data + batch->size;
+    memset(at, 0, sizeof header);
+    memcpy(at, &header, sizeof header);
+    at += sizeof header;
+    if (bag->count) {
+        memcpy(at, bag->hashes, bag->count * sizeof *bag->hashes);
+        at += bag->count * sizeof *bag->hashes;
+        memcpy(at, bag->frequencies, bag->count * sizeof *bag->frequencies);
+        at += frequencies;
+    }
+    memcpy(at, id.data, id.size);
+    batch->size += total;
+    return true;
+}
+
+static bool write_all(struct bag_spool *spool, const char *data, size_t size) {
+    while (size) {
+        ssize_t done = pwrite(spool->descriptor, data, size, spool->written);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        data += done;
+        size -= (size_t)done;
+        spool->written += done;
+    }
+    return true;
+}
+
+void bag_spool_write(struct bag_spool *spool, const struct buffer *batch) {
+    uint64_t size = batch->size;
+    if (spool->failed || size == 0)
+        return;
+    spool->failed = !write_all(spool, (const char *)&size, sizeof size) ||
+                    !write_all(spool, batch->data, batch->size);
+    if (spool->failed && ftruncate(spool->descriptor, 0) != 0)
+        spool->written = 0;
+}
+
+bool bag_spool_is_complete(const struct bag_spool *spool) {
+    return !spool->failed;
+}
+
+void bag_spool_rewind(struct bag_spool *spool) {
+    spool->read = 0;
+}
+
+static bool read_all(struct bag_spool *spool, char *data, size_t size) {
+    while (size) {
+        ssize_t done = pread(spool->descriptor, data, size, spool->read);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        data += done;
+        size -= (size_t)done;
+        spool->read += done;
+    }
+    return true;
+}
+
+cog_status bag_spool_read(struct bag_spool *spool, struct buffer *batch, bool *end,
+                          cog_error *error) {
+    uint64_t size = 0;
+    buffer_reset(batch);
+    if (spool->read == spool->written) {
+        *end = true;
+        return COG_OK;
+    }
+    if (!read_all(spool, (char *)&size, sizeof size))
+        return error_system(error, "read", "scratch file");
+    if (!buffer_reserve(batch, size))
+        return error_memory(error, size, "a batch of documents");
+    if (!read_all(spool, batch->data, size))
+        return error_system(error, "read", "scratch file");
+    batch->size = size;
+    return COG_OK;
+}
+
+void bag_spool_decode(const struct buffer *batch, size_t *at, struct bytes_view *id,
+                      struct bag_view *bag) {
+    struct spooled header;
+    const char *data = batch->data + *at;
+    memcpy(&header, data, sizeof header);
+    data += sizeof header;
+    *bag = (struct bag_view){.hashes = (const uint64_t *)(const void *)data,
+                             .count = header.term_count,
+                             .length = header.length};
+    data += header.term_count * sizeof *bag->hashes;
+    bag->frequencies = (const uint32_t *)(const void *)data;
+    data += padded_size(header.term_count * sizeof *bag->frequencies);
+    *id = view_of(data, header.id_size);
+    *at = (size_t)(data - batch->data) + padded_size(header.id_size);
+}
