@@ -21,9 +21,10 @@
 #include "base/threads.h"
 #include "evaluate/neighbour_measures.h"
 #include "hamming/hamming.h"
+#include "index/flat.h"
 #include "index/slices.h"
 
-enum { BITS = 1024, CENTRES = 10000, K = 30, CDR_DEPTH = 10, BLOCK = 4096, MAX_QUERIES = 1000 };
+enum { BITS = 1024, CENTRES = 10000, K = 30, CDR_DEPTH = 10, MAX_QUERIES = 1000 };
 
 struct world {
     size_t rows, queries;
@@ -101,28 +102,20 @@ static double median(double *values, size_t count) {
     return values[count / 2];
 }
 
-static void scan(const struct world *world, const uint8_t *query, struct neighbours *nearest) {
-    static uint16_t distances[BLOCK];
-    static uint32_t positions[BLOCK + 16];
-    for (size_t row = 0; row < world->rows; row += BLOCK) {
-        size_t count = world->rows - row < BLOCK ? world->rows - row : BLOCK;
-        hamming_scan(&world->signatures, query, row, count, distances);
-        size_t found =
-            hamming_kernels()->select(distances, count, neighbours_limit(nearest), positions);
-        for (size_t i = 0; i < found; i++)
-            neighbours_offer(nearest, (uint32_t)(row + positions[i]), distances[positions[i]]);
-    }
-    neighbours_sort(nearest);
-}
-
 static void find_truth(struct world *world) {
     double times[MAX_QUERIES];
     world->truth = memory_array(world->queries * K, sizeof *world->truth);
     for (size_t query = 0; query < world->queries; query++) {
-        struct neighbours nearest = {world->truth + query * K, 0, K};
+        struct signatures_view one = world->signatures;
+        struct flat_results results = {0};
+        one.data = signature_row(&one, query_row(world, query));
+        one.rows = 1;
         double start = thread_ms();
-        scan(world, signature_row(&world->signatures, query_row(world, query)), &nearest);
+        if (flat_search_topk(&world->signatures, &one, K, 1, &results, NULL) != COG_OK)
+            exit(1);
         times[query] = thread_ms() - start;
+        memcpy(world->truth + query * K, results.items, K * sizeof *world->truth);
+        flat_results_free(&results);
     }
     world->scan_ms = median(times, world->queries);
     printf("exhaustive scan, one query at a time (%s): %.3f ms\n",

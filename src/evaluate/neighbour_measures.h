@@ -2,7 +2,7 @@
 #ifndef COGNATE_EVALUATE_NEIGHBOUR_MEASURES_H
 #define COGNATE_EVALUATE_NEIGHBOUR_MEASURES_H
 
-#include "index/neighbours.h"
+#include "index/topk.h"
 
 /* CDR@p of "Approximate Nearest-Neighbour Search with Inverted Signature Slice Lists", section 6:
  * the mean over i <= p of DR(i), the sum of the i least true distances by the sum of the first i

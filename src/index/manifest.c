@@ -43,8 +43,7 @@ static cog_status append_entry(struct manifest *manifest, struct manifest_entry 
     return COG_OK;
 }
 
-/* ---- Reading
- * ------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static cog_status damaged(const struct container *container, cog_error *error) {
     return error_set(error, COG_ERR_FORMAT, "%s: the list of segments is damaged", container->path);
@@ -126,8 +125,7 @@ cog_status manifest_read(const char *folder, struct manifest *manifest, cog_erro
     return status;
 }
 
-/* ---- Writing
- * ------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static cog_status write_entries(const struct manifest *manifest, struct container_writer *writer,
                                 cog_error *error) {
@@ -227,8 +225,7 @@ cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
     return status;
 }
 
-/* ---- Removed rows
- * -------------------------------------------------------------------------------- */
+/* ---- Removed rows ---------------------------------------------------------------------------- */
 
 bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row) {
     size_t low = 0, high = entry->removed_count;

@@ -15,15 +15,14 @@
 
 #include "base/error.h"
 #include "hamming/signatures.h"
-#include "index/neighbours.h"
+#include "index/topk.h"
 
 enum {
     SLICE_WIDTH_MAX = 26,   /* bits; the lists of one slice then take 256 MiB of offsets */
     SLICE_COUNT_MAX = 4096, /* one-bit slices of the longest signature */
 };
 
-/* ---- Layout
- * -------------------------------------------------------------------------------------- */
+/* ---- Layout ---------------------------------------------------------------------------------- */
 
 /* Slices cover the signature from bit 0 on; the first wide_count have one bit more than the others
  * (section 5.1). */
@@ -55,8 +54,7 @@ static inline size_t slice_first_offset(const struct slice_layout *layout, unsig
     return (wide << layout->narrow_width) + ((size_t)slice << layout->narrow_width) + slice;
 }
 
-/* ---- Lists
- * --------------------------------------------------------------------------------------- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 /* Borrowed, from slice_lists or a file. The rows of slice s with value v are postings[s * rows +
  * o[v]] up to o[v + 1], rising, where o are the offsets of the slice. Nothing is trusted: searching
@@ -82,8 +80,7 @@ void slice_lists_free(struct slice_lists *lists);
 /* Reads all lists: offsets rise, rows rise and exist. The error names the first fault. */
 cog_status slices_check(const struct slices_view *view, cog_error *error);
 
-/* ---- Search
- * -------------------------------------------------------------------------------------- */
+/* ---- Search ---------------------------------------------------------------------------------- */
 
 /* What is asked. Zero-initialise and fill in. */
 struct slices_request {

@@ -2,13 +2,10 @@
 
 #include "base/memory.h"
 #include "hamming/hamming.h"
-#include "index/slices.h"
+#include "index/flat.h"
 #include "index/slices_scores.h"
 
-enum {
-    SCAN_BLOCK = 4096,           /* rows */
-    CANDIDATES_PER_VERIFIED = 4, /* expected by chance; the best are verified */
-};
+enum { CANDIDATES_PER_VERIFIED = 4 }; /* expected by chance; the best are verified */
 
 /* Costs that decide between lists and a scan, in picoseconds: what one list, one posting and one
  * byte of signatures took on server processors. Only speed depends on them. */
@@ -22,8 +19,7 @@ struct slices_searcher {
     uint16_t *distances;
     struct neighbour *hits;
     size_t hit_capacity;
-    uint32_t positions[SCAN_BLOCK + 16];
-    uint16_t block_distances[SCAN_BLOCK];
+    struct topk nearest;
     struct slice_reading reading;
     uint8_t admitted[SLICE_COUNT_MAX], reach[SLICE_COUNT_MAX]; /* rings of each slice */
 };
@@ -60,12 +56,12 @@ void slices_searcher_free(struct slices_searcher *searcher) {
     free(searcher->chosen);
     free(searcher->distances);
     free(searcher->hits);
+    topk_free(&searcher->nearest);
     slice_reading_free(&searcher->reading);
     free(searcher);
 }
 
-/* ---- Verification
- * -------------------------------------------------------------------------------- */
+/* ---- Verification ---------------------------------------------------------------------------- */
 
 /* Puts up to `most` candidates of the highest scores into chosen; returns how many and the highest
  * score that was left out (threshold - 1 if none was). */
@@ -98,62 +94,58 @@ static cog_status reserve_hits(struct slices_searcher *searcher, size_t count, c
     return COG_OK;
 }
 
-/* True distances of the chosen rows, the k nearest or those within the radius into hits. */
-static void keep_hits(struct slices_searcher *searcher, const struct slices_request *request,
-                      const uint32_t *rows, size_t first_row, const uint16_t *distances,
-                      size_t count, struct neighbours *hits) {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t row = rows ? rows[i] : (uint32_t)(first_row + i);
-        if (request->k) {
-            if (distances[i] <= neighbours_limit(hits))
-                neighbours_offer(hits, row, distances[i]);
-        } else if (distances[i] <= request->radius_bits) {
-            searcher->hits[hits->count++] = (struct neighbour){distances[i], row};
-        }
-    }
-}
-
+/* True distances of the first `count` chosen rows; the k nearest or those within the radius become
+ * hits. */
 static cog_status verify(struct slices_searcher *searcher, const uint8_t *query,
-                         const struct slices_request *request, size_t count,
-                         struct neighbours *hits, cog_error *error) {
-    cog_status status = reserve_hits(searcher, request->k ? hits->k : count, error);
+                         const struct slices_request *request, size_t count, size_t *hit_count,
+                         cog_error *error) {
+    struct topk *nearest = &searcher->nearest;
+    cog_status status = reserve_hits(searcher, request->k ? request->k : count, error);
+    if (status == COG_OK && request->k && (nearest->k != request->k || !nearest->items)) {
+        topk_free(nearest);
+        status = topk_init(nearest, request->k, searcher->view->layout.bits, error);
+    }
     if (status != COG_OK)
         return status;
-    hits->items = searcher->hits;
     hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
-    keep_hits(searcher, request, searcher->chosen, 0, searcher->distances, count, hits);
+    *hit_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (request->k)
+            topk_add(nearest, searcher->chosen[i], searcher->distances[i]);
+        else if (searcher->distances[i] <= request->radius_bits)
+            searcher->hits[(*hit_count)++] =
+                (struct neighbour){searcher->chosen[i], searcher->distances[i]};
+    }
+    if (request->k)
+        *hit_count = topk_finish(nearest, searcher->hits);
+    else
+        qsort(searcher->hits, *hit_count, sizeof *searcher->hits, neighbour_compare);
     return COG_OK;
 }
 
 static cog_status scan(struct slices_searcher *searcher, const uint8_t *query,
                        const struct slices_request *request, struct slices_answer *answer,
                        cog_error *error) {
-    size_t rows = searcher->view->rows;
-    struct neighbours hits = {NULL, 0, request->k};
-    cog_status status = reserve_hits(searcher, request->k, error);
-    for (size_t row = 0; status == COG_OK && row < rows; row += SCAN_BLOCK) {
-        size_t count = rows - row < SCAN_BLOCK ? rows - row : SCAN_BLOCK;
-        hamming_scan(searcher->signatures, query, row, count, searcher->block_distances);
-        if (!request->k)
-            status = reserve_hits(searcher, hits.count + count, error);
-        hits.items = searcher->hits;
-        uint32_t limit = request->k ? neighbours_limit(&hits) : request->radius_bits;
-        size_t found =
-            hamming_kernels()->select(searcher->block_distances, count, limit, searcher->positions);
-        for (size_t i = 0; status == COG_OK && i < found; i++)
-            keep_hits(searcher, request, NULL, row + searcher->positions[i],
-                      &searcher->block_distances[searcher->positions[i]], 1, &hits);
-    }
-    neighbour_array_sort(searcher->hits, hits.count);
+    const struct signatures_view *rows = searcher->signatures;
+    struct signatures_view queries = {query, 1, rows->bits, rows->stride_bytes};
+    struct flat_results results = {0};
+    cog_status status =
+        request->k ? flat_search_topk(rows, &queries, request->k, 1, &results, error)
+                   : flat_search_radius(rows, &queries, request->radius_bits, 1, &results, error);
+    size_t count = status == COG_OK ? results.offsets[1] : 0;
+    if (status == COG_OK)
+        status = reserve_hits(searcher, count, error);
+    if (status == COG_OK && count)
+        memcpy(searcher->hits, results.items, count * sizeof *searcher->hits);
+    flat_results_free(&results);
     answer->hits = searcher->hits;
-    answer->count = hits.count;
-    answer->verified += rows;
+    answer->count = count;
+    answer->verified += rows->rows;
     answer->exact = true;
     return status;
 }
 
-/* ---- Search
- * -------------------------------------------------------------------------------------- */
+/* ---- Search ---------------------------------------------------------------------------------- */
 
 /* How the lists that were found are to be used. */
 struct plan {
@@ -167,22 +159,20 @@ static cog_status finish(struct slices_searcher *searcher, const uint8_t *query,
                          const struct slices_request *request, const struct plan *plan,
                          unsigned threshold, struct slices_answer *answer, cog_error *error) {
     unsigned left_out = 0;
-    size_t count = choose_candidates(searcher, plan->most, threshold, &left_out);
-    struct neighbours hits = {NULL, 0, request->k};
+    size_t count = choose_candidates(searcher, plan->most, threshold, &left_out), hits = 0;
     cog_status status = verify(searcher, query, request, count, &hits, error);
     if (status != COG_OK)
         return status;
-    neighbour_array_sort(searcher->hits, hits.count);
+    /* No row without a true distance can be nearer than this. */
     uint32_t bound =
         left_out < SLICE_SCORE_MAX && left_out < plan->total ? plan->total - left_out : 0;
     if (bound > plan->admit_total)
         bound = plan->admit_total;
-    bool full = hits.count == request->k;
-    uint32_t farthest = full && hits.count ? searcher->hits[hits.count - 1].distance : UINT32_MAX;
+    bool certified = request->k ? hits == request->k && searcher->hits[hits - 1].distance < bound
+                                : request->radius_bits < bound;
     answer->hits = searcher->hits;
-    answer->count = hits.count;
-    answer->exact = (request->k ? full && farthest < bound : request->radius_bits < bound) ||
-                    count == searcher->view->rows;
+    answer->count = hits;
+    answer->exact = certified || count == searcher->view->rows;
     answer->lists += searcher->reading.count;
     answer->postings += searcher->reading.postings;
     answer->candidates = searcher->scores.candidate_count;
@@ -215,6 +205,14 @@ static void set_reach(const struct slices_view *view, unsigned reach, uint8_t *r
     }
 }
 
+static size_t verify_limit(const struct slices_searcher *searcher,
+                           const struct slices_request *request) {
+    size_t most = request->verify ? request->verify : SLICES_VERIFY_DEFAULT;
+    if (most < request->k)
+        most = request->k;
+    return most < searcher->view->rows ? most : searcher->view->rows;
+}
+
 /* Expansion to i, admission to j (sections 5.2 and 6.2). */
 static cog_status search_expanded(struct slices_searcher *searcher, const uint8_t *query,
                                   const struct slices_request *request,
@@ -222,9 +220,7 @@ static cog_status search_expanded(struct slices_searcher *searcher, const uint8_
     struct slice_reading *reading = &searcher->reading;
     const struct slices_view *view = searcher->view;
     unsigned admit = request->admit < request->expand ? request->admit : request->expand;
-    struct plan plan = {.most = request->verify ? request->verify : SLICES_VERIFY_DEFAULT};
-    if (plan.most < request->k)
-        plan.most = request->k;
+    struct plan plan = {.most = verify_limit(searcher, request)};
     set_reach(view, request->expand + 1, searcher->reach, &plan.total);
     set_reach(view, admit + 1, searcher->admitted, &plan.admit_total);
     slice_reading_reset(reading);
@@ -245,9 +241,7 @@ static cog_status search_expanded(struct slices_searcher *searcher, const uint8_
 static cog_status search_probes(struct slices_searcher *searcher, const uint8_t *query,
                                 const struct slices_request *request, struct slices_answer *answer,
                                 cog_error *error) {
-    struct plan plan = {.most = request->verify ? request->verify : SLICES_VERIFY_DEFAULT};
-    if (plan.most < request->k)
-        plan.most = request->k;
+    struct plan plan = {.most = verify_limit(searcher, request)};
     slice_reading_reset(&searcher->reading);
     cog_status status = slice_reading_add_probes(&searcher->reading, searcher->view, query,
                                                  request->weights, request->probes, error);

@@ -24,8 +24,7 @@ enum {
 #define CONTAINER_MANIFEST CONTAINER_TAG('m', 'a', 'n', 'i')
 #define CONTAINER_LEXICON CONTAINER_TAG('l', 'e', 'x', 'i')
 
-/* ---- Writing
- * ------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 struct container_writer;
 
@@ -48,8 +47,7 @@ cog_status container_writer_commit(struct container_writer *writer, cog_error *e
 /* Releases; without a commit nothing stays. Accepts NULL. */
 void container_writer_close(struct container_writer *writer);
 
-/* ---- Reading
- * ------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 struct container_section {
     uint32_t kind;

@@ -49,9 +49,9 @@ static size_t plain_search(const struct collection *set, const uint8_t *query,
         unsigned distance =
             plain_distance(query, signature_row(&set->view, row), 0, set->view.bits);
         if (request->k || distance <= request->radius_bits)
-            hits[count++] = (struct neighbour){distance, (uint32_t)row};
+            hits[count++] = (struct neighbour){(uint32_t)row, distance};
     }
-    neighbour_array_sort(hits, count);
+    qsort(hits, count, sizeof *hits, neighbour_compare);
     return request->k && count > request->k ? request->k : count;
 }
 
@@ -439,8 +439,8 @@ TEST(slices_of_nothing) {
 }
 
 TEST(neighbour_measures_follow_their_definitions) {
-    struct neighbour exact[] = {{0, 1}, {2, 5}, {4, 3}, {4, 9}};
-    struct neighbour found[] = {{0, 1}, {4, 9}, {5, 8}, {9, 2}};
+    struct neighbour exact[] = {{1, 0}, {5, 2}, {3, 4}, {9, 4}};
+    struct neighbour found[] = {{1, 0}, {9, 4}, {8, 5}, {2, 9}};
     /* DR: 0/0 = 1, 2/4, 6/9, 10/18 */
     double expected = (1 + 0.5 + 6.0 / 9 + 10.0 / 18) / 4;
     CHECK(cumulative_distance_ratio(exact, 4, found, 4, 4, 64) - expected < 1e-12);
