@@ -24,7 +24,7 @@ struct command {
     int (*run)(const struct arguments *arguments);
 };
 
-extern const struct command command_dedup, command_pairs, command_sign;
+extern const struct command command_dedup, command_pairs, command_sign, command_lexicon;
 
 extern const struct command *const commands[]; /* ends with NULL */
 

@@ -2,7 +2,8 @@
 
 #include "command.h"
 
-const struct command *const commands[] = {&command_dedup, &command_pairs, &command_sign, NULL};
+const struct command *const commands[] = {&command_dedup, &command_pairs, &command_sign,
+                                          &command_lexicon, NULL};
 
 static void print_overview(FILE *stream) {
     fputs("usage: cognate COMMAND [OPTIONS] ...\n\n"

@@ -59,6 +59,18 @@
     X(DENSITY, "density", 0, "X", NULL,                                                            \
       "topsig: share of a term's positions that are +1, and as many -1 (1/6)")                     \
     X(VALUE_BITS, "value-bits", 0, "N", NULL, "minhash: bits kept of each value (32)")             \
+    X(FROM, "from", 0, "LANG|IN", NULL, "lexicon: source language; link: documents of that side")  \
+    X(TO, "to", 0, "LANG|IN", NULL, "lexicon: target language; link: documents of that side")      \
+    X(PAIRS_FORMAT, "pairs-format", 0, "FORMAT", "auto|tsv|text|tmx|po",                           \
+      "format of the parallel text (auto: by extension)")                                          \
+    X(MODEL1, "model1", 0, "N", NULL, "iterations of Model 1 (5)")                                 \
+    X(AGREE, "agree", 0, "N", NULL, "iterations with position and agreement (5)")                  \
+    X(DIAGONAL, "diagonal", 0, "X", NULL, "how strongly words keep their place (4)")               \
+    X(NULL, "null", 0, "P", NULL, "probability that a word has no counterpart (0.08)")             \
+    X(MIN_COUNT, "min-count", 0, "N", NULL, "do not learn words that are rarer (2)")               \
+    X(MAX_WORDS, "max-words", 0, "N", NULL, "leave out longer sentences (70)")                     \
+    X(ENTRIES, "entries", 0, "N", NULL, "keep the N best translations of a word (15)")             \
+    X(MASS, "mass", 0, "P", NULL, "keep translations up to this share of the mass (0.95)")         \
     X(THREADS, "threads", 0, "N", NULL, "threads to use (all processors)")                         \
     X(MEMORY, "memory", 0, "SIZE", NULL, "memory budget, such as 800M or 4G (none)")               \
     X(STATS, "stats", 0, "FILE", NULL, "write what was done as a JSON object")                     \

@@ -322,6 +322,49 @@ COG_API size_t cog_clusters_document_count(const cog_clusters *clusters);
 COG_API bool cog_clusters_is_kept(const cog_clusters *clusters, uint32_t row);
 COG_API const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, size_t *size);
 
+/* ---- Across languages ------------------------------------------------------------------------------- */
+
+/* A word-translation table from one language to another: p(to | from) and p(from | to). Its words are
+ * terms as documents have them. */
+typedef struct cog_lexicon cog_lexicon;
+
+typedef enum cog_pair_format {
+    COG_PAIRS_AUTO, /* by extension: .tmx, .po, .txt or the source language's code; else tsv */
+    COG_PAIRS_TSV,  /* from TAB to */
+    COG_PAIRS_TEXT, /* two files, line by line; paths are taken two by two */
+    COG_PAIRS_TMX,
+    COG_PAIRS_PO,
+} cog_pair_format;
+
+typedef struct cog_lexicon_options {
+    const char *from, *to;  /* ISO 639-1; needed */
+    cog_term_options terms; /* of both languages; its lang is not looked at */
+    unsigned max_entries;   /* of a word's translations the best so many are kept, */
+    double mass;            /* or those that have this share of the probability */
+    /* Training: */
+    cog_pair_format format;
+    unsigned model1_iterations, agreement_iterations;
+    double null_probability; /* that a word has no counterpart */
+    double diagonal;         /* how strongly words keep to their place in the sentence; 0: not */
+    unsigned min_count;      /* rarer words are not learnt */
+    unsigned max_words;      /* longer sentences are left out */
+} cog_lexicon_options;
+COG_API void cog_lexicon_options_init(cog_lexicon_options *options);
+
+/* From parallel text: IBM Model 1, then alignment by agreement of both directions. The same table for
+ * any number of threads. */
+COG_API cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
+                                     const cog_lexicon_options *options, const cog_run_options *run,
+                                     cog_lexicon **lexicon, cog_report *report, cog_error *error);
+COG_API cog_status cog_lexicon_save(const cog_lexicon *lexicon, const char *path, cog_error *error);
+COG_API cog_status cog_lexicon_open(const char *path, cog_lexicon **lexicon, cog_error *error);
+COG_API void cog_lexicon_free(cog_lexicon *lexicon);
+/* The languages' codes; owned by the lexicon. */
+COG_API const char *cog_lexicon_from(const cog_lexicon *lexicon);
+COG_API const char *cog_lexicon_to(const cog_lexicon *lexicon);
+COG_API size_t cog_lexicon_words(const cog_lexicon *lexicon);
+COG_API size_t cog_lexicon_entries(const cog_lexicon *lexicon);
+
 #ifdef __cplusplus
 }
 #endif

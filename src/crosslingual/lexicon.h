@@ -1,0 +1,49 @@
+/* A word-translation table: for each word of the source language its translations, with p(to |
+ * from) and p(from | to). Words are terms as documents have them (stems), known by hash and kept as
+ * strings for people and for splitting compounds. A probability of 0 means that the entry did not
+ * survive the pruning in that direction. */
+#ifndef COGNATE_CROSSLINGUAL_LEXICON_H
+#define COGNATE_CROSSLINGUAL_LEXICON_H
+
+#include "crosslingual/pair_table.h"
+#include "store/settings.h"
+
+/* The translations of word w are entries offsets[w] .. offsets[w + 1], in falling order of
+ * to_given_from, then of from_given_to, then by word. Zero-initialise; lexicon_free releases. */
+struct lexicon {
+    struct word_table from, to; /* counts: how often in the parallel text, 0 where unknown */
+    uint64_t *offsets;          /* from.count + 1 */
+    uint32_t *targets;
+    float *to_given_from, *from_given_to;
+    struct settings settings; /* languages, and how terms and table were made */
+};
+void lexicon_free(struct lexicon *lexicon);
+
+static inline size_t lexicon_entry_count(const struct lexicon *lexicon) {
+    return lexicon->offsets ? (size_t)lexicon->offsets[lexicon->from.count] : 0;
+}
+
+/* What is kept of a word's distribution: entries in falling order until there are so many, or until
+ * they have this share of the mass; then they are scaled to 1 again. */
+struct prune_options {
+    unsigned max_entries;
+    double mass;
+};
+
+/* One translation before pruning. Words are numbers in the lexicon's tables. */
+struct lexicon_entry {
+    uint32_t from, to;
+    float to_given_from, from_given_to;
+};
+
+/* Prunes each direction by itself and orders the entries; lexicon->from and to have the words. The
+ * order of the entries does not matter, and `entries` is used up. */
+cog_status lexicon_build(struct lexicon *lexicon, struct lexicon_entry *entries, size_t count,
+                         const struct prune_options *prune, cog_error *error);
+
+/* From trained probabilities; words without entries are left out. */
+cog_status lexicon_from_table(struct lexicon *lexicon, const struct pair_corpus *corpus,
+                              const struct pair_table *table, const struct prune_options *prune,
+                              cog_error *error);
+
+#endif

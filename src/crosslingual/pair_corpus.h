@@ -1,0 +1,45 @@
+/* Parallel text as numbers: the terms of every sentence pair, made by the analyzer that makes the
+ * terms of documents, and the words behind them. About 4 bytes a term. */
+#ifndef COGNATE_CROSSLINGUAL_PAIR_CORPUS_H
+#define COGNATE_CROSSLINGUAL_PAIR_CORPUS_H
+
+#include "crosslingual/pair_reader.h"
+#include "crosslingual/word_table.h"
+#include "text/analyzer.h"
+
+/* One language's side. Sentence s is words[ends[s - 1] .. ends[s]); a word that is too rare to be
+ * learnt stands as WORD_NONE, so that the others keep their places. */
+struct pair_side {
+    struct word_table vocabulary;
+    uint32_t *words;
+    uint64_t *ends;
+    size_t word_capacity, end_capacity;
+};
+
+/* Zero-initialise; pair_corpus_free releases. */
+struct pair_corpus {
+    struct pair_side from, to;
+    size_t count;             /* sentence pairs */
+    uint64_t too_long, empty; /* pairs left out */
+};
+
+struct pair_corpus_options {
+    struct term_options from, to;
+    unsigned max_words; /* longer sentences (in terms) are left out */
+    unsigned min_count; /* rarer words are not learnt */
+    unsigned threads;
+    /* Called after each batch with the pairs so far; may be NULL. */
+    cog_status (*progress)(void *context, uint64_t pairs, cog_error *error);
+    void *progress_context;
+};
+
+cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *reader,
+                            const struct pair_corpus_options *options, cog_error *error);
+void pair_corpus_free(struct pair_corpus *corpus);
+uint64_t pair_corpus_memory_bytes(const struct pair_corpus *corpus);
+
+static inline uint64_t pair_side_begin(const struct pair_side *side, size_t sentence) {
+    return sentence ? side->ends[sentence - 1] : 0;
+}
+
+#endif

@@ -1,0 +1,139 @@
+#include "crosslingual/pair_table.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+
+enum { FIRST_ENTRIES = 1024 };
+
+static size_t shard_bytes(const struct pair_shard *shard) {
+    return (shard->mask + 1) * sizeof *shard->entries;
+}
+
+/* The entry of the key, or the free one where it belongs. */
+static struct pair_entry *find_place(const struct pair_shard *shard, uint64_t key) {
+    uint64_t at = (pair_hash(key) >> 16) & shard->mask;
+    while (shard->entries[at].key && shard->entries[at].key >> PAIR_SHIFT_BITS != key)
+        at = (at + 1) & shard->mask;
+    return &shard->entries[at];
+}
+
+static bool shard_resize(struct pair_shard *shard, size_t entry_count) {
+    struct pair_shard grown = {.mask = entry_count - 1, .used = shard->used};
+    grown.entries = memory_large(shard_bytes(&grown));
+    if (!grown.entries)
+        return false;
+    for (uint64_t i = 0; shard->entries && i <= shard->mask; i++)
+        if (shard->entries[i].key)
+            *find_place(&grown, shard->entries[i].key >> PAIR_SHIFT_BITS) = shard->entries[i];
+    if (shard->entries)
+        memory_large_free(shard->entries, shard_bytes(shard));
+    *shard = grown;
+    return true;
+}
+
+/* Counts in to_count how often the pair meets. */
+static bool shard_meet(struct pair_shard *shard, uint64_t key) {
+    struct pair_entry *entry = find_place(shard, key);
+    if (!entry->key) {
+        if (shard->used >= (shard->mask + 1) / 4 * 3) {
+            if (!shard_resize(shard, (shard->mask + 1) * 2))
+                return false;
+            entry = find_place(shard, key);
+        }
+        entry->key = key << PAIR_SHIFT_BITS;
+        shard->used++;
+    }
+    if (entry->to_count < 1u << PAIR_UNIT_BITS)
+        entry->to_count++;
+    return true;
+}
+
+/* From meetings to the unit of the counts, and to uniform probabilities. */
+static void shard_start(struct pair_shard *shard) {
+    for (uint64_t i = 0; i <= shard->mask; i++) {
+        struct pair_entry *entry = &shard->entries[i];
+        if (!entry->key)
+            continue;
+        unsigned bits = entry->to_count > 1 ? 32 - (unsigned)__builtin_clz(entry->to_count - 1) : 0;
+        entry->key |= PAIR_UNIT_BITS - bits;
+        entry->to_given_from = entry->from_given_to = 1;
+        entry->to_count = entry->from_count = 0;
+    }
+}
+
+struct table_building {
+    const struct pair_corpus *corpus;
+    struct pair_table *table;
+};
+
+/* Every shard looks at the whole text for its words: that costs a look a word, while the pairs cost
+ * more and stay in the cache. */
+static cog_status build_shard(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
+    (void)worker;
+    (void)end;
+    const struct table_building *building = context;
+    const struct pair_side *from = &building->corpus->from, *to = &building->corpus->to;
+    struct pair_shard *shard = &building->table->shards[begin];
+    bool enough = shard_resize(shard, FIRST_ENTRIES);
+    for (size_t s = 0; s < building->corpus->count && enough; s++) {
+        uint64_t to_begin = pair_side_begin(to, s), to_end = to->ends[s];
+        for (uint64_t i = pair_side_begin(from, s); i < from->ends[s]; i++) {
+            uint32_t word = from->words[i];
+            if (word == WORD_NONE || pair_shard_of(word) != begin)
+                continue;
+            for (uint64_t j = to_begin; j < to_end && enough; j++)
+                if (to->words[j] != WORD_NONE)
+                    enough = shard_meet(shard, pair_key(word, to->words[j]));
+        }
+    }
+    if (!enough)
+        return error_memory(error, shard_bytes(shard) * 2, "the table of word pairs");
+    shard_start(shard);
+    return COG_OK;
+}
+
+cog_status pair_table_create(const struct pair_corpus *corpus, unsigned threads,
+                             struct pair_table **result, cog_error *error) {
+    uint64_t limit = (1u << PAIR_WORD_BITS) - 2;
+    if (corpus->from.vocabulary.count > limit || corpus->to.vocabulary.count > limit)
+        return error_set(error, COG_ERR_MEMORY, "more than half a billion distinct words");
+    struct pair_table *table = memory_zeroed_array(1, sizeof *table);
+    if (!table)
+        return error_memory(error, sizeof *table, "the table of word pairs");
+    table->from_words = corpus->from.vocabulary.count;
+    table->to_words = corpus->to.vocabulary.count;
+    struct table_building building = {corpus, table};
+    cog_status status = parallel_for(threads, PAIR_SHARDS, 1, build_shard, &building, error);
+    if (status != COG_OK) {
+        pair_table_free(table);
+        return status;
+    }
+    *result = table;
+    return COG_OK;
+}
+
+void pair_table_free(struct pair_table *table) {
+    if (!table)
+        return;
+    for (int i = 0; i < PAIR_SHARDS; i++)
+        if (table->shards[i].entries)
+            memory_large_free(table->shards[i].entries, shard_bytes(&table->shards[i]));
+    free(table);
+}
+
+size_t pair_table_used(const struct pair_table *table) {
+    size_t used = 0;
+    for (int i = 0; i < PAIR_SHARDS; i++)
+        used += table->shards[i].used;
+    return used;
+}
+
+uint64_t pair_table_memory_bytes(const struct pair_table *table) {
+    uint64_t bytes = sizeof *table;
+    for (int i = 0; i < PAIR_SHARDS; i++)
+        bytes += shard_bytes(&table->shards[i]);
+    return bytes;
+}

@@ -1,0 +1,86 @@
+/* The word pairs that occur together in some sentence pair, with the probabilities of both
+ * directions and the counts that the next ones come from: 24 bytes an entry. Split into shards by
+ * the word of the source language, each an open-addressing hash table, so that shards are built and
+ * normalised in parallel; counts are fixed-point integers, so that sums do not depend on the order
+ * of addition. */
+#ifndef COGNATE_CROSSLINGUAL_PAIR_TABLE_H
+#define COGNATE_CROSSLINGUAL_PAIR_TABLE_H
+
+#include "base/hash.h"
+#include "crosslingual/pair_corpus.h"
+
+/* A count is an integer in units of 2^-shift. The shift is as large as the number of times that the
+ * two words met allows, because a posterior is at most 1: at 31 for a pair that met once. */
+struct pair_entry {
+    uint64_t key; /* from + 1 in 29 bits, to in 29 bits, shift in 6; 0 where free */
+    float to_given_from;
+    float from_given_to;
+    uint32_t to_count;
+    uint32_t from_count;
+};
+_Static_assert(sizeof(struct pair_entry) == 24, "an entry of the table of pairs");
+
+enum { PAIR_SHARDS = 64, PAIR_WORD_BITS = 29, PAIR_SHIFT_BITS = 6, PAIR_UNIT_BITS = 31 };
+
+struct pair_shard {
+    struct pair_entry *entries;
+    uint64_t mask; /* number of entries - 1 */
+    size_t used;
+};
+
+struct pair_table {
+    struct pair_shard shards[PAIR_SHARDS];
+    size_t from_words, to_words;
+};
+
+/* All pairs of the corpus, each probability 1 (uniform). */
+cog_status pair_table_create(const struct pair_corpus *corpus, unsigned threads,
+                             struct pair_table **table, cog_error *error);
+void pair_table_free(struct pair_table *table);
+size_t pair_table_used(const struct pair_table *table);
+uint64_t pair_table_memory_bytes(const struct pair_table *table);
+
+static inline uint64_t pair_key(uint32_t from, uint32_t to) {
+    return ((uint64_t)from + 1) << PAIR_WORD_BITS | to;
+}
+
+static inline uint64_t pair_hash(uint64_t key) {
+    return (key * 0x9e3779b97f4a7c15u) ^ (key >> 23) * 0xbf58476d1ce4e5b9u;
+}
+
+static inline unsigned pair_shard_of(uint32_t from) {
+    return (from * 0x9e3779b1u) >> 26;
+}
+
+static inline uint32_t entry_from(const struct pair_entry *entry) {
+    return (uint32_t)(entry->key >> (PAIR_WORD_BITS + PAIR_SHIFT_BITS)) - 1;
+}
+
+static inline uint32_t entry_to(const struct pair_entry *entry) {
+    return (uint32_t)(entry->key >> PAIR_SHIFT_BITS) & ((1u << PAIR_WORD_BITS) - 1);
+}
+
+static inline unsigned entry_shift(const struct pair_entry *entry) {
+    return (unsigned)entry->key & ((1u << PAIR_SHIFT_BITS) - 1);
+}
+
+/* Where the search for a pair begins: to be prefetched. */
+static inline struct pair_entry *pair_table_start(const struct pair_table *table, uint32_t from,
+                                                  uint32_t to) {
+    const struct pair_shard *shard = &table->shards[pair_shard_of(from)];
+    return &shard->entries[(pair_hash(pair_key(from, to)) >> 16) & shard->mask];
+}
+
+/* The entry of a pair that is in the table. */
+static inline struct pair_entry *pair_table_find(const struct pair_table *table, uint32_t from,
+                                                 uint32_t to, struct pair_entry *start) {
+    const struct pair_shard *shard = &table->shards[pair_shard_of(from)];
+    uint64_t key = pair_key(from, to);
+    struct pair_entry *entry = start, *end = shard->entries + shard->mask + 1;
+    while (entry->key >> PAIR_SHIFT_BITS != key)
+        if (++entry == end)
+            entry = shard->entries;
+    return entry;
+}
+
+#endif
