@@ -1,0 +1,56 @@
+/* Rows by key, for keys of up to 64 bits: the rows sorted by key, and a directory of the keys'
+ * first bits. Where the directory spans the whole key, the keys themselves are not kept. */
+#ifndef COGNATE_INDEX_KEY_TABLE_H
+#define COGNATE_INDEX_KEY_TABLE_H
+
+#include "index/key_sort.h"
+
+/* Zero-initialise; key_table_free releases. */
+struct key_table {
+    struct key_array entries; /* sorted by key, then as they came; keys may be NULL */
+    uint32_t *starts;         /* of each value of the first directory_bits bits, and the end */
+    unsigned directory_bits;
+};
+
+struct key_range {
+    const uint32_t *rows; /* borrowed */
+    size_t count;
+};
+
+/* Takes over the entries, whose keys are left-aligned: a key of key_bits bits stands in the highest
+ * ones. */
+cog_status key_table_build(struct key_table *table, struct key_array *entries, unsigned key_bits,
+                           unsigned threads, cog_error *error);
+void key_table_free(struct key_table *table);
+size_t key_table_bytes(const struct key_table *table);
+
+/* The first place whose key is `key` or more, within [begin, end). */
+static inline size_t key_table_place(const struct key_table *table, size_t begin, size_t end,
+                                     uint64_t key) {
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (table->entries.keys[middle] < key)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* The rows with this (left-aligned) key, in the order in which they came. */
+static inline struct key_range key_table_find(const struct key_table *table, uint64_t key) {
+    if (!table->starts)
+        return (struct key_range){NULL, 0};
+    uint64_t cell = table->directory_bits ? key >> (64 - table->directory_bits) : 0;
+    size_t begin = table->starts[cell], end = table->starts[cell + 1];
+    if (table->entries.keys) {
+        begin = key_table_place(table, begin, end, key);
+        size_t last = begin;
+        while (last < end && table->entries.keys[last] == key)
+            last++;
+        end = last;
+    }
+    return (struct key_range){table->entries.rows + begin, end - begin};
+}
+
+#endif

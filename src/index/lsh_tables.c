@@ -1,0 +1,202 @@
+#include "index/lsh_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+
+enum { CHUNK_ROWS = 4096 };
+
+/* Keys of a chunk of rows are made twice: to count, and to write where the counts say. Then rows
+ * come in order, whoever writes them. */
+struct filling {
+    const struct lsh_collection *collection;
+    const struct lsh_options *options;
+    struct key_array *entries; /* NULL while counting */
+    uint64_t *places;          /* of chunk c and table t at c * tables + t */
+};
+
+static cog_status fill_row(const struct filling *filling, struct lsh_keyer *keyer,
+                           struct lsh_key *keys, size_t row, uint64_t *places, cog_error *error) {
+    const struct signatures_view *view = filling->collection->signatures;
+    size_t count = 0;
+    cog_status status = lsh_keys_of(keyer, signature_row(view, row), view->stride_bytes,
+                                    lsh_sums(filling->collection, row), filling->options->flip_both,
+                                    keys, &count, error);
+    for (size_t i = 0; i < count && status == COG_OK; i++) {
+        uint64_t place = places[keys[i].table]++;
+        if (!filling->entries)
+            continue;
+        filling->entries[keys[i].table].keys[place] = keys[i].key;
+        filling->entries[keys[i].table].rows[place] = (uint32_t)row;
+    }
+    return status;
+}
+
+static cog_status fill_chunks(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
+    (void)worker;
+    const struct filling *filling = context;
+    const size_t rows = filling->collection->signatures->rows;
+    size_t most = lsh_keys_max(filling->options, filling->options->flip_both);
+    struct lsh_key *keys = memory_array(most, sizeof *keys);
+    struct lsh_keyer keyer = {0};
+    cog_status status = keys ? lsh_keyer_create(&keyer, filling->options, error)
+                             : error_memory(error, most * sizeof *keys, "keys");
+    for (size_t chunk = begin; chunk < end && status == COG_OK; chunk++) {
+        size_t row = chunk * CHUNK_ROWS, left = rows - row;
+        size_t last = row + (left < CHUNK_ROWS ? left : CHUNK_ROWS);
+        for (; row < last && status == COG_OK; row++)
+            status = fill_row(filling, &keyer, keys, row,
+                              filling->places + chunk * filling->options->tables, error);
+    }
+    if (keys)
+        lsh_keyer_free(&keyer);
+    free(keys);
+    return status;
+}
+
+/* Turns counts into places and returns the size of the table. */
+static uint64_t place_chunks(uint64_t *places, size_t chunks, unsigned tables, unsigned table) {
+    uint64_t at = 0;
+    for (size_t chunk = 0; chunk < chunks; chunk++) {
+        uint64_t count = places[chunk * tables + table];
+        places[chunk * tables + table] = at;
+        at += count;
+    }
+    return at;
+}
+
+static cog_status make_room(struct filling *filling, size_t chunks, struct key_array *entries,
+                            cog_error *error) {
+    for (unsigned table = 0; table < filling->options->tables; table++) {
+        uint64_t count = place_chunks(filling->places, chunks, filling->options->tables, table);
+        if (count > UINT32_MAX)
+            return error_set(error, COG_ERR_USAGE,
+                             "a table of %llu entries: flip fewer bits, or flip in the query only",
+                             (unsigned long long)count);
+        cog_status status = key_array_init(&entries[table], count, 1, true, error);
+        if (status != COG_OK)
+            return status;
+    }
+    filling->entries = entries;
+    return COG_OK;
+}
+
+static cog_status fill_tables(struct lsh_tables *tables, struct filling *filling,
+                              struct key_array *entries, size_t chunks, unsigned threads,
+                              cog_error *error) {
+    cog_status status = parallel_for(threads, chunks, 1, fill_chunks, filling, error);
+    if (status == COG_OK)
+        status = make_room(filling, chunks, entries, error);
+    if (status == COG_OK)
+        status = parallel_for(threads, chunks, 1, fill_chunks, filling, error);
+    for (unsigned table = 0; table < tables->options.tables && status == COG_OK; table++)
+        status = key_table_build(&tables->tables[table], &entries[table],
+                                 lsh_key_width(&tables->options), threads, error);
+    return status;
+}
+
+cog_status lsh_tables_build(struct lsh_tables *tables, const struct lsh_collection *collection,
+                            const struct lsh_options *options, unsigned threads, cog_error *error) {
+    *tables = (struct lsh_tables){.options = *options, .rows = collection->signatures->rows};
+    cog_status status =
+        lsh_options_check(options, collection->signatures->bits, collection->sums != NULL, error);
+    if (status != COG_OK)
+        return status;
+    if (tables->rows > UINT32_MAX)
+        return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: join in parts");
+    size_t chunks = tables->rows / CHUNK_ROWS + (tables->rows % CHUNK_ROWS != 0);
+    struct filling filling = {.collection = collection, .options = options};
+    struct key_array *entries = memory_zeroed_array(options->tables, sizeof *entries);
+    filling.places = memory_zeroed_array(chunks * options->tables, sizeof *filling.places);
+    tables->tables = memory_zeroed_array(options->tables, sizeof *tables->tables);
+    if (!entries || !filling.places || !tables->tables)
+        status = error_memory(error, chunks * options->tables * sizeof *filling.places, "tables");
+    else
+        status = fill_tables(tables, &filling, entries, chunks, threads, error);
+    for (unsigned table = 0; entries && table < options->tables; table++)
+        key_array_free(&entries[table]);
+    free(entries);
+    free(filling.places);
+    if (status != COG_OK)
+        lsh_tables_free(tables);
+    return status;
+}
+
+void lsh_tables_free(struct lsh_tables *tables) {
+    for (unsigned table = 0; tables->tables && table < tables->options.tables; table++)
+        key_table_free(&tables->tables[table]);
+    free(tables->tables);
+    *tables = (struct lsh_tables){0};
+}
+
+size_t lsh_tables_bytes(const struct lsh_tables *tables) {
+    size_t bytes = 0;
+    for (unsigned table = 0; table < tables->options.tables; table++)
+        bytes += key_table_bytes(&tables->tables[table]);
+    return bytes;
+}
+
+/* ---- Probing ------------------------------------------------------------------------------------
+ */
+
+cog_status lsh_probing_create(struct lsh_probing *probing, const struct lsh_tables *tables,
+                              cog_error *error) {
+    *probing = (struct lsh_probing){.tables = tables};
+    size_t most = lsh_keys_max(&tables->options, true);
+    probing->keys = memory_array(most, sizeof *probing->keys);
+    probing->seen = memory_zeroed_array(tables->rows, sizeof *probing->seen);
+    cog_status status = lsh_keyer_create(&probing->keyer, &tables->options, error);
+    if (status == COG_OK && (!probing->keys || !probing->seen))
+        status = error_memory(error, tables->rows * sizeof *probing->seen, "candidates");
+    if (status != COG_OK)
+        lsh_probing_free(probing);
+    return status;
+}
+
+void lsh_probing_free(struct lsh_probing *probing) {
+    if (probing->keyer.options)
+        lsh_keyer_free(&probing->keyer);
+    free(probing->keys);
+    free(probing->seen);
+    free(probing->candidates);
+    *probing = (struct lsh_probing){0};
+}
+
+/* Rows of a bucket are rising, so those from row_end on are its tail. */
+static bool take_bucket(struct lsh_probing *probing, struct key_range range, size_t row_end) {
+    if (!memory_grow((void **)&probing->candidates, &probing->candidate_capacity,
+                     probing->candidate_count + range.count, sizeof *probing->candidates))
+        return false;
+    for (size_t i = 0; i < range.count && range.rows[i] < row_end; i++) {
+        uint32_t row = range.rows[i];
+        probing->entries++;
+        if (probing->seen[row] == probing->query_number)
+            continue;
+        probing->seen[row] = probing->query_number;
+        probing->candidates[probing->candidate_count++] = row;
+    }
+    return true;
+}
+
+cog_status lsh_probe(struct lsh_probing *probing, const uint8_t *signature, size_t stride_bytes,
+                     const float *sums, size_t row_end, cog_error *error) {
+    const struct lsh_tables *tables = probing->tables;
+    size_t count = 0;
+    if (++probing->query_number == 0) {
+        memset(probing->seen, 0, tables->rows * sizeof *probing->seen);
+        probing->query_number = 1;
+    }
+    probing->candidate_count = 0;
+    cog_status status = lsh_keys_of(&probing->keyer, signature, stride_bytes, sums, true,
+                                    probing->keys, &count, error);
+    for (size_t i = 0; i < count && status == COG_OK; i++) {
+        struct key_range range =
+            key_table_find(&tables->tables[probing->keys[i].table], probing->keys[i].key);
+        if (!take_bucket(probing, range, row_end))
+            status = error_memory(error, range.count * sizeof *probing->candidates, "candidates");
+    }
+    return status;
+}

@@ -1,0 +1,53 @@
+/* The hash tables of a collection: for each table the rows under their keys, and where both sides
+ * flip under their flipped keys too. Candidates of a query are the rows of the buckets that it
+ * probes, each once. */
+#ifndef COGNATE_INDEX_LSH_TABLES_H
+#define COGNATE_INDEX_LSH_TABLES_H
+
+#include "index/key_table.h"
+#include "index/lsh_keys.h"
+
+/* A collection and, for flips by distance, the sums behind its bits: rows * bits of them. Borrowed.
+ */
+struct lsh_collection {
+    const struct signatures_view *signatures;
+    const float *sums; /* may be NULL */
+};
+
+static inline const float *lsh_sums(const struct lsh_collection *collection, size_t row) {
+    return collection->sums ? collection->sums + row * collection->signatures->bits : NULL;
+}
+
+struct lsh_tables {
+    struct lsh_options options;
+    size_t rows;
+    struct key_table *tables;
+};
+
+/* Free with lsh_tables_free. The collection is not needed afterwards. */
+cog_status lsh_tables_build(struct lsh_tables *tables, const struct lsh_collection *collection,
+                            const struct lsh_options *options, unsigned threads, cog_error *error);
+void lsh_tables_free(struct lsh_tables *tables);
+size_t lsh_tables_bytes(const struct lsh_tables *tables);
+
+/* One thread's probing. Free with lsh_probing_free. */
+struct lsh_probing {
+    const struct lsh_tables *tables; /* borrowed */
+    struct lsh_keyer keyer;
+    struct lsh_key *keys;
+    uint32_t *seen; /* of a row: the number of the query that met it last */
+    uint32_t query_number;
+    uint32_t *candidates; /* of the last query, as they were met */
+    size_t candidate_count, candidate_capacity;
+    uint64_t entries; /* of all buckets visited so far, repetitions included */
+};
+cog_status lsh_probing_create(struct lsh_probing *probing, const struct lsh_tables *tables,
+                              cog_error *error);
+void lsh_probing_free(struct lsh_probing *probing);
+
+/* Fills probing->candidates with the rows below row_end that share a key with the query, each once.
+ */
+cog_status lsh_probe(struct lsh_probing *probing, const uint8_t *signature, size_t stride_bytes,
+                     const float *sums, size_t row_end, cog_error *error);
+
+#endif

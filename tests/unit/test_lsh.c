@@ -1,0 +1,364 @@
+#include <math.h>
+
+#include "base/random.h"
+#include "hamming/hamming.h"
+#include "match/lsh_join.h"
+#include "test.h"
+
+/* Rows of sums, close to a few centres, and the bits of their signs. */
+struct sample {
+    struct signatures_view view;
+    uint8_t *data;
+    float *sums;
+};
+
+static struct sample make_sample(struct random *random, unsigned bits, size_t rows) {
+    size_t stride = signature_stride_bytes(bits);
+    struct sample sample = {.data = calloc(rows + 1, stride),
+                            .sums = malloc((rows * bits + 1) * sizeof(float))};
+    for (size_t row = 0; row < rows; row++) {
+        uint64_t centre = random_below(random, 5);
+        double noise = (double)random_below(random, 3);
+        for (unsigned bit = 0; bit < bits; bit++) {
+            double sum = (double)(hash_sequence(centre, bit) % 2000) / 1000 - 1;
+            sum += noise * (random_unit(random) - 0.5);
+            sum = round(sum * 32) / 32; /* ties */
+            sample.sums[row * bits + bit] = (float)sum;
+            sample.data[row * stride + bit / 8] |= (uint8_t)((sum >= 0) << (7 - bit % 8));
+        }
+    }
+    sample.view = (struct signatures_view){sample.data, rows, bits, stride};
+    return sample;
+}
+
+static void free_sample(struct sample *sample) {
+    free(sample->data);
+    free(sample->sums);
+}
+
+/* ---- The text of the paper, word by word --------------------------------------------------------
+ */
+
+enum { PLAIN_KEYS = 64, PLAIN_BITS = 64 };
+
+struct plain_keys {
+    unsigned count;
+    char bits[PLAIN_KEYS][PLAIN_BITS + 1]; /* as text */
+};
+
+/* Table `table` of the pairs f_a, f_b, 1 <= a < b <= R, in order of b, then a. */
+static void plain_positions(const struct lsh_options *options, unsigned table,
+                            unsigned *positions) {
+    unsigned number = 0, half = options->key_bits / 2;
+    for (unsigned b = 1;; b++)
+        for (unsigned a = 0; a < b; a++)
+            if (number++ == table) {
+                for (unsigned i = 0; i < half; i++) {
+                    positions[i] = a * half + i;
+                    positions[half + i] = b * half + i;
+                }
+                return;
+            }
+}
+
+static void plain_own_key(const struct sample *sample, size_t row, const unsigned *positions,
+                          unsigned key_bits, char *bits) {
+    for (unsigned i = 0; i < key_bits; i++)
+        bits[i] = (char)('0' + signature_bit(signature_row(&sample->view, row), positions[i]));
+    bits[key_bits] = 0;
+}
+
+/* The own key and F more, the i-th with the bit flipped that is i-th nearest to its hyperplane. */
+static struct plain_keys plain_distance_keys(const struct sample *sample, size_t row,
+                                             const struct lsh_options *options, unsigned table,
+                                             bool flipped) {
+    struct plain_keys keys = {.count = 1};
+    unsigned positions[PLAIN_BITS];
+    bool used[PLAIN_BITS] = {false};
+    plain_positions(options, table, positions);
+    plain_own_key(sample, row, positions, options->key_bits, keys.bits[0]);
+    for (unsigned flip = 0; flipped && flip < options->flips; flip++) {
+        int nearest = -1;
+        for (unsigned i = 0; i < options->key_bits; i++) {
+            const float *sums = sample->sums + row * sample->view.bits;
+            if (!used[i] && (nearest < 0 ||
+                             fabsf(sums[positions[i]]) < fabsf(sums[positions[(unsigned)nearest]])))
+                nearest = (int)i;
+        }
+        used[nearest] = true;
+        memcpy(keys.bits[keys.count], keys.bits[0], sizeof keys.bits[0]);
+        keys.bits[keys.count++][nearest] ^= 1;
+    }
+    return keys;
+}
+
+static bool share_key(const struct plain_keys *x, const struct plain_keys *y) {
+    for (unsigned i = 0; i < x->count; i++)
+        for (unsigned j = 0; j < y->count; j++)
+            if (strcmp(x->bits[i], y->bits[j]) == 0)
+                return true;
+    return false;
+}
+
+/* Whether query q of x meets row r of y in some table. */
+static bool plain_meets(const struct sample *x, size_t q, const struct sample *y, size_t r,
+                        const struct lsh_options *options) {
+    bool flips = options->flip_mode != LSH_FLIP_NONE;
+    for (unsigned table = 0; table < options->tables; table++) {
+        struct plain_keys of_query = plain_distance_keys(x, q, options, table, flips);
+        struct plain_keys of_row =
+            plain_distance_keys(y, r, options, table, flips && options->flip_both);
+        if (share_key(&of_query, &of_row))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t plain_hamming(const struct sample *x, size_t a, const struct sample *y, size_t b) {
+    return hamming_kernels_for(CPU_PORTABLE)
+        ->pair(signature_row(&x->view, a), signature_row(&y->view, b), hamming_words(x->view.bits));
+}
+
+static bool agrees_cross(const struct sample *x, const struct sample *y,
+                         const struct lsh_options *options, uint32_t radius_bits,
+                         unsigned threads) {
+    struct lsh_collection queries = {&x->view, x->sums}, rows = {&y->view, y->sums};
+    struct lsh_check check = {.radius_bits = radius_bits};
+    struct match_list matches = {0};
+    struct lsh_work work;
+    bool agree =
+        lsh_join_cross(&queries, &rows, options, &check, threads, &matches, &work, NULL) == COG_OK;
+    size_t next = 0, comparisons = 0;
+    for (size_t a = 0; a < x->view.rows && agree; a++)
+        for (size_t b = 0; b < y->view.rows && agree; b++) {
+            if (!plain_meets(x, a, y, b, options))
+                continue;
+            comparisons++;
+            uint32_t distance = plain_hamming(x, a, y, b);
+            if (distance > radius_bits)
+                continue;
+            const struct match *match = &matches.items[next++];
+            agree = next <= matches.count && match->a == a && match->b == b &&
+                    match->distance == distance;
+        }
+    agree = agree && next == matches.count && comparisons == work.comparisons;
+    match_list_free(&matches);
+    return agree;
+}
+
+static bool agrees_self(const struct sample *x, const struct lsh_options *options,
+                        uint32_t radius_bits, unsigned threads) {
+    struct lsh_collection rows = {&x->view, x->sums};
+    struct lsh_check check = {.radius_bits = radius_bits};
+    struct match_list matches = {0};
+    bool agree = lsh_join_self(&rows, options, &check, threads, &matches, NULL, NULL) == COG_OK;
+    size_t next = 0;
+    for (size_t a = 0; a < x->view.rows && agree; a++)
+        for (size_t b = a + 1; b < x->view.rows && agree; b++) {
+            uint32_t distance = plain_hamming(x, a, x, b);
+            if (distance > radius_bits ||
+                (!plain_meets(x, a, x, b, options) && !plain_meets(x, b, x, a, options)))
+                continue;
+            const struct match *match = &matches.items[next++];
+            agree = next <= matches.count && match->a == a && match->b == b &&
+                    match->distance == distance;
+        }
+    agree = agree && next == matches.count;
+    match_list_free(&matches);
+    return agree;
+}
+
+static struct lsh_options random_options(struct random *random, enum lsh_flip_mode mode) {
+    return (struct lsh_options){.key_bits = 2 * (1 + (unsigned)random_below(random, 12)),
+                                .tables = 1 + (unsigned)random_below(random, 12),
+                                .flips = (unsigned)random_below(random, 3),
+                                .flip_mode = mode,
+                                .flip_both = random_below(random, 2)};
+}
+
+TEST(lsh_join_meets_what_the_paper_meets) {
+    struct random random = random_seeded(51);
+    for (int round = 0; round < 60; round++) {
+        struct lsh_options options =
+            random_options(&random, round % 3 ? LSH_FLIP_DISTANCE : LSH_FLIP_NONE);
+        unsigned bits = (unsigned)lsh_bits_used(&options) + (unsigned)random_below(&random, 40);
+        struct sample x = make_sample(&random, bits, random_below(&random, 40));
+        struct sample y = make_sample(&random, bits, random_below(&random, 60));
+        uint32_t radius_bits = (uint32_t)random_below(&random, bits + 1);
+        unsigned threads = 1 + (unsigned)round % 3;
+        CHECK_MSG(agrees_cross(&x, &y, &options, radius_bits, threads), "cross, round %d", round);
+        CHECK_MSG(agrees_self(&y, &options, radius_bits, threads), "self, round %d", round);
+        free_sample(&x);
+        free_sample(&y);
+    }
+}
+
+static unsigned count_ones(uint64_t word) {
+    return (unsigned)__builtin_popcountll(word);
+}
+
+TEST(lsh_random_flips_are_distinct_single_bits) {
+    struct random random = random_seeded(52);
+    struct lsh_options options = {
+        .key_bits = 16, .tables = 10, .flips = 5, .flip_mode = LSH_FLIP_RANDOM};
+    struct sample sample = make_sample(&random, 64, 200);
+    struct lsh_key keys[60];
+    struct lsh_keyer keyer;
+    CHECK_OK(lsh_keyer_create(&keyer, &options, error));
+    uint64_t flipped = 0;
+    for (size_t row = 0; row < 200; row++) {
+        size_t count;
+        CHECK_OK(lsh_keys_of(&keyer, signature_row(&sample.view, row), sample.view.stride_bytes,
+                             NULL, true, keys, &count, error));
+        CHECK(count == 60);
+        for (unsigned table = 0; table < 10; table++) {
+            uint64_t masks = 0;
+            for (unsigned flip = 0; flip < 5; flip++) {
+                const struct lsh_key *key = &keys[10 + table * 5 + flip];
+                uint64_t mask = key->key ^ keys[table].key;
+                CHECK(key->table == table && count_ones(mask) == 1 && mask >> 48);
+                masks |= mask;
+            }
+            CHECK(count_ones(masks) == 5);
+            flipped |= masks;
+        }
+    }
+    CHECK(flipped == 0xffff000000000000u);
+    lsh_keyer_free(&keyer);
+    free_sample(&sample);
+}
+
+/* One order across tables: no set of flips that is left out is likelier than one that is taken. */
+TEST(lsh_flips_across_tables_take_the_likeliest) {
+    struct random random = random_seeded(53);
+    struct lsh_options options = {
+        .key_bits = 8, .tables = 5, .flips = 3, .flip_mode = LSH_FLIP_ACROSS};
+    struct sample sample = make_sample(&random, 16, 50);
+    struct lsh_keyer keyer;
+    CHECK_OK(lsh_keyer_create(&keyer, &options, error));
+    for (size_t row = 0; row < 50; row++) {
+        const float *sums = sample.sums + row * 16;
+        struct lsh_key keys[20];
+        size_t count;
+        CHECK_OK(lsh_keys_of(&keyer, signature_row(&sample.view, row), sample.view.stride_bytes,
+                             sums, true, keys, &count, error));
+        CHECK(count == 20);
+        double worst = 0, squares = 0;
+        bool taken[5][256] = {{false}};
+        for (int i = 0; i < 16; i++)
+            squares += (double)sums[i] * (double)sums[i] / 16;
+        for (size_t i = 5; i < 20; i++)
+            taken[keys[i].table][(keys[i].key ^ keys[keys[i].table].key) >> 56] = true;
+        for (int want = 1; want >= 0; want--)
+            for (unsigned table = 0; table < 5; table++)
+                for (unsigned mask = 1; mask < 256; mask++) {
+                    if (count_ones(mask) > 3 || taken[table][mask] != want)
+                        continue;
+                    unsigned positions[8];
+                    double penalty = 0;
+                    plain_positions(&options, table, positions);
+                    for (unsigned i = 0; i < 8; i++) {
+                        double x =
+                            fabs((double)sums[positions[i]]) / sqrt(squares) * 0.7 / sqrt(1 - 0.49);
+                        double p = 0.5 * erfc(x / sqrt(2));
+                        penalty += mask >> (7 - i) & 1 ? log((1 - p) / p) : 0;
+                    }
+                    if (want && penalty > worst)
+                        worst = penalty;
+                    CHECK_MSG(want || penalty > worst - 0.03 * (1 + worst),
+                              "row %zu table %u mask %x", row, table, mask);
+                }
+    }
+    lsh_keyer_free(&keyer);
+    free_sample(&sample);
+}
+
+TEST(lsh_bands_meet_where_all_values_are_equal) {
+    struct random random = random_seeded(54);
+    enum { ROWS = 80, VALUES = 12 };
+    static const unsigned widths[] = {4, 8, 32};
+    for (int round = 0; round < 12; round++) {
+        unsigned value_bits = widths[round % 3], bits = VALUES * value_bits;
+        size_t stride = signature_stride_bytes(bits);
+        uint8_t *data = calloc(ROWS, stride);
+        uint64_t values[ROWS][VALUES];
+        for (size_t row = 0; row < ROWS; row++)
+            for (unsigned v = 0; v < VALUES; v++) {
+                values[row][v] = random_below(&random, 3);
+                for (unsigned i = 0; i < value_bits; i++) {
+                    unsigned bit = v * value_bits + i;
+                    data[row * stride + bit / 8] |=
+                        (uint8_t)((values[row][v] >> (value_bits - 1 - i) & 1) << (7 - bit % 8));
+                }
+            }
+        struct signatures_view view = {data, ROWS, bits, stride};
+        struct lsh_collection rows = {&view, NULL};
+        struct lsh_options options = {.tables = 4, .band_values = 3, .value_bits = value_bits};
+        struct lsh_check check = {.radius_bits = bits};
+        struct match_list matches = {0};
+        CHECK_OK(lsh_join_self(&rows, &options, &check, 2, &matches, NULL, error));
+        size_t next = 0;
+        for (uint32_t a = 0; a < ROWS; a++)
+            for (uint32_t b = a + 1; b < ROWS; b++) {
+                bool meets = false;
+                for (unsigned band = 0; band < 4; band++)
+                    meets |= memcmp(values[a] + 3 * band, values[b] + 3 * band,
+                                    3 * sizeof values[a][0]) == 0;
+                if (!meets)
+                    continue;
+                CHECK(next < matches.count && matches.items[next].a == a &&
+                      matches.items[next].b == b);
+                next++;
+            }
+        CHECK(next == matches.count && next > 0);
+        match_list_free(&matches);
+        free(data);
+    }
+}
+
+static double even_measure(void *context, uint32_t a, uint32_t b) {
+    (void)context;
+    return (a + b) % 2 ? 0.25 : 0.75;
+}
+
+TEST(lsh_matches_carry_the_true_measure) {
+    struct random random = random_seeded(55);
+    struct sample sample = make_sample(&random, 64, 300);
+    struct lsh_collection rows = {&sample.view, sample.sums};
+    struct lsh_options options = {
+        .key_bits = 4, .tables = 3, .flips = 1, .flip_mode = LSH_FLIP_DISTANCE};
+    struct lsh_check everything = {.radius_bits = 64};
+    struct lsh_check even = {.measure = even_measure, .threshold = 0.75};
+    struct match_list all = {0}, matches = {0};
+    CHECK_OK(lsh_join_self(&rows, &options, &everything, 3, &all, NULL, error));
+    CHECK_OK(lsh_join_self(&rows, &options, &even, 3, &matches, NULL, error));
+    size_t next = 0;
+    for (size_t i = 0; i < all.count; i++) {
+        if ((all.items[i].a + all.items[i].b) % 2)
+            continue;
+        CHECK(next < matches.count && matches.items[next].a == all.items[i].a &&
+              matches.items[next].b == all.items[i].b && matches.items[next].similarity == 0.75f &&
+              matches.items[next].distance == all.items[i].distance);
+        next++;
+    }
+    CHECK(next == matches.count && next > 0);
+    match_list_free(&all);
+    match_list_free(&matches);
+    free_sample(&sample);
+}
+
+TEST(lsh_options_say_what_is_wrong) {
+    cog_error error = {0};
+    struct lsh_options options = {.key_bits = 16, .tables = 10};
+    CHECK(lsh_options_check(&options, 40, false, &error) == COG_OK);
+    CHECK(lsh_options_check(&options, 39, false, &error) == COG_ERR_USAGE);
+    CHECK(strstr(error.message, "40 bits"));
+    options.key_bits = 15;
+    CHECK(lsh_options_check(&options, 64, false, &error) == COG_ERR_USAGE);
+    options = (struct lsh_options){
+        .key_bits = 16, .tables = 1, .flips = 1, .flip_mode = LSH_FLIP_DISTANCE};
+    CHECK(lsh_options_check(&options, 64, false, &error) == COG_ERR_USAGE);
+    CHECK(lsh_options_check(&options, 64, true, &error) == COG_OK);
+    CHECK(lsh_half_keys(1) == 2 && lsh_half_keys(10) == 5 && lsh_half_keys(11) == 6 &&
+          lsh_half_keys(28) == 8 && lsh_half_keys(55) == 11);
+}
