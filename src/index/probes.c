@@ -128,6 +128,45 @@ cog_status probe_bound_for_recall(const struct probe_bits *bits, unsigned flips_
     return status;
 }
 
+/* The last thousandth of the probability is spread over very many sets, and no bound is chosen
+ * there. */
+static const double RECALL_FOLLOWED = 0.999;
+
+cog_status probe_recall_add(struct probe_recall *recall, const struct probe_bits *bits,
+                            unsigned flips_max, cog_error *error) {
+    struct probe_heap heap = {0};
+    cog_status status = probe_heap_start(&heap, bits, flips_max, error);
+    if (status != COG_OK)
+        return status;
+    double total = odds_of_all_sets(bits, flips_max), held = 1;
+    recall->queries += 1;
+    recall->shares[0] += 1 / total;
+    bool end = false;
+    while (held < RECALL_FOLLOWED * total && status == COG_OK && !end) {
+        struct probe probe = {0};
+        status = probe_heap_next(&heap, &probe, &end, error);
+        if (status != COG_OK || end)
+            break;
+        size_t cell = probe.penalty / PROBE_RECALL_CELL;
+        held += odds_of(probe.penalty);
+        if (cell < PROBE_RECALL_CELLS)
+            recall->shares[cell] += odds_of(probe.penalty) / total;
+    }
+    probe_heap_free(&heap);
+    return status;
+}
+
+uint32_t probe_recall_bound(const struct probe_recall *recall, double wanted) {
+    double held = 0;
+    if (wanted < RECALL_FOLLOWED)
+        for (uint32_t cell = 0; cell < PROBE_RECALL_CELLS; cell++) {
+            held += recall->shares[cell];
+            if (held >= wanted * recall->queries)
+                return (cell + 1) * PROBE_RECALL_CELL - 1;
+        }
+    return PROBE_BOUND_NONE;
+}
+
 static bool comes_before(const struct probe_set *x, const struct probe_set *y) {
     if (x->penalty != y->penalty)
         return x->penalty < y->penalty;

@@ -52,6 +52,21 @@ uint32_t probe_bound_for_count(const struct probe_bits *bits, unsigned flips_max
 cog_status probe_bound_for_recall(const struct probe_bits *bits, unsigned flips_max, double recall,
                                   uint32_t *bound, cog_error *error);
 
+enum { PROBE_RECALL_CELLS = 4096, PROBE_RECALL_CELL = PROBE_PENALTY_ONE / 64 };
+
+/* The recall that one bound for all queries gives: how much of the probability of its sets a query
+ * has at which penalty, summed over a sample of queries. Zero-initialise. */
+struct probe_recall {
+    double shares[PROBE_RECALL_CELLS];
+    double queries;
+};
+
+cog_status probe_recall_add(struct probe_recall *recall, const struct probe_bits *bits,
+                            unsigned flips_max, cog_error *error);
+/* The least bound (to a cell) at which the sampled queries expect the wanted recall on average;
+ * PROBE_BOUND_NONE for a recall of 1. */
+uint32_t probe_recall_bound(const struct probe_recall *recall, double wanted);
+
 struct probe {
     uint64_t mask;
     uint32_t penalty;

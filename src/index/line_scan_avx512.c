@@ -1,0 +1,22 @@
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include "index/line_table.h"
+
+size_t line_scan_avx512(const struct line_table *table, const uint32_t *buckets, size_t count,
+                        uint32_t filter, unsigned radius_bits, struct line_hit *hits) {
+    const __m512i query = _mm512_set1_epi32((int)filter);
+    const __m512i radius = _mm512_set1_epi32((int)radius_bits);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *bucket = line_bucket(table, buckets[i]);
+        __m512i counts = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_load_si512(bucket), query));
+        unsigned slots = _mm512_cmple_epu32_mask(counts, radius);
+        slots &= (1u << line_slots_used(table, bucket)) - 1;
+        uint32_t overflow = line_overflow(table, bucket);
+        hits[found] = (struct line_hit){buckets[i], overflow, (uint16_t)slots};
+        found += (slots | overflow) != 0;
+    }
+    return found;
+}
+#endif

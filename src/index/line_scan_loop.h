@@ -1,0 +1,34 @@
+/* The scan of line buckets with one population count a slot; compiled once with and once without
+ * the instruction. */
+#ifndef COGNATE_INDEX_LINE_SCAN_LOOP_H
+#define COGNATE_INDEX_LINE_SCAN_LOOP_H
+
+#include "index/line_table.h"
+
+static inline unsigned line_slots_within(const uint8_t *bucket, unsigned used, uint32_t filter,
+                                         unsigned radius_bits) {
+    unsigned slots = 0;
+    for (unsigned i = 0; i < used; i++) {
+        uint32_t stored;
+        memcpy(&stored, bucket + 4 * i, sizeof stored);
+        slots |= (unsigned)((unsigned)__builtin_popcount(stored ^ filter) <= radius_bits) << i;
+    }
+    return slots;
+}
+
+static inline size_t line_scan_loop(const struct line_table *table, const uint32_t *buckets,
+                                    size_t count, uint32_t filter, unsigned radius_bits,
+                                    struct line_hit *hits) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *bucket = line_bucket(table, buckets[i]);
+        unsigned used = line_slots_used(table, bucket);
+        unsigned slots = line_slots_within(bucket, used, filter, radius_bits);
+        uint32_t overflow = line_overflow(table, bucket);
+        hits[found] = (struct line_hit){buckets[i], overflow, (uint16_t)slots};
+        found += (slots | overflow) != 0;
+    }
+    return found;
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* Distinct short keys in buckets of one cache line (64-bit keys) or two (128-bit keys), addressed
+ * by the first header_bits bits of the key: a look-up costs one memory access. A bucket leaves out
+ * the header bits of its keys and packs the rest, so the table is no larger than the plain keys
+ * are:
+ *
+ *     filters   32 bits for each slot, the last bits of its key
+ *     rests     the bits between header and filter, packed
+ *     trailer   5 bytes: where the bucket's overflow record lies (0: none), number of slots in use
+ *
+ * Keys that find no slot go to an overflow record: a count, then whole keys. So a skewed collection
+ * costs longer scans, never more than its keys. */
+#ifndef COGNATE_INDEX_LINE_TABLE_H
+#define COGNATE_INDEX_LINE_TABLE_H
+
+#include "index/key_sort.h"
+#include "index/short_key.h"
+
+enum { LINE_TRAILER_BYTES = 5 };
+
+/* What a scan of one bucket leaves to be looked at: slots whose filter is within the radius, and
+ * where the overflow record lies. */
+struct line_hit {
+    uint32_t bucket;
+    uint32_t overflow;
+    uint16_t slots; /* bit i: slot i */
+};
+
+struct line_table;
+
+/* Scans buckets for a key whose last 32 bits are `filter`; hits needs room for `count`. Returns how
+ * many. */
+typedef size_t line_scan(const struct line_table *table, const uint32_t *buckets, size_t count,
+                         uint32_t filter, unsigned radius_bits, struct line_hit *hits);
+
+struct line_table {
+    uint8_t *buckets;
+    size_t bucket_bytes;
+    unsigned key_bits, words;
+    unsigned header_bits;
+    unsigned rest_bits; /* between header and filter */
+    unsigned slots;     /* in a bucket */
+    size_t count;       /* keys */
+    uint64_t *overflow; /* record: count, then keys; word 0 is not used */
+    size_t overflow_words;
+    uint32_t *ranks; /* keys before each bucket; NULL where positions are not asked for */
+    line_scan *scan;
+};
+
+/* From distinct keys in order. Chooses the header so that the table takes at most 1.15 times the
+ * bytes of the keys (small collections apart), but no more than header_bits_max bits. With ranks,
+ * keys have positions. */
+cog_status line_table_build(struct line_table *table, const struct key_array *keys,
+                            unsigned header_bits_max, bool with_ranks, cog_error *error);
+void line_table_free(struct line_table *table);
+/* Without the ranks, which belong to the row numbers. */
+size_t line_table_bytes(const struct line_table *table);
+size_t line_rank_bytes(const struct line_table *table);
+
+static inline uint8_t *line_bucket(const struct line_table *table, size_t bucket) {
+    return table->buckets + bucket * table->bucket_bytes;
+}
+
+static inline void line_prefetch(const struct line_table *table, size_t bucket) {
+    const uint8_t *line = line_bucket(table, bucket);
+    __builtin_prefetch(line);
+    if (table->bucket_bytes > 64)
+        __builtin_prefetch(line + 64);
+}
+
+static inline unsigned line_slots_used(const struct line_table *table, const uint8_t *bucket) {
+    return bucket[table->bucket_bytes - 1];
+}
+
+static inline uint32_t line_overflow(const struct line_table *table, const uint8_t *bucket) {
+    uint32_t overflow;
+    memcpy(&overflow, bucket + table->bucket_bytes - LINE_TRAILER_BYTES, sizeof overflow);
+    return overflow;
+}
+
+static inline uint32_t line_filter(const struct line_table *table, short_key key) {
+    return (uint32_t)(key >> (128 - table->key_bits));
+}
+
+/* The whole key in a slot. */
+short_key line_key(const struct line_table *table, size_t bucket, unsigned slot);
+
+/* A key that a hit led to. `order` counts from the bucket's first key, through slots and overflow.
+ */
+struct line_match {
+    short_key key;
+    uint32_t bucket, order;
+    unsigned distance;
+};
+
+/* Writes the keys of a hit within the radius from number `from` on, at most `capacity`; returns how
+ * many and sets *next to where to go on (0 when done). */
+size_t line_hit_matches(const struct line_table *table, const struct line_hit *hit, short_key query,
+                        unsigned radius_bits, uint32_t from, struct line_match *matches,
+                        size_t capacity, uint32_t *next);
+
+/* The position of a match among all keys in order. */
+static inline size_t line_rank(const struct line_table *table, uint32_t bucket, uint32_t order) {
+    return (size_t)table->ranks[bucket] + order;
+}
+
+/* The position of a key, or SIZE_MAX when it is not in the table. */
+size_t line_find(const struct line_table *table, short_key key);
+
+/* The scans: every level finds the same. */
+line_scan line_scan_portable;
+#if defined(__x86_64__)
+line_scan line_scan_popcnt;
+line_scan line_scan_avx2;
+line_scan line_scan_avx512;
+#endif
+
+#endif

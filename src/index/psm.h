@@ -1,0 +1,67 @@
+/* Probabilistic simhash matching (PSM): near-duplicates of a query among stored short signatures,
+ * found by flipping the bits of the query's header (its first bits) that its weights show to be
+ * volatile. One copy of the collection in cache-line buckets; every set of flips whose penalty is
+ * below a bound is visited, so a query with many volatile bits gets more probes than one with few;
+ * the probes of several queries are in flight at once.
+ *
+ * The form of the paper (VOSH, offsets, one query at a time) is psm_published.h. */
+#ifndef COGNATE_INDEX_PSM_H
+#define COGNATE_INDEX_PSM_H
+
+#include "index/line_table.h"
+#include "index/short_hits.h"
+#include "index/volatility.h"
+
+enum { PSM_PROBES_MAX = 4096 /* of one query: all sets of up to 3 bits of a header of 28 */ };
+
+struct psm_index {
+    struct line_table table;
+    struct key_rows rows;
+};
+
+/* Borrowed by every call. */
+struct psm_queries {
+    struct signatures_view signatures;
+    const float *weights; /* rows x bits: what lies behind each bit */
+    const struct volatility *volatility;
+};
+
+struct psm_search {
+    unsigned radius_bits;
+    uint32_t penalty_bound; /* of a set of flips, see probes.h; psm_bound_for_recall chooses one */
+    bool first_only;        /* any one hit a query is enough */
+    unsigned threads;
+};
+
+cog_status psm_build(struct psm_index *index, const struct signatures_view *view, unsigned threads,
+                     cog_error *error);
+void psm_free(struct psm_index *index);
+
+/* The bound at which queries like these find the wanted fraction of the neighbours that the
+ * volatility expects, averaged over `sample` of them, evenly spaced. */
+cog_status psm_bound_for_recall(const struct psm_queries *queries, unsigned header_bits,
+                                unsigned radius_bits, double recall, size_t sample, uint32_t *bound,
+                                cog_error *error);
+
+/* Adds the hits, by query. Every reported hit is within the radius; a hit whose header differs in a
+ * set of bits above the bound is missed. */
+cog_status psm_search(const struct psm_index *index, const struct psm_queries *queries,
+                      const struct psm_search *search, struct short_hits *hits, cog_error *error);
+
+/* Stored signatures in pieces, for collections larger than memory: fills `rows_max` rows at `data`
+ * (stride bits / 8) or fewer, none at the end. */
+struct psm_source {
+    cog_status (*read)(void *context, uint8_t *data, size_t rows_max, size_t *rows,
+                       cog_error *error);
+    void *context;
+    size_t chunk_rows; /* of one table in memory */
+};
+
+/* As psm_search over everything the source gives; rows count from its first. With first_only a
+ * query is dropped after the first chunk that has a hit for it, and reading ends when none is left.
+ */
+cog_status psm_search_batch(const struct psm_source *source, const struct psm_queries *queries,
+                            const struct psm_search *search, struct short_hits *hits,
+                            cog_error *error);
+
+#endif

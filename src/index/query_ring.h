@@ -1,0 +1,32 @@
+/* Several queries in flight at once: while the memory that a query will need is on its way, the
+ * queries before it are scanned. */
+#ifndef COGNATE_INDEX_QUERY_RING_H
+#define COGNATE_INDEX_QUERY_RING_H
+
+#include "base/error.h"
+
+enum {
+    QUERY_RING = 8,      /* slots, more than QUERY_SCAN_DELAY + 1 */
+    QUERY_SCAN_DELAY = 4 /* queries between a prefetch and the scan */
+};
+
+/* For each i in [begin, end): start(context, slot, i) prefetches what scan(context, slot) reads;
+ * scan prefetches what collect(context, slot) reads, one query later. Inlined, so that the three
+ * are. */
+static inline __attribute__((always_inline)) cog_status
+query_ring_run(void *context, size_t begin, size_t end, void (*start)(void *, size_t, size_t),
+               void (*scan)(void *, size_t), cog_status (*collect)(void *, size_t, cog_error *),
+               cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = begin; i < end + QUERY_SCAN_DELAY + 1 && status == COG_OK; i++) {
+        if (i < end)
+            start(context, i % QUERY_RING, i);
+        if (i >= begin + QUERY_SCAN_DELAY && i - QUERY_SCAN_DELAY < end)
+            scan(context, (i - QUERY_SCAN_DELAY) % QUERY_RING);
+        if (i >= begin + QUERY_SCAN_DELAY + 1)
+            status = collect(context, (i - QUERY_SCAN_DELAY - 1) % QUERY_RING, error);
+    }
+    return status;
+}
+
+#endif

@@ -1,0 +1,99 @@
+#include "index/short_hits.h"
+
+#include "base/memory.h"
+#include "base/threads.h"
+
+enum { PIECE_QUERIES = 2048 };
+
+static cog_status reserve(struct short_hits *hits, size_t needed, cog_error *error) {
+    if (memory_grow((void **)&hits->items, &hits->capacity, needed, sizeof *hits->items))
+        return COG_OK;
+    return error_memory(error, needed * sizeof *hits->items,
+                        "the hits of a search; a smaller radius gives fewer");
+}
+
+cog_status short_hits_add(struct short_hits *hits, struct short_hit hit, cog_error *error) {
+    if (hits->count == hits->capacity) {
+        cog_status status = reserve(hits, hits->count + 1, error);
+        if (status != COG_OK)
+            return status;
+    }
+    hits->items[hits->count++] = hit;
+    return COG_OK;
+}
+
+cog_status short_hits_add_rows(struct short_hits *hits, const struct key_rows *rows,
+                               size_t position, uint32_t query, uint32_t distance, bool first_only,
+                               cog_error *error) {
+    size_t count;
+    const uint32_t *of_key = key_rows_of(rows, position, &count);
+    if (first_only)
+        count = 1;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        status = short_hits_add(hits, (struct short_hit){query, of_key[i], distance}, error);
+    return status;
+}
+
+/* Appends the lists of pieces in order. */
+static cog_status join(struct short_hits *hits, const struct short_hits *pieces, size_t count,
+                       cog_error *error) {
+    size_t total = hits->count;
+    for (size_t i = 0; i < count; i++)
+        total += pieces[i].count;
+    cog_status status = reserve(hits, total, error);
+    for (size_t i = 0; status == COG_OK && i < count; i++)
+        if (pieces[i].count > 0) {
+            memcpy(hits->items + hits->count, pieces[i].items,
+                   pieces[i].count * sizeof *hits->items);
+            hits->count += pieces[i].count;
+        }
+    return status;
+}
+
+struct gathering {
+    short_search *search;
+    void *context;
+    struct short_hits *pieces;
+};
+
+static cog_status gather_piece(void *context, unsigned worker, size_t begin, size_t end,
+                               cog_error *error) {
+    struct gathering *gathering = context;
+    return gathering->search(gathering->context, worker, begin, end,
+                             &gathering->pieces[begin / PIECE_QUERIES], error);
+}
+
+cog_status short_hits_gather(struct short_hits *hits, unsigned threads, size_t queries,
+                             short_search *search, void *context, cog_error *error) {
+    size_t count = (queries + PIECE_QUERIES - 1) / PIECE_QUERIES;
+    struct gathering gathering = {search, context, NULL};
+    gathering.pieces = memory_zeroed_array(count, sizeof *gathering.pieces);
+    if (!gathering.pieces)
+        return error_memory(error, count * sizeof *gathering.pieces, "a search");
+    cog_status status =
+        parallel_for(threads, queries, PIECE_QUERIES, gather_piece, &gathering, error);
+    if (status == COG_OK)
+        status = join(hits, gathering.pieces, count, error);
+    for (size_t i = 0; i < count; i++)
+        short_hits_free(&gathering.pieces[i]);
+    free(gathering.pieces);
+    return status;
+}
+
+static int by_query_and_row(const void *x, const void *y) {
+    const struct short_hit *p = x, *q = y;
+    if (p->query != q->query)
+        return p->query < q->query ? -1 : 1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+void short_hits_sort(struct short_hits *hits, size_t first) {
+    if (hits->count > first)
+        qsort(hits->items + first, hits->count - first, sizeof *hits->items, by_query_and_row);
+}
+
+void short_hits_free(struct short_hits *hits) {
+    free(hits->items);
+    *hits = (struct short_hits){0};
+}

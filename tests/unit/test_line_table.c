@@ -1,0 +1,102 @@
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "index/key_set.h"
+#include "index/line_table.h"
+#include "test.h"
+
+enum { ROWS_MAX = 60000 };
+
+/* shape 0: uniform; 1: clustered around few centres; 2: a common prefix, so that one bucket has
+ * all. */
+static void fill(struct random *random, uint64_t *data, size_t words, int shape) {
+    for (size_t i = 0; i < words; i++) {
+        uint64_t value = random_next(random);
+        if (shape == 1)
+            value = hash_mix(value % 5) ^ (uint64_t)1 << random_below(random, 64) ^
+                    (uint64_t)1 << random_below(random, 64);
+        else if (shape == 2)
+            value = __builtin_bswap64(value >> 40);
+        data[i] = value;
+    }
+}
+
+TEST(line_table_finds_every_key_at_its_position) {
+    static uint64_t data[2 * ROWS_MAX];
+    struct random random = random_seeded(41);
+    static const size_t sizes[] = {0, 1, 100, 5000, ROWS_MAX};
+    for (unsigned round = 0; round < 5 * 2 * 3; round++) {
+        size_t rows = sizes[round % 5];
+        unsigned words = 1 + round / 5 % 2;
+        int shape = (int)(round / 10);
+        fill(&random, data, rows * words, shape);
+        struct signatures_view view = {(const uint8_t *)data, rows, words * 64, words * 8};
+        struct key_set set;
+        struct line_table table;
+        CHECK_OK(key_set_build(&set, &view, 1, error));
+        CHECK_OK(line_table_build(&table, &set.keys, 64, true, error));
+        for (size_t i = 0; i < set.keys.count; i++) {
+            short_key key = short_key_at(set.keys.keys, words, i);
+            CHECK_MSG(line_find(&table, key) == i, "round %u key %zu", round, i);
+        }
+        for (int i = 0; i < 1000; i++) {
+            short_key key = (short_key)random_next(&random) << 64;
+            if (shape != 1)
+                CHECK(line_find(&table, key) == SIZE_MAX);
+        }
+        if (rows == ROWS_MAX && shape == 0)
+            CHECK_MSG((double)line_table_bytes(&table) <= 1.15 * 8 * words * (double)rows,
+                      "%zu bytes for %zu keys", line_table_bytes(&table), rows);
+        line_table_free(&table);
+        key_set_free(&set);
+    }
+}
+
+static bool scans_agree(const struct line_table *table, struct random *random) {
+    uint32_t buckets[64];
+    struct line_hit expected[64], found[64];
+    size_t count = random_below(random, 65);
+    for (size_t i = 0; i < count; i++)
+        buckets[i] = (uint32_t)random_below(random, (uint64_t)1 << table->header_bits);
+    uint32_t filter = (uint32_t)random_next(random);
+    if (count > 0)
+        memcpy(&filter, line_bucket(table, buckets[0]), sizeof filter);
+    for (unsigned radius = 0; radius <= 8; radius += 4) {
+        size_t hits = line_scan_portable(table, buckets, count, filter, radius, expected);
+#if defined(__x86_64__)
+        line_scan *const scans[] = {line_scan_popcnt, line_scan_avx2, line_scan_avx512};
+        static const enum cpu_level levels[] = {CPU_POPCNT, CPU_AVX2, CPU_AVX512};
+        for (int s = 0; s < 3; s++) {
+            if (!cpu_supports(levels[s]))
+                continue;
+            if (scans[s](table, buckets, count, filter, radius, found) != hits)
+                return false;
+            for (size_t i = 0; i < hits; i++)
+                if (found[i].bucket != expected[i].bucket || found[i].slots != expected[i].slots ||
+                    found[i].overflow != expected[i].overflow)
+                    return false;
+        }
+#else
+        (void)found;
+        (void)hits;
+#endif
+    }
+    return true;
+}
+
+TEST(line_scan_levels_agree) {
+    static uint64_t data[2 * ROWS_MAX];
+    struct random random = random_seeded(42);
+    for (unsigned words = 1; words <= 2; words++) {
+        fill(&random, data, ROWS_MAX * words, 0);
+        struct signatures_view view = {(const uint8_t *)data, ROWS_MAX, words * 64, words * 8};
+        struct key_set set;
+        struct line_table table;
+        CHECK_OK(key_set_build(&set, &view, 1, error));
+        CHECK_OK(line_table_build(&table, &set.keys, 64, true, error));
+        for (int round = 0; round < 2000; round++)
+            CHECK(scans_agree(&table, &random));
+        line_table_free(&table);
+        key_set_free(&set);
+    }
+}
