@@ -1,0 +1,235 @@
+#include "index/bphs.h"
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "index/probes.h"
+#include "index/query_ring.h"
+
+enum { MATCHES_MAX = 16 /* taken from a bucket at a time */ };
+
+/* All flips of up to header_radius_bits of a table's header: sets of bits without penalty. */
+static cog_status make_masks(struct bphs_index *index, unsigned choice, cog_error *error) {
+    static const uint32_t no_penalties[PROBE_BITS_MAX];
+    struct probe_bits bits;
+    unsigned flips = index->layout.header_radius_bits;
+    probe_bits_init(&bits, no_penalties, index->tables[choice].header_bits, 0);
+    size_t count = probes_within(&bits, flips, 0, NULL, SIZE_MAX);
+    if (count > BPHS_PROBES_MAX / index->layout.choice_count)
+        return error_set(error, COG_ERR_USAGE,
+                         "%u blocks need %zu probes in each table at this radius: take more blocks",
+                         index->layout.blocks, count);
+    uint64_t *wide = memory_array(count, sizeof *wide);
+    index->masks[choice] = memory_array(count, sizeof *index->masks[choice]);
+    if (!wide || !index->masks[choice]) {
+        free(wide);
+        return error_memory(error, count * sizeof *wide, "the probes of a table");
+    }
+    probes_within(&bits, flips, 0, wide, count);
+    for (size_t i = 0; i < count; i++)
+        index->masks[choice][i] = (uint32_t)wide[i];
+    index->mask_counts[choice] = count;
+    free(wide);
+    return COG_OK;
+}
+
+static cog_status build_table(struct bphs_index *index, unsigned choice,
+                              const struct key_array *keys, unsigned threads, cog_error *error) {
+    const struct block_layout *layout = &index->layout;
+    struct line_table *table = &index->tables[choice];
+    struct key_array permuted;
+    cog_status status = block_permuted_keys(layout, choice, keys, threads, &permuted, error);
+    if (status != COG_OK)
+        return status;
+    status =
+        line_table_build(table, &permuted, layout->choices[choice].header_bits, choice == 0, error);
+    key_array_free(&permuted);
+    if (status != COG_OK)
+        return status;
+    index->headers[choice] =
+        block_permute_back(layout, &layout->choices[choice], short_key_mask(0, table->header_bits));
+    return make_masks(index, choice, error);
+}
+
+cog_status bphs_build(struct bphs_index *index, const struct signatures_view *view, unsigned blocks,
+                      unsigned chosen, unsigned radius_bits, unsigned threads, cog_error *error) {
+    *index = (struct bphs_index){0};
+    cog_status status = short_key_check(view, radius_bits, error);
+    if (status == COG_OK)
+        status = block_layout_init(&index->layout, view->bits, blocks, chosen, radius_bits, error);
+    if (status != COG_OK)
+        return status;
+    struct key_set set;
+    status = key_set_build(&set, view, threads, error);
+    if (status != COG_OK)
+        return status;
+    for (unsigned choice = 0; choice < index->layout.choice_count && status == COG_OK; choice++)
+        status = build_table(index, choice, &set.keys, threads, error);
+    index->rows = set.rows;
+    set.rows = (struct key_rows){0};
+    key_set_free(&set);
+    if (status != COG_OK)
+        bphs_free(index);
+    return status;
+}
+
+void bphs_free(struct bphs_index *index) {
+    for (unsigned choice = 0; choice < index->layout.choice_count; choice++) {
+        line_table_free(&index->tables[choice]);
+        free(index->masks[choice]);
+    }
+    key_rows_free(&index->rows);
+    *index = (struct bphs_index){0};
+}
+
+size_t bphs_bytes(const struct bphs_index *index) {
+    size_t total = 0;
+    for (unsigned choice = 0; choice < index->layout.choice_count; choice++)
+        total += line_table_bytes(&index->tables[choice]);
+    return total;
+}
+
+/* A query on its way; buckets and hits of table t lie from starts[t] on. */
+struct bphs_flight {
+    short_key key;
+    uint32_t query;
+    short_key permuted[BLOCK_CHOICES_MAX];
+    size_t starts[BLOCK_CHOICES_MAX + 1];
+    size_t hit_counts[BLOCK_CHOICES_MAX];
+    uint32_t buckets[BPHS_PROBES_MAX];
+    struct line_hit hits[BPHS_PROBES_MAX];
+};
+
+struct bphs_job {
+    const struct bphs_index *index;
+    const struct signatures_view *queries;
+    const struct bphs_search *search;
+    struct bphs_flight *flights; /* QUERY_RING for each worker */
+};
+
+struct bphs_piece {
+    const struct bphs_job *job;
+    struct bphs_flight *ring;
+    struct short_hits *hits;
+};
+
+static void start_query(void *context, size_t slot, size_t query) {
+    const struct bphs_piece *piece = context;
+    const struct bphs_index *index = piece->job->index;
+    struct bphs_flight *flight = &piece->ring[slot];
+    flight->query = (uint32_t)query;
+    flight->key = short_key_of_row(piece->job->queries, query);
+    size_t used = 0;
+    for (unsigned choice = 0; choice < index->layout.choice_count; choice++) {
+        const struct line_table *table = &index->tables[choice];
+        short_key permuted =
+            block_permute(&index->layout, &index->layout.choices[choice], flight->key);
+        flight->permuted[choice] = permuted;
+        flight->starts[choice] = used;
+        uint32_t header = (uint32_t)short_key_prefix(permuted, table->header_bits);
+        for (size_t i = 0; i < index->mask_counts[choice]; i++, used++) {
+            flight->buckets[used] = header ^ index->masks[choice][i];
+            line_prefetch(table, flight->buckets[used]);
+        }
+    }
+    flight->starts[index->layout.choice_count] = used;
+}
+
+static void scan_query(void *context, size_t slot) {
+    const struct bphs_piece *piece = context;
+    const struct bphs_index *index = piece->job->index;
+    struct bphs_flight *flight = &piece->ring[slot];
+    for (unsigned choice = 0; choice < index->layout.choice_count; choice++) {
+        const struct line_table *table = &index->tables[choice];
+        size_t start = flight->starts[choice];
+        struct line_hit *hits = flight->hits + start;
+        size_t count = table->scan(
+            table, flight->buckets + start, flight->starts[choice + 1] - start,
+            line_filter(table, flight->permuted[choice]), piece->job->search->radius_bits, hits);
+        flight->hit_counts[choice] = count;
+        for (size_t i = 0; i < count; i++)
+            if (hits[i].overflow)
+                __builtin_prefetch(table->overflow + hits[i].overflow);
+    }
+}
+
+/* Whether a table before `choice` leads to the pair as well: then it is reported there. */
+static bool found_before(const struct bphs_index *index, unsigned choice, short_key difference) {
+    for (unsigned earlier = 0; earlier < choice; earlier++)
+        if (short_key_distance(difference & index->headers[earlier], 0) <=
+            index->layout.header_radius_bits)
+            return true;
+    return false;
+}
+
+/* *done is set once a first hit is enough and there is one. */
+static cog_status collect_hit(const struct bphs_piece *piece, const struct bphs_flight *flight,
+                              unsigned choice, const struct line_hit *hit, bool *done,
+                              cog_error *error) {
+    const struct bphs_index *index = piece->job->index;
+    const struct bphs_search *search = piece->job->search;
+    struct line_match matches[MATCHES_MAX];
+    uint32_t next = 0;
+    do {
+        size_t count = line_hit_matches(&index->tables[choice], hit, flight->permuted[choice],
+                                        search->radius_bits, next, matches, MATCHES_MAX, &next);
+        for (size_t m = 0; m < count; m++) {
+            short_key key =
+                block_permute_back(&index->layout, &index->layout.choices[choice], matches[m].key);
+            if (found_before(index, choice, key ^ flight->key))
+                continue;
+            size_t position =
+                choice == 0 ? line_rank(&index->tables[0], matches[m].bucket, matches[m].order)
+                            : line_find(&index->tables[0], key);
+            cog_status status =
+                short_hits_add_rows(piece->hits, &index->rows, position, flight->query,
+                                    matches[m].distance, search->first_only, error);
+            *done = search->first_only;
+            if (status != COG_OK || *done)
+                return status;
+        }
+    } while (next != 0);
+    return COG_OK;
+}
+
+static cog_status collect_query(void *context, size_t slot, cog_error *error) {
+    const struct bphs_piece *piece = context;
+    const struct bphs_flight *flight = &piece->ring[slot];
+    bool done = false;
+    for (unsigned choice = 0; choice < piece->job->index->layout.choice_count; choice++)
+        for (size_t i = 0; i < flight->hit_counts[choice] && !done; i++) {
+            const struct line_hit *hit = &flight->hits[flight->starts[choice] + i];
+            cog_status status = collect_hit(piece, flight, choice, hit, &done, error);
+            if (status != COG_OK)
+                return status;
+        }
+    return COG_OK;
+}
+
+static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
+                               struct short_hits *hits, cog_error *error) {
+    const struct bphs_job *job = context;
+    struct bphs_piece piece = {job, job->flights + (size_t)worker * QUERY_RING, hits};
+    return query_ring_run(&piece, begin, end, start_query, scan_query, collect_query, error);
+}
+
+cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
+                       const struct bphs_search *search, struct short_hits *hits,
+                       cog_error *error) {
+    cog_status status = short_key_check(queries, search->radius_bits, error);
+    if (status != COG_OK)
+        return status;
+    if (queries->bits != index->layout.key_bits || search->radius_bits > index->layout.radius_bits)
+        return error_set(error, COG_ERR_USAGE,
+                         "the index was built for %u bits and radius %u, not for %u bits and "
+                         "radius %u: build another",
+                         index->layout.key_bits, index->layout.radius_bits, queries->bits,
+                         search->radius_bits);
+    unsigned threads = threads_resolve(search->threads);
+    struct bphs_job job = {index, queries, search, NULL};
+    job.flights = memory_array((size_t)threads * QUERY_RING, sizeof *job.flights);
+    if (!job.flights)
+        return error_memory(error, threads * sizeof *job.flights, "a search");
+    status = short_hits_gather(hits, threads, queries->rows, search_piece, &job, error);
+    free(job.flights);
+    return status;
+}

@@ -1,0 +1,43 @@
+/* Block-permuted Hamming search (BPHS), exact: every stored short signature within a radius of a
+ * query. A table of line buckets for each choice of g of G blocks; only the first table knows rows,
+ * so further tables cost their keys alone. With G >= g + radius a query visits one bucket a table.
+ * With fewer blocks it also flips header bits, up to the number that the pigeonhole leaves, which
+ * trades memory for probes.
+ *
+ * The form of the paper (sorted copies, binary search) is bphs_published.h. */
+#ifndef COGNATE_INDEX_BPHS_H
+#define COGNATE_INDEX_BPHS_H
+
+#include "index/block_layout.h"
+#include "index/line_table.h"
+#include "index/short_hits.h"
+
+enum { BPHS_PROBES_MAX = 8192 /* of one query, in all tables */ };
+
+struct bphs_index {
+    struct block_layout layout;
+    struct line_table tables[BLOCK_CHOICES_MAX];
+    struct key_rows rows;                 /* positions of table 0 */
+    short_key headers[BLOCK_CHOICES_MAX]; /* the bits of the unpermuted key that address a table */
+    uint32_t *masks[BLOCK_CHOICES_MAX];   /* flips of a table's header */
+    size_t mask_counts[BLOCK_CHOICES_MAX];
+};
+
+struct bphs_search {
+    unsigned radius_bits; /* at most the index's */
+    bool first_only;
+    unsigned threads;
+};
+
+/* radius_bits is the greatest radius that searches may ask for. blocks and chosen: G and g. */
+cog_status bphs_build(struct bphs_index *index, const struct signatures_view *view, unsigned blocks,
+                      unsigned chosen, unsigned radius_bits, unsigned threads, cog_error *error);
+void bphs_free(struct bphs_index *index);
+/* Tables, without the row numbers. */
+size_t bphs_bytes(const struct bphs_index *index);
+
+/* Adds the hits, by query. */
+cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
+                       const struct bphs_search *search, struct short_hits *hits, cog_error *error);
+
+#endif
