@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "input/characters.h"
+
 static_assert(size_t(JSON_PADDING_BYTES) >= simdjson::SIMDJSON_PADDING,
               "records need more padding");
 
@@ -27,7 +29,7 @@ const char *const PROBLEM_DEPTH = "objects or arrays are nested more than 500 de
 bytes_view token_of(ondemand::value &value) {
     std::string_view token = value.raw_json_token();
     size_t size = token.size();
-    while (size && std::strchr(" \t\r\n", token[size - 1]) && token[size - 1])
+    while (size && is_one_of(token[size - 1], " \t\r\n"))
         size--;
     return view_of(token.data(), size);
 }

@@ -155,6 +155,7 @@ cog_status npy_parse(const char *name, const uint8_t *data, size_t size, enum np
     if (length > NPY_MAX_HEADER_BYTES || length > size - start)
         return refuse(name, error, "truncated inside its header");
     array->type = type;
+    array->data = data + start + length;
     cog_status status = parse_header(name, (const char *)data + start, length, array, error);
     if (status != COG_OK)
         return status;
@@ -167,7 +168,6 @@ cog_status npy_parse(const char *name, const uint8_t *data, size_t size, enum np
     if (total < held)
         return error_set(error, COG_ERR_INPUT, "%s: %zu bytes follow its %zu rows", name,
                          held - total, array->rows);
-    array->data = data + start + length;
     return COG_OK;
 }
 

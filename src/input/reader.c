@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/output.h"
+#include "input/characters.h"
 #include "input/json_parser.h"
 #include "input/reader_state.h"
 
@@ -150,7 +151,7 @@ static cog_status sniff_format(struct reader *reader, struct record_batch *batch
     const char *data = batch->bytes.data + start, *end = batch->bytes.data + batch->bytes.size;
     if (end - data >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
         data += 3;
-    while (data < end && strchr(" \t\r\n", *data) && *data)
+    while (data < end && is_one_of(*data, " \t\r\n"))
         data++;
     file->format = INPUT_TXT;
     if (data < end && *data == '{')
@@ -169,7 +170,7 @@ static bool has_mark(struct bytes_view bytes) {
 
 static bool is_blank(struct bytes_view line, bool first) {
     for (size_t i = first && has_mark(line) ? 3 : 0; i < line.size; i++)
-        if (!memchr("\n\r \t", line.data[i], 4))
+        if (!is_one_of(line.data[i], "\n\r \t"))
             return false;
     return true;
 }

@@ -86,7 +86,8 @@ struct bytes_view reader_file_header(const struct reader *reader, uint32_t file)
 /* Bytes of the inputs on disk, and how many have been read: for progress. 0 total when unknown. */
 uint64_t reader_total_bytes(const struct reader *reader);
 uint64_t reader_read_bytes(const struct reader *reader);
-/* About how many bytes the files have once unpacked (packed ones are taken for four times their size). */
+/* About how many bytes the files have once unpacked (packed ones are taken for four times their
+ * size). */
 uint64_t reader_text_bytes(const struct reader *reader);
 /* Pages of MediaWiki dumps that are no articles: not records, not bad, only counted; in this pass
  * so far. */
@@ -94,7 +95,8 @@ struct left_out_pages {
     uint64_t redirects, stubs, other_namespaces;
 };
 struct left_out_pages reader_left_out_pages(const struct reader *reader);
-/* Files and folders that could not be opened: named, counted, and skipped. Ask when no reader_fill runs. */
+/* Files and folders that could not be opened: named, counted, and skipped. Ask when no reader_fill
+ * runs. */
 size_t reader_skipped_file_count(const struct reader *reader);
 const char *reader_skipped_file_message(const struct reader *reader, size_t index);
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "input/characters.h"
+
 void record_cutter_start(struct record_cutter *cutter, enum input_format format, bool lines) {
     *cutter = (struct record_cutter){.line = 1};
     switch (format) {
@@ -100,7 +102,7 @@ static const char *skip_to_page(struct record_cutter *cutter, const char *data, 
     const char *at = data;
     while ((at = next_tag(at, end, ended))) {
         if (cutter->started && tag_at(at, end, OPEN_PAGE) && at + 5 < end &&
-            memchr("> \t\r\n", at[5], 5))
+            is_one_of(at[5], "> \t\r\n"))
             return at;
         if (tag_at(at, end, OPEN_DUMP)) {
             cutter->started = true;

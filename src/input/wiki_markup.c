@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "input/characters.h"
 
 /* Bounds keep broken markup from being searched again and again. */
 enum { MAX_TAG_BYTES = 1000 };
@@ -58,7 +59,7 @@ static int dropped_tag(const struct stripping *s) {
         size_t size = strlen(dropped_tags[i]);
         if ((size_t)(s->end - s->at) > size + 1 &&
             strncasecmp(s->at + 1, dropped_tags[i], size) == 0 &&
-            memchr(" \t\n/>", s->at[1 + size], 5))
+            is_one_of(s->at[1 + size], " \t\n/>"))
             return i;
     }
     return -1;
@@ -361,8 +362,7 @@ static bool decode_entity(struct stripping *s) {
 }
 
 static void skip_run(struct stripping *s, const char *bytes) {
-    size_t count = strlen(bytes);
-    while (s->at < s->end && memchr(bytes, *s->at, count))
+    while (s->at < s->end && is_one_of(*s->at, bytes))
         s->at++;
 }
 
@@ -373,7 +373,7 @@ static bool start_line(struct stripping *s) {
         skip_run(s, "= ");
     else if (next_is(s, "----"))
         skip_run(s, "-");
-    else if (s->at < s->end && memchr("*#:;", *s->at, 4))
+    else if (s->at < s->end && is_one_of(*s->at, "*#:;"))
         skip_run(s, "*#:; ");
     return heading;
 }
@@ -411,6 +411,11 @@ static void newline(struct stripping *s, struct links *links) {
         *s->out++ = '\n';
 }
 
+/* The bytes that plain_step has to look at; asked for every byte. */
+static bool is_inline_mark(char c) {
+    return c == '[' || c == ']' || c == '\'' || c == '<' || c == '&' || c == '_';
+}
+
 static void plain_step(struct stripping *s, struct links *links) {
     bool link = next_is(s, "[[") && links->depth < MAX_LINK_DEPTH;
     if (link) {
@@ -442,13 +447,13 @@ static void strip_inline(struct stripping *s) {
             heading = start_line(s);
         } else if (heading && *s->at == '=' && skip_heading_end(s, &links)) {
             continue;
-        } else if (memchr("[]'<&_", *s->at, 6)) {
+        } else if (is_inline_mark(*s->at)) {
             plain_step(s, &links);
         } else {
             copy_byte(s);
         }
     }
-    while (s->out > s->out_start && memchr(" \n\t", s->out[-1], 3))
+    while (s->out > s->out_start && is_one_of(s->out[-1], " \n\t"))
         s->out--;
 }
 

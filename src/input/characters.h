@@ -1,0 +1,13 @@
+/* Small questions about single bytes. */
+#ifndef COGNATE_INPUT_CHARACTERS_H
+#define COGNATE_INPUT_CHARACTERS_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Zero is in no set. */
+static inline bool is_one_of(char c, const char *set) {
+    return c && strchr(set, c);
+}
+
+#endif
