@@ -7,8 +7,8 @@
 
 #include "base/output.h"
 
-/* A batch on disk: its size, then its documents. A document: the header below, hashes, frequencies, id, and
- * padding to 8 bytes, so that the arrays are used as they lie. */
+/* A batch on disk: its size, then its documents. A document: the header below, hashes, frequencies,
+ * id, and padding to 8 bytes, so that the arrays are used as they lie. */
 struct spooled {
     uint64_t length;
     uint64_t term_count;
@@ -48,7 +48,8 @@ static size_t padded_size(size_t size) {
 bool bag_spool_encode(struct buffer *batch, struct bytes_view id, const struct bag_view *bag) {
     struct spooled header = {bag->length, bag->count, id.size};
     size_t frequencies = padded_size(bag->count * sizeof *bag->frequencies);
-    size_t total = sizeof header + bag->count * sizeof *bag->hashes + frequencies + padded_size(id.size);
+    size_t total =
+        sizeof header + bag->count * sizeof *bag->hashes + frequencies + padded_size(id.size);
     if (!buffer_reserve(batch, total))
         return false;
     char *at = batch->data + batch->size;

@@ -1,6 +1,6 @@
-/* Bags of documents in a scratch file beside the output: what the statistics pass found is signed from there,
- * and the input is not read and analysed again. Optional by nature: where the disk has no room for it, the
- * spool says so and the input is read a second time. */
+/* Bags of documents in a scratch file beside the output: what the statistics pass found is signed
+ * from there, and the input is not read and analysed again. Optional by nature: where the disk has
+ * no room for it, the spool says so and the input is read a second time. */
 #ifndef COGNATE_JOB_BAG_SPOOL_H
 #define COGNATE_JOB_BAG_SPOOL_H
 

@@ -14,6 +14,7 @@ struct row_filling {
     const struct columns *columns;
     const struct statistics *statistics;
     const struct weighting *weighting; /* NULL for sets */
+    const struct idf_table *idf;
     uint32_t min_terms;
     const uint8_t *selected; /* NULL: all rows */
     uint64_t *offsets;
@@ -90,7 +91,7 @@ static void fill_row(const struct row_filling *filling, size_t row, struct entry
         filling->numbers[first + i] = entries[i].column;
     if (!filling->weighting)
         return;
-    weighting_apply(filling->weighting, filling->statistics, &bag, weights);
+    weighting_apply(filling->weighting, filling->statistics, filling->idf, &bag, weights);
     store_unit_weights(entries, count, weights, filling->values + first);
 }
 
@@ -140,13 +141,16 @@ cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
                           struct sparse_matrix *matrices, cog_error *error) {
     struct columns *columns = NULL;
-    cog_status status =
-        columns_create(statistics, 1, weighting->min_collection_frequency, &columns, error);
+    struct idf_table idf = {0};
+    cog_status status = idf_table_fill(&idf, statistics, error);
+    if (status == COG_OK)
+        status = columns_create(statistics, 1, weighting->min_collection_frequency, &columns, error);
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         struct row_filling filling = {.corpus = corpora[i],
                                       .columns = columns,
                                       .statistics = statistics,
                                       .weighting = weighting,
+                                      .idf = &idf,
                                       .min_terms = min_terms,
                                       .selected = selected[i]};
         status = build_rows(&filling, threads, error);
@@ -154,6 +158,7 @@ cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                                              filling.offsets, filling.numbers, filling.values};
     }
     columns_free(columns);
+    idf_table_free(&idf);
     return status;
 }
 

@@ -259,7 +259,8 @@ static cog_status sign_input(struct sign_job *job, cog_documents *documents,
     return ingest_run(documents, &plan, job->run, job->report, named_before, error);
 }
 
-/* ---- From the spool ------------------------------------------------------------------------------ */
+/* ---- From the spool
+ * ------------------------------------------------------------------------------ */
 
 struct spool_batch {
     struct buffer bags;
@@ -317,9 +318,11 @@ static cog_status sign_spool(struct sign_job *job, cog_error *error) {
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------ */
+/* ---- The whole
+ * ------------------------------------------------------------------------------------ */
 
-/* Collects statistics where signing needs them and has none, and keeps the bags if the disk has room. */
+/* Collects statistics where signing needs them and has none, and keeps the bags if the disk has
+ * room. */
 static cog_status prepare(struct sign_job *job, cog_documents *documents,
                           const cog_sign_options *options, const cog_sign_outputs *outputs,
                           const cog_statistics **statistics, cog_statistics **collected,

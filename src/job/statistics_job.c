@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/ingest.h"
-#include "job/statistics_job.h"
 #include "job/report.h"
+#include "job/statistics_job.h"
 #include "vector/statistics_file.h"
 
 struct collect {
@@ -13,7 +13,8 @@ struct collect {
     struct bag_spool *spool;           /* may be NULL */
 };
 
-/* A batch's result is its bags on their way to the spool; counts need no order and go in at once. */
+/* A batch's result is its bags on their way to the spool; counts need no order and go in at once.
+ */
 static void *bags_create(void *context) {
     (void)context;
     return calloc(1, sizeof(struct buffer));
@@ -84,8 +85,8 @@ cog_status statistics_collect(cog_documents *documents, const cog_term_options *
     if (status == COG_OK)
         status = statistics_create(&statistics->counts, error);
     if (status == COG_OK)
-        status = collect_counts(documents, &internal, run, statistics->counts, spool, report,
-                                error);
+        status =
+            collect_counts(documents, &internal, run, statistics->counts, spool, report, error);
     if (status != COG_OK) {
         cog_statistics_free(statistics);
         return status;

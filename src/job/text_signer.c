@@ -17,11 +17,14 @@ cog_status text_signer_init(struct text_signer *text_signer, const cog_sign_opti
         status = error_set(error, COG_ERR_USAGE,
                            "BM25 and TF-IDF need statistics of the collection: collect them first, "
                            "or weigh by tf");
+    if (status == COG_OK && weighting_needs_statistics(&text_signer->weighting))
+        status = idf_table_fill(&text_signer->idf, text_signer->statistics, error);
     return status == COG_OK ? signer_create(&signature, &text_signer->signer, error) : status;
 }
 
 void text_signer_reset(struct text_signer *text_signer) {
     signer_free(text_signer->signer);
+    idf_table_free(&text_signer->idf);
     text_signer->signer = NULL;
 }
 
@@ -53,7 +56,8 @@ static cog_status weigh(const struct text_signer *text_signer, struct text_signe
         !memory_grow((void **)&scratch->weights, &scratch->weight_capacity, bag->count,
                      sizeof *scratch->weights))
         return error_memory(error, bag->count * 12, "a document's weights");
-    weighting_apply(&text_signer->weighting, text_signer->statistics, bag, scratch->weights);
+    weighting_apply(&text_signer->weighting, text_signer->statistics, &text_signer->idf, bag,
+                    scratch->weights);
     size_t count = 0;
     for (size_t i = 0; i < bag->count; i++) {
         scratch->hashes[count] = bag->hashes[i];

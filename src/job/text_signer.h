@@ -10,6 +10,7 @@ struct text_signer {
     struct signer *signer;
     struct weighting weighting;
     const struct statistics *statistics;
+    struct idf_table idf;
 };
 cog_status text_signer_init(struct text_signer *text_signer, const cog_sign_options *options,
                             const cog_statistics *statistics, cog_error *error);

@@ -12,12 +12,6 @@ static inline uint64_t pattern_key(uint64_t hash, uint64_t seed) {
     return hash ^ hash_mix(seed + 0x9e3779b97f4a7c15u);
 }
 
-static inline void pattern_signs(uint64_t hash, uint64_t seed, unsigned words, uint64_t *pattern) {
-    uint64_t key = pattern_key(hash, seed);
-    for (unsigned i = 0; i < words; i++)
-        pattern[i] = hash_sequence(key, i);
-}
-
 /* Simhash: the first word is the term's hash itself (with seed 0), the others follow from it. */
 static inline void pattern_simhash(uint64_t hash, uint64_t seed, unsigned words,
                                    uint64_t *pattern) {

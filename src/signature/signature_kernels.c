@@ -12,12 +12,16 @@ static void accumulate(int32_t *sums, unsigned words, const uint64_t *patterns,
         }
 }
 
+static void signs(uint64_t *patterns, unsigned words, const uint64_t *keys, size_t count) {
+    fill_signs(patterns, words, keys, count);
+}
+
 static void minimise(uint64_t *minima, const uint64_t *multipliers, const uint64_t *increments,
                      size_t lanes, const uint64_t *hashes, size_t count) {
     minimise_lanes(minima, multipliers, increments, lanes, hashes, count);
 }
 
-const struct signature_kernels signature_kernels_portable = {accumulate, minimise};
+const struct signature_kernels signature_kernels_portable = {signs, accumulate, minimise};
 
 const struct signature_kernels *signature_kernels_for(enum cpu_level level) {
     if (!cpu_supports(level))

@@ -3,8 +3,11 @@
 #define COGNATE_SIGNATURE_SIGNATURE_KERNELS_H
 
 #include "base/cpu.h"
+#include "base/hash.h"
 
 struct signature_kernels {
+    /* patterns[t * words + i] = hash_sequence(keys[t], i): the signs of `count` terms. */
+    void (*signs)(uint64_t *patterns, unsigned words, const uint64_t *keys, size_t count);
     /* For each of `count` patterns of `words` 64-bit words: sums[64 i + b] += weights[t] where bit
      * b (from the lowest) of word i of pattern t is set. The sums may not overflow 32 bits. */
     void (*accumulate)(int32_t *sums, unsigned words, const uint64_t *patterns,
@@ -26,7 +29,15 @@ extern const struct signature_kernels signature_kernels_avx2;
 extern const struct signature_kernels signature_kernels_avx512;
 #endif
 
-/* Written once, compiled for each instruction set: the compiler vectorises it. */
+/* Written once, compiled for each instruction set: the compiler vectorises them. */
+
+static inline void fill_signs(uint64_t *restrict patterns, unsigned words,
+                              const uint64_t *restrict keys, size_t count) {
+    for (size_t t = 0; t < count; t++)
+        for (unsigned i = 0; i < words; i++)
+            patterns[t * words + i] = hash_sequence(keys[t], i);
+}
+
 static inline void minimise_lanes(uint64_t *restrict minima, const uint64_t *restrict multipliers,
                                   const uint64_t *restrict increments, size_t lanes,
                                   const uint64_t *restrict hashes, size_t count) {

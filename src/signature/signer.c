@@ -176,10 +176,13 @@ static size_t fill_patterns(const struct signer *signer, struct signer_workspace
         for (size_t t = 0; t < count; t++)
             pattern_simhash(hashes[t], options->seed, words, patterns + t * words);
         return count;
-    default:
+    default: {
+        uint64_t keys[BLOCK_TERMS];
         for (size_t t = 0; t < count; t++)
-            pattern_signs(hashes[t], options->seed, words, patterns + t * words);
+            keys[t] = pattern_key(hashes[t], options->seed);
+        signer->kernels->signs(patterns, words, keys, count);
         return count;
+    }
     }
 }
 

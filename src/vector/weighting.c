@@ -1,8 +1,11 @@
 #include "vector/weighting.h"
 
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "base/portable_math.h"
 
-enum { PREFETCH_AHEAD = 12 };
+enum { PREFETCH_AHEAD = 12, IDF_TABLE_MAX = 65536 };
 
 void weighting_init(struct weighting *weighting, enum weighting_scheme scheme) {
     *weighting = (struct weighting){.scheme = scheme, .k1 = 1.2, .b = 0.75};
@@ -19,8 +22,27 @@ double inverse_document_frequency(uint64_t documents, uint32_t document_frequenc
     return portable_log(1 + (rest + 0.5) / (df + 0.5));
 }
 
+cog_status idf_table_fill(struct idf_table *table, const struct statistics *statistics,
+                          cog_error *error) {
+    uint64_t documents = statistics_document_count(statistics);
+    uint32_t count = documents < IDF_TABLE_MAX ? (uint32_t)documents + 1 : IDF_TABLE_MAX;
+    table->values = memory_array(count, sizeof *table->values);
+    if (!table->values)
+        return error_memory(error, count * sizeof *table->values, "weights");
+    for (uint32_t df = 0; df < count; df++)
+        table->values[df] = inverse_document_frequency(documents, df);
+    table->count = count;
+    return COG_OK;
+}
+
+void idf_table_free(struct idf_table *table) {
+    free(table->values);
+    *table = (struct idf_table){0};
+}
+
 static void apply_with_statistics(const struct weighting *weighting,
-                                  const struct statistics *statistics, const struct bag_view *bag,
+                                  const struct statistics *statistics,
+                                  const struct idf_table *table, const struct bag_view *bag,
                                   float *weights) {
     uint64_t documents = statistics_document_count(statistics);
     double relative_length = (double)bag->length / statistics_mean_length(statistics);
@@ -36,7 +58,9 @@ static void apply_with_statistics(const struct weighting *weighting,
             weights[i] = 0;
             continue;
         }
-        double idf = inverse_document_frequency(documents, counts.document_frequency);
+        uint32_t df = counts.document_frequency;
+        double idf = table && df < table->count ? table->values[df]
+                                                : inverse_document_frequency(documents, df);
         double tf = bag->frequencies[i];
         double factor =
             weighting->scheme == WEIGHTING_BM25 ? tf * (weighting->k1 + 1) / (tf + saturation) : tf;
@@ -45,9 +69,9 @@ static void apply_with_statistics(const struct weighting *weighting,
 }
 
 void weighting_apply(const struct weighting *weighting, const struct statistics *statistics,
-                     const struct bag_view *bag, float *weights) {
+                     const struct idf_table *idf, const struct bag_view *bag, float *weights) {
     if (weighting_needs_statistics(weighting)) {
-        apply_with_statistics(weighting, statistics, bag, weights);
+        apply_with_statistics(weighting, statistics, idf, bag, weights);
         return;
     }
     for (size_t i = 0; i < bag->count; i++)

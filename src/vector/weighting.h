@@ -18,13 +18,23 @@ struct weighting {
 };
 void weighting_init(struct weighting *weighting, enum weighting_scheme scheme);
 
+/* The idf of every small df of a collection: a logarithm a term would cost more than the rest of
+ * its weight. Zero-initialise; idf_table_free releases. */
+struct idf_table {
+    double *values;
+    uint32_t count;
+};
+cog_status idf_table_fill(struct idf_table *table, const struct statistics *statistics,
+                          cog_error *error);
+void idf_table_free(struct idf_table *table);
+
 /* Whether the scheme needs statistics of the collection (df, cf, mean length). */
 bool weighting_needs_statistics(const struct weighting *weighting);
 
 /* The weights of a document's terms; a term that weighs nothing has 0. statistics may be NULL where
- * the scheme needs none. weights has room for bag->count. */
+ * the scheme needs none, idf may be NULL. weights has room for bag->count. */
 void weighting_apply(const struct weighting *weighting, const struct statistics *statistics,
-                     const struct bag_view *bag, float *weights);
+                     const struct idf_table *idf, const struct bag_view *bag, float *weights);
 
 /* idf = log(1 + (N - df + 0.5) / (df + 0.5)): above zero for every df, so that in a collection of
  * two documents a shared term still counts. */

@@ -48,6 +48,23 @@ TEST(signature_kernels_agree_on_every_level) {
     }
 }
 
+TEST(signature_signs_agree_on_every_level) {
+    struct random random = random_seeded(8);
+    uint64_t keys[40], expected[40 * 17], seen[40 * 17];
+    for (size_t i = 0; i < 40; i++)
+        keys[i] = random_next(&random);
+    for (unsigned words = 1; words <= 17; words += 4) {
+        signature_kernels_portable.signs(expected, words, keys, 40);
+        for (int level = 0; level < CPU_LEVEL_COUNT; level++) {
+            const struct signature_kernels *kernels = signature_kernels_for((enum cpu_level)level);
+            if (!kernels)
+                continue;
+            kernels->signs(seen, words, keys, 40);
+            CHECK(memcmp(seen, expected, 40 * words * sizeof *seen) == 0);
+        }
+    }
+}
+
 TEST(signature_minima_agree_on_every_level) {
     enum { LANES = 64, COUNT = 70 };
     struct random random = random_seeded(4);
@@ -102,12 +119,13 @@ static void naive_sums(const struct signature_options *options, const struct sam
             pattern_ternary(sample->hashes[t], options->seed, options->bits, ones, positions, words,
                             plus, minus);
         } else {
-            if (options->kind == SIGNATURE_RP)
-                pattern_signs(sample->hashes[t], options->seed, words, plus);
-            else
-                pattern_simhash(sample->hashes[t], options->seed, words, plus);
-            for (unsigned i = 0; i < words; i++)
+            pattern_simhash(sample->hashes[t], options->seed, words, plus);
+            uint64_t key = pattern_key(sample->hashes[t], options->seed);
+            for (unsigned i = 0; i < words; i++) {
+                if (options->kind == SIGNATURE_RP)
+                    plus[i] = hash_sequence(key, i);
                 minus[i] = ~plus[i];
+            }
         }
         for (unsigned j = 0; j < options->bits; j++) {
             int sign =

@@ -120,18 +120,21 @@ TEST(vector_bm25_follows_its_formula) {
     uint32_t frequencies[] = {4, 1, 1};
     struct bag_view bag = {hashes, frequencies, 3, 40};
     struct weighting weighting;
+    struct idf_table idf = {0};
     float weights[3];
+    CHECK_OK(idf_table_fill(&idf, statistics, error));
     weighting_init(&weighting, WEIGHTING_BM25);
-    weighting_apply(&weighting, statistics, &bag, weights);
+    weighting_apply(&weighting, statistics, &idf, &bag, weights);
     double expected = log(1 + 7.5 / 3.5) * 4 * 2.2 / (4 + 1.2 * (0.25 + 0.75 * 2));
     CHECK(fabs(weights[0] - expected) < 1e-6);
     CHECK(weights[1] == 0 && weights[2] == 0);
     weighting_init(&weighting, WEIGHTING_TFIDF);
-    weighting_apply(&weighting, statistics, &bag, weights);
+    weighting_apply(&weighting, statistics, &idf, &bag, weights);
     CHECK(fabs(weights[0] - 4 * log(1 + 7.5 / 3.5)) < 1e-6);
     weighting_init(&weighting, WEIGHTING_TF);
-    weighting_apply(&weighting, NULL, &bag, weights);
+    weighting_apply(&weighting, NULL, NULL, &bag, weights);
     CHECK(weights[0] == 4 && weights[1] == 1 && weights[2] == 1);
+    idf_table_free(&idf);
     statistics_free(statistics);
 }
 
