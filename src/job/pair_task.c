@@ -10,6 +10,10 @@
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
 
+/* Vectors are of single precision: the product of a vector with itself may miss 1 by this much. A cosine that
+ * is nearer to the threshold than that counts as reaching it. */
+static const double cosine_precision = 2e-7;
+
 /* Documents with fewer weighted terms are compared by their term sets. */
 enum { SHORT_DOCUMENT_TERMS = 5 };
 
@@ -31,6 +35,7 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
                           const cog_run_options *run, cog_report *report, cog_error *error) {
     task->options = *options;
     task->sides = sides;
+    task->given_threshold = options->threshold;
     task->run = run;
     task->report = report;
     task->threads = threads_resolve(run ? run->threads : 0);
@@ -40,6 +45,8 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     if (!(options->recall > 0 && options->recall <= 1))
         return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
                          options->recall);
+    if (options->measure == COG_MEASURE_COSINE)
+        task->options.threshold -= cosine_precision;
     if (task->options.method == COG_METHOD_AUTO)
         task->options.method = COG_METHOD_EXACT;
     cog_status status = options_terms(&options->sign.terms, &task->terms, error);
@@ -195,7 +202,7 @@ cog_status pair_task_join(struct pair_task *task, struct match_list *matches, co
     uint64_t start = clock_ns();
     bool exact = task->options.method == COG_METHOD_EXACT;
     report_text(task->report, "method", exact ? "exact" : "flat");
-    report_number(task->report, "threshold", task->options.threshold);
+    report_number(task->report, "threshold", task->given_threshold);
     cog_status status =
         exact ? join_exactly(task, matches, error) : flat_pairs_join(task, matches, error);
     if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE)

@@ -9,7 +9,8 @@
 
 /* Zero-initialise, then pair_task_init; pair_task_free releases. */
 struct pair_task {
-    cog_pairs_options options;
+    cog_pairs_options options; /* its threshold is what the joins compare with */
+    double given_threshold;
     struct term_options terms;
     struct weighting weighting;
     const cog_run_options *run;

@@ -190,9 +190,6 @@ static cog_status write_batch(void *context, void *result, cog_error *error) {
 static cog_status open_outputs(struct sign_job *job, const cog_sign_outputs *outputs,
                                cog_error *error) {
     unsigned bits = signer_options(job->text_signer.signer)->bits;
-    if (bits % 8)
-        return error_set(error, COG_ERR_USAGE,
-                         "%u bits do not fill whole bytes: choose a multiple of 8", bits);
     cog_status status =
         npy_writer_open(outputs->signatures, NPY_UINT8, bits / 8, &job->signatures, error);
     if (status == COG_OK && outputs->weights)
@@ -321,6 +318,20 @@ static cog_status sign_spool(struct sign_job *job, cog_error *error) {
 /* ---- The whole
  * ------------------------------------------------------------------------------------ */
 
+/* What .npy files cannot hold is refused before any work. */
+static cog_status check_outputs(const cog_signature_options *signature,
+                                const cog_sign_outputs *outputs, cog_error *error) {
+    struct signature_options checked;
+    cog_status status = options_signature(signature, &checked, error);
+    if (status == COG_OK && signature->bits % 8)
+        status = error_set(error, COG_ERR_USAGE,
+                           "%u bits do not fill whole bytes: choose a multiple of 8",
+                           signature->bits);
+    if (status == COG_OK && outputs->weights && signature->kind == COG_SIGNATURE_MINHASH)
+        status = error_set(error, COG_ERR_USAGE, "minhash has no sums behind its bits to write");
+    return status;
+}
+
 /* Collects statistics where signing needs them and has none, and keeps the bags if the disk has
  * room. */
 static cog_status prepare(struct sign_job *job, cog_documents *documents,
@@ -352,6 +363,8 @@ cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
     struct term_options terms;
     cog_statistics *collected = NULL;
     cog_status status = options_terms(&options->terms, &terms, error);
+    if (status == COG_OK)
+        status = check_outputs(&options->signature, outputs, error);
     if (status == COG_OK)
         status = prepare(&job, documents, options, outputs, &statistics, &collected, error);
     if (status == COG_OK)
