@@ -39,8 +39,13 @@ cog_status key_array_init(struct key_array *array, size_t count, unsigned words,
     return error_memory(error, count * (words * 8 + 4), "the keys of signatures");
 }
 
-void key_array_free(struct key_array *array) {
+void key_array_free_keys(struct key_array *array) {
     give_back(array->keys, array->count * array->words * sizeof *array->keys);
+    array->keys = NULL;
+}
+
+void key_array_free(struct key_array *array) {
+    key_array_free_keys(array);
     give_back(array->rows, array->count * sizeof *array->rows);
     *array = (struct key_array){0};
 }

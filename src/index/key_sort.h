@@ -16,6 +16,8 @@ struct key_array {
 cog_status key_array_init(struct key_array *array, size_t count, unsigned words, bool with_rows,
                           cog_error *error);
 void key_array_free(struct key_array *array);
+/* Keeps the rows. */
+void key_array_free_keys(struct key_array *array);
 
 enum { KEY_PARTITION_BITS_MAX = 12 };
 

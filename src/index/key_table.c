@@ -36,10 +36,8 @@ cog_status key_table_build(struct key_table *table, struct key_array *entries, u
         table->starts[cell] = (uint32_t)at;
     }
     table->starts[cells] = (uint32_t)count;
-    if (bits == key_bits) {
-        memory_large_free(table->entries.keys, count * sizeof *table->entries.keys);
-        table->entries.keys = NULL;
-    }
+    if (bits == key_bits)
+        key_array_free_keys(&table->entries);
     return COG_OK;
 }
 
