@@ -24,7 +24,7 @@ struct command {
     int (*run)(const struct arguments *arguments);
 };
 
-extern const struct command command_dedup, command_pairs, command_sign, command_lexicon;
+extern const struct command command_eval, command_dedup, command_pairs, command_sign, command_lexicon;
 
 extern const struct command *const commands[]; /* ends with NULL */
 
@@ -53,7 +53,8 @@ int finish_job(const struct arguments *arguments, cog_status status, const cog_e
                cog_report *report);
 
 void print_help(const struct command *command, FILE *stream);
-/* The same in the language of man pages, and a completion script for bash. */
+/* The same in the language of man pages (NULL: the page of the program itself), and a completion script for
+ * bash. */
 void print_man_page(const struct command *command, FILE *stream);
 void print_completion(FILE *stream);
 

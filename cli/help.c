@@ -55,7 +55,22 @@ static void print_roff_paragraphs(const char *text, FILE *stream) {
     }
 }
 
+static void print_program_page(FILE *stream) {
+    fputs(".TH COGNATE 1\n.SH NAME\ncognate \\- finds documents that say the same thing\n"
+          ".SH SYNOPSIS\n.B cognate\n.I COMMAND\n[OPTIONS]\n.SH COMMANDS\n",
+          stream);
+    for (const struct command *const *command = commands; *command; command++) {
+        fprintf(stream, ".TP\n.BR cognate\\-%s (1)\n", (*command)->name);
+        print_roff((*command)->summary, stream);
+        fputc('\n', stream);
+    }
+}
+
 void print_man_page(const struct command *command, FILE *stream) {
+    if (!command) {
+        print_program_page(stream);
+        return;
+    }
     fprintf(stream,
             ".TH COGNATE-%s 1\n.SH NAME\ncognate\\-%s \\- %s\n.SH SYNOPSIS\n.B cognate %s\n",
             command->name, command->name, command->summary, command->name);

@@ -2,7 +2,7 @@
 
 #include "command.h"
 
-const struct command *const commands[] = {&command_dedup, &command_pairs, &command_sign,
+const struct command *const commands[] = {&command_dedup, &command_eval, &command_pairs, &command_sign,
                                           &command_lexicon, NULL};
 
 static void print_overview(FILE *stream) {
@@ -21,12 +21,16 @@ static const struct command *find_command(const char *name) {
     return NULL;
 }
 
-/* cognate help [COMMAND | man COMMAND | bash-completion] */
+/* cognate help [COMMAND | names | man [COMMAND] | bash-completion] */
 static int run_help(int argc, char **argv) {
-    const struct command *command = argc > 2 ? find_command(argv[2]) : NULL;
-    if (argc > 3 && strcmp(argv[2], "man") == 0 && (command = find_command(argv[3])))
-        print_man_page(command, stdout);
-    else if (argc > 2 && strcmp(argv[2], "bash-completion") == 0)
+    const char *topic = argc > 2 ? argv[2] : "";
+    const struct command *command = find_command(topic);
+    if (strcmp(topic, "names") == 0)
+        for (const struct command *const *each = commands; *each; each++)
+            puts((*each)->name);
+    else if (strcmp(topic, "man") == 0)
+        print_man_page(argc > 3 ? find_command(argv[3]) : NULL, stdout);
+    else if (strcmp(topic, "bash-completion") == 0)
         print_completion(stdout);
     else if (command)
         print_help(command, stdout);

@@ -1,0 +1,23 @@
+# Program, library, header, pkg-config file, man pages, completion. Man pages and completion are printed by the
+# program itself, so they never differ from what it does.
+include(GNUInstallDirs)
+install(TARGETS cognate-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS cognate ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/cognate.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+configure_file(cmake/cognate.pc.in ${CMAKE_BINARY_DIR}/cognate.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/cognate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(CODE "
+    set(program \"${CMAKE_BINARY_DIR}/cognate\")
+    set(man \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
+    set(completions \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/bash-completion/completions\")
+    file(MAKE_DIRECTORY \"\${man}\" \"\${completions}\")
+    execute_process(COMMAND \"\${program}\" help bash-completion OUTPUT_FILE \"\${completions}/cognate\")
+    execute_process(COMMAND \"\${program}\" help man OUTPUT_FILE \"\${man}/cognate.1\")
+    execute_process(COMMAND \"\${program}\" help names OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REPLACE \"\\n\" \";\" names \"\${names}\")
+    foreach(name IN LISTS names)
+        execute_process(COMMAND \"\${program}\" help man \${name} OUTPUT_FILE \"\${man}/cognate-\${name}.1\")
+    endforeach()
+    message(STATUS \"Installing man pages: \${man}\")
+")

@@ -365,6 +365,26 @@ COG_API const char *cog_lexicon_to(const cog_lexicon *lexicon);
 COG_API size_t cog_lexicon_words(const cog_lexicon *lexicon);
 COG_API size_t cog_lexicon_entries(const cog_lexicon *lexicon);
 
+/* ---- Evaluation -------------------------------------------------------------------------------------- */
+
+/* How well a kind of signature estimates true cosines, over all pairs of a sample of documents (0), pairs above
+ * 0.1 (1) and above 0.2 (2), averaged over seeds. */
+typedef struct cog_signature_error {
+    cog_signature_options signature;
+    double error[3];  /* mean absolute error */
+    double theory[3]; /* what random signs are expected to have */
+    uint64_t pairs[3];
+    double milliseconds; /* to sign a document on one thread */
+} cog_signature_error;
+
+/* Fills results[i] for kinds[i], signed with the terms and weights of `options` from a random sample of the
+ * documents (all of them where there are no more) and as many seeds, from the kind's own on. */
+COG_API cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_options *options,
+                                           const cog_signature_options *kinds, size_t kind_count,
+                                           size_t sample, unsigned seeds,
+                                           const cog_run_options *run, cog_signature_error *results,
+                                           cog_report *report, cog_error *error);
+
 #ifdef __cplusplus
 }
 #endif

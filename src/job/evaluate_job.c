@@ -1,0 +1,189 @@
+/* Signatures against true cosines: a sample of documents, all its pairs, every kind and seed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/threads.h"
+#include "evaluate/signature_error.h"
+#include "hamming/signatures.h"
+#include "job/corpus.h"
+#include "job/report.h"
+#include "job/text_signer.h"
+
+enum { PAIR_GRAIN = 16 };
+
+struct evaluation {
+    struct corpus corpus;
+    struct statistics *statistics;
+    struct sparse_matrix vectors; /* of the sample */
+    uint32_t *sample;             /* rows of the corpus */
+    size_t sample_count;
+    const cog_sign_options *options;
+    unsigned threads;
+    /* Of the kind and seed at hand. */
+    struct signature_options signature;
+    uint8_t *signatures;
+    struct signature_error *partial; /* one a worker */
+};
+
+/* Documents with a vector, drawn without replacement and sorted. */
+static cog_status draw_sample(struct evaluation *evaluation, const struct sparse_matrix *vectors,
+                              size_t wanted, uint64_t seed, cog_error *error) {
+    size_t count = 0;
+    evaluation->sample = memory_array(vectors->rows, sizeof *evaluation->sample);
+    if (!evaluation->sample)
+        return error_memory(error, vectors->rows * sizeof *evaluation->sample, "the sample");
+    for (size_t row = 0; row < vectors->rows; row++)
+        if (vectors->offsets[row + 1] > vectors->offsets[row])
+            evaluation->sample[count++] = (uint32_t)row;
+    struct random random = random_seeded(seed);
+    for (size_t i = 0; i < count && i < wanted; i++) {
+        size_t other = i + random_below(&random, count - i);
+        uint32_t row = evaluation->sample[other];
+        evaluation->sample[other] = evaluation->sample[i];
+        evaluation->sample[i] = row;
+    }
+    evaluation->sample_count = count < wanted ? count : wanted;
+    if (evaluation->sample_count < 2)
+        return error_set(error, COG_ERR_INPUT, "fewer than two documents have enough terms to compare");
+    return COG_OK;
+}
+
+static cog_status prepare(struct evaluation *evaluation, cog_documents *documents, size_t wanted,
+                          const cog_run_options *run, cog_report *report, cog_error *error) {
+    struct term_options terms;
+    struct weighting weighting;
+    struct sparse_matrix all = {0};
+    const struct corpus *corpus = &evaluation->corpus;
+    const uint8_t *const selected[1] = {NULL};
+    cog_status status = options_terms(&evaluation->options->terms, &terms, error);
+    if (status == COG_OK)
+        status = options_weighting(&evaluation->options->weights, &weighting, error);
+    struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
+    if (status == COG_OK)
+        status = corpus_read(&evaluation->corpus, documents, &reading, run, report, error);
+    if (status == COG_OK)
+        status = corpus_statistics(&corpus, 1, evaluation->threads, &evaluation->statistics, error);
+    if (status == COG_OK)
+        status = corpus_vectors(&corpus, 1, evaluation->statistics, &weighting, 1, selected,
+                                evaluation->threads, &all, error);
+    if (status == COG_OK)
+        status = draw_sample(evaluation, &all, wanted, evaluation->options->signature.seed, error);
+    if (status == COG_OK && !sparse_matrix_select(&all, evaluation->sample, evaluation->sample_count,
+                                                  &evaluation->vectors))
+        status = error_memory(error, evaluation->sample_count, "the sample");
+    sparse_matrix_free(&all);
+    return status;
+}
+
+/* Signs the sample on this thread; *seconds is what it took. */
+static cog_status sign_sample(struct evaluation *evaluation, const cog_signature_options *kind,
+                              double *seconds, cog_error *error) {
+    cog_sign_options options = *evaluation->options;
+    cog_statistics statistics = {evaluation->statistics, {0}};
+    struct text_signer text_signer = {0};
+    struct text_signer_scratch scratch = {0};
+    size_t stride = signature_stride_bytes(kind->bits);
+    options.signature = *kind;
+    cog_status status = options_signature(kind, &evaluation->signature, error);
+    if (status == COG_OK)
+        status = options_record_terms(&options.terms, &statistics.terms, error);
+    if (status == COG_OK)
+        status = text_signer_init(&text_signer, &options, &statistics, error);
+    if (status == COG_OK)
+        status = text_signer_scratch_init(&scratch, &text_signer, error);
+    uint64_t start = clock_ns();
+    for (size_t i = 0; i < evaluation->sample_count && status == COG_OK; i++) {
+        struct bag_view bag = corpus_bag(&evaluation->corpus, evaluation->sample[i]);
+        struct term_list terms = {.hashes = (uint64_t *)bag.hashes, .count = bag.count};
+        size_t term_count;
+        status = text_signer_sign(&text_signer, &scratch, &terms, &bag,
+                                  evaluation->signatures + i * stride, NULL, &term_count, error);
+    }
+    *seconds += clock_seconds_since(start);
+    text_signer_scratch_reset(&scratch);
+    text_signer_reset(&text_signer);
+    settings_free(&statistics.terms);
+    return status;
+}
+
+static cog_status compare_rows(void *context, unsigned worker, size_t begin, size_t end,
+                               cog_error *error) {
+    (void)error;
+    struct evaluation *evaluation = context;
+    const struct sparse_matrix *m = &evaluation->vectors;
+    size_t stride = signature_stride_bytes(evaluation->signature.bits);
+    for (size_t i = begin; i < end; i++)
+        for (size_t j = i + 1; j < m->rows; j++) {
+            uint64_t p = m->offsets[i], q = m->offsets[j];
+            double cosine =
+                sparse_dot(m->columns + p, m->values + p, m->offsets[i + 1] - p, m->columns + q,
+                           m->values + q, m->offsets[j + 1] - q);
+            double estimate = signature_estimate(&evaluation->signature,
+                                                 evaluation->signatures + i * stride,
+                                                 evaluation->signatures + j * stride);
+            signature_error_add(&evaluation->partial[worker], cosine, estimate,
+                                evaluation->signature.bits);
+        }
+    return COG_OK;
+}
+
+static cog_status evaluate_kind(struct evaluation *evaluation, const cog_signature_options *kind,
+                                unsigned seeds, cog_signature_error *result, cog_error *error) {
+    struct signature_error sums = {0};
+    double seconds = 0;
+    cog_status status = COG_OK;
+    for (unsigned seed = 0; seed < seeds && status == COG_OK; seed++) {
+        cog_signature_options seeded = *kind;
+        seeded.seed += seed;
+        memset(evaluation->partial, 0, evaluation->threads * sizeof *evaluation->partial);
+        status = sign_sample(evaluation, &seeded, &seconds, error);
+        if (status == COG_OK)
+            status = parallel_for(evaluation->threads, evaluation->sample_count, PAIR_GRAIN,
+                                  compare_rows, evaluation, error);
+        for (unsigned i = 0; i < evaluation->threads; i++)
+            signature_error_merge(&sums, &evaluation->partial[i]);
+    }
+    *result = (cog_signature_error){.signature = *kind};
+    for (int i = 0; i < ERROR_CLASSES; i++) {
+        double pairs = sums.pairs[i] ? (double)sums.pairs[i] : 1;
+        result->error[i] = sums.error[i] / pairs;
+        result->theory[i] = sums.theory[i] / pairs;
+        result->pairs[i] = sums.pairs[i] / seeds;
+    }
+    result->milliseconds = seconds * 1000 / seeds / (double)evaluation->sample_count;
+    return status;
+}
+
+cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_options *options,
+                                   const cog_signature_options *kinds, size_t kind_count,
+                                   size_t sample, unsigned seeds, const cog_run_options *run,
+                                   cog_signature_error *results, cog_report *report,
+                                   cog_error *error) {
+    struct evaluation evaluation = {.options = options};
+    evaluation.threads = threads_resolve(run ? run->threads : 0);
+    cog_status status = seeds ? COG_OK : error_set(error, COG_ERR_USAGE, "no seeds to average over");
+    if (status == COG_OK)
+        status = prepare(&evaluation, documents, sample, run, report, error);
+    if (status == COG_OK) {
+        evaluation.signatures =
+            memory_array(evaluation.sample_count, SIGNATURE_MAX_BITS / 8);
+        evaluation.partial = memory_array(evaluation.threads, sizeof *evaluation.partial);
+        if (!evaluation.signatures || !evaluation.partial)
+            status = error_memory(error, evaluation.sample_count * SIGNATURE_MAX_BITS / 8,
+                                  "the sample's signatures");
+    }
+    for (size_t i = 0; i < kind_count && status == COG_OK; i++)
+        status = evaluate_kind(&evaluation, &kinds[i], seeds, &results[i], error);
+    report_number(report, "sample", (double)evaluation.sample_count);
+    report_number(report, "seeds", seeds);
+    corpus_free(&evaluation.corpus);
+    statistics_free(evaluation.statistics);
+    sparse_matrix_free(&evaluation.vectors);
+    free(evaluation.sample);
+    free(evaluation.signatures);
+    free(evaluation.partial);
+    return status;
+}
