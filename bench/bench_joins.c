@@ -1,6 +1,6 @@
-/* The exact joins against the plain double loop, and all cosines, on generated documents: Zipf
- * words, topics, set phrases, and near-duplicates. usage: bench_joins [ROWS]... (default 10000
- * 50000) */
+/* The exact joins against the plain double loop, and all cosines, on generated documents (Zipf
+ * words, topics, set phrases, near-duplicates) or on those of files. usage: bench_joins [ROWS |
+ * FILE]... (default: all cosines, joins of 10000 and 50000 rows) */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "job/corpus.h"
 #include "match/cosine_join.h"
 #include "match/cosine_tiles.h"
 #include "match/cosine_topk.h"
@@ -340,18 +341,19 @@ static void bench_all_pairs(void) {
     free(documents.words);
 }
 
-static void bench_rows(size_t count) {
+static void bench_collections(const struct sparse_matrix *matrix,
+                              const struct set_collection *sets) {
     static const double cosines[] = {0.05, 0.3, 0.5, 0.8}, jaccards[] = {0.3, 0.5, 0.8};
-    struct documents documents = make_documents(count, 220);
-    struct sparse_matrix matrix = make_matrix(&documents);
-    struct set_collection sets = make_sets(&documents);
+    size_t count = matrix->rows;
+    uint64_t members = 0;
+    for (size_t r = 0; r < sets->rows; r++)
+        members += sets->sizes[r];
     double pairs = (double)count * (double)(count - 1) / 2, checksum = 0;
-    double cosine_ns = plain_cosine_ns(&matrix, &checksum);
-    double jaccard_ns = plain_jaccard_ns(&sets, &checksum);
+    double cosine_ns = plain_cosine_ns(matrix, &checksum);
+    double jaccard_ns = plain_jaccard_ns(sets, &checksum);
     printf("%zu rows, %.0f terms a row, %.0f 3-grams a row of which %.0f listed\n", count,
-           (double)matrix.offsets[count] / (double)count,
-           (double)documents.offsets[count] / (double)count - 2,
-           (double)sets.offsets[count] / (double)count);
+           (double)matrix->offsets[count] / (double)count, (double)members / (double)count,
+           (double)sets->offsets[count] / (double)count);
     printf(
         "plain double loop (from %d sampled rows): cosine %.0f ns a pair, %.1f s in all; overlap "
         "%.0f ns, %.1f s\n",
@@ -359,22 +361,83 @@ static void bench_rows(size_t count) {
     printf(
         "measure threshold                one core   all cores   ratio to the loop on one core\n");
     for (size_t i = count > 20000; i < sizeof cosines / sizeof *cosines; i++)
-        report_join("cosine", run_cosine, &matrix, cosines[i], cosine_ns * pairs * 1e-9);
+        report_join("cosine", run_cosine, matrix, cosines[i], cosine_ns * pairs * 1e-9);
     for (size_t i = 0; i < sizeof jaccards / sizeof *jaccards; i++)
-        report_join("jaccard", run_jaccard, &sets, jaccards[i], jaccard_ns * pairs * 1e-9);
+        report_join("jaccard", run_jaccard, sets, jaccards[i], jaccard_ns * pairs * 1e-9);
     if (checksum == 0)
         printf("no terms in common\n");
+}
+
+static void bench_rows(size_t count) {
+    struct documents documents = make_documents(count, 220);
+    struct sparse_matrix matrix = make_matrix(&documents);
+    struct set_collection sets = make_sets(&documents);
+    bench_collections(&matrix, &sets);
     sparse_matrix_free(&matrix);
     set_collection_free(&sets);
     free(documents.offsets);
     free(documents.words);
 }
 
+/* Terms of a file's documents: stemmed words without stop words, or word 3-grams. */
+static void read_terms(const char *path, unsigned ngram, struct corpus *corpus,
+                       struct statistics **statistics) {
+    struct term_options terms;
+    term_options_init(&terms);
+    terms.ngram = ngram;
+    terms.stem = terms.drop_stop_words = ngram == 1;
+    struct corpus_options options = {.terms = &terms, .want_frequencies = true};
+    cog_input_options input;
+    cog_run_options run = {0};
+    cog_documents *documents = NULL;
+    cog_report *report = NULL;
+    cog_error error = {0};
+    cog_input_options_init(&input);
+    const struct corpus *corpora[] = {corpus};
+    if (cog_documents_open(&input, &path, 1, &documents, &error) != COG_OK ||
+        cog_report_create(&report, &error) != COG_OK ||
+        corpus_read(corpus, documents, &options, &run, report, &error) != COG_OK ||
+        corpus_statistics(corpora, 1, 0, statistics, &error) != COG_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(2);
+    }
+    cog_report_free(report);
+    cog_documents_close(documents);
+}
+
+static void bench_file(const char *path) {
+    struct corpus words = {0}, grams = {0};
+    const struct corpus *word_corpora[] = {&words}, *gram_corpora[] = {&grams};
+    struct statistics *word_statistics = NULL, *gram_statistics = NULL;
+    struct sparse_matrix matrix = {0};
+    struct set_collection sets = {0};
+    struct weighting weighting;
+    weighting_init(&weighting, WEIGHTING_BM25);
+    read_terms(path, 1, &words, &word_statistics);
+    read_terms(path, 3, &grams, &gram_statistics);
+    if (corpus_vectors(word_corpora, 1, word_statistics, &weighting, 0, &matrix, NULL) != COG_OK ||
+        corpus_sets(gram_corpora, 1, gram_statistics, 0, &sets, NULL) != COG_OK)
+        exit(2);
+    printf("%s\n", path);
+    bench_collections(&matrix, &sets);
+    sparse_matrix_free(&matrix);
+    set_collection_free(&sets);
+    corpus_free(&words);
+    corpus_free(&grams);
+    statistics_free(word_statistics);
+    statistics_free(gram_statistics);
+}
+
 int main(int argc, char **argv) {
-    bench_all_pairs();
-    for (int i = 1; i < argc; i++)
-        bench_rows((size_t)strtoul(argv[i], NULL, 10));
+    for (int i = 1; i < argc; i++) {
+        size_t rows = (size_t)strtoul(argv[i], NULL, 10);
+        if (rows > 0)
+            bench_rows(rows);
+        else
+            bench_file(argv[i]);
+    }
     if (argc == 1) {
+        bench_all_pairs();
         bench_rows(10000);
         bench_rows(50000);
     }

@@ -105,9 +105,9 @@ static void index_block(struct cosine_join *join, size_t begin, float longest_qu
                        join->block_end - begin, join->filter_threshold / longest_query);
 }
 
-/* Whether filtering is cheaper than computing all products: a sample of queries goes through the first
- * block. Costs in ns, measured: 2 a posting and 90 a row met; 1 for each product of the tiles, and 0.055
- * for each term of the query. */
+/* Whether filtering is cheaper than computing all products: a sample of queries goes through the
+ * first block. Costs in ns, measured: 2 a posting and 90 a row met; 1 for each product of the
+ * tiles, and 0.055 for each term of the query. */
 static bool filters_pay(struct cosine_join *join) {
     struct join_work work = {0};
     double terms = 0;

@@ -128,12 +128,12 @@ static cog_status search_tile(void *context, unsigned worker, const struct cosin
     return COG_OK;
 }
 
-/* Products of positive values that do not underflow add up to zero only where there are none. */
-static bool all_clearly_positive(const struct sparse_matrix *matrix) {
-    bool positive = true;
+/* Products of values above zero that do not underflow add up to zero only where there are none. */
+static bool none_negative_or_tiny(const struct sparse_matrix *matrix) {
+    bool none = true;
     for (uint64_t i = 0; i < matrix->offsets[matrix->rows]; i++)
-        positive &= matrix->values[i] > 1e-15f;
-    return positive;
+        none &= matrix->values[i] > 1e-15f || matrix->values[i] == 0;
+    return none;
 }
 
 static int best_first(const void *x, const void *y) {
@@ -178,7 +178,7 @@ cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_
     threads = threads_resolve(threads);
     run.error =
         (float)cosine_float_error(cosine_extent(queries), cosine_extent(collection)) * 1.001f;
-    run.zero_is_true = all_clearly_positive(queries) && all_clearly_positive(collection);
+    run.zero_is_true = none_negative_or_tiny(queries) && none_negative_or_tiny(collection);
     *neighbours = (struct cosine_neighbours){.queries = queries->rows, .k = k};
     struct cosine_tiling tiling = {.queries = cosine_rows_all(queries),
                                    .collection = cosine_rows_all(collection),
