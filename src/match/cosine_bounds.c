@@ -2,12 +2,13 @@
 
 #include <math.h>
 
-void cosine_rest_lengths(const float *values, size_t count, float *lengths) {
-    double squares = 0;
-    lengths[count] = 0;
-    for (size_t i = count; i-- > 0;) {
-        squares += (double)values[i] * (double)values[i];
-        lengths[i] = (float)sqrt(squares) * COSINE_ROUND_UP;
+void cosine_rest_lengths(const struct sparse_matrix *matrix, float *lengths) {
+    for (size_t r = 0; r < matrix->rows; r++) {
+        double squares = 0;
+        for (uint64_t i = matrix->offsets[r + 1]; i-- > matrix->offsets[r];) {
+            squares += (double)matrix->values[i] * (double)matrix->values[i];
+            lengths[i] = (float)sqrt(squares) * COSINE_ROUND_UP;
+        }
     }
 }
 

@@ -9,8 +9,8 @@
  * small. */
 #define COSINE_ROUND_UP 1.000001f
 
-/* The norm of the part of a row from each entry on, rounded up: lengths[count] is 0. */
-void cosine_rest_lengths(const float *values, size_t count, float *lengths);
+/* The norm of the part of its row from each entry on, rounded up, for all entries of a matrix. */
+void cosine_rest_lengths(const struct sparse_matrix *matrix, float *lengths);
 
 /* The most entries of a row, and the largest norm, rounded up. */
 struct cosine_extent {

@@ -26,6 +26,7 @@ struct cosine_join {
     float filter_threshold; /* lowered by the error of float sums */
     size_t block_begin, block_end;
     struct cosine_index index;
+    float *query_lengths; /* x(c) at each entry of the queries' matrix */
     uint8_t *spans;
     struct worker *workers;
     unsigned threads;
@@ -36,7 +37,7 @@ static struct cosine_query query_at(const struct cosine_join *join, size_t posit
     uint32_t row = join->queries.rows[position];
     uint64_t at = matrix->offsets[row];
     return (struct cosine_query){matrix->columns + at, matrix->values + at,
-                                 (size_t)(matrix->offsets[row + 1] - at)};
+                                 join->query_lengths + at, (size_t)(matrix->offsets[row + 1] - at)};
 }
 
 /* Decides by the true product, with the query loaded. */
@@ -57,13 +58,13 @@ static cog_status run_query(const struct cosine_join *join, struct worker *worke
     uint32_t first = 0;
     if (join->self && position >= join->block_begin)
         first = (uint32_t)(position - join->block_begin) + 1;
-    cosine_probe_load(&worker->probe, &query);
     size_t kept = cosine_probe_run(&worker->probe, &join->index, &query, join->filter_threshold,
                                    first, &worker->part.work);
     cog_status status = COG_OK;
     for (size_t i = 0; i < kept && status == COG_OK; i++)
         status = verify(join, worker, position, join->block_begin + worker->probe.met[i], error);
-    cosine_probe_unload(&worker->probe, &query);
+    if (kept > 0)
+        cosine_probe_unload(&worker->probe, &query);
     return status;
 }
 
@@ -106,7 +107,7 @@ static void index_block(struct cosine_join *join, size_t begin, float longest_qu
 }
 
 /* Whether filtering is cheaper than computing all products: a sample of queries goes through the
- * first block. Costs in ns, measured: 2 a posting and 90 a row met; 1 for each product of the
+ * first block. Costs in ns, measured: 2 a posting and 40 a row met; 1 for each product of the
  * tiles, and 0.055 for each term of the query. */
 static bool filters_pay(struct cosine_join *join) {
     struct join_work work = {0};
@@ -114,13 +115,12 @@ static bool filters_pay(struct cosine_join *join) {
     size_t sample = join->queries.count < SAMPLE ? join->queries.count : SAMPLE;
     for (size_t i = 0; i < sample; i++) {
         struct cosine_query query = query_at(join, i * (join->queries.count / sample));
-        cosine_probe_load(&join->workers[0].probe, &query);
-        cosine_probe_run(&join->workers[0].probe, &join->index, &query, join->filter_threshold, 0,
-                         &work);
-        cosine_probe_unload(&join->workers[0].probe, &query);
+        struct cosine_probe *probe = &join->workers[0].probe;
+        if (cosine_probe_run(probe, &join->index, &query, join->filter_threshold, 0, &work) > 0)
+            cosine_probe_unload(probe, &query);
         terms += (double)query.count;
     }
-    return 2 * (double)work.postings + 90 * (double)work.candidates <
+    return 2 * (double)work.postings + 40 * (double)work.candidates <
            ((double)sample + 0.055 * terms) * (double)(join->block_end - join->block_begin);
 }
 
@@ -216,19 +216,23 @@ static cog_status group_rows(const struct sparse_matrix *matrix, struct equal_ro
     return COG_OK;
 }
 
-static cog_status make_workers(struct cosine_join *join, size_t longest_query, cog_error *error) {
-    uint32_t columns = join->collection.matrix->column_count;
+static cog_status make_workers(struct cosine_join *join, cog_error *error) {
+    const struct sparse_matrix *queries = join->queries.matrix;
+    uint32_t columns = queries->column_count;
+    uint64_t entries = queries->offsets[queries->rows];
     join->spans = cosine_spans(join->collection.matrix);
+    join->query_lengths = memory_array((size_t)entries + 1, sizeof *join->query_lengths);
     join->workers = memory_zeroed_array(join->threads, sizeof *join->workers);
-    bool enough = join->spans && join->workers;
+    bool enough = join->spans && join->query_lengths && join->workers;
     for (unsigned i = 0; enough && i < join->threads; i++)
-        enough = cosine_probe_create(&join->workers[i].probe, join->spans, columns, BLOCK_ROWS,
-                                     longest_query);
-    if (enough)
-        return COG_OK;
-    return error_memory(
-        error, join->threads * cosine_probe_memory_bytes(columns, BLOCK_ROWS, longest_query),
-        "a cosine join");
+        enough = cosine_probe_create(&join->workers[i].probe, join->spans, columns, BLOCK_ROWS);
+    if (!enough)
+        return error_memory(error,
+                            (size_t)entries * sizeof(float) +
+                                join->threads * cosine_probe_memory_bytes(columns, BLOCK_ROWS),
+                            "a cosine join");
+    cosine_rest_lengths(queries, join->query_lengths);
+    return COG_OK;
 }
 
 static cog_status run_join(struct cosine_join *join, const struct join_options *options,
@@ -238,7 +242,7 @@ static cog_status run_join(struct cosine_join *join, const struct join_options *
     join->threshold = options->threshold;
     join->threads = threads_resolve(options->threads);
     join->filter_threshold = (float)(options->threshold - cosine_float_error(queries, collection));
-    cog_status status = make_workers(join, queries.count, error);
+    cog_status status = make_workers(join, error);
     if (status == COG_OK && queries.length > 0 && collection.length > 0)
         status = run_blocks(join, queries.length, error);
     if (status == COG_OK && join->self)
@@ -256,6 +260,7 @@ static void free_join(struct cosine_join *join) {
     }
     free(join->workers);
     free(join->spans);
+    free(join->query_lengths);
     cosine_index_free(&join->index);
     free((void *)join->queries.rows);
     if (!join->self)
@@ -304,16 +309,15 @@ cog_status cosine_join_cross(const struct sparse_matrix *a, const struct sparse_
 size_t cosine_join_memory_bytes(const struct sparse_matrix *a, const struct sparse_matrix *b,
                                 unsigned threads) {
     const struct sparse_matrix *collection = b ? b : a;
-    size_t longest_query = cosine_extent(a).count;
     size_t entries = BLOCK_ENTRIES + cosine_extent(collection).count;
     if (collection->offsets[collection->rows] < entries)
         entries = (size_t)collection->offsets[collection->rows];
     size_t filters = cosine_index_memory_bytes(a->column_count, BLOCK_ROWS, entries);
     size_t tiles = cosine_tiles_memory_bytes(collection, threads);
-    return equal_rows_memory_bytes(a->rows) + (b ? equal_rows_memory_bytes(b->rows) : 0) +
+    return (size_t)a->offsets[a->rows] * sizeof(float) + equal_rows_memory_bytes(a->rows) +
+           (b ? equal_rows_memory_bytes(b->rows) : 0) +
            (a->rows + (b ? b->rows : 0) + 2) * sizeof(uint32_t) + (size_t)a->column_count * 5 +
            (filters > tiles ? filters : tiles) +
            threads_resolve(threads) *
-               (sizeof(struct worker) +
-                cosine_probe_memory_bytes(a->column_count, BLOCK_ROWS, longest_query));
+               (sizeof(struct worker) + cosine_probe_memory_bytes(a->column_count, BLOCK_ROWS));
 }

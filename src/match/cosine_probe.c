@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "match/cosine_bounds.h"
 
 /* How many lists, or rows, ahead memory is asked for. */
 enum { AHEAD = 8 };
@@ -28,35 +27,32 @@ uint8_t *cosine_spans(const struct sparse_matrix *matrix) {
 }
 
 bool cosine_probe_create(struct cosine_probe *probe, const uint8_t *spans, uint32_t column_count,
-                         size_t block_rows, size_t longest_query) {
+                         size_t block_rows) {
     probe->spans = spans;
     probe->accumulators = memory_zeroed_array(block_rows, sizeof *probe->accumulators);
     probe->met = memory_array(block_rows + 1, sizeof *probe->met);
     probe->dense = memory_zeroed_array((size_t)column_count + 1, sizeof *probe->dense);
-    probe->lengths = memory_array(longest_query + 1, sizeof *probe->lengths);
-    return probe->accumulators && probe->met && probe->dense && probe->lengths;
+    return probe->accumulators && probe->met && probe->dense;
 }
 
 void cosine_probe_free(struct cosine_probe *probe) {
     free(probe->accumulators);
     free(probe->met);
     free(probe->dense);
-    free(probe->lengths);
     *probe = (struct cosine_probe){0};
 }
 
-size_t cosine_probe_memory_bytes(uint32_t column_count, size_t block_rows, size_t longest_query) {
+size_t cosine_probe_memory_bytes(uint32_t column_count, size_t block_rows) {
     return block_rows * (sizeof(struct cosine_accumulator) + sizeof(uint32_t)) +
-           ((size_t)column_count + longest_query + 3) * sizeof(float);
+           ((size_t)column_count + 2) * sizeof(float);
 }
 
 void cosine_probe_load(struct cosine_probe *probe, const struct cosine_query *query) {
     int span = 0;
-    cosine_rest_lengths(query->values, query->count, probe->lengths);
     for (size_t i = 0; i < query->count; i++) {
         probe->dense[query->columns[i]] = query->values[i];
         for (; span <= probe->spans[query->columns[i]]; span++)
-            probe->span_lengths[span] = probe->lengths[i];
+            probe->span_lengths[span] = query->lengths[i];
     }
     for (; span < COSINE_SPANS; span++)
         probe->span_lengths[span] = 0;
@@ -73,7 +69,7 @@ static size_t meet(struct cosine_probe *probe, const struct cosine_index *index,
     struct cosine_accumulator *accumulators = probe->accumulators;
     size_t met = 0;
     for (size_t i = 0; i < query->count; i++) {
-        float length = probe->lengths[i];
+        float length = query->lengths[i];
         if (length * index->longest < threshold)
             break;
         if (i + AHEAD < query->count)
@@ -152,6 +148,9 @@ size_t cosine_probe_run(struct cosine_probe *probe, const struct cosine_index *i
     if (first > 0)
         met = drop_earlier(probe, met, first);
     work->candidates += met;
+    if (met == 0)
+        return 0;
+    cosine_probe_load(probe, query);
     for (size_t i = 0; i < met; i++) {
         if (i + AHEAD < met)
             prefetch_rest(probe, index, probe->met[i + AHEAD]);
@@ -161,6 +160,8 @@ size_t cosine_probe_run(struct cosine_probe *probe, const struct cosine_index *i
         probe->met[kept] = row;
         kept += may_reach(probe, index, row, so_far, threshold);
     }
+    if (kept == 0)
+        cosine_probe_unload(probe, query);
     return kept;
 }
 

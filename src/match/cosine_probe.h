@@ -24,20 +24,20 @@ struct cosine_accumulator {
 struct cosine_probe {
     const uint8_t *spans;                    /* borrowed */
     struct cosine_accumulator *accumulators; /* a row of the block; zero between queries */
-    uint32_t *met;  /* rows of the block in the order of their first product */
-    float *dense;   /* the query by column; zero between queries */
-    float *lengths; /* x(c) at each entry of the query */
+    uint32_t *met; /* rows of the block in the order of their first product */
+    float *dense;  /* the query by column; zero between queries */
     float span_lengths[COSINE_SPANS];
 };
 
 bool cosine_probe_create(struct cosine_probe *probe, const uint8_t *spans, uint32_t column_count,
-                         size_t block_rows, size_t longest_query);
+                         size_t block_rows);
 void cosine_probe_free(struct cosine_probe *probe);
-size_t cosine_probe_memory_bytes(uint32_t column_count, size_t block_rows, size_t longest_query);
+size_t cosine_probe_memory_bytes(uint32_t column_count, size_t block_rows);
 
 struct cosine_query {
     const uint32_t *columns;
     const float *values;
+    const float *lengths; /* x(c) at each entry, rounded up */
     size_t count;
 };
 
@@ -47,7 +47,8 @@ void cosine_probe_load(struct cosine_probe *probe, const struct cosine_query *qu
 void cosine_probe_unload(struct cosine_probe *probe, const struct cosine_query *query);
 
 /* Rows of the block from `first` on that may reach the threshold (lowered by cosine_float_error)
- * with the loaded query; they are in probe->met afterwards. Returns how many. */
+ * with the query; they are in probe->met afterwards. Returns how many; unless that is 0 the query
+ * stays loaded. */
 size_t cosine_probe_run(struct cosine_probe *probe, const struct cosine_index *index,
                         const struct cosine_query *query, float threshold, uint32_t first,
                         struct join_work *work);
