@@ -415,8 +415,9 @@ static void bench_file(const char *path) {
     weighting_init(&weighting, WEIGHTING_BM25);
     read_terms(path, 1, &words, &word_statistics);
     read_terms(path, 3, &grams, &gram_statistics);
-    if (corpus_vectors(word_corpora, 1, word_statistics, &weighting, 0, &matrix, NULL) != COG_OK ||
-        corpus_sets(gram_corpora, 1, gram_statistics, 0, &sets, NULL) != COG_OK)
+    if (corpus_vectors(word_corpora, 1, word_statistics, &weighting, 0, NULL, 0, &matrix, NULL) !=
+            COG_OK ||
+        corpus_sets(gram_corpora, 1, gram_statistics, NULL, 0, &sets, NULL) != COG_OK)
         exit(2);
     printf("%s\n", path);
     bench_collections(&matrix, &sets);

@@ -47,42 +47,9 @@ static int by_rows(const void *x, const void *y) {
     return (p->b > q->b) - (p->b < q->b);
 }
 
-/* Distributes the matches over their a, and sorts what is not in order of b already. starts has
- * room for largest + 2 and is zero. */
-static void sort_by_counting(struct match_list *list, uint32_t largest, size_t *starts,
-                             struct match *copy) {
-    for (size_t i = 0; i < list->count; i++)
-        starts[list->items[i].a + 1]++;
-    for (size_t a = 0; a < largest; a++)
-        starts[a + 1] += starts[a];
-    for (size_t i = 0; i < list->count; i++)
-        copy[starts[list->items[i].a]++] = list->items[i];
-    for (size_t begin = 0, end; begin < list->count; begin = end) {
-        bool rising = true;
-        for (end = begin + 1; end < list->count && copy[end].a == copy[begin].a; end++)
-            rising = rising && copy[end - 1].b <= copy[end].b;
-        if (!rising)
-            qsort(copy + begin, end - begin, sizeof *copy, by_rows);
-    }
-    memcpy(list->items, copy, list->count * sizeof *copy);
-}
-
 void match_list_sort(struct match_list *list) {
-    uint32_t largest = 0;
-    for (size_t i = 0; i < list->count; i++)
-        largest = list->items[i].a > largest ? list->items[i].a : largest;
-    size_t *starts = NULL;
-    struct match *copy = NULL;
-    if (largest < list->count) {
-        starts = memory_zeroed_array((size_t)largest + 2, sizeof *starts);
-        copy = memory_array(list->count, sizeof *copy);
-    }
-    if (starts && copy)
-        sort_by_counting(list, largest, starts, copy);
-    else if (list->count > 1)
+    if (list->count > 1)
         qsort(list->items, list->count, sizeof *list->items, by_rows);
-    free(starts);
-    free(copy);
 }
 
 void match_list_free(struct match_list *list) {
