@@ -411,13 +411,14 @@ static void bench_file(const char *path) {
     struct statistics *word_statistics = NULL, *gram_statistics = NULL;
     struct sparse_matrix matrix = {0};
     struct set_collection sets = {0};
+    const uint8_t *const everything[] = {NULL};
     struct weighting weighting;
     weighting_init(&weighting, WEIGHTING_BM25);
     read_terms(path, 1, &words, &word_statistics);
     read_terms(path, 3, &grams, &gram_statistics);
-    if (corpus_vectors(word_corpora, 1, word_statistics, &weighting, 0, NULL, 0, &matrix, NULL) !=
-            COG_OK ||
-        corpus_sets(gram_corpora, 1, gram_statistics, NULL, 0, &sets, NULL) != COG_OK)
+    if (corpus_vectors(word_corpora, 1, word_statistics, &weighting, 0, everything, 0, &matrix,
+                       NULL) != COG_OK ||
+        corpus_sets(gram_corpora, 1, gram_statistics, everything, 0, &sets, NULL) != COG_OK)
         exit(2);
     printf("%s\n", path);
     bench_collections(&matrix, &sets);
