@@ -3,9 +3,10 @@
 #include <ftw.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MAX_TESTS = 2000, MAX_PATHS = 4000 };
+enum { MAX_TESTS = 2000, MAX_PATHS = 4000, SLOW_SECONDS = 1 };
 
 static struct {
     const char *name;
@@ -69,6 +70,12 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
     return remove(path);
 }
 
+static double processor_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 static int by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -82,7 +89,9 @@ int main(int argc, char **argv) {
             continue;
         failed = false;
         skip_reason = NULL;
+        double start = processor_seconds();
         tests[i].body();
+        double seconds = processor_seconds() - start;
         if (failed) {
             failures++;
             printf("FAIL %s\n", tests[i].name);
@@ -91,7 +100,7 @@ int main(int argc, char **argv) {
             printf("skip %s: %s\n", tests[i].name, skip_reason);
         } else {
             passed++;
-            printf("ok   %s\n", tests[i].name);
+            printf(seconds < SLOW_SECONDS ? "ok   %s\n" : "ok   %s (%.1f s)\n", tests[i].name, seconds);
         }
     }
     if (folder[0])
