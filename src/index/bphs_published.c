@@ -1,5 +1,7 @@
 #include "index/bphs_published.h"
 
+#include "index/key_scan.h"
+
 cog_status bphs_published_build(struct bphs_published *index, const struct signatures_view *view,
                                 unsigned blocks, unsigned chosen, unsigned radius_bits,
                                 unsigned threads, cog_error *error) {
@@ -49,6 +51,7 @@ struct published_job {
     const struct bphs_published *index;
     const struct signatures_view *queries;
     const struct bphs_search *search;
+    key_scan *scan;
 };
 
 /* Whether an earlier choice has a header in which the two agree. */
@@ -71,13 +74,13 @@ static cog_status search_copy(const struct published_job *job, unsigned choice, 
     const struct key_array *keys = choice == 0 ? &index->set.keys : &index->copies[choice];
     short_key permuted = block_permute(layout, chosen, query);
     short_key header_mask = short_key_mask(0, chosen->header_bits);
-    for (size_t i = lower_bound(keys, permuted & header_mask); i < keys->count; i++) {
+    for (size_t i = lower_bound(keys, permuted & header_mask);; i++) {
+        i = job->scan(keys->keys, keys->words, i, keys->count, permuted, header_mask,
+                      job->search->radius_bits);
+        if (i == KEY_SCAN_ENDED)
+            return COG_OK;
         short_key key = short_key_at(keys->keys, keys->words, i);
-        if ((key ^ permuted) & header_mask)
-            break;
         unsigned distance = short_key_distance(key, permuted);
-        if (distance > job->search->radius_bits)
-            continue;
         short_key original = block_permute_back(layout, chosen, key);
         if (found_before(layout, choice, original ^ query))
             continue;
@@ -87,7 +90,6 @@ static cog_status search_copy(const struct published_job *job, unsigned choice, 
         if (status != COG_OK || job->search->first_only)
             return status;
     }
-    return COG_OK;
 }
 
 static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
@@ -118,7 +120,7 @@ cog_status bphs_published_search(const struct bphs_published *index,
     if (queries->bits != index->layout.key_bits || search->radius_bits > index->layout.radius_bits)
         return error_set(error, COG_ERR_USAGE, "the index was built for %u bits and radius %u",
                          index->layout.key_bits, index->layout.radius_bits);
-    struct published_job job = {index, queries, search};
+    struct published_job job = {index, queries, search, key_scan_choose()};
     return short_hits_gather(hits, search->threads, queries->rows, search_piece, &job, error);
 }
 

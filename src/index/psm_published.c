@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "index/key_scan.h"
 
 cog_status psm_published_build(struct psm_published *index, const struct signatures_view *view,
                                unsigned header_bits, unsigned threads, cog_error *error) {
@@ -49,6 +50,7 @@ struct published_job {
     const struct psm_queries *queries;
     const struct psm_published_search *search;
     struct probe_heap *heaps;
+    key_scan *scan;
 };
 
 /* Linear scan of one header. */
@@ -56,16 +58,17 @@ static cog_status scan_header(const struct published_job *job, short_key key, ui
                               uint32_t query, struct short_hits *hits, cog_error *error) {
     const struct psm_published *index = job->index;
     const struct key_array *keys = &index->set.keys;
-    for (size_t i = index->offsets[header]; i < index->offsets[header + 1]; i++) {
+    size_t end = index->offsets[header + 1], i = index->offsets[header];
+    for (;; i++) {
+        i = job->scan(keys->keys, keys->words, i, end, key, 0, job->search->radius_bits);
+        if (i == KEY_SCAN_ENDED)
+            return COG_OK;
         unsigned distance = short_key_distance(key, short_key_at(keys->keys, keys->words, i));
-        if (distance > job->search->radius_bits)
-            continue;
         cog_status status = short_hits_add_rows(hits, &index->set.rows, i, query, distance,
                                                 job->search->first_only, error);
         if (status != COG_OK || job->search->first_only)
             return status;
     }
-    return COG_OK;
 }
 
 static cog_status search_query(const struct published_job *job, struct probe_heap *heap,
@@ -112,7 +115,7 @@ cog_status psm_published_search(const struct psm_published *index,
     if (queries->signatures.bits != index->set.keys.words * 64)
         return error_set(error, COG_ERR_USAGE, "queries and stored signatures differ in width");
     unsigned threads = threads_resolve(search->threads);
-    struct published_job job = {index, queries, search, NULL};
+    struct published_job job = {index, queries, search, NULL, key_scan_choose()};
     job.heaps = memory_zeroed_array(threads, sizeof *job.heaps);
     if (!job.heaps)
         return error_memory(error, threads * sizeof *job.heaps, "a search");
