@@ -5,7 +5,10 @@
 #include "index/probes.h"
 #include "index/query_ring.h"
 
-enum { MATCHES_MAX = 16 /* taken from a bucket at a time */ };
+enum {
+    MATCHES_MAX = 16, /* taken from a bucket at a time */
+    LOOK_UP_AHEAD = 16
+};
 
 /* All flips of up to header_radius_bits of a table's header: sets of bits without penalty. */
 static cog_status make_masks(struct bphs_index *index, unsigned choice, cog_error *error) {
@@ -88,6 +91,17 @@ size_t bphs_bytes(const struct bphs_index *index) {
     return total;
 }
 
+/* Keys within the radius, whose rows are looked up later, many at once. */
+struct found_key {
+    short_key key;
+    uint32_t query, distance;
+};
+
+struct found_keys {
+    struct found_key *items;
+    size_t count, capacity;
+};
+
 /* A query on its way; buckets and hits of table t lie from starts[t] on. */
 struct bphs_flight {
     short_key key;
@@ -104,12 +118,13 @@ struct bphs_job {
     const struct signatures_view *queries;
     const struct bphs_search *search;
     struct bphs_flight *flights; /* QUERY_RING for each worker */
+    struct found_keys *found;    /* of each worker */
 };
 
 struct bphs_piece {
     const struct bphs_job *job;
     struct bphs_flight *ring;
-    struct short_hits *hits;
+    struct found_keys *found;
 };
 
 static void start_query(void *context, size_t slot, size_t query) {
@@ -177,15 +192,16 @@ static cog_status collect_hit(const struct bphs_piece *piece, const struct bphs_
                 block_permute_back(&index->layout, &index->layout.choices[choice], matches[m].key);
             if (found_before(index, choice, key ^ flight->key))
                 continue;
-            size_t position =
-                choice == 0 ? line_rank(&index->tables[0], matches[m].bucket, matches[m].order)
-                            : line_find(&index->tables[0], key);
-            cog_status status =
-                short_hits_add_rows(piece->hits, &index->rows, position, flight->query,
-                                    matches[m].distance, search->first_only, error);
+            struct found_keys *found = piece->found;
+            if (!memory_grow((void **)&found->items, &found->capacity, found->count + 1,
+                             sizeof *found->items))
+                return error_memory(error, found->count * sizeof *found->items,
+                                    "the hits of a search");
+            found->items[found->count++] =
+                (struct found_key){key, flight->query, matches[m].distance};
             *done = search->first_only;
-            if (status != COG_OK || *done)
-                return status;
+            if (*done)
+                return COG_OK;
         }
     } while (next != 0);
     return COG_OK;
@@ -205,11 +221,40 @@ static cog_status collect_query(void *context, size_t slot, cog_error *error) {
     return COG_OK;
 }
 
+/* Turns found keys into hits with rows, fetching ahead what the look-ups need. */
+static cog_status look_up(const struct bphs_index *index, const struct found_keys *found,
+                          bool first_only, struct short_hits *hits, cog_error *error) {
+    const struct line_table *table = &index->tables[0];
+    size_t before = hits->count;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < found->count && status == COG_OK; i++) {
+        if (i + LOOK_UP_AHEAD < found->count) {
+            uint64_t bucket =
+                short_key_prefix(found->items[i + LOOK_UP_AHEAD].key, table->header_bits);
+            line_prefetch(table, bucket);
+            __builtin_prefetch(table->ranks + bucket);
+        }
+        const struct found_key *key = &found->items[i];
+        uint32_t position = (uint32_t)line_find(table, key->key);
+        status =
+            short_hits_add(hits, (struct short_hit){key->query, position, key->distance}, error);
+    }
+    if (status == COG_OK)
+        status = short_hits_expand(hits, before, &index->rows, first_only, error);
+    return status;
+}
+
 static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
                                struct short_hits *hits, cog_error *error) {
     const struct bphs_job *job = context;
-    struct bphs_piece piece = {job, job->flights + (size_t)worker * QUERY_RING, hits};
-    return query_ring_run(&piece, begin, end, start_query, scan_query, collect_query, error);
+    struct bphs_piece piece = {job, job->flights + (size_t)worker * QUERY_RING,
+                               &job->found[worker]};
+    piece.found->count = 0;
+    cog_status status =
+        query_ring_run(&piece, begin, end, start_query, scan_query, collect_query, error);
+    if (status == COG_OK)
+        status = look_up(job->index, piece.found, job->search->first_only, hits, error);
+    return status;
 }
 
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
@@ -225,11 +270,16 @@ cog_status bphs_search(const struct bphs_index *index, const struct signatures_v
                          index->layout.key_bits, index->layout.radius_bits, queries->bits,
                          search->radius_bits);
     unsigned threads = threads_resolve(search->threads);
-    struct bphs_job job = {index, queries, search, NULL};
+    struct bphs_job job = {index, queries, search, NULL, NULL};
     job.flights = memory_array((size_t)threads * QUERY_RING, sizeof *job.flights);
-    if (!job.flights)
-        return error_memory(error, threads * sizeof *job.flights, "a search");
-    status = short_hits_gather(hits, threads, queries->rows, search_piece, &job, error);
+    job.found = memory_zeroed_array(threads, sizeof *job.found);
+    if (job.flights && job.found)
+        status = short_hits_gather(hits, threads, queries->rows, search_piece, &job, error);
+    else
+        status = error_memory(error, threads * QUERY_RING * sizeof *job.flights, "a search");
+    for (unsigned worker = 0; job.found && worker < threads; worker++)
+        free(job.found[worker].items);
+    free(job.found);
     free(job.flights);
     return status;
 }

@@ -38,12 +38,14 @@ static void set_header(struct line_table *table, unsigned header_bits) {
                               (table->rest_bits + FILTER_BITS));
 }
 
-/* rests: bit i of the run is bit i % 8 of byte i / 8. */
+/* rests: bit i of the run is bit i % 8 of byte i / 8. The bucket was zero before. */
 static void put_rest(const struct line_table *table, uint8_t *bucket, unsigned slot,
                      short_key rest) {
     uint8_t *rests = bucket + 4 * table->slots;
-    for (unsigned i = 0, at = slot * table->rest_bits; i < table->rest_bits; i++, at++)
-        rests[at / 8] |= (uint8_t)((unsigned)(rest >> i & 1) << at % 8);
+    unsigned first = slot * table->rest_bits, end = first + table->rest_bits;
+    for (unsigned byte = first / 8; byte * 8 < end; byte++)
+        rests[byte] |=
+            (uint8_t)(byte * 8 >= first ? rest >> (byte * 8 - first) : rest << (first - byte * 8));
 }
 
 static short_key get_rest(const struct line_table *table, const uint8_t *bucket, unsigned slot) {

@@ -118,9 +118,12 @@ static void scan_query(void *context, size_t slot) {
     flight->hit_count =
         table->scan(table, flight->buckets, flight->bucket_count, line_filter(table, flight->key),
                     job->search->radius_bits, flight->hits);
-    for (size_t i = 0; i < flight->hit_count; i++)
+    for (size_t i = 0; i < flight->hit_count; i++) {
         if (flight->hits[i].overflow)
             __builtin_prefetch(table->overflow + flight->hits[i].overflow);
+        if (flight->hits[i].slots)
+            __builtin_prefetch(table->ranks + flight->hits[i].bucket);
+    }
 }
 
 static cog_status collect_query(void *context, size_t slot, cog_error *error) {
@@ -138,9 +141,8 @@ static cog_status collect_query(void *context, size_t slot, cog_error *error) {
                                  job->search->radius_bits, next, matches, MATCHES_MAX, &next);
             for (size_t m = 0; m < count; m++) {
                 size_t position = line_rank(&index->table, matches[m].bucket, matches[m].order);
-                cog_status status =
-                    short_hits_add_rows(piece->hits, &index->rows, position, flight->query,
-                                        matches[m].distance, first_only, error);
+                struct short_hit hit = {flight->query, (uint32_t)position, matches[m].distance};
+                cog_status status = short_hits_add(piece->hits, hit, error);
                 if (status != COG_OK || first_only)
                     return status;
             }
@@ -153,7 +155,12 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
                                struct short_hits *hits, cog_error *error) {
     const struct psm_job *job = context;
     struct psm_piece piece = {job, &job->workers[worker], hits};
-    return query_ring_run(&piece, begin, end, start_query, scan_query, collect_query, error);
+    size_t before = hits->count;
+    cog_status status =
+        query_ring_run(&piece, begin, end, start_query, scan_query, collect_query, error);
+    if (status == COG_OK) /* so far the hits have positions of keys for rows */
+        status = short_hits_expand(hits, before, &job->index->rows, job->search->first_only, error);
+    return status;
 }
 
 /* Searches `count` queries (those in active, or all) up to a bound. */

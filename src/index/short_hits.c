@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
-enum { PIECE_QUERIES = 2048 };
+enum { PIECE_QUERIES = 2048, PREFETCH_AHEAD = 16 };
 
 static cog_status reserve(struct short_hits *hits, size_t needed, cog_error *error) {
     if (memory_grow((void **)&hits->items, &hits->capacity, needed, sizeof *hits->items))
@@ -48,6 +48,32 @@ static cog_status join(struct short_hits *hits, const struct short_hits *pieces,
                    pieces[i].count * sizeof *hits->items);
             hits->count += pieces[i].count;
         }
+    return status;
+}
+
+cog_status short_hits_expand(struct short_hits *hits, size_t first, const struct key_rows *rows,
+                             bool first_only, cog_error *error) {
+    struct short_hits expanded = {0};
+    cog_status status = COG_OK;
+    bool grouped = false;
+    for (size_t i = first; i < hits->count; i++) {
+        struct short_hit *hit = &hits->items[i];
+        if (i + PREFETCH_AHEAD < hits->count)
+            __builtin_prefetch(rows->entries + hits->items[i + PREFETCH_AHEAD].row);
+        grouped |= rows->entries[hit->row] >> 31 != 0;
+    }
+    if (!grouped) {
+        for (size_t i = first; i < hits->count; i++)
+            hits->items[i].row = rows->entries[hits->items[i].row];
+        return COG_OK;
+    }
+    for (size_t i = first; i < hits->count && status == COG_OK; i++)
+        status = short_hits_add_rows(&expanded, rows, hits->items[i].row, hits->items[i].query,
+                                     hits->items[i].distance, first_only, error);
+    hits->count = first;
+    if (status == COG_OK)
+        status = join(hits, &expanded, 1, error);
+    short_hits_free(&expanded);
     return status;
 }
 

@@ -15,6 +15,10 @@ struct short_hits {
 };
 
 cog_status short_hits_add(struct short_hits *hits, struct short_hit hit, cog_error *error);
+/* Replaces the positions of keys in the row fields, from number `first` on, by the rows of these
+ * keys: all, or only the first of each. The memory of the row numbers is fetched ahead. */
+cog_status short_hits_expand(struct short_hits *hits, size_t first, const struct key_rows *rows,
+                             bool first_only, cog_error *error);
 /* Adds every row of key `position`, or only the first. */
 cog_status short_hits_add_rows(struct short_hits *hits, const struct key_rows *rows,
                                size_t position, uint32_t query, uint32_t distance, bool first_only,
