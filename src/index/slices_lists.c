@@ -1,9 +1,8 @@
 #include "index/slices_lists.h"
 
 #include "base/memory.h"
-#include "index/probes.h"
 
-enum { OFFSETS_AHEAD = 48, PROBE_FLIPS = 4, PROBE_STEPS = 12 };
+enum { OFFSETS_AHEAD = 48 }; /* lists */
 
 double slice_ball_lists(unsigned width, unsigned reach) {
     double ring = 1, lists = 0;
@@ -43,7 +42,7 @@ static cog_status ball_extend(struct slice_ball *ball, unsigned width, unsigned 
     return COG_OK;
 }
 
-static cog_status reserve(struct slice_reading *reading, size_t extra, cog_error *error) {
+cog_status slice_reading_reserve(struct slice_reading *reading, size_t extra, cog_error *error) {
     if (!memory_grow((void **)&reading->lists, &reading->capacity, reading->count + extra,
                      sizeof *reading->lists))
         return error_memory(error, (reading->count + extra) * sizeof *reading->lists,
@@ -68,7 +67,7 @@ cog_status slice_reading_add_rings(struct slice_reading *reading, const struct s
         struct slice_ball *ball = &reading->balls[width - view->layout.narrow_width];
         cog_status status = ball_extend(ball, width, end[slice], error);
         if (status == COG_OK)
-            status = reserve(reading, ball->ring_ends[end[slice] - 1], error);
+            status = slice_reading_reserve(reading, ball->ring_ends[end[slice] - 1], error);
         if (status != COG_OK)
             return status;
         const uint32_t *offsets = view->offsets + slice_first_offset(&view->layout, slice);
@@ -81,86 +80,6 @@ cog_status slice_reading_add_rings(struct slice_reading *reading, const struct s
                     (struct slice_list){offsets + (key ^ ball->masks[i]), 0, (uint16_t)slice,
                                         (uint8_t)(reach[slice] - d)};
     }
-    return COG_OK;
-}
-
-/* Penalties relative to the mean weight, so that a bound means the same for every query. */
-static uint32_t penalty_of(float weight, double scale) {
-    double penalty = (weight < 0 ? -(double)weight : (double)weight) * scale;
-    return penalty < PROBE_PENALTY_MAX ? (uint32_t)penalty : PROBE_PENALTY_MAX;
-}
-
-static void slice_bits(const struct slices_view *view, unsigned slice, const float *weights,
-                       double scale, struct probe_bits *bits) {
-    uint32_t penalties[SLICE_WIDTH_MAX];
-    unsigned width = slice_width(&view->layout, slice);
-    unsigned first = slice_first_bit(&view->layout, slice);
-    for (unsigned i = 0; i < width; i++)
-        penalties[i] = penalty_of(weights[first + i], scale);
-    probe_bits_init(bits, penalties, width, PROBE_BOUND_NONE);
-}
-
-static double penalty_scale(const float *weights, unsigned bits) {
-    double sum = 0;
-    for (unsigned i = 0; i < bits; i++)
-        sum += weights[i] < 0 ? -(double)weights[i] : (double)weights[i];
-    return sum > 0 ? bits * (double)PROBE_PENALTY_ONE / sum : 0;
-}
-
-static size_t count_within(const struct probe_bits *bits, unsigned slices, uint32_t bound,
-                           size_t enough) {
-    size_t count = 0;
-    for (unsigned slice = 0; slice < slices && count < enough; slice++)
-        count += probes_within(&bits[slice], PROBE_FLIPS, bound, NULL, enough - count);
-    return count;
-}
-
-/* The bound that lets about `probes` sets pass over all slices: bisection that stops within a
- * sixteenth. */
-static uint32_t bound_for(const struct probe_bits *bits, unsigned slices, size_t probes) {
-    uint32_t low = 0, high = 8 * PROBE_PENALTY_ONE;
-    for (int step = 0; step < PROBE_STEPS; step++) {
-        uint32_t middle = low + (high - low) / 2;
-        size_t count = count_within(bits, slices, middle, probes + 1);
-        if (count > probes)
-            high = middle;
-        else
-            low = middle;
-        if (count <= probes && count + probes / 16 >= probes)
-            break;
-    }
-    return low;
-}
-
-cog_status slice_reading_add_probes(struct slice_reading *reading, const struct slices_view *view,
-                                    const uint8_t *query, const float *weights, size_t probes,
-                                    cog_error *error) {
-    unsigned slices = view->layout.count;
-    if (!memory_grow((void **)&reading->probe_masks, &reading->probe_capacity, probes + slices,
-                     sizeof *reading->probe_masks))
-        return error_memory(error, probes * sizeof *reading->probe_masks, "probes");
-    struct probe_bits *bits = memory_array(slices, sizeof *bits);
-    cog_status status = bits ? reserve(reading, probes + slices, error)
-                             : error_memory(error, slices * sizeof *bits, "probes");
-    if (status != COG_OK) {
-        free(bits);
-        return status;
-    }
-    double scale = penalty_scale(weights, view->layout.bits);
-    for (unsigned slice = 0; slice < slices; slice++)
-        slice_bits(view, slice, weights, scale, &bits[slice]);
-    uint32_t bound = bound_for(bits, slices, probes);
-    reading->gain_sum = slices;
-    for (unsigned slice = 0; slice < slices; slice++) {
-        const uint32_t *offsets = view->offsets + slice_first_offset(&view->layout, slice);
-        uint32_t key = slice_query_key(view, query, slice);
-        size_t count = probes_within(&bits[slice], PROBE_FLIPS, bound, reading->probe_masks,
-                                     probes + slices - reading->count);
-        for (size_t i = 0; i < count; i++)
-            reading->lists[reading->count++] = (struct slice_list){
-                offsets + (key ^ reading->probe_masks[i]), 0, (uint16_t)slice, 1};
-    }
-    free(bits);
     return COG_OK;
 }
 
@@ -188,5 +107,6 @@ void slice_reading_free(struct slice_reading *reading) {
     free(reading->balls[0].masks);
     free(reading->balls[1].masks);
     free(reading->probe_masks);
+    free(reading->odds);
     *reading = (struct slice_reading){0};
 }

@@ -30,6 +30,9 @@ struct slice_ball {
     uint32_t ring_ends[SLICE_WIDTH_MAX + 2]; /* masks up to ring d end at ring_ends[d] */
 };
 
+enum { SLICE_LOG_SUMS = 129 };
+struct slice_odds;
+
 /* Zero-initialise; slice_reading_free releases. */
 struct slice_reading {
     struct slice_list *lists;
@@ -37,8 +40,11 @@ struct slice_reading {
     uint64_t postings;          /* in lists, after slice_reading_locate */
     uint32_t gain_sum;          /* the most that a row can score */
     struct slice_ball balls[2]; /* of narrow and of wide slices */
-    uint64_t *probe_masks;
+    uint64_t *probe_masks;      /* scratch of slice_reading_add_probes, as what follows */
     size_t probe_capacity;
+    struct slice_odds *odds;
+    size_t odds_capacity;
+    double log_sums[SLICE_LOG_SUMS];
 };
 
 /* Forgets all lists, keeps the memory. */
@@ -48,11 +54,13 @@ void slice_reading_reset(struct slice_reading *reading);
 cog_status slice_reading_add_rings(struct slice_reading *reading, const struct slices_view *view,
                                    const uint8_t *query, const uint8_t *begin, const uint8_t *end,
                                    const uint8_t *reach, cog_error *error);
-/* Appends about `probes` lists whose flipped bits have the least sum of weights, over all slices.
- */
+/* Appends about `probes` lists, the most probable ones over all slices when the chance of a bit to
+ * differ falls with its weight, each with gain 1. */
 cog_status slice_reading_add_probes(struct slice_reading *reading, const struct slices_view *view,
                                     const uint8_t *query, const float *weights, size_t probes,
                                     cog_error *error);
+/* Makes room for that many more lists. */
+cog_status slice_reading_reserve(struct slice_reading *reading, size_t extra, cog_error *error);
 /* Looks the lists up from number `begin` on, and drops empty and impossible ones. */
 void slice_reading_locate(struct slice_reading *reading, const struct slices_view *view,
                           size_t begin);

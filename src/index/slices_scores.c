@@ -9,7 +9,7 @@ enum {
     POSTINGS_AHEAD = 16, /* lists */
     LINE_ROWS = 16,      /* row numbers in a cache line */
     /* Looking at and clearing this many rows costs what following one posting does. */
-    ROWS_PER_POSTING = 16,
+    ROWS_PER_POSTING = 64,
 };
 
 cog_status slice_scores_init(struct slice_scores *scores, size_t rows, cog_error *error) {

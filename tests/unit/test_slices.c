@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "base/random.h"
 #include "evaluate/neighbour_measures.h"
 #include "hamming/hamming.h"
@@ -294,55 +296,63 @@ TEST(slices_radius_and_certain_answers_are_exact) {
     }
 }
 
-TEST(slices_probe_the_least_certain_bits_first) {
-    struct random random = random_seeded(9);
-    float weights[128];
-    make_collection(&set, 3000, 128, 300);
-    struct slice_lists lists;
-    CHECK_OK(slice_lists_build(&lists, &set.view, 11, 1, error));
-    for (int i = 0; i < 128; i++)
-        weights[i] = (float)(random_unit(&random) - 0.5);
-    for (size_t probes = 12; probes < 2000; probes *= 2) {
-        struct slice_reading reading = {0};
-        CHECK_OK(slice_reading_add_probes(&reading, &lists.view, row_bytes(&set, 3), weights,
-                                          probes, error));
-        CHECK(reading.count <= probes && reading.count * 16 + 16 * 12 >= probes * 15);
-        double dearest = 0;
-        size_t own = 0;
-        for (size_t l = 0; l < reading.count; l++) {
-            const struct slice_list *list = &reading.lists[l];
-            size_t first = slice_first_offset(&lists.view.layout, list->slice);
-            uint32_t flips = (uint32_t)(list->at - lists.offsets - first) ^
-                             slice_query_key(&lists.view, row_bytes(&set, 3), list->slice);
-            double sum = 0;
-            for (unsigned bit = 0, width = slice_width(&lists.view.layout, list->slice);
-                 bit < width; bit++)
-                if (flips >> (width - 1 - bit) & 1) {
-                    float weight = weights[slice_first_bit(&lists.view.layout, list->slice) + bit];
-                    sum += weight < 0 ? -weight : weight;
-                }
-            dearest = sum > dearest ? sum : dearest;
-            own += flips == 0;
-        }
-        CHECK(own == lists.view.layout.count);
-        /* No single bit that is cheaper than the dearest set may be missing. */
-        for (unsigned slice = 0; slice < lists.view.layout.count; slice++) {
-            unsigned width = slice_width(&lists.view.layout, slice), cheap = 0, found = 0;
-            for (unsigned bit = 0; bit < width; bit++) {
-                float weight = weights[slice_first_bit(&lists.view.layout, slice) + bit];
-                cheap += (weight < 0 ? -weight : weight) < dearest - 1e-3;
-            }
-            for (size_t l = 0; l < reading.count; l++) {
-                size_t first = slice_first_offset(&lists.view.layout, slice);
-                uint32_t flips = (uint32_t)(reading.lists[l].at - lists.offsets - first) ^
-                                 slice_query_key(&lists.view, row_bytes(&set, 3), slice);
-                found += reading.lists[l].slice == slice && __builtin_popcount(flips) == 1;
-            }
-            CHECK_MSG(found >= cheap, "slice %u: %u of %u", slice, found, cheap);
-        }
-        slice_reading_free(&reading);
+/* What a list costs: -log of its probability when a bit of size x differs with odds exp(-x / mean).
+ */
+static double list_cost(const struct slice_layout *layout, unsigned slice, uint32_t flips,
+                        const float *weights, double mean) {
+    double cost = 0;
+    unsigned width = slice_width(layout, slice);
+    for (unsigned bit = 0; bit < width; bit++) {
+        double size = fabs(weights[slice_first_bit(layout, slice) + bit]) / mean;
+        cost += log1p(exp(-size)) + (flips >> (width - 1 - bit) & 1 ? size : 0);
     }
-    slice_lists_free(&lists);
+    return cost;
+}
+
+TEST(slices_probe_the_likeliest_lists) {
+    enum { PROBE_BITS = 400, PROBE_SLICES = 37 };
+    static bool read[PROBE_SLICES][1 << 11];
+    struct random random = random_seeded(9);
+    float weights[PROBE_BITS];
+    double mean = 0;
+    uint64_t query[7] = {0};
+    for (int i = 0; i < 7; i++)
+        query[i] = random_next(&random);
+    for (int i = 0; i < PROBE_BITS; i++) {
+        weights[i] = (float)(random_unit(&random) - 0.5);
+        mean += fabs(weights[i]) / PROBE_BITS;
+    }
+    struct slices_view view = {.layout = slice_layout_of(PROBE_BITS, 11)};
+    uint32_t *offsets = calloc(slice_layout_offsets(&view.layout), sizeof *offsets);
+    view.offsets = offsets;
+    CHECK(view.layout.count == PROBE_SLICES);
+    struct slice_reading reading = {0};
+    for (size_t probes = 50; probes < 4000; probes *= 2) {
+        slice_reading_reset(&reading);
+        CHECK_OK(
+            slice_reading_add_probes(&reading, &view, (uint8_t *)query, weights, probes, error));
+        CHECK(reading.count > probes / 2 && reading.count < probes * 2);
+        memset(read, 0, sizeof read);
+        double dearest = 0;
+        for (size_t l = 0; l < reading.count; l++) {
+            unsigned slice = reading.lists[l].slice;
+            uint32_t flips = (uint32_t)(reading.lists[l].at - offsets -
+                                        slice_first_offset(&view.layout, slice)) ^
+                             slice_query_key(&view, (uint8_t *)query, slice);
+            double cost = list_cost(&view.layout, slice, flips, weights, mean);
+            CHECK(!read[slice][flips]);
+            read[slice][flips] = true;
+            dearest = cost > dearest ? cost : dearest;
+        }
+        /* No list that is clearly likelier than one that was read is missing; base costs are
+         * rounded to steps of 1/16 a bit. */
+        for (unsigned slice = 0; slice < PROBE_SLICES; slice++)
+            for (uint32_t flips = 0; flips >> slice_width(&view.layout, slice) == 0; flips++)
+                if (__builtin_popcount(flips) <= 4 && !read[slice][flips])
+                    CHECK(list_cost(&view.layout, slice, flips, weights, mean) > dearest - 0.4);
+    }
+    slice_reading_free(&reading);
+    free(offsets);
 }
 
 struct kept {
