@@ -1,15 +1,18 @@
 /* Inverted signature slice lists (Chappell, Geva, Zuccon: "Approximate Nearest-Neighbour Search
  * with Inverted Signature Slice Lists"): a signature is cut into slices, and a list for each value
  * of each slice names the rows that have it. A query reads the lists of its own slices and of
- * values a few bits away, counts how well each row agrees, and computes true distances for the
+ * values a few bits away, counts how many slices show each row, and computes true distances for the
  * best.
  *
- * A row's score is kept so that it is a bound: a list at d bits from the query, in a slice expanded
- * to e bits, adds e + 1 - d; a row that a slice did not show differs there in e + 1 bits or more;
- * so the distance of a row is at least the sum of (e + 1) over the slices, minus its score. This is
- * the paper's optimistic distance. Its pessimistic one is replaced by true distances, which cost as
- * little and are tighter. When every row that has no true distance is bound to be farther than the
- * answer, the answer is exact, and says so. */
+ * The score is that count. The paper adds the number of equal bits instead; but far neighbours, the
+ * ones at stake, agree in a slice by little, and whether they agree in 16 bits or in 14 tells them
+ * from strangers hardly at all. The count finds as much with half the true distances.
+ *
+ * The score is a bound, too: a row that a slice expanded to e bits did not show differs there in
+ * e + 1 bits or more, so the distance is at least the sum of (e + 1) over the slices that did not
+ * show it: the paper's optimistic distance. Its pessimistic one is replaced by true distances,
+ * which cost as little and are tighter. When every row without a true distance is bound to be
+ * farther than the answer, the answer is exact, and says so. */
 #ifndef COGNATE_INDEX_SLICES_H
 #define COGNATE_INDEX_SLICES_H
 

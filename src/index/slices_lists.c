@@ -53,12 +53,11 @@ cog_status slice_reading_reserve(struct slice_reading *reading, size_t extra, co
 void slice_reading_reset(struct slice_reading *reading) {
     reading->count = 0;
     reading->postings = 0;
-    reading->gain_sum = 0;
 }
 
 cog_status slice_reading_add_rings(struct slice_reading *reading, const struct slices_view *view,
                                    const uint8_t *query, const uint8_t *begin, const uint8_t *end,
-                                   const uint8_t *reach, cog_error *error) {
+                                   cog_error *error) {
     for (unsigned slice = 0; slice < view->layout.count; slice++) {
         unsigned first = begin ? begin[slice] : 0;
         if (first >= end[slice])
@@ -72,13 +71,10 @@ cog_status slice_reading_add_rings(struct slice_reading *reading, const struct s
             return status;
         const uint32_t *offsets = view->offsets + slice_first_offset(&view->layout, slice);
         uint32_t key = slice_query_key(view, query, slice);
-        reading->gain_sum += first ? 0 : reach[slice];
-        size_t i = first ? ball->ring_ends[first - 1] : 0;
-        for (unsigned d = first; d < end[slice]; d++)
-            for (; i < ball->ring_ends[d]; i++)
-                reading->lists[reading->count++] =
-                    (struct slice_list){offsets + (key ^ ball->masks[i]), 0, (uint16_t)slice,
-                                        (uint8_t)(reach[slice] - d)};
+        for (size_t i = first ? ball->ring_ends[first - 1] : 0; i < ball->ring_ends[end[slice] - 1];
+             i++)
+            reading->lists[reading->count++] =
+                (struct slice_list){offsets + (key ^ ball->masks[i]), 0, slice};
     }
     return COG_OK;
 }

@@ -17,8 +17,7 @@ static inline uint32_t slice_query_key(const struct slices_view *view, const uin
 struct slice_list {
     const uint32_t *at;
     uint32_t count;
-    uint16_t slice;
-    uint8_t gain; /* what the list adds to the score of its rows */
+    uint32_t slice;
 };
 
 /* Values up to some bits away from any value: XOR masks of a slice, ring by ring, rising within a
@@ -38,7 +37,6 @@ struct slice_reading {
     struct slice_list *lists;
     size_t count, capacity;
     uint64_t postings;          /* in lists, after slice_reading_locate */
-    uint32_t gain_sum;          /* the most that a row can score */
     struct slice_ball balls[2]; /* of narrow and of wide slices */
     uint64_t *probe_masks;      /* scratch of slice_reading_add_probes, as what follows */
     size_t probe_capacity;
@@ -49,13 +47,13 @@ struct slice_reading {
 
 /* Forgets all lists, keeps the memory. */
 void slice_reading_reset(struct slice_reading *reading);
-/* Appends for each slice s the lists at begin[s] <= d < end[s] bits from the query (begin NULL: 0),
- * with gain reach[s] - d; end[s] <= reach[s]. */
+/* Appends for each slice s the lists at begin[s] <= d < end[s] bits from the query (begin NULL: 0).
+ */
 cog_status slice_reading_add_rings(struct slice_reading *reading, const struct slices_view *view,
                                    const uint8_t *query, const uint8_t *begin, const uint8_t *end,
-                                   const uint8_t *reach, cog_error *error);
+                                   cog_error *error);
 /* Appends about `probes` lists, the most probable ones over all slices when the chance of a bit to
- * differ falls with its weight, each with gain 1. */
+ * differ falls with its weight. */
 cog_status slice_reading_add_probes(struct slice_reading *reading, const struct slices_view *view,
                                     const uint8_t *query, const float *weights, size_t probes,
                                     cog_error *error);

@@ -114,15 +114,14 @@ cog_status slice_reading_add_probes(struct slice_reading *reading, const struct 
     for (unsigned slice = 0; slice < slices; slice++)
         slice_odds_init(&reading->odds[slice], view, slice, weights, scale, reading->log_sums);
     uint32_t bound = bound_for(reading->odds, slices, probes);
-    reading->gain_sum += slices;
     for (unsigned slice = 0; slice < slices; slice++) {
         const uint32_t *offsets = view->offsets + slice_first_offset(&view->layout, slice);
         uint32_t key = slice_query_key(view, query, slice);
         size_t count = sets_within(&reading->odds[slice], bound, reading->probe_masks, most);
         most -= count;
         for (size_t i = 0; i < count; i++)
-            reading->lists[reading->count++] = (struct slice_list){
-                offsets + (key ^ reading->probe_masks[i]), 0, (uint16_t)slice, 1};
+            reading->lists[reading->count++] =
+                (struct slice_list){offsets + (key ^ reading->probe_masks[i]), 0, slice};
     }
     return COG_OK;
 }

@@ -12,11 +12,13 @@ enum {
     ROWS_PER_POSTING = 64,
 };
 
-cog_status slice_scores_init(struct slice_scores *scores, size_t rows, cog_error *error) {
+cog_status slice_scores_init(struct slice_scores *scores, size_t rows, unsigned slices,
+                             cog_error *error) {
     size_t slots = SCORE_BLOCK;
     while (slots < rows)
         slots *= 2;
     scores->rows = rows;
+    scores->saturates = slices > SLICE_SCORE_MAX;
     scores->mask = slots - 1;
     scores->scores = memory_large(slots);
     scores->candidates = memory_array(slots + 1, sizeof *scores->candidates);
@@ -54,16 +56,15 @@ static inline __attribute__((always_inline)) void add_lists(struct slice_scores 
             __builtin_prefetch(lists[l + POSTINGS_AHEAD].at + LINE_ROWS);
         }
         const uint32_t *rows = lists[l].at;
-        unsigned gain = lists[l].gain;
         for (size_t i = 0, end = lists[l].count; i < end; i++) {
             size_t row = rows[i] & mask;
-            unsigned before = values[row], after = before + gain;
+            unsigned before = values[row], after = before + 1;
             if (!(mode & SCORE_ADMITS) && before == 0)
                 continue;
             if ((mode & SCORE_SATURATES) && after > SLICE_SCORE_MAX)
                 after = SLICE_SCORE_MAX;
             values[row] = (uint8_t)after;
-            if ((mode & SCORE_COLLECTS) && after >= threshold && before < threshold)
+            if ((mode & SCORE_COLLECTS) && after == threshold && before < threshold)
                 scores->candidates[found++] = (uint32_t)row;
         }
     }
@@ -84,7 +85,7 @@ static void add_all(struct slice_scores *scores, const struct slice_reading *rea
         add_lists(scores, first, beyond, threshold,
                   SCORE_ADMITS | SCORE_SATURATES | SCORE_COLLECTS);
         add_lists(scores, second, second_count, threshold, SCORE_SATURATES | SCORE_COLLECTS);
-    } else if (reading->gain_sum > SLICE_SCORE_MAX) {
+    } else if (scores->saturates) {
         add_lists(scores, first, beyond, threshold, SCORE_ADMITS | SCORE_SATURATES);
         add_lists(scores, second, second_count, threshold, SCORE_SATURATES);
     } else {
@@ -161,27 +162,17 @@ void slice_scores_clear(struct slice_scores *scores, const struct slice_reading 
             scores->scores[reading->lists[l].at[i] & scores->mask] = 0;
 }
 
-/* The score of a row that meets lists by chance is compound Poisson: s P(s) = sum over gains g of
- * g rate(g) P(s - g). P is taken relative to P(0) and normalised by its sum. */
+/* The score of a row that meets lists by chance is Poisson: P(s) = P(s - 1) rate / s, taken
+ * relative to P(0) and normalised by the sum. */
 unsigned slice_scores_threshold(const struct slice_scores *scores,
                                 const struct slice_reading *reading, size_t most) {
-    enum { GAINS = SLICE_WIDTH_MAX + 2 };
-    double rates[GAINS] = {0}, chances[SLICE_SCORE_MAX] = {1}, total = 1;
-    double rows = (double)scores->rows;
-    unsigned highest_gain = 0;
-    for (size_t l = 0; l < reading->count; l++) {
-        rates[reading->lists[l].gain] += reading->lists[l].count / rows;
-        if (reading->lists[l].gain > highest_gain)
-            highest_gain = reading->lists[l].gain;
-    }
+    double chances[SLICE_SCORE_MAX] = {1}, total = 1, above = 0;
+    double rows = (double)scores->rows, rate = (double)reading->postings / rows;
     for (unsigned score = 1; score < SLICE_SCORE_MAX; score++) {
-        for (unsigned gain = 1; gain <= score && gain <= highest_gain; gain++)
-            chances[score] += gain * rates[gain] * chances[score - gain];
-        chances[score] /= score;
+        chances[score] = chances[score - 1] * rate / score;
         total += chances[score];
     }
     unsigned threshold = SLICE_SCORE_MAX;
-    double above = 0;
     while (threshold > 1 && (above += chances[threshold - 1]) * rows <= (double)most * total)
         threshold--;
     return threshold;

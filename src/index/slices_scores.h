@@ -1,6 +1,5 @@
-/* Scores of rows under the lists of a query, and the candidates among them. The inner loop of slice
- * search.
- */
+/* Scores of rows, how many of a query's lists show them, and the candidates among them: the inner
+ * loop of slice search. */
 #ifndef COGNATE_INDEX_SLICES_SCORES_H
 #define COGNATE_INDEX_SLICES_SCORES_H
 
@@ -11,6 +10,7 @@ enum { SLICE_SCORE_MAX = 255 };
 /* Zero-initialise; slice_scores_init makes it usable, slice_scores_free releases. */
 struct slice_scores {
     size_t rows;
+    bool saturates;  /* there are more slices than a score can count */
     uint8_t *scores; /* zero between searches */
     size_t mask; /* scores - 1, a power of two less one: damaged rows stay inside without a check */
     uint32_t *candidates; /* rows whose score reached the threshold; some may not exist in damaged
@@ -18,12 +18,13 @@ struct slice_scores {
     size_t candidate_count;
 };
 
-cog_status slice_scores_init(struct slice_scores *scores, size_t rows, cog_error *error);
+cog_status slice_scores_init(struct slice_scores *scores, size_t rows, unsigned slices,
+                             cog_error *error);
 
-/* Adds the gains of all lists and leaves the candidates of the threshold or more. Lists from number
- * `beyond` on add only to rows that have a score. Scores stop at SLICE_SCORE_MAX. When fewer than
- * `enough` candidates come out, the threshold is lowered, down to 1; returns the threshold that was
- * used. */
+/* Counts the lists of each row and leaves the candidates of the threshold or more. Lists from
+ * number `beyond` on add only to rows that have a score. Scores stop at SLICE_SCORE_MAX. When fewer
+ * than `enough` candidates come out, the threshold is lowered, down to 1; returns the threshold
+ * that was used. */
 unsigned slice_scores_add(struct slice_scores *scores, const struct slice_reading *reading,
                           size_t beyond, unsigned threshold, size_t enough);
 /* Back to zero after slice_scores_add with the same reading. */

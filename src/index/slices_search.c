@@ -38,7 +38,7 @@ cog_status slices_searcher_create(const struct slices_view *view,
     searcher->signatures = signatures;
     searcher->chosen = memory_array(view->rows + 1, sizeof *searcher->chosen);
     searcher->distances = memory_array(view->rows + 1, sizeof *searcher->distances);
-    cog_status status = slice_scores_init(&searcher->scores, view->rows, error);
+    cog_status status = slice_scores_init(&searcher->scores, view->rows, view->layout.count, error);
     if (status == COG_OK && (!searcher->chosen || !searcher->distances))
         status = error_memory(error, view->rows * 6, "a searcher");
     if (status != COG_OK) {
@@ -153,6 +153,7 @@ struct plan {
     unsigned threshold;   /* of the score; 0 chooses */
     uint32_t total;       /* the least distance of a row that no list showed; 0 if not known */
     uint32_t admit_total; /* the same for the lists that admit */
+    unsigned most_reach;  /* of a slice: what one list can take from the total */
 };
 
 static cog_status finish(struct slices_searcher *searcher, const uint8_t *query,
@@ -164,8 +165,8 @@ static cog_status finish(struct slices_searcher *searcher, const uint8_t *query,
     if (status != COG_OK)
         return status;
     /* No row without a true distance can be nearer than this. */
-    uint32_t bound =
-        left_out < SLICE_SCORE_MAX && left_out < plan->total ? plan->total - left_out : 0;
+    uint32_t shown = left_out * plan->most_reach;
+    uint32_t bound = left_out < SLICE_SCORE_MAX && shown < plan->total ? plan->total - shown : 0;
     if (bound > plan->admit_total)
         bound = plan->admit_total;
     bool certified = request->k ? hits == request->k && searcher->hits[hits - 1].distance < bound
@@ -221,17 +222,18 @@ static cog_status search_expanded(struct slices_searcher *searcher, const uint8_
     const struct slices_view *view = searcher->view;
     unsigned admit = request->admit < request->expand ? request->admit : request->expand;
     struct plan plan = {.most = verify_limit(searcher, request)};
+    plan.most_reach = request->expand + 1;
     set_reach(view, request->expand + 1, searcher->reach, &plan.total);
     set_reach(view, admit + 1, searcher->admitted, &plan.admit_total);
     slice_reading_reset(reading);
-    cog_status status = slice_reading_add_rings(reading, view, query, NULL, searcher->admitted,
-                                                searcher->reach, error);
+    cog_status status =
+        slice_reading_add_rings(reading, view, query, NULL, searcher->admitted, error);
     if (status != COG_OK)
         return status;
     slice_reading_locate(reading, view, 0);
     size_t beyond = reading->count;
-    status = slice_reading_add_rings(reading, view, query, searcher->admitted, searcher->reach,
-                                     searcher->reach, error);
+    status =
+        slice_reading_add_rings(reading, view, query, searcher->admitted, searcher->reach, error);
     if (status != COG_OK)
         return status;
     slice_reading_locate(reading, view, beyond);
@@ -298,11 +300,11 @@ static cog_status search_exactly(struct slices_searcher *searcher, const uint8_t
         return scan(searcher, query, request, answer, error);
     slice_reading_reset(&searcher->reading);
     cog_status status = slice_reading_add_rings(&searcher->reading, searcher->view, query, NULL,
-                                                searcher->reach, searcher->reach, error);
+                                                searcher->reach, error);
     if (status != COG_OK)
         return status;
     slice_reading_locate(&searcher->reading, searcher->view, 0);
-    struct plan plan = {SIZE_MAX, 1, radius_bits + 1, radius_bits + 1};
+    struct plan plan = {SIZE_MAX, 1, radius_bits + 1, radius_bits + 1, 0};
     status = run(searcher, query, request, &plan, searcher->reading.count, answer, error);
     answer->exact = true;
     return status;

@@ -141,11 +141,10 @@ static void plain_scores(const struct slice_layout *layout, const uint8_t *query
         for (size_t row = 0; row < set.view.rows; row++) {
             bool seen = pass == 0 || scores[row] > 0;
             for (unsigned slice = 0; seen && slice < layout->count; slice++) {
-                unsigned width = slice_width(layout, slice), reach = (i < width ? i : width) + 1;
+                unsigned width = slice_width(layout, slice);
                 unsigned distance = plain_distance(query, signature_row(&set.view, row),
                                                    slice_first_bit(layout, slice), width);
-                if (pass == 0 ? distance <= j : distance > j && distance < reach)
-                    scores[row] += reach - distance;
+                scores[row] += pass == 0 ? distance <= j : distance > j && distance <= i;
             }
         }
 }
@@ -161,11 +160,11 @@ static bool scores_agree(const struct slices_view *view, const uint8_t *query, u
         admitted[slice] = (uint8_t)(j + 1 < rings ? j + 1 : rings);
         reach[slice] = (uint8_t)(i + 1 < rings ? i + 1 : rings);
     }
-    slice_scores_init(&scores, view->rows, NULL);
-    slice_reading_add_rings(&reading, view, query, NULL, admitted, reach, NULL);
+    slice_scores_init(&scores, view->rows, view->layout.count, NULL);
+    slice_reading_add_rings(&reading, view, query, NULL, admitted, NULL);
     slice_reading_locate(&reading, view, 0);
     size_t beyond = reading.count, expected_count = 0;
-    slice_reading_add_rings(&reading, view, query, admitted, reach, reach, NULL);
+    slice_reading_add_rings(&reading, view, query, admitted, reach, NULL);
     slice_reading_locate(&reading, view, beyond);
     bool same = slice_scores_add(&scores, &reading, beyond, threshold, 0) == threshold;
     plain_scores(&view->layout, query, i, j, expected);
