@@ -22,7 +22,7 @@
 #include "evaluate/neighbour_measures.h"
 #include "hamming/hamming.h"
 #include "index/flat.h"
-#include "index/slices.h"
+#include "index/segment.h"
 
 enum { BITS = 1024, CENTRES = 10000, K = 30, CDR_DEPTH = 10, MAX_QUERIES = 1000 };
 
@@ -85,11 +85,15 @@ static void make_world(struct world *world) {
         make_numbers(world, query_row(world, query), world->weights + query * BITS);
 }
 
-/* Processor time of this thread: other programs on the machine do not count. */
-static double thread_ms(void) {
+/* Processor time: other programs on the machine do not count. */
+static double processor_ms(clockid_t whose) {
     struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(whose, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static double thread_ms(void) {
+    return processor_ms(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static int compare_doubles(const void *a, const void *b) {
@@ -151,39 +155,82 @@ static void measure(const struct world *world, struct slices_searcher *searcher,
            (double)sum.postings / n, (double)sum.candidates / n, (double)sum.verified / n);
 }
 
-static void measure_width(const struct world *world, unsigned width, bool table) {
-    struct slice_lists lists = {0};
-    struct slices_searcher *searcher = NULL;
-    uint64_t start = clock_ns();
-    if (slice_lists_build(&lists, &world->signatures, width, 0, NULL) != COG_OK)
-        exit(1);
-    double seconds = clock_seconds_since(start);
-    printf("\n%u-bit slices (%u): built in %.2f s, %.2f M rows/s on %u threads\n", width,
-           lists.view.layout.count, seconds, (double)world->rows * 1e-6 / seconds,
-           threads_resolve(0));
+static void print_head(void) {
     printf("%-24s %7s %7s  %6s  %5s %6s %8s %9s %8s %8s\n", "", "ms", "faster", "CDR@10", "R@10",
            "exact", "lists", "postings", "cands", "verified");
-    if (slices_searcher_create(&lists.view, &world->signatures, &searcher, NULL) != COG_OK)
-        exit(1);
+}
+
+static void measure_table(const struct world *world, struct slices_searcher *searcher) {
     char name[64];
-    for (unsigned i = 0; i <= (table ? 4u : 2u); i++)
-        for (unsigned j = table ? 0 : i; j <= i; j++) {
+    for (unsigned i = 0; i <= 4; i++)
+        for (unsigned j = 0; j <= i; j++) {
             snprintf(name, sizeof name, "i = %u, j = %u", i, j);
             measure(world, searcher, name, (struct slices_request){.expand = i, .admit = j});
         }
-    for (size_t verify = 2000; verify <= 8000; verify *= 2) {
-        snprintf(name, sizeof name, "i = j = 1, verify %zu", verify);
-        measure(world, searcher, name,
-                (struct slices_request){.expand = 1, .admit = 1, .verify = verify});
-    }
-    for (size_t probes = 500; probes <= 4000; probes *= 2) {
-        snprintf(name, sizeof name, "weights, %zu probes", probes);
+}
+
+static void measure_weights(const struct world *world, struct slices_searcher *searcher,
+                            size_t first, size_t last, size_t step) {
+    char name[64];
+    for (size_t probes = first; probes <= last; probes += step) {
+        snprintf(name, sizeof name, "weights, %zu lists", probes);
         measure(world, searcher, name, (struct slices_request){.probes = probes});
     }
-    if (table)
-        measure(world, searcher, "certain", (struct slices_request){.certain = true});
+}
+
+static void build_lists(const struct world *world, unsigned width, struct slice_lists *lists,
+                        struct slices_searcher **searcher) {
+    uint64_t start = clock_ns();
+    double processor = processor_ms(CLOCK_PROCESS_CPUTIME_ID);
+    if (slice_lists_build(lists, &world->signatures, width, 0, NULL) != COG_OK)
+        exit(1);
+    processor = (processor_ms(CLOCK_PROCESS_CPUTIME_ID) - processor) * 1e-3;
+    printf("\n%u-bit slices (%u): built in %.2f s on %u threads, %.2f s of processor time, %.2f M "
+           "rows a processor second\n",
+           width, lists->view.layout.count, clock_seconds_since(start), threads_resolve(0),
+           processor, (double)world->rows * 1e-6 / processor);
+    if (slices_searcher_create(&lists->view, &world->signatures, searcher, NULL) != COG_OK)
+        exit(1);
+    print_head();
+}
+
+/* Writes a segment with row numbers as ids and searches its map. */
+static void measure_file(const struct world *world, const struct slices_view *slices,
+                         const char *path) {
+    struct buffer ids = {0};
+    uint64_t *offsets = memory_zeroed_array(world->rows + 1, sizeof *offsets);
+    for (size_t row = 0; row < world->rows; row++) {
+        if (!offsets || !buffer_printf(&ids, "%zu", row))
+            exit(1);
+        offsets[row + 1] = ids.size;
+    }
+    struct segment_parts parts = {.rows = world->rows,
+                                  .id_offsets = offsets,
+                                  .id_bytes = ids.data,
+                                  .signatures = world->signatures,
+                                  .slices = slices};
+    struct segment segment;
+    struct slices_searcher *searcher = NULL;
+    cog_error error = {0};
+    uint64_t start = clock_ns();
+    if (segment_write(path, &parts, &error) != COG_OK ||
+        segment_open(path, &segment, &error) != COG_OK ||
+        slices_searcher_create(&segment.slices, &segment.signatures, &searcher, &error) != COG_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    size_t sum = world->rows * (BITS / 8) + slices->layout.count * world->rows * 4 +
+                 slice_layout_offsets(&slices->layout) * 4 + (world->rows + 1) * 8 + ids.size;
+    printf("segment file: %.1f MB written in %.2f s, %.4f of its parts; searched in the map:\n",
+           (double)segment.container.size_bytes * 1e-6, clock_seconds_since(start),
+           (double)segment.container.size_bytes / (double)sum);
+    for (unsigned i = 1; i <= 2; i++)
+        measure(world, searcher, i == 1 ? "map, i = j = 1" : "map, i = j = 2",
+                (struct slices_request){.expand = i, .admit = i});
     slices_searcher_free(searcher);
-    slice_lists_free(&lists);
+    segment_close(&segment);
+    free(offsets);
+    buffer_free(&ids);
 }
 
 int main(int argc, char **argv) {
@@ -195,8 +242,23 @@ int main(int argc, char **argv) {
     printf("%zu signatures of %d bits around %d centres, %zu queries, k = %d\n", world.rows, BITS,
            CENTRES, world.queries, K);
     find_truth(&world);
-    measure_width(&world, 16, true);
-    measure_width(&world, 13, false);
+    struct slice_lists lists;
+    struct slices_searcher *searcher = NULL;
+    build_lists(&world, 16, &lists, &searcher);
+    measure_table(&world, searcher);
+    measure_weights(&world, searcher, 1000, 2500, 500);
+    measure(&world, searcher, "certain", (struct slices_request){.certain = true});
+    slices_searcher_free(searcher);
+    if (argc > 3)
+        measure_file(&world, &lists.view, argv[3]);
+    slice_lists_free(&lists);
+    build_lists(&world, 14, &lists, &searcher);
+    measure(&world, searcher, "i = j = 1", (struct slices_request){.expand = 1, .admit = 1});
+    measure(&world, searcher, "i = j = 1, verify 2000",
+            (struct slices_request){.expand = 1, .admit = 1, .verify = 2000});
+    measure_weights(&world, searcher, 400, 600, 100);
+    slices_searcher_free(searcher);
+    slice_lists_free(&lists);
     free(world.centres);
     free(world.weights);
     free(world.truth);

@@ -25,7 +25,7 @@ size_t slice_layout_offsets(const struct slice_layout *layout) {
 
 /* Slices whose keys are taken from a row in one visit: a row is a cache line or two, and visiting
  * it for each slice alone would read the collection once a slice. */
-enum { SLICES_TOGETHER = 4, ROW_BLOCK = 4096 };
+enum { SLICES_TOGETHER = 4, ROW_BLOCK = 4096, SCATTER_AHEAD = 16 };
 
 struct build {
     struct slice_lists *lists;
@@ -65,8 +65,12 @@ static void scatter_rows(const struct build *build, unsigned slice, const uint32
         start += count;
     }
     uint32_t *postings = build->lists->postings + slice * rows;
-    for (size_t row = 0; row < rows; row++)
+    for (size_t row = 0; row < rows; row++) {
+        /* Stores are made in order, so one that misses the cache holds up all behind it. */
+        if (row + SCATTER_AHEAD < rows)
+            __builtin_prefetch(&postings[heads[keys[row + SCATTER_AHEAD]]], 1);
         postings[heads[keys[row]]++] = (uint32_t)row;
+    }
 }
 
 static cog_status build_slices(void *context, unsigned worker, size_t begin, size_t end,
