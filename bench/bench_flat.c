@@ -119,9 +119,6 @@ static void bench_batch(const char *folder) {
         printf("DIFFERENT RESULTS: sums of distances %llu and %llu\n", sum, peer_sum);
     print_row("top-10 of 1M x 1024, 256 queries; faiss flat", ours / SEARCH_QUERIES * 1e3,
               rival / SEARCH_QUERIES * 1e3, "ms/query", rival / ours);
-    ours = time_topk(&rows, &queries, 2, &sum);
-    print_row("the same with two threads; faiss with one", ours / SEARCH_QUERIES * 1e3,
-              rival / SEARCH_QUERIES * 1e3, "ms/query", rival / ours);
     free_rows(&rows);
     free_rows(&queries);
 }
