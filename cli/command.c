@@ -168,7 +168,7 @@ int finish_job(const struct arguments *arguments, cog_status status, const cog_e
     if (!has_option(arguments, OPTION_QUIET))
         for (size_t i = 0; i < cog_report_notice_count(report); i++)
             fprintf(stderr, "cognate: %s\n", cog_report_notice(report, i));
-    if (status != COG_OK)
+    if (status != COG_OK && error->message[0]) /* else the options told what is wrong */
         fprintf(stderr, "cognate: %s\n", error->message);
     const char *stats = arguments->values[OPTION_STATS];
     if (status == COG_OK && stats && !write_stats(stats, report))

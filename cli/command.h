@@ -24,7 +24,9 @@ struct command {
     int (*run)(const struct arguments *arguments);
 };
 
-extern const struct command command_eval, command_dedup, command_pairs, command_sign, command_lexicon;
+extern const struct command command_eval, command_dedup, command_pairs, command_sign,
+    command_lexicon;
+extern const struct command command_index, command_search;
 
 extern const struct command *const commands[]; /* ends with NULL */
 
@@ -43,6 +45,9 @@ bool take_sign_options(const struct arguments *arguments, cog_signature_kind oth
 /* The measure's usual options, then what was given. */
 bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise,
                         cog_pairs_options *options);
+/* Everything but the index's own method. */
+bool take_index_options(const struct arguments *arguments, cog_index_options *options);
+bool take_search_options(const struct arguments *arguments, cog_search_options *options);
 bool take_run_options(const struct arguments *arguments, cog_run_options *run);
 
 /* Whether the name is that of a numpy file. */
@@ -53,8 +58,8 @@ int finish_job(const struct arguments *arguments, cog_status status, const cog_e
                cog_report *report);
 
 void print_help(const struct command *command, FILE *stream);
-/* The same in the language of man pages (NULL: the page of the program itself), and a completion script for
- * bash. */
+/* The same in the language of man pages (NULL: the page of the program itself), and a completion
+ * script for bash. */
 void print_man_page(const struct command *command, FILE *stream);
 void print_completion(FILE *stream);
 

@@ -73,6 +73,22 @@
     X(MAX_WORDS, "max-words", 0, "N", NULL, "leave out longer sentences (70)")                     \
     X(ENTRIES, "entries", 0, "N", NULL, "keep the N best translations of a word (15)")             \
     X(MASS, "mass", 0, "P", NULL, "keep translations up to this share of the mass (0.95)")         \
+    X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices",                                \
+      "exact: true cosines of all; flat: all signatures; slices: lists of an index")               \
+    X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices",                                       \
+      "flat: signatures alone; slices: with lists (auto: lists from 100,000 rows on)")             \
+    X(SLICE_BITS, "slice-bits", 0, "W", NULL, "width of the slices (by the number of rows)")       \
+    X(EXPAND, "expand", 0, "I", NULL, "slices: read lists of values up to I bits away (3)")        \
+    X(ADMIT, "admit", 0, "J", NULL,                                                                \
+      "slices: lists beyond J bits bring no new candidates (2, or I where that is given)")         \
+    X(QUERY_WEIGHTS, "weights", 0, "FILE", NULL,                                                   \
+      "sums behind the bits of the queries (float32 .npy)")                                        \
+    X(SEARCH_RECALL, "recall", 0, "R", NULL,                                                       \
+      "share of the true neighbours to aim for (0.95); 1: certified exact answers")                \
+    X(LEAST, "threshold", 't', "S", NULL,                                                          \
+      "all at or above this similarity in place of the nearest")                                   \
+    X(NO_VECTORS, "no-vectors", 0, NULL, NULL,                                                     \
+      "do not keep the vectors; similarities are then estimates")                                  \
     X(THREADS, "threads", 0, "N", NULL, "threads to use (all processors)")                         \
     X(MEMORY, "memory", 0, "SIZE", NULL, "memory budget, such as 800M or 4G (none)")               \
     X(STATS, "stats", 0, "FILE", NULL, "write what was done as a JSON object")                     \

@@ -222,6 +222,7 @@ typedef enum cog_method {
     COG_METHOD_AUTO,
     COG_METHOD_EXACT, /* the true measure on vectors and sets, no pair missed */
     COG_METHOD_FLAT,  /* all signatures against all, then the true measure of what is near */
+    COG_METHOD_SLICES, /* lists of rows by slices of their signatures; of an index only */
 } cog_method;
 
 typedef struct cog_pairs_options {
@@ -321,6 +322,128 @@ COG_API cog_cluster_member cog_clusters_member(const cog_clusters *clusters, siz
 COG_API size_t cog_clusters_document_count(const cog_clusters *clusters);
 COG_API bool cog_clusters_is_kept(const cog_clusters *clusters, uint32_t row);
 COG_API const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, size_t *size);
+
+/* ---- Index and search --------------------------------------------------------------------------------- */
+
+typedef struct cog_index_options {
+    cog_method method;     /* FLAT: signatures alone; SLICES: with lists; AUTO: lists from 100,000 rows on */
+    unsigned slice_bits;   /* 0: by the number of rows */
+    bool vectors;          /* false: documents without their vectors; similarities are then estimates */
+    cog_sign_options sign; /* documents: terms, weights, signature */
+} cog_index_options;
+/* Stemmed words by BM25, none dropped for being rare: a query may have the one word that a document has
+ * alone. rp 1024, with vectors. */
+COG_API void cog_index_options_init(cog_index_options *options);
+
+/* Documents or signatures ready to be searched, in memory or in a folder. Searches may run at the same time
+ * on several threads; changes may not run beside anything else on the same handle. */
+typedef struct cog_index cog_index;
+/* In memory; the documents are not needed afterwards. Documents without terms are left out and reported. */
+COG_API cog_status cog_index_build(cog_documents *documents, const cog_index_options *options,
+                                   const cog_run_options *run, cog_index **index, cog_report *report,
+                                   cog_error *error);
+/* The same over signatures, which are borrowed for the index's life; ids are row numbers. */
+COG_API cog_status cog_index_build_signatures(const cog_signatures *signatures,
+                                              const cog_index_options *options,
+                                              const cog_run_options *run, cog_index **index,
+                                              cog_report *report, cog_error *error);
+/* Writes a copy into a folder that holds no index yet: all of it or nothing. */
+COG_API cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error);
+/* Maps the files of a folder; the handle sees the state of this moment. */
+COG_API cog_status cog_index_open(const char *folder, cog_index **index, cog_error *error);
+/* Whether the folder holds an index. */
+COG_API bool cog_index_exists(const char *folder);
+COG_API void cog_index_close(cog_index *index);
+/* Reads every byte; COG_ERR_FORMAT names the first damage. */
+COG_API cog_status cog_index_check(const cog_index *index, cog_error *error);
+
+/* Changes. In a folder the new state replaces the old one at once, and one writer works at a time.
+ * Additions are a new segment, weighed by the statistics that the index was built with. Ids that exist already
+ * are bad records. */
+COG_API cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_run_options *run,
+                                 cog_report *report, cog_error *error);
+/* In memory the signatures are borrowed for the index's life. Ids go on from the highest. */
+COG_API cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *signatures,
+                                            const cog_run_options *run, cog_report *report,
+                                            cog_error *error);
+/* Zero-terminated ids; the report counts "removed" and names those that are unknown. */
+COG_API cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
+                                    cog_report *report, cog_error *error);
+/* Joins all segments into one without the removed rows. */
+COG_API cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_report *report,
+                                     cog_error *error);
+
+typedef struct cog_index_info {
+    uint64_t rows;         /* that can be found */
+    uint64_t removed_rows; /* still in the files */
+    uint64_t segments, file_bytes, vocabulary_terms;
+    unsigned bits;
+    unsigned slice_bits; /* of the first segment; 0 without lists */
+    bool documents;      /* false: signatures alone */
+    bool vectors;
+} cog_index_info;
+COG_API void cog_index_describe(const cog_index *index, cog_index_info *info);
+/* How the documents were signed; false for an index of signatures. Its texts are owned by the index. */
+COG_API bool cog_index_sign_options(const cog_index *index, cog_sign_options *options);
+/* COG_ERR_USAGE, naming the first difference, where the index was made otherwise. */
+COG_API cog_status cog_index_expect(const cog_index *index, const cog_sign_options *options,
+                                    cog_error *error);
+/* The id of a row (rows count through all segments, removed ones too). Not zero-terminated; owned by the index,
+ * valid until it changes. *size is 0, and the result NULL, where rows have no ids but their numbers. */
+COG_API const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size);
+
+enum { COG_RADIUS_NONE = 0xffffffff };
+typedef struct cog_search_options {
+    cog_method method;
+    size_t k;             /* nearest of each query; 0: all within threshold or radius */
+    double threshold;     /* least similarity; 0: none */
+    uint32_t radius_bits; /* greatest distance; COG_RADIUS_NONE: none */
+    double recall;        /* what to aim for; 1: certified answers where no vectors decide */
+    int expand, admit;    /* slices: i and j; -1: chosen */
+    bool verify;          /* false: signatures decide, and similarities are estimates */
+    size_t recall_sample; /* queries that are brute-forced to measure the recall; 0: none */
+} cog_search_options;
+/* The 10 nearest, recall 0.95, verified, 100 queries sampled. */
+COG_API void cog_search_options_init(cog_search_options *options);
+
+/* Neighbours of all queries, by query, the nearest first, ties by row. */
+typedef struct cog_hits cog_hits;
+typedef struct cog_hit {
+    uint32_t query, row;
+    uint32_t rank;     /* from 1 */
+    int distance;      /* in bits; -1 where no signatures were compared */
+    double similarity; /* the true one, or an estimate */
+} cog_hit;
+/* The index is borrowed for the life of the hits and may not change meanwhile. */
+COG_API cog_status cog_index_search(const cog_index *index, cog_documents *queries,
+                                    const cog_search_options *options, const cog_run_options *run,
+                                    cog_hits **hits, cog_report *report, cog_error *error);
+/* weights: the sums behind the bits, rows * bits floats, or NULL. */
+COG_API cog_status cog_index_search_signatures(const cog_index *index, const cog_signatures *queries,
+                                               const float *weights,
+                                               const cog_search_options *options,
+                                               const cog_run_options *run, cog_hits **hits,
+                                               cog_report *report, cog_error *error);
+COG_API void cog_hits_free(cog_hits *hits);
+COG_API size_t cog_hits_count(const cog_hits *hits);
+COG_API cog_hit cog_hits_get(const cog_hits *hits, size_t index);
+/* Where the hits of a query begin; those of the last query end at the count. */
+COG_API size_t cog_hits_first(const cog_hits *hits, uint32_t query);
+COG_API size_t cog_hits_queries(const cog_hits *hits);
+COG_API bool cog_hits_are_estimates(const cog_hits *hits);
+/* The id of a query, as cog_index_id tells that of a row; owned by the hits. */
+COG_API const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size);
+/* "-" is standard output; a file appears whole or not at all. */
+COG_API cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const char *path,
+                                  cog_error *error);
+
+/* Sums behind bits from a .npy file, float32 [rows, bits]. */
+typedef struct cog_weights cog_weights;
+COG_API cog_status cog_weights_open(const char *path, cog_weights **weights, cog_error *error);
+/* Refuses another shape than that of the signatures. Owned by the weights. */
+COG_API cog_status cog_weights_of(const cog_weights *weights, const cog_signatures *signatures,
+                                  const float **values, cog_error *error);
+COG_API void cog_weights_free(cog_weights *weights);
 
 /* ---- Across languages ------------------------------------------------------------------------------- */
 

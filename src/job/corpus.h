@@ -4,6 +4,7 @@
 #define COGNATE_JOB_CORPUS_H
 
 #include "job/ingest.h"
+#include "vector/columns.h"
 #include "vector/sparse.h"
 #include "vector/weighting.h"
 
@@ -54,6 +55,11 @@ cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           const struct statistics *statistics, const struct weighting *weighting,
                           uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
                           struct sparse_matrix *matrices, cog_error *error);
+/* The same for one corpus over columns that exist already. */
+cog_status corpus_vectors_in(const struct corpus *corpus, const struct columns *columns,
+                             const struct statistics *statistics, const struct weighting *weighting,
+                             uint32_t min_terms, const uint8_t *selected, unsigned threads,
+                             struct sparse_matrix *matrix, cog_error *error);
 /* Sets over the common members; those of one row only are counted, not listed. */
 cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
                        const struct statistics *statistics, const uint8_t *const *selected,

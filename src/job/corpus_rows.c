@@ -136,29 +136,38 @@ static cog_status build_rows(struct row_filling *filling, unsigned threads, cog_
     return parallel_for(threads, rows, ROW_GRAIN, fill_rows, filling, error);
 }
 
+cog_status corpus_vectors_in(const struct corpus *corpus, const struct columns *columns,
+                             const struct statistics *statistics, const struct weighting *weighting,
+                             uint32_t min_terms, const uint8_t *selected, unsigned threads,
+                             struct sparse_matrix *matrix, cog_error *error) {
+    struct idf_table idf = {0};
+    struct row_filling filling = {.corpus = corpus,
+                                  .columns = columns,
+                                  .statistics = statistics,
+                                  .weighting = weighting,
+                                  .idf = &idf,
+                                  .min_terms = min_terms,
+                                  .selected = selected};
+    cog_status status = idf_table_fill(&idf, statistics, error);
+    if (status == COG_OK)
+        status = build_rows(&filling, threads, error);
+    idf_table_free(&idf);
+    *matrix = (struct sparse_matrix){corpus->rows, columns_count(columns), filling.offsets,
+                                     filling.numbers, filling.values};
+    return status;
+}
+
 cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           const struct statistics *statistics, const struct weighting *weighting,
                           uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
                           struct sparse_matrix *matrices, cog_error *error) {
     struct columns *columns = NULL;
-    struct idf_table idf = {0};
-    cog_status status = idf_table_fill(&idf, statistics, error);
-    if (status == COG_OK)
-        status = columns_create(statistics, 1, weighting->min_collection_frequency, &columns, error);
-    for (size_t i = 0; i < count && status == COG_OK; i++) {
-        struct row_filling filling = {.corpus = corpora[i],
-                                      .columns = columns,
-                                      .statistics = statistics,
-                                      .weighting = weighting,
-                                      .idf = &idf,
-                                      .min_terms = min_terms,
-                                      .selected = selected[i]};
-        status = build_rows(&filling, threads, error);
-        matrices[i] = (struct sparse_matrix){corpora[i]->rows, columns_count(columns),
-                                             filling.offsets, filling.numbers, filling.values};
-    }
+    cog_status status =
+        columns_create(statistics, 1, weighting->min_collection_frequency, &columns, error);
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        status = corpus_vectors_in(corpora[i], columns, statistics, weighting, min_terms,
+                                   selected[i], threads, &matrices[i], error);
     columns_free(columns);
-    idf_table_free(&idf);
     return status;
 }
 

@@ -4,67 +4,17 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/random.h"
-#include "base/threads.h"
-#include "evaluate/interval.h"
+#include "evaluate/recall_sample.h"
 #include "hamming/hamming.h"
+#include "job/corpus_sign.h"
+#include "job/recall_report.h"
 #include "job/report.h"
 #include "match/cosine_join.h"
 #include "match/flat_join.h"
 #include "match/jaccard_join.h"
 #include "plan/radius.h"
 
-enum { SIGN_GRAIN = 256, SAMPLE_ROWS = 1000 };
-
-/* ---- Signatures of the rows
- * ---------------------------------------------------------------------- */
-
-struct row_signing {
-    const struct corpus *corpus;
-    struct text_signer text_signer;
-    uint8_t *signatures;
-    size_t stride_bytes;
-};
-
-static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t end,
-                            cog_error *error) {
-    (void)worker;
-    const struct row_signing *signing = context;
-    struct text_signer_scratch scratch;
-    cog_status status = text_signer_scratch_init(&scratch, &signing->text_signer, error);
-    for (size_t row = begin; row < end && status == COG_OK; row++) {
-        struct bag_view bag = corpus_bag(signing->corpus, row);
-        struct term_list terms = {.hashes = (uint64_t *)bag.hashes, .count = bag.count};
-        size_t term_count;
-        status = text_signer_sign(&signing->text_signer, &scratch, &terms, &bag,
-                                  signing->signatures + row * signing->stride_bytes, NULL,
-                                  &term_count, error);
-    }
-    text_signer_scratch_reset(&scratch);
-    return status;
-}
-
-static cog_status sign_corpus(const struct pair_task *task, const struct corpus *corpus,
-                              struct signatures_view *view, cog_error *error) {
-    struct row_signing signing = {.corpus = corpus};
-    cog_statistics statistics = {task->statistics, {0}};
-    unsigned bits = task->options.sign.signature.bits;
-    signing.stride_bytes = signature_stride_bytes(bits);
-    cog_status status = options_record_terms(&task->options.sign.terms, &statistics.terms, error);
-    if (status == COG_OK)
-        status = text_signer_init(&signing.text_signer, &task->options.sign, &statistics, error);
-    if (status == COG_OK) {
-        signing.signatures = memory_array(corpus->rows, signing.stride_bytes);
-        if (!signing.signatures)
-            status = error_memory(error, corpus->rows * signing.stride_bytes, "signatures");
-    }
-    if (status == COG_OK)
-        status = parallel_for(task->threads, corpus->rows, SIGN_GRAIN, sign_rows, &signing, error);
-    *view = (struct signatures_view){signing.signatures, corpus->rows, bits, signing.stride_bytes};
-    text_signer_reset(&signing.text_signer);
-    settings_free(&statistics.terms);
-    return status;
-}
+enum { SAMPLE_ROWS = 1000 };
 
 /* ---- Candidates and their verification
  * ------------------------------------------------------------ */
@@ -122,29 +72,6 @@ static void verify_matches(const struct pair_task *task, struct match_list *matc
 /* ---- Measured recall
  * ------------------------------------------------------------------------------- */
 
-static int by_row(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Distinct rows of the first collection, sorted; all of them where there are few. */
-static size_t sample_rows(size_t rows, uint64_t seed, uint32_t sample[SAMPLE_ROWS]) {
-    if (rows <= SAMPLE_ROWS) {
-        for (size_t i = 0; i < rows; i++)
-            sample[i] = (uint32_t)i;
-        return rows;
-    }
-    struct random random = random_seeded(seed);
-    for (size_t i = 0; i < SAMPLE_ROWS; i++)
-        sample[i] = (uint32_t)random_below(&random, rows);
-    qsort(sample, SAMPLE_ROWS, sizeof *sample, by_row);
-    size_t distinct = 1;
-    for (size_t i = 1; i < SAMPLE_ROWS; i++)
-        if (sample[i] != sample[distinct - 1])
-            sample[distinct++] = sample[i];
-    return distinct;
-}
-
 static bool is_listed(const struct match_list *matches, uint32_t a, uint32_t b) {
     size_t low = 0, high = matches->count;
     while (low < high) {
@@ -183,7 +110,8 @@ static cog_status measure_recall(const struct pair_task *task, const struct matc
                                  cog_error *error) {
     uint32_t sample[SAMPLE_ROWS];
     struct match_list truth = {0};
-    size_t rows = sample_rows(task->corpora[0].rows, task->options.sign.signature.seed, sample);
+    size_t rows = recall_sample_rows(task->corpora[0].rows, SAMPLE_ROWS,
+                                     task->options.sign.signature.seed, sample);
     cog_status status = find_truth(task, sample, rows, &truth, error);
     uint64_t hits = 0, trials = 0;
     for (size_t i = 0; i < truth.count; i++) {
@@ -197,15 +125,7 @@ static cog_status measure_recall(const struct pair_task *task, const struct matc
     match_list_free(&truth);
     if (status != COG_OK)
         return status;
-    struct measured_share recall = measured_share(hits, trials);
-    report_number(task->report, "measured_recall", recall.share);
-    report_number(task->report, "measured_recall_low", recall.low);
-    report_number(task->report, "measured_recall_high", recall.high);
-    report_number(task->report, "recall_sample_rows", (double)rows);
-    report_number(task->report, "recall_sample_pairs", (double)trials);
-    report_notice(task->report,
-                  "recall %.3f (95%%: %.3f to %.3f, %llu true pairs of %zu sampled rows)",
-                  recall.share, recall.low, recall.high, (unsigned long long)trials, rows);
+    report_recall(task->report, hits, trials, rows, "pairs", "rows");
     return COG_OK;
 }
 
@@ -215,7 +135,8 @@ cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, c
     uint64_t comparisons = 0;
     cog_status status = find_radius(task, &radius, error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
-        status = sign_corpus(task, &task->corpora[side], &views[side], error);
+        status = corpus_sign(&task->corpora[side], &task->options.sign, task->statistics,
+                             task->threads, &views[side], NULL, error);
     if (status == COG_OK && task->sides == 2)
         status = flat_join_between(&views[0], &views[1], radius, task->threads, matches,
                                    &comparisons, error);

@@ -143,6 +143,82 @@ cog_status options_record_signing(const cog_sign_options *options, struct settin
     return status;
 }
 
+/* The number of the name that settings hold under a key. */
+static bool read_name(const struct settings *settings, const char *key, const char *const *names,
+                      int count, int *number) {
+    const char *text;
+    if (!settings_get_text(settings, key, &text))
+        return false;
+    for (*number = 0; *number < count; (*number)++)
+        if (strcmp(names[*number], text) == 0)
+            return true;
+    return false;
+}
+
+static bool read_number(const struct settings *settings, const char *key, unsigned *number) {
+    uint64_t wide;
+    if (!settings_get_u64(settings, key, &wide) || wide > UINT32_MAX)
+        return false;
+    *number = (unsigned)wide;
+    return true;
+}
+
+static bool read_terms(const struct settings *settings, cog_term_options *options) {
+    int tokens;
+    unsigned stem, drop;
+    if (!read_name(settings, "tokens", token_names, 3, &tokens) ||
+        !read_number(settings, "ngram", &options->ngram) || !read_number(settings, "stem", &stem) ||
+        !read_number(settings, "drop stop words", &drop) ||
+        !settings_get_text(settings, "language", &options->lang))
+        return false;
+    options->tokens = (cog_tokens)tokens;
+    options->stem = stem;
+    options->drop_stop_words = drop;
+    return true;
+}
+
+static bool read_weights(const struct settings *settings, cog_weight_options *options) {
+    int scheme;
+    if (!read_name(settings, "weighting", weighting_names, 4, &scheme))
+        return false;
+    cog_weight_options_init(options, (cog_weighting)scheme);
+    if (options->scheme == COG_WEIGHTING_BM25 &&
+        (!settings_get_double(settings, "k1", &options->k1) ||
+         !settings_get_double(settings, "b", &options->b)))
+        return false;
+    return read_number(settings, "minimum collection frequency",
+                       &options->min_collection_frequency);
+}
+
+static bool read_signature(const struct settings *settings, cog_signature_options *options) {
+    int kind;
+    unsigned gaussian = 0;
+    if (!read_name(settings, "signature", signature_names, 4, &kind))
+        return false;
+    cog_signature_options_init(options, (cog_signature_kind)kind);
+    bool known = read_number(settings, "bits", &options->bits) &&
+                 settings_get_u64(settings, "seed", &options->seed);
+    if (known && options->kind == COG_SIGNATURE_RP)
+        known = read_number(settings, "gaussian", &gaussian);
+    if (known && options->kind == COG_SIGNATURE_TOPSIG)
+        known = settings_get_double(settings, "density", &options->density);
+    if (known && options->kind == COG_SIGNATURE_MINHASH)
+        known = read_number(settings, "value bits", &options->value_bits);
+    options->gaussian = gaussian;
+    return known;
+}
+
+cog_status options_read_signing(const struct settings *settings, cog_sign_options *options,
+                                cog_error *error) {
+    if (read_terms(settings, &options->terms) && read_weights(settings, &options->weights) &&
+        read_signature(settings, &options->signature))
+        return COG_OK;
+    return error_set(
+        error, COG_ERR_FORMAT,
+        "the settings do not tell how the documents were signed, or tell something that "
+        "this version does not know");
+}
+
 cog_status options_check_statistics(const cog_term_options *options,
                                     const struct cog_statistics *statistics, cog_error *error) {
     struct settings wanted = {0};

@@ -23,6 +23,11 @@ cog_status options_record_terms(const cog_term_options *options, struct settings
 cog_status options_record_signing(const cog_sign_options *options, struct settings *settings,
                                   cog_error *error);
 
+/* The options that settings record. The language is borrowed from the settings. COG_ERR_FORMAT
+ * where something is missing or unknown. */
+cog_status options_read_signing(const struct settings *settings, cog_sign_options *options,
+                                cog_error *error);
+
 struct cog_statistics {
     struct statistics *counts;
     struct settings terms; /* how the terms were made */

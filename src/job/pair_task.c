@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/flat_pairs.h"
+#include "job/recall_report.h"
 #include "job/report.h"
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
@@ -45,6 +46,8 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     if (!(options->recall > 0 && options->recall <= 1))
         return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
                          options->recall);
+    if (options->method == COG_METHOD_SLICES)
+        return error_set(error, COG_ERR_USAGE, "slices search an index and do not join pairs");
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= cosine_precision;
     if (task->options.method == COG_METHOD_AUTO)
@@ -194,7 +197,7 @@ static cog_status join_exactly(struct pair_task *task, struct match_list *matche
                             : join_vectors(task, &options, matches, error);
     report_number(task->report, "candidates", (double)work.candidates);
     report_number(task->report, "comparisons", (double)work.verified);
-    report_text(task->report, "recall", "certified exact");
+    report_exact(task->report);
     return status;
 }
 

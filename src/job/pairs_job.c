@@ -9,6 +9,7 @@
 #include "hamming/signatures.h"
 #include "job/escape.h"
 #include "job/pair_task.h"
+#include "job/recall_report.h"
 #include "job/report.h"
 #include "job/signature_handle.h"
 #include "match/flat_join.h"
@@ -198,7 +199,7 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
     report_number(report, "radius_bits", radius);
     report_number(report, "comparisons", (double)comparisons);
     report_number(report, "matches", (double)pairs->matches.count);
-    report_text(report, "recall", "certified exact");
+    report_exact(report);
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
     *result = pairs;
     return COG_OK;

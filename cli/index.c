@@ -1,0 +1,232 @@
+#include <string.h>
+
+#include "command.h"
+
+static const enum option_id own_options[] = {OPTION_INDEX_METHOD, OPTION_SLICE_BITS,
+                                             OPTION_NO_VECTORS, OPTION_COUNT};
+static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
+                                  signature_options, run_options,   NULL};
+
+struct index_arguments {
+    const struct arguments *given;
+    cog_input_options input;
+    cog_index_options index;
+    cog_run_options run;
+    const char *folder;
+    const char *const *rest; /* words behind the folder */
+    size_t rest_count;
+};
+
+/* Documents, or signatures where the input is one .npy file. */
+struct source {
+    cog_documents *documents;
+    cog_signatures *signatures;
+};
+
+static cog_status open_source(const struct index_arguments *taken, struct source *source,
+                              cog_error *error) {
+    if (taken->rest_count == 1 && is_signature_file(taken->rest[0]))
+        return cog_signatures_open(taken->rest[0], &source->signatures, error);
+    return cog_documents_open(&taken->input, taken->rest, taken->rest_count, &source->documents,
+                              error);
+}
+
+static void close_source(struct source *source) {
+    cog_documents_close(source->documents);
+    cog_signatures_free(source->signatures);
+}
+
+/* ---- Actions
+ * ------------------------------------------------------------------------------------- */
+
+static cog_status run_build(const struct index_arguments *taken, cog_report *report,
+                            cog_error *error) {
+    struct source source = {0};
+    cog_index *index = NULL;
+    if (cog_index_exists(taken->folder)) {
+        usage_error(taken->given, "%s holds an index already; name a new folder, or add to it",
+                    taken->folder);
+        return COG_ERR_USAGE;
+    }
+    cog_status status = open_source(taken, &source, error);
+    if (status == COG_OK)
+        status = source.signatures ? cog_index_build_signatures(source.signatures, &taken->index,
+                                                                &taken->run, &index, report, error)
+                                   : cog_index_build(source.documents, &taken->index, &taken->run,
+                                                     &index, report, error);
+    if (status == COG_OK)
+        status = cog_index_save(index, taken->folder, error);
+    cog_index_close(index);
+    close_source(&source);
+    return status;
+}
+
+static cog_status run_add(const struct index_arguments *taken, cog_report *report,
+                          cog_error *error) {
+    struct source source = {0};
+    cog_index *index = NULL;
+    cog_status status = cog_index_open(taken->folder, &index, error);
+    if (status == COG_OK)
+        status = open_source(taken, &source, error);
+    if (status == COG_OK)
+        status =
+            source.signatures
+                ? cog_index_add_signatures(index, source.signatures, &taken->run, report, error)
+                : cog_index_add(index, source.documents, &taken->run, report, error);
+    cog_index_close(index);
+    close_source(&source);
+    return status;
+}
+
+static cog_status run_remove(const struct index_arguments *taken, cog_report *report,
+                             cog_error *error) {
+    cog_index *index = NULL;
+    cog_status status = cog_index_open(taken->folder, &index, error);
+    if (status == COG_OK)
+        status = cog_index_remove(index, taken->rest, taken->rest_count, report, error);
+    cog_index_close(index);
+    return status;
+}
+
+static cog_status run_compact(const struct index_arguments *taken, cog_report *report,
+                              cog_error *error) {
+    cog_index *index = NULL;
+    cog_status status = cog_index_open(taken->folder, &index, error);
+    if (status == COG_OK)
+        status = cog_index_compact(index, &taken->run, report, error);
+    cog_index_close(index);
+    return status;
+}
+
+static cog_status run_check(const struct index_arguments *taken, cog_report *report,
+                            cog_error *error) {
+    (void)report;
+    cog_index *index = NULL;
+    cog_status status = cog_index_open(taken->folder, &index, error);
+    if (status == COG_OK)
+        status = cog_index_check(index, error);
+    if (status == COG_OK && !has_option(taken->given, OPTION_QUIET))
+        printf("%s: everything was read, nothing is damaged\n", taken->folder);
+    cog_index_close(index);
+    return status;
+}
+
+static void print_signing(const cog_sign_options *sign) {
+    static const char *const kinds[] = {"rp", "simhash", "topsig", "minhash"};
+    static const char *const tokens[] = {"words", "regex", "chars"};
+    static const char *const weightings[] = {"bm25", "tfidf", "tf", "binary"};
+    printf("signature\t%s, seed %llu\n", kinds[sign->signature.kind],
+           (unsigned long long)sign->signature.seed);
+    printf("terms\t%s, ngram %u, stem %s, stop words %s, lang %s\n", tokens[sign->terms.tokens],
+           sign->terms.ngram, sign->terms.stem ? "yes" : "no",
+           sign->terms.drop_stop_words ? "drop" : "keep",
+           sign->terms.lang[0] ? sign->terms.lang : "none");
+    printf("weighting\t%s\n", weightings[sign->weights.scheme]);
+}
+
+static cog_status run_info(const struct index_arguments *taken, cog_report *report,
+                           cog_error *error) {
+    (void)report;
+    cog_index *index = NULL;
+    cog_index_info info;
+    cog_sign_options sign;
+    cog_status status = cog_index_open(taken->folder, &index, error);
+    if (status != COG_OK)
+        return status;
+    cog_index_describe(index, &info);
+    printf("content\t%s\nrows\t%llu\nremoved\t%llu\nsegments\t%llu\nbits\t%u\n",
+           info.documents ? "documents" : "signatures", (unsigned long long)info.rows,
+           (unsigned long long)info.removed_rows, (unsigned long long)info.segments, info.bits);
+    if (info.slice_bits)
+        printf("slice bits\t%u\n", info.slice_bits);
+    if (info.documents)
+        printf("vectors\t%s\nvocabulary\t%llu\n", info.vectors ? "yes" : "no",
+               (unsigned long long)info.vocabulary_terms);
+    if (cog_index_sign_options(index, &sign))
+        print_signing(&sign);
+    printf("bytes\t%llu\n", (unsigned long long)info.file_bytes);
+    cog_index_close(index);
+    return COG_OK;
+}
+
+static const struct action {
+    const char *name;
+    cog_status (*run)(const struct index_arguments *taken, cog_report *report, cog_error *error);
+    const char *needs;      /* words behind the folder; NULL: none may stand there */
+    const char *must_count; /* a number of the report: 0 means that nothing was found */
+} actions[] = {
+    {"build", run_build, "input; give files, folders, or -", NULL},
+    {"add", run_add, "input; give files, folders, or -", NULL},
+    {"remove", run_remove, "ids", "removed"},
+    {"info", run_info, NULL, NULL},
+    {"check", run_check, NULL, NULL},
+    {"compact", run_compact, NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct action *take_action(const struct arguments *arguments) {
+    const char *name = arguments->word_count ? arguments->words[0] : "";
+    for (const struct action *action = actions; action->name; action++) {
+        if (strcmp(action->name, name) != 0)
+            continue;
+        if (arguments->word_count < 2)
+            usage_error(arguments, "%s: no index; name its folder", name);
+        else if (action->needs && arguments->word_count < 3)
+            usage_error(arguments, "%s: no %s", name, action->needs);
+        else if (!action->needs && arguments->word_count > 2)
+            usage_error(arguments, "%s takes an index and nothing more", name);
+        else
+            return action;
+        return NULL;
+    }
+    usage_error(arguments, "say what to do: build, add, remove, info, check or compact");
+    return NULL;
+}
+
+static bool take_arguments(const struct arguments *arguments, struct index_arguments *taken) {
+    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_FLAT, COG_METHOD_SLICES};
+    *taken = (struct index_arguments){.given = arguments,
+                                      .folder = arguments->words[1],
+                                      .rest = arguments->words + 2,
+                                      .rest_count = arguments->word_count - 2};
+    if (!take_input_options(arguments, &taken->input) ||
+        !take_index_options(arguments, &taken->index) || !take_run_options(arguments, &taken->run))
+        return false;
+    taken->index.method = methods[choice_option(arguments, OPTION_INDEX_METHOD, 0)];
+    return true;
+}
+
+static int run(const struct arguments *arguments) {
+    struct index_arguments taken;
+    const struct action *action = take_action(arguments);
+    if (!action || !take_arguments(arguments, &taken))
+        return EXIT_USAGE;
+    cog_error error = {0};
+    cog_report *report = NULL;
+    cog_status status = cog_report_create(&report, &error);
+    if (status == COG_OK)
+        status = action->run(&taken, report, &error);
+    int code = finish_job(arguments, status, &error, report);
+    if (code == EXIT_DONE && action->must_count &&
+        cog_report_number(report, action->must_count) == 0)
+        code = EXIT_NOTHING;
+    cog_report_free(report);
+    return code;
+}
+
+const struct command command_index = {
+    "index",
+    "build|add|remove|info|check|compact INDEX [IN... | ID...] [OPTIONS]",
+    "build an index for cognate search, and keep it up to date",
+    "build INDEX IN...   index documents, or the signatures of a .npy file, into a new folder\n"
+    "add INDEX IN...     add more of the same, weighed by the statistics of the build\n"
+    "remove INDEX ID...  documents are no longer found; compact frees their space\n"
+    "info INDEX          tell what is in it and how it was made\n"
+    "check INDEX         read everything and tell the first damage\n"
+    "compact INDEX       join all segments into one, without what was removed\n"
+    "\n"
+    "A change becomes visible at once or not at all, and searches that are running keep the\n"
+    "state that they started with. One process changes an index at a time.",
+    sets,
+    run,
+};

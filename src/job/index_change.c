@@ -1,0 +1,302 @@
+/* Changes of an index: a new segment, removed rows, one segment in place of many. In a folder a
+ * change works on the state of that moment, under a lock, and the manifest is written last. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "job/index_job.h"
+#include "job/report.h"
+#include "job/signature_handle.h"
+
+static cog_status begin_change(cog_index *index, int *lock, cog_error *error) {
+    *lock = -1;
+    if (!index->folder)
+        return COG_OK;
+    cog_status status = index_lock(index->folder, lock, error);
+    return status == COG_OK ? index_reload(index, error) : status;
+}
+
+/* Makes the manifest of a folder valid, cleans up behind it, and opens the new state. */
+static cog_status commit_change(cog_index *index, const struct manifest *manifest,
+                                cog_error *error) {
+    cog_status status = manifest_write(index->folder, manifest, error);
+    if (status == COG_OK)
+        status = index_sweep(index->folder, manifest, error);
+    return status;
+}
+
+static cog_status add_draft(cog_index *index, struct segment_draft *draft, cog_error *error) {
+    if (!index->folder)
+        return index_take_draft(index, draft, error);
+    struct segment_parts parts = index_parts_of(&draft->segment);
+    struct manifest *manifest = &index->parts.manifest;
+    size_t open_segments = manifest->count;
+    cog_status status = manifest_add_segment(index->folder, manifest, &parts, error);
+    if (status == COG_OK)
+        status = commit_change(index, manifest, error);
+    manifest->count = open_segments; /* what is open, until the reload */
+    return status == COG_OK ? index_reload(index, error) : status;
+}
+
+/* ---- Adding
+ * -------------------------------------------------------------------------------------- */
+
+/* An id of the corpus with its row. The view comes first: it is what index_compare_ids sees. */
+struct named_row {
+    struct bytes_view id;
+    size_t row;
+};
+
+static cog_status list_ids(const struct corpus *corpus, struct named_row **named,
+                           struct bytes_view **ids, uint64_t **rows, cog_error *error) {
+    *named = memory_array(corpus->rows + 1, sizeof **named);
+    *ids = memory_array(corpus->rows + 1, sizeof **ids);
+    *rows = memory_array(corpus->rows + 1, sizeof **rows);
+    if (!*named || !*ids || !*rows)
+        return error_memory(error, corpus->rows * (sizeof **named + sizeof **ids), "ids");
+    for (size_t row = 0; row < corpus->rows; row++)
+        (*named)[row] = (struct named_row){corpus_id(corpus, row), row};
+    qsort(*named, corpus->rows, sizeof **named, index_compare_ids);
+    for (size_t i = 0; i < corpus->rows; i++)
+        (*ids)[i] = (*named)[i].id;
+    return COG_OK;
+}
+
+/* Takes rows whose id the index has out of the corpus, and tells them as bad records. */
+static cog_status drop_known_ids(const cog_index *index, const cog_documents *documents,
+                                 struct corpus *corpus, cog_report *report, cog_error *error) {
+    struct named_row *named = NULL;
+    struct bytes_view *ids = NULL;
+    uint64_t *rows = NULL, known = 0;
+    uint8_t *drop = memory_zeroed_array(corpus->rows + 1, 1);
+    cog_status status = list_ids(corpus, &named, &ids, &rows, error);
+    if (status == COG_OK && !drop)
+        status = error_memory(error, corpus->rows, "ids");
+    if (status == COG_OK)
+        status = index_find_ids(index, ids, corpus->rows, rows, error);
+    for (size_t i = 0; i < corpus->rows && status == COG_OK; i++)
+        drop[named[i].row] = rows[i] != UINT64_MAX;
+    size_t kept = 0;
+    for (size_t row = 0; row < corpus->rows && status == COG_OK; row++) {
+        char message[300];
+        struct bytes_view id = corpus_id(corpus, row);
+        if (!drop[row]) {
+            corpus->items[kept++] = corpus->items[row];
+            continue;
+        }
+        snprintf(message, sizeof message, "the id '%.*s' is in the index already",
+                 (int)(id.size < 200 ? id.size : 200), id.data);
+        status = ingest_note_bad(documents, report, known++, message, error);
+    }
+    corpus->rows = status == COG_OK ? kept : corpus->rows;
+    free(named);
+    free(ids);
+    free(rows);
+    free(drop);
+    return status;
+}
+
+static void report_addition(const cog_index *index, size_t added, uint64_t start_ns,
+                            cog_report *report) {
+    cog_index_info info;
+    cog_index_describe(index, &info);
+    report_number(report, "added", (double)added);
+    report_number(report, "rows", (double)info.rows);
+    report_number(report, "segments", (double)info.segments);
+    report_stage(report, "indexing", clock_seconds_since(start_ns));
+}
+
+static cog_status add_documents(cog_index *index, cog_documents *documents, struct corpus *corpus,
+                                unsigned threads, cog_report *report, cog_error *error) {
+    struct segment_draft draft = {0};
+    uint64_t start = clock_ns();
+    cog_status status = drop_known_ids(index, documents, corpus, report, error);
+    if (status == COG_OK)
+        status = index_drop_empty_rows(index, corpus, report, error);
+    if (status == COG_OK && corpus->rows) {
+        status = segment_draft_documents(index, corpus, threads, &draft, error);
+        if (status == COG_OK)
+            status = add_draft(index, &draft, error);
+    }
+    if (status == COG_OK)
+        report_addition(index, corpus->rows, start, report);
+    segment_draft_free(&draft);
+    return status;
+}
+
+cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_run_options *run,
+                         cog_report *report, cog_error *error) {
+    if (!index->has_documents)
+        return error_set(error, COG_ERR_USAGE,
+                         "the index holds signatures without documents: add signatures (.npy)");
+    struct corpus corpus = {0};
+    struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
+    int lock;
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = corpus_read(&corpus, documents, &reading, run, report, error);
+    if (status == COG_OK)
+        status = add_documents(index, documents, &corpus, threads_resolve(run ? run->threads : 0),
+                               report, error);
+    index_unlock(lock);
+    corpus_free(&corpus);
+    return status;
+}
+
+/* Ids of signatures rise, so the last one is the highest. */
+static cog_status next_number(const cog_index *index, uint64_t *number, cog_error *error) {
+    struct bytes_view id;
+    *number = index->parts.rows;
+    if (index->parts.rows == 0 || !index_row_id(index, (uint32_t)(index->parts.rows - 1), &id))
+        return COG_OK;
+    char text[24] = {0}, *end;
+    memcpy(text, id.data, id.size < 23 ? id.size : 23);
+    *number = strtoull(text, &end, 10) + 1;
+    if (*end == 0 && end != text)
+        return COG_OK;
+    return error_set(error, COG_ERR_FORMAT, "%s: an id of signatures that is no number",
+                     index->folder ? index->folder : "index");
+}
+
+cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *signatures,
+                                    const cog_run_options *run, cog_report *report,
+                                    cog_error *error) {
+    const struct signatures_view *rows = signatures_view_of(signatures);
+    struct segment_draft draft = {0};
+    uint64_t start = clock_ns(), number = 0;
+    int lock;
+    if (index->has_documents)
+        return error_set(error, COG_ERR_USAGE,
+                         "the index holds documents: add documents, not signatures");
+    if (rows->bits != index_bits(index))
+        return error_set(error, COG_ERR_USAGE,
+                         "signatures of %u bits do not go into an index of %u bits", rows->bits,
+                         index_bits(index));
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = next_number(index, &number, error);
+    if (status == COG_OK && rows->rows)
+        status = segment_draft_signatures(index, rows, number, true,
+                                          threads_resolve(run ? run->threads : 0), &draft, error);
+    if (status == COG_OK && rows->rows)
+        status = add_draft(index, &draft, error);
+    if (status == COG_OK)
+        report_addition(index, rows->rows, start, report);
+    index_unlock(lock);
+    segment_draft_free(&draft);
+    return status;
+}
+
+/* ---- Removing
+ * ------------------------------------------------------------------------------------ */
+
+static int by_row(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the ids, each once; returns how many. */
+static size_t sort_ids(const char *const *ids, size_t count, struct bytes_view *sorted) {
+    size_t distinct = 0;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = view_of(ids[i], strlen(ids[i]));
+    qsort(sorted, count, sizeof *sorted, index_compare_ids);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || index_compare_ids(&sorted[i], &sorted[distinct - 1]) != 0)
+            sorted[distinct++] = sorted[i];
+    return distinct;
+}
+
+/* Leaves the rows that were found, rising; names the ids that were not. */
+static size_t keep_found(const struct bytes_view *ids, uint64_t *rows, size_t count,
+                         cog_report *report) {
+    size_t found = 0, unknown = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i] != UINT64_MAX)
+            rows[found++] = rows[i];
+        else if (unknown++ < NAMED_BAD_RECORDS)
+            report_notice(report, "no document '%.*s' in the index",
+                          (int)(ids[i].size < 200 ? ids[i].size : 200), ids[i].data);
+    }
+    qsort(rows, found, sizeof *rows, by_row);
+    report_number(report, "removed", (double)found);
+    report_number(report, "unknown_ids", (double)unknown);
+    return found;
+}
+
+static cog_status remove_rows(cog_index *index, const uint64_t *rows, size_t count,
+                              cog_error *error) {
+    cog_status status = manifest_remove_rows(&index->parts.manifest, rows, count, error);
+    if (status == COG_OK && index->folder)
+        status = commit_change(index, &index->parts.manifest, error);
+    return status;
+}
+
+cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
+                            cog_report *report, cog_error *error) {
+    struct bytes_view *sorted = memory_array(count + 1, sizeof *sorted);
+    uint64_t *rows = memory_array(count + 1, sizeof *rows);
+    int lock = -1;
+    cog_status status = sorted && rows ? begin_change(index, &lock, error)
+                                       : error_memory(error, count * sizeof *sorted, "ids");
+    if (status == COG_OK) {
+        size_t distinct = sort_ids(ids, count, sorted);
+        status = index_find_ids(index, sorted, distinct, rows, error);
+        size_t found = status == COG_OK ? keep_found(sorted, rows, distinct, report) : 0;
+        if (found)
+            status = remove_rows(index, rows, found, error);
+    }
+    index_unlock(lock);
+    free(sorted);
+    free(rows);
+    return status;
+}
+
+/* ---- Compacting
+ * ---------------------------------------------------------------------------------- */
+
+static cog_status replace_in_folder(cog_index *index, const struct segment_draft *draft,
+                                    cog_error *error) {
+    struct segment_parts parts = index_parts_of(&draft->segment);
+    struct manifest manifest = {.next_number = index->parts.manifest.next_number};
+    cog_status status = manifest_add_segment(index->folder, &manifest, &parts, error);
+    if (status == COG_OK)
+        status = commit_change(index, &manifest, error);
+    manifest_free(&manifest);
+    return status == COG_OK ? index_reload(index, error) : status;
+}
+
+static cog_status replace_in_memory(cog_index *index, struct segment_draft *draft,
+                                    cog_error *error) {
+    struct manifest *manifest = &index->parts.manifest;
+    for (size_t i = 0; i < manifest->count; i++) {
+        segment_close(&index->parts.segments[i]);
+        segment_memory_free(&index->memory[i]);
+        free(manifest->entries[i].removed);
+    }
+    manifest->count = 0;
+    index->parts.rows = 0;
+    return index_take_draft(index, draft, error);
+}
+
+cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_report *report,
+                             cog_error *error) {
+    struct segment_draft draft = {0};
+    uint64_t start = clock_ns();
+    int lock;
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status =
+            segment_draft_merged(index, threads_resolve(run ? run->threads : 0), &draft, error);
+    if (status == COG_OK)
+        status = index->folder ? replace_in_folder(index, &draft, error)
+                               : replace_in_memory(index, &draft, error);
+    if (status == COG_OK)
+        report_addition(index, 0, start, report);
+    index_unlock(lock);
+    segment_draft_free(&draft);
+    return status;
+}

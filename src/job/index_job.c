@@ -1,0 +1,528 @@
+/* An index as a job builds it, a folder keeps it, and a handle opens it. */
+#include "job/index_job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "job/report.h"
+#include "job/signature_handle.h"
+#include "vector/statistics_file.h"
+
+static const char *const method_names[] = {"auto", "exact", "flat", "slices"};
+
+void cog_index_options_init(cog_index_options *options) {
+    *options = (cog_index_options){.method = COG_METHOD_AUTO, .vectors = true};
+    cog_sign_options_init(&options->sign, COG_SIGNATURE_RP);
+    options->sign.weights.min_collection_frequency = 1;
+}
+
+static void forget_parts(cog_index *index) {
+    for (size_t i = 0; index->memory && i < index->parts.manifest.count; i++)
+        segment_memory_free(&index->memory[i]);
+    free(index->memory);
+    index->memory = NULL;
+    index_segments_close(&index->parts);
+}
+
+void cog_index_close(cog_index *index) {
+    if (!index)
+        return;
+    forget_parts(index);
+    cog_statistics_free(index->statistics);
+    columns_free(index->columns);
+    free(index->folder);
+    free(index);
+}
+
+/* ---- Building
+ * ------------------------------------------------------------------------------------ */
+
+static cog_status check_options(const cog_index_options *options, bool documents,
+                                cog_error *error) {
+    if (options->method == COG_METHOD_EXACT)
+        return error_set(error, COG_ERR_USAGE,
+                         "an index needs nothing for the method exact but its vectors: choose flat "
+                         "or slices");
+    if (options->slice_bits > SLICE_WIDTH_MAX)
+        return error_set(error, COG_ERR_USAGE, "slices of %u bits: choose 1 to %d",
+                         options->slice_bits, SLICE_WIDTH_MAX);
+    if (documents && options->sign.signature.kind == COG_SIGNATURE_MINHASH)
+        return error_set(error, COG_ERR_USAGE,
+                         "minhash signatures do not tell a cosine: use rp, simhash or topsig");
+    return COG_OK;
+}
+
+static cog_status record_method(const cog_index_options *options, struct settings *settings,
+                                cog_error *error) {
+    cog_status status =
+        settings_set_text(settings, "index method", method_names[options->method], error);
+    return status == COG_OK ? settings_set_u64(settings, "slice bits", options->slice_bits, error)
+                            : status;
+}
+
+/* What must fit when the parts of an index come together again. */
+static cog_status record_documents(const cog_index *index, const cog_index_options *options,
+                                   struct settings *settings, cog_error *error) {
+    const struct statistics *counts = index->statistics->counts;
+    cog_status status = options_record_signing(&options->sign, settings, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "vectors", options->vectors, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "statistics: documents",
+                                  statistics_document_count(counts), error);
+    if (status == COG_OK)
+        status =
+            settings_set_u64(settings, "statistics: terms", statistics_term_count(counts), error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "statistics: length", statistics_total_length(counts),
+                                  error);
+    return status;
+}
+
+/* After the settings and the statistics are known: everything that follows from them. */
+static cog_status interpret_settings(cog_index *index, cog_error *error) {
+    const struct settings *settings = &index->parts.manifest.settings;
+    const char *kind = "";
+    uint64_t vectors = 0;
+    settings_get_text(settings, "signature", &kind);
+    index->has_documents = strcmp(kind, "given") != 0;
+    if (!index->has_documents)
+        return COG_OK;
+    settings_get_u64(settings, "vectors", &vectors);
+    index->has_vectors = vectors;
+    cog_status status = options_read_signing(settings, &index->sign, error);
+    if (status == COG_OK)
+        status = options_terms(&index->sign.terms, &index->terms, error);
+    if (status == COG_OK)
+        status = options_weighting(&index->sign.weights, &index->weighting, error);
+    return status;
+}
+
+static cog_status make_columns(cog_index *index, cog_error *error) {
+    return index->has_vectors
+               ? columns_create(index->statistics->counts, 1,
+                                index->weighting.min_collection_frequency, &index->columns, error)
+               : COG_OK;
+}
+
+cog_status index_take_draft(cog_index *index, struct segment_draft *draft, cog_error *error) {
+    struct manifest *manifest = &index->parts.manifest;
+    size_t count = manifest->count;
+    struct segment *segments =
+        realloc(index->parts.segments, (count + 1) * sizeof *index->parts.segments);
+    if (segments)
+        index->parts.segments = segments;
+    struct segment_memory *memory = realloc(index->memory, (count + 1) * sizeof *index->memory);
+    if (memory)
+        index->memory = memory;
+    if (!segments || !memory ||
+        !memory_grow((void **)&manifest->entries, &manifest->capacity, count + 1,
+                     sizeof *manifest->entries))
+        return error_memory(error, sizeof *segments, "a segment");
+    if (index->parts.rows + draft->segment.rows >= UINT32_MAX)
+        return error_set(error, COG_ERR_MEMORY, "more than 4 billion rows: split the input");
+    segments[count] = draft->segment;
+    memory[count] = draft->memory;
+    manifest->entries[count] =
+        (struct manifest_entry){.number = manifest->next_number++, .rows = draft->segment.rows};
+    manifest->count++;
+    index->parts.rows += draft->segment.rows;
+    *draft = (struct segment_draft){0};
+    return COG_OK;
+}
+
+static void report_index(const cog_index *index, cog_report *report) {
+    cog_index_info info;
+    cog_index_describe(index, &info);
+    report_number(report, "rows", (double)info.rows);
+    report_number(report, "segments", (double)info.segments);
+    report_number(report, "bits", info.bits);
+    report_number(report, "slice_bits", info.slice_bits);
+    report_number(report, "vocabulary_terms", (double)info.vocabulary_terms);
+    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+}
+
+static cog_status finish_building(cog_index *index, struct segment_draft *draft, cog_status status,
+                                  uint64_t start_ns, cog_index **result, cog_report *report,
+                                  cog_error *error) {
+    if (status == COG_OK)
+        status = index_take_draft(index, draft, error);
+    segment_draft_free(draft);
+    if (status != COG_OK) {
+        cog_index_close(index);
+        return status;
+    }
+    report_stage(report, "indexing", clock_seconds_since(start_ns));
+    report_index(index, report);
+    *result = index;
+    return COG_OK;
+}
+
+cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus, uint8_t *is_empty,
+                            size_t *unknown, cog_error *error) {
+    size_t most = 0;
+    for (size_t row = 0; row < corpus->rows; row++)
+        if (corpus->items[row].term_count > most)
+            most = corpus->items[row].term_count;
+    float *weights = memory_array(most + 1, sizeof *weights);
+    if (!weights)
+        return error_memory(error, most * sizeof *weights, "weights");
+    *unknown = 0;
+    for (size_t row = 0; row < corpus->rows; row++) {
+        struct bag_view bag = corpus_bag(corpus, row);
+        bool weighs = false;
+        weighting_apply(&index->weighting, index->statistics->counts, NULL, &bag,
+                        weights);
+        for (size_t i = 0; i < bag.count && !weighs; i++)
+            weighs = weights[i] > 0;
+        is_empty[row] = !weighs;
+        *unknown += bag.count && !weighs;
+    }
+    free(weights);
+    return COG_OK;
+}
+
+cog_status index_drop_empty_rows(const cog_index *index, struct corpus *corpus, cog_report *report,
+                                 cog_error *error) {
+    size_t kept = 0, unknown = 0;
+    uint8_t *is_empty = memory_array(corpus->rows + 1, 1);
+    cog_status status = is_empty ? index_mark_empty(index, corpus, is_empty, &unknown, error)
+                                 : error_memory(error, corpus->rows, "documents");
+    for (size_t row = 0; status == COG_OK && row < corpus->rows; row++)
+        if (!is_empty[row])
+            corpus->items[kept++] = corpus->items[row];
+    free(is_empty);
+    if (status != COG_OK)
+        return status;
+    corpus->rows = kept;
+    if (unknown)
+        report_notice(report, "%zu documents have no term that the index knows; they are left out",
+                      unknown);
+    return COG_OK;
+}
+
+static cog_status collect_statistics(cog_index *index, const struct corpus *corpus,
+                                     const cog_index_options *options, unsigned threads,
+                                     cog_error *error) {
+    index->statistics = calloc(1, sizeof *index->statistics);
+    if (!index->statistics)
+        return error_memory(error, sizeof *index->statistics, "statistics");
+    cog_status status = corpus_statistics(&corpus, 1, threads, &index->statistics->counts, error);
+    if (status == COG_OK)
+        status = options_record_terms(&options->sign.terms, &index->statistics->terms, error);
+    return status;
+}
+
+static cog_status index_corpus(cog_index *index, struct corpus *corpus,
+                               const cog_index_options *options, unsigned threads,
+                               struct segment_draft *draft, cog_report *report, cog_error *error) {
+    struct settings *settings = &index->parts.manifest.settings;
+    cog_status status = collect_statistics(index, corpus, options, threads, error);
+    if (status == COG_OK)
+        status = record_method(options, settings, error);
+    if (status == COG_OK)
+        status = record_documents(index, options, settings, error);
+    if (status == COG_OK)
+        status = interpret_settings(index, error);
+    if (status == COG_OK)
+        status = make_columns(index, error);
+    if (status == COG_OK)
+        status = index_drop_empty_rows(index, corpus, report, error);
+    return status == COG_OK ? segment_draft_documents(index, corpus, threads, draft, error)
+                            : status;
+}
+
+cog_status cog_index_build(cog_documents *documents, const cog_index_options *options,
+                           const cog_run_options *run, cog_index **result, cog_report *report,
+                           cog_error *error) {
+    struct corpus corpus = {0};
+    struct segment_draft draft = {0};
+    struct term_options terms;
+    unsigned threads = threads_resolve(run ? run->threads : 0);
+    cog_status status = check_options(options, true, error);
+    if (status == COG_OK)
+        status = options_terms(&options->sign.terms, &terms, error);
+    cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
+    if (status == COG_OK && !index)
+        status = error_memory(error, sizeof *index, "an index");
+    if (status != COG_OK)
+        return status;
+    struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
+    status = corpus_read(&corpus, documents, &reading, run, report, error);
+    uint64_t start = clock_ns();
+    if (status == COG_OK)
+        status = index_corpus(index, &corpus, options, threads, &draft, report, error);
+    corpus_free(&corpus);
+    return finish_building(index, &draft, status, start, result, report, error);
+}
+
+cog_status cog_index_build_signatures(const cog_signatures *signatures,
+                                      const cog_index_options *options, const cog_run_options *run,
+                                      cog_index **result, cog_report *report, cog_error *error) {
+    const struct signatures_view *rows = signatures_view_of(signatures);
+    struct segment_draft draft = {0};
+    uint64_t start = clock_ns();
+    cog_status status = check_options(options, false, error);
+    cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
+    if (status == COG_OK && !index)
+        status = error_memory(error, sizeof *index, "an index");
+    if (status != COG_OK)
+        return status;
+    struct settings *settings = &index->parts.manifest.settings;
+    status = record_method(options, settings, error);
+    if (status == COG_OK)
+        status = settings_set_text(settings, "signature", "given", error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "bits", rows->bits, error);
+    if (status == COG_OK)
+        status = interpret_settings(index, error);
+    if (status == COG_OK)
+        status = segment_draft_signatures(index, rows, 0, false,
+                                          threads_resolve(run ? run->threads : 0), &draft, error);
+    return finish_building(index, &draft, status, start, result, report, error);
+}
+
+/* ---- Folders
+ * ------------------------------------------------------------------------------------- */
+
+static cog_status statistics_path(const char *folder, char **path, cog_error *error) {
+    if (asprintf(path, "%s/statistics", folder) >= 0)
+        return COG_OK;
+    *path = NULL;
+    return error_memory(error, strlen(folder), "a path");
+}
+
+cog_status index_lock(const char *folder, int *lock, cog_error *error) {
+    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0)
+        return error_system(error, "open the folder", folder);
+    if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
+        return COG_OK;
+    cog_status status =
+        errno == EWOULDBLOCK
+            ? error_set(error, COG_ERR_USAGE,
+                        "%s: another process is changing the index; try again", folder)
+            : error_system(error, "lock the folder", folder);
+    close(*lock);
+    *lock = -1;
+    return status;
+}
+
+void index_unlock(int lock) {
+    if (lock >= 0)
+        close(lock);
+}
+
+struct segment_parts index_parts_of(const struct segment *segment) {
+    return (struct segment_parts){.rows = segment->rows,
+                                  .settings = &segment->settings,
+                                  .id_offsets = segment->id_offsets,
+                                  .id_bytes = segment->id_bytes.data,
+                                  .signatures = segment->signatures,
+                                  .slices = segment->slices.offsets ? &segment->slices : NULL,
+                                  .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
+}
+
+/* Rows that have only numbers get these as their ids: later removals must not change them. */
+static cog_status save_segment(const cog_index *index, size_t part, uint64_t first_row,
+                               const char *folder, struct manifest *manifest, cog_error *error) {
+    const struct segment *segment = &index->parts.segments[part];
+    const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+    struct segment_parts parts = index_parts_of(segment);
+    struct segment_draft ids = {.segment.rows = segment->rows};
+    cog_status status = COG_OK;
+    if (!segment->id_offsets) {
+        status = segment_draft_number(&ids, first_row, error);
+        parts.id_offsets = ids.segment.id_offsets;
+        parts.id_bytes = ids.segment.id_bytes.data;
+    }
+    if (status == COG_OK)
+        status = manifest_add_segment(folder, manifest, &parts, error);
+    segment_memory_free(&ids.memory);
+    if (status != COG_OK || entry->removed_count == 0)
+        return status;
+    struct manifest_entry *saved = &manifest->entries[manifest->count - 1];
+    saved->removed = memory_array(entry->removed_count, sizeof *saved->removed);
+    if (!saved->removed)
+        return error_memory(error, entry->removed_count * sizeof *saved->removed, "removed rows");
+    memcpy(saved->removed, entry->removed, entry->removed_count * sizeof *saved->removed);
+    saved->removed_count = entry->removed_count;
+    return COG_OK;
+}
+
+static cog_status save_statistics(const cog_index *index, const char *folder, cog_error *error) {
+    char *path = NULL;
+    cog_status status = statistics_path(folder, &path, error);
+    if (status == COG_OK)
+        status = cog_statistics_save(index->statistics, path, error);
+    free(path);
+    return status;
+}
+
+static cog_status save_parts(const cog_index *index, const char *folder, cog_error *error) {
+    struct manifest manifest = {0};
+    uint64_t first_row = 0;
+    cog_status status = settings_copy(&manifest.settings, &index->parts.manifest.settings, error);
+    if (status == COG_OK && index->has_documents)
+        status = save_statistics(index, folder, error);
+    for (size_t i = 0; i < index->parts.manifest.count && status == COG_OK; i++) {
+        status = save_segment(index, i, first_row, folder, &manifest, error);
+        first_row += index->parts.manifest.entries[i].rows;
+    }
+    if (status == COG_OK)
+        status = manifest_write(folder, &manifest, error);
+    manifest_free(&manifest);
+    return status;
+}
+
+cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
+    int lock = -1;
+    bool made = mkdir(folder, 0777) == 0;
+    if (!made && errno != EEXIST)
+        return error_system(error, "create the folder", folder);
+    cog_status status = index_lock(folder, &lock, error);
+    if (status == COG_OK && manifest_exists(folder))
+        status = error_set(
+            error, COG_ERR_USAGE,
+            "%s: holds an index already; name a new folder, or use cognate index add", folder);
+    else if (status == COG_OK)
+        status = save_parts(index, folder, error);
+    index_unlock(lock);
+    if (status != COG_OK && made)
+        rmdir(folder); /* stays where something was written */
+    return status;
+}
+
+static cog_status load_statistics(cog_index *index, cog_error *error) {
+    const struct settings *settings = &index->parts.manifest.settings;
+    char *path = NULL;
+    uint64_t documents = 0, terms = 0, length = 0;
+    cog_status status = statistics_path(index->folder, &path, error);
+    if (status == COG_OK)
+        status = cog_statistics_open(path, &index->sign.terms, &index->statistics, error);
+    settings_get_u64(settings, "statistics: documents", &documents);
+    settings_get_u64(settings, "statistics: terms", &terms);
+    settings_get_u64(settings, "statistics: length", &length);
+    const struct statistics *counts = status == COG_OK ? index->statistics->counts : NULL;
+    if (counts &&
+        (statistics_document_count(counts) != documents || statistics_term_count(counts) != terms ||
+         statistics_total_length(counts) != length))
+        status =
+            error_set(error, COG_ERR_FORMAT,
+                      "%s: not the statistics that the index was made with; restore the folder "
+                      "as a whole or build the index again",
+                      path);
+    free(path);
+    return status;
+}
+
+static cog_status check_parts(const cog_index *index, cog_error *error) {
+    for (size_t i = 0; i < index->parts.manifest.count; i++) {
+        const struct segment *segment = &index->parts.segments[i];
+        bool fits = segment->id_offsets && segment->signatures.bits == index_bits(index) &&
+                    (!index->has_vectors ||
+                     (segment->vectors.offsets &&
+                      segment->vectors.column_count == columns_count(index->columns)));
+        if (!fits)
+            return error_set(error, COG_ERR_FORMAT,
+                             "%s: ids, signatures or vectors are missing or do not fit the index",
+                             segment->container.path);
+    }
+    if (index->parts.rows >= UINT32_MAX)
+        return error_set(error, COG_ERR_FORMAT, "%s: more than 4 billion rows", index->folder);
+    return COG_OK;
+}
+
+cog_status index_reload(cog_index *index, cog_error *error) {
+    forget_parts(index);
+    cog_status status = index_segments_open(index->folder, &index->parts, error);
+    if (status == COG_OK)
+        status = interpret_settings(index, error);
+    if (status == COG_OK && index->has_documents && !index->statistics) {
+        status = load_statistics(index, error);
+        if (status == COG_OK)
+            status = make_columns(index, error);
+    }
+    return status == COG_OK ? check_parts(index, error) : status;
+}
+
+bool cog_index_exists(const char *folder) {
+    return manifest_exists(folder);
+}
+
+cog_status cog_index_open(const char *folder, cog_index **result, cog_error *error) {
+    cog_index *index = calloc(1, sizeof *index);
+    if (!index || !(index->folder = strdup(folder))) {
+        free(index);
+        return error_memory(error, sizeof *index, "an index");
+    }
+    cog_status status = index_reload(index, error);
+    if (status != COG_OK) {
+        cog_index_close(index);
+        return status;
+    }
+    *result = index;
+    return COG_OK;
+}
+
+/* Opening read the manifest and the statistics whole already. */
+cog_status cog_index_check(const cog_index *index, cog_error *error) {
+    return index->folder ? index_segments_verify(&index->parts, error) : COG_OK;
+}
+
+/* ---- What it is
+ * ---------------------------------------------------------------------------------- */
+
+void cog_index_describe(const cog_index *index, cog_index_info *info) {
+    const struct manifest *manifest = &index->parts.manifest;
+    *info = (cog_index_info){.segments = manifest->count,
+                             .bits = index_bits(index),
+                             .documents = index->has_documents,
+                             .vectors = index->has_vectors};
+    for (size_t i = 0; i < manifest->count; i++) {
+        info->rows += manifest->entries[i].rows - manifest->entries[i].removed_count;
+        info->removed_rows += manifest->entries[i].removed_count;
+        info->file_bytes += manifest->entries[i].size_bytes;
+    }
+    if (manifest->count && index->parts.segments[0].slices.offsets)
+        info->slice_bits = slice_width(&index->parts.segments[0].slices.layout, 0);
+    if (index->statistics)
+        info->vocabulary_terms = statistics_term_count(index->statistics->counts);
+}
+
+bool cog_index_sign_options(const cog_index *index, cog_sign_options *options) {
+    if (index->has_documents)
+        *options = index->sign;
+    return index->has_documents;
+}
+
+cog_status cog_index_expect(const cog_index *index, const cog_sign_options *options,
+                            cog_error *error) {
+    if (!index->has_documents)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "the index holds signatures that were given: it does not know how they were "
+            "made");
+    struct settings own = {0}, other = {0};
+    char difference[SETTINGS_DIFFERENCE_BYTES];
+    cog_status status = options_record_signing(&index->sign, &own, error);
+    if (status == COG_OK)
+        status = options_record_signing(options, &other, error);
+    if (status == COG_OK && !settings_equal(&own, &other, difference))
+        status = error_set(error, COG_ERR_USAGE,
+                           "the index was made otherwise than the query would be: %s; leave the "
+                           "option out, or build another index",
+                           difference);
+    settings_free(&own);
+    settings_free(&other);
+    return status;
+}

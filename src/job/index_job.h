@@ -1,0 +1,25 @@
+/* Parts of building and opening an index that changing one needs too. */
+#ifndef COGNATE_JOB_INDEX_JOB_H
+#define COGNATE_JOB_INDEX_JOB_H
+
+#include "job/index_handle.h"
+
+/* Moves a draft into an index in memory. */
+cog_status index_take_draft(cog_index *index, struct segment_draft *draft, cog_error *error);
+/* is_empty[row] is 1 where no term of the row weighs anything by the index's statistics; *unknown
+ * counts those of them that have terms. */
+cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus, uint8_t *is_empty,
+                            size_t *unknown, cog_error *error);
+/* Takes rows out of the corpus that have no term of weight: they could not be found. */
+cog_status index_drop_empty_rows(const cog_index *index, struct corpus *corpus, cog_report *report,
+                                 cog_error *error);
+/* What segment_write wants, borrowed from the segment. */
+struct segment_parts index_parts_of(const struct segment *segment);
+
+/* One process changes a folder at a time; the lock goes with its descriptor. */
+cog_status index_lock(const char *folder, int *lock, cog_error *error);
+void index_unlock(int lock);
+/* Opens the folder's present state in place of the one that the handle has. */
+cog_status index_reload(cog_index *index, cog_error *error);
+
+#endif

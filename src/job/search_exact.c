@@ -1,0 +1,95 @@
+/* True cosines: of all rows, or of chosen ones. */
+#include "job/search_task.h"
+#include "match/cosine_join.h"
+#include "match/cosine_topk.h"
+
+struct exact_search {
+    const struct search_task *task;
+    const struct sparse_matrix *queries;
+};
+
+/* Vectors of a file are checked before anything reads them without looking. */
+static cog_status check_vectors(const cog_index *index, size_t part, cog_error *error) {
+    const struct segment *segment = &index->parts.segments[part];
+    const uint32_t *columns;
+    const float *values;
+    size_t count;
+    for (size_t row = 0; index->folder && row < segment->rows; row++)
+        if (!segment_vector(segment, row, &columns, &values, &count))
+            return error_set(error, COG_ERR_FORMAT, "%s: the vector of row %zu is damaged",
+                             segment->container.path, row);
+    return COG_OK;
+}
+
+static cog_status find_nearest(const struct exact_search *search,
+                               const struct sparse_matrix *vectors, size_t k,
+                               struct hit_lists *lists, cog_error *error) {
+    struct cosine_neighbours found = {0};
+    size_t total = 0, at = 0;
+    cog_status status =
+        cosine_topk(search->queries, vectors, k, search->task->threads, &found, error);
+    for (size_t query = 0; status == COG_OK && query < found.queries; query++)
+        total += found.counts[query];
+    if (status == COG_OK)
+        status = hit_lists_init(lists, search->queries->rows, total, error);
+    for (size_t query = 0; status == COG_OK && query < found.queries; query++) {
+        const struct cosine_neighbour *items = found.items + query * found.k;
+        for (size_t i = 0; i < found.counts[query]; i++)
+            lists->items[at++] = (struct match){
+                .a = (uint32_t)query, .b = items[i].row, .similarity = items[i].similarity};
+        lists->offsets[query + 1] = at;
+    }
+    cosine_topk_free(&found);
+    return status;
+}
+
+static cog_status find_above(const struct exact_search *search, const struct sparse_matrix *vectors,
+                             struct hit_lists *lists, cog_error *error) {
+    struct match_list found = {0};
+    struct join_options options = {search->task->options.threshold, search->task->threads, NULL};
+    cog_status status = cosine_join_cross(search->queries, vectors, &options, &found, error);
+    if (status == COG_OK)
+        status = hit_lists_init(lists, search->queries->rows, found.count, error);
+    for (size_t i = 0; status == COG_OK && i < found.count; i++) {
+        lists->items[i] = found.items[i];
+        lists->offsets[found.items[i].a + 1]++;
+    }
+    for (size_t query = 0; status == COG_OK && query < lists->queries; query++)
+        lists->offsets[query + 1] += lists->offsets[query];
+    match_list_free(&found);
+    return status;
+}
+
+static cog_status search_segment(void *context, size_t part, size_t k, struct hit_lists *lists,
+                                 cog_error *error) {
+    const struct exact_search *search = context;
+    const struct sparse_matrix *vectors = &search->task->index->parts.segments[part].vectors;
+    cog_status status = check_vectors(search->task->index, part, error);
+    if (status != COG_OK)
+        return status;
+    return k ? find_nearest(search, vectors, k, lists, error)
+             : find_above(search, vectors, lists, error);
+}
+
+cog_status search_exact(const struct search_task *task, const struct sparse_matrix *queries,
+                        size_t k, struct hit_lists *lists, cog_error *error) {
+    struct exact_search search = {task, queries};
+    return hit_lists_search(task->index, queries->rows, k, HITS_BY_SIMILARITY, search_segment,
+                            &search, lists, error);
+}
+
+cog_status search_similarity(const struct search_task *task, const struct sparse_matrix *queries,
+                             size_t query, uint32_t row, double *similarity, cog_error *error) {
+    uint64_t first_row, begin = queries->offsets[query];
+    size_t part = index_part_of(task->index, row, &first_row), count;
+    const uint32_t *columns;
+    const float *values;
+    if (!index_row_vector(task->index, part, (uint32_t)(row - first_row), &columns, &values,
+                          &count))
+        return error_set(error, COG_ERR_FORMAT, "%s: the vector of row %llu is damaged",
+                         task->index->parts.segments[part].container.path,
+                         (unsigned long long)(row - first_row));
+    *similarity = sparse_dot(queries->columns + begin, queries->values + begin,
+                             queries->offsets[query + 1] - begin, columns, values, count);
+    return COG_OK;
+}

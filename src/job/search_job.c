@@ -1,0 +1,301 @@
+/* Search as a job: from queries to hits with ids. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/output.h"
+#include "base/threads.h"
+#include "job/corpus_sign.h"
+#include "job/escape.h"
+#include "job/index_job.h"
+#include "job/report.h"
+#include "job/search_task.h"
+#include "job/signature_handle.h"
+
+struct cog_hits {
+    const cog_index *index;
+    struct corpus queries; /* for the ids; empty where queries have none */
+    bool has_query_ids;
+    struct hit_lists lists;
+    bool estimates, has_distances;
+};
+
+void cog_search_options_init(cog_search_options *options) {
+    *options = (cog_search_options){.k = 10,
+                                    .radius_bits = COG_RADIUS_NONE,
+                                    .recall = 0.95,
+                                    .expand = -1,
+                                    .admit = -1,
+                                    .verify = true,
+                                    .recall_sample = 100};
+}
+
+/* ---- Searching
+ * ----------------------------------------------------------------------------------- */
+
+/* Chooses, answers and measures; the hits go to the result. */
+static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *error) {
+    cog_status status = search_task_choose(task, error);
+    if (status == COG_OK)
+        status = search_task_run(task, error);
+    if (status == COG_OK)
+        status = search_task_measure(task, error);
+    if (status != COG_OK)
+        return status;
+    hits->index = task->index;
+    hits->lists = task->hits;
+    hits->estimates = task->estimates;
+    hits->has_distances = task->has_distances;
+    task->hits = (struct hit_lists){0};
+    report_number(task->report, "peak_memory_bytes", (double)memory_peak_bytes());
+    return COG_OK;
+}
+
+static struct search_task task_of(const cog_index *index, const cog_search_options *options,
+                                  const cog_run_options *run, cog_report *report) {
+    return (struct search_task){.index = index,
+                                .options = *options,
+                                .threads = threads_resolve(run ? run->threads : 0),
+                                .report = report};
+}
+
+cog_status cog_index_search_signatures(const cog_index *index, const cog_signatures *queries,
+                                       const float *weights, const cog_search_options *options,
+                                       const cog_run_options *run, cog_hits **result,
+                                       cog_report *report, cog_error *error) {
+    struct search_task task = task_of(index, options, run, report);
+    task.signatures = *signatures_view_of(queries);
+    task.queries = task.signatures.rows;
+    task.weights = weights;
+    if (task.signatures.bits != index_bits(index))
+        return error_set(error, COG_ERR_USAGE,
+                         "queries of %u bits for an index of signatures of %u bits",
+                         task.signatures.bits, index_bits(index));
+    cog_hits *hits = calloc(1, sizeof *hits);
+    if (!hits)
+        return error_memory(error, sizeof *hits, "hits");
+    cog_status status = search_task_check(&task, error);
+    if (status == COG_OK)
+        status = answer(&task, hits, error);
+    search_task_free(&task);
+    if (status != COG_OK) {
+        cog_hits_free(hits);
+        return status;
+    }
+    *result = hits;
+    return COG_OK;
+}
+
+static cog_status search_corpus(struct search_task *task, const struct corpus *corpus,
+                                cog_hits *hits, cog_error *error) {
+    const cog_index *index = task->index;
+    struct statistics *statistics = index->statistics->counts;
+    size_t unknown = 0;
+    uint8_t *is_empty = memory_array(corpus->rows + 1, 1);
+    task->queries = corpus->rows;
+    task->has_vectors = index->has_vectors;
+    task->is_empty = is_empty;
+    cog_status status =
+        is_empty ? search_task_check(task, error) : error_memory(error, corpus->rows, "queries");
+    if (status == COG_OK)
+        status = index_mark_empty(index, corpus, is_empty, &unknown, error);
+    if (unknown)
+        report_notice(task->report,
+                      "%zu queries have no term that the index knows; they match nothing", unknown);
+    if (status == COG_OK && task->has_vectors)
+        status = corpus_vectors_in(corpus, index->columns, statistics, &index->weighting, 1, NULL,
+                                   task->threads, &task->vectors, error);
+    if (status == COG_OK && task->options.method != COG_METHOD_EXACT)
+        status = corpus_sign(corpus, &index->sign, statistics, task->threads, &task->signatures,
+                             NULL, error);
+    if (status == COG_OK)
+        status = answer(task, hits, error);
+    free((void *)task->signatures.data);
+    free(is_empty);
+    return status;
+}
+
+cog_status cog_index_search(const cog_index *index, cog_documents *queries,
+                            const cog_search_options *options, const cog_run_options *run,
+                            cog_hits **result, cog_report *report, cog_error *error) {
+    if (!index->has_documents)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "the index holds signatures and does not know how they were made: give the "
+            "queries as signatures (.npy)");
+    struct search_task task = task_of(index, options, run, report);
+    struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
+    cog_hits *hits = calloc(1, sizeof *hits);
+    if (!hits)
+        return error_memory(error, sizeof *hits, "hits");
+    hits->has_query_ids = true;
+    cog_status status = corpus_read(&hits->queries, queries, &reading, run, report, error);
+    if (status == COG_OK)
+        status = search_corpus(&task, &hits->queries, hits, error);
+    search_task_free(&task);
+    if (status != COG_OK) {
+        cog_hits_free(hits);
+        return status;
+    }
+    *result = hits;
+    return COG_OK;
+}
+
+/* ---- Hits
+ * ---------------------------------------------------------------------------------------- */
+
+void cog_hits_free(cog_hits *hits) {
+    if (!hits)
+        return;
+    corpus_free(&hits->queries);
+    hit_lists_free(&hits->lists);
+    free(hits);
+}
+
+size_t cog_hits_count(const cog_hits *hits) {
+    return hits->lists.offsets[hits->lists.queries];
+}
+
+size_t cog_hits_queries(const cog_hits *hits) {
+    return hits->lists.queries;
+}
+
+size_t cog_hits_first(const cog_hits *hits, uint32_t query) {
+    return hits->lists.offsets[query];
+}
+
+cog_hit cog_hits_get(const cog_hits *hits, size_t index) {
+    const struct match *match = &hits->lists.items[index];
+    return (cog_hit){.query = match->a,
+                     .row = match->b,
+                     .rank = (uint32_t)(index - hits->lists.offsets[match->a] + 1),
+                     .distance = hits->has_distances ? (int)match->distance : -1,
+                     .similarity = (double)match->similarity};
+}
+
+bool cog_hits_are_estimates(const cog_hits *hits) {
+    return hits->estimates;
+}
+
+const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size) {
+    struct bytes_view id = {NULL, 0};
+    if (hits->has_query_ids)
+        id = corpus_id(&hits->queries, query);
+    *size = id.size;
+    return id.data;
+}
+
+/* An id, or the number where there is none; text holds the number. */
+static struct bytes_view name_of(const char *id, size_t size, uint32_t number, char text[16]) {
+    if (id)
+        return view_of(id, size);
+    int length = snprintf(text, 16, "%u", number);
+    return view_of(text, (size_t)length);
+}
+
+static bool append_hit(const cog_hits *hits, const cog_hit *hit, cog_output_format format,
+                       struct buffer *line) {
+    char query_text[16], row_text[16];
+    size_t query_size, row_size;
+    const char *query_id = cog_hits_query_id(hits, hit->query, &query_size);
+    const char *row_id = cog_index_id(hits->index, hit->row, &row_size);
+    struct bytes_view query = name_of(query_id, query_size, hit->query, query_text);
+    struct bytes_view row = name_of(row_id, row_size, hit->row, row_text);
+    if (format == COG_OUTPUT_TSV) {
+        bool fits = escape_append(line, query) && buffer_printf(line, "\t%u\t", hit->rank) &&
+                    escape_append(line, row) && buffer_printf(line, "\t%.6f\t", hit->similarity);
+        return fits && (hit->distance < 0 ? buffer_append_text(line, "-\n")
+                                          : buffer_printf(line, "%d\n", hit->distance));
+    }
+    bool fits = buffer_append_text(line, "{\"query\": ") && json_append_string(line, query) &&
+                buffer_printf(line, ", \"rank\": %u, \"id\": ", hit->rank) &&
+                json_append_string(line, row) &&
+                buffer_printf(line, ", \"%s\": %.6f", hits->estimates ? "estimate" : "similarity",
+                              hit->similarity);
+    if (fits && hit->distance >= 0)
+        fits = buffer_printf(line, ", \"distance\": %d", hit->distance);
+    return fits && buffer_append_text(line, "}\n");
+}
+
+static cog_status write_lines(const cog_hits *hits, cog_output_format format, struct output *output,
+                              cog_error *error) {
+    struct buffer line = {0};
+    cog_status status = COG_OK;
+    if (format == COG_OUTPUT_TSV) {
+        const char *header = hits->estimates ? "query\trank\tid\testimate\tdistance\n"
+                                             : "query\trank\tid\tsimilarity\tdistance\n";
+        status = output_write(output, header, strlen(header), error);
+    }
+    for (size_t i = 0; i < cog_hits_count(hits) && status == COG_OK; i++) {
+        cog_hit hit = cog_hits_get(hits, i);
+        buffer_reset(&line);
+        status = append_hit(hits, &hit, format, &line)
+                     ? output_write(output, line.data, line.size, error)
+                     : error_memory(error, line.size, "a line of output");
+        if (output_is_broken(output))
+            break;
+    }
+    buffer_free(&line);
+    return status;
+}
+
+cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const char *path,
+                          cog_error *error) {
+    struct output *output = NULL;
+    cog_status status = output_open(path, &output, error);
+    if (status == COG_OK)
+        status = write_lines(hits, format, output, error);
+    if (status == COG_OK)
+        status = output_commit(output, error);
+    output_close(output);
+    return status;
+}
+
+/* ---- Weights
+ * ------------------------------------------------------------------------------------- */
+
+struct cog_weights {
+    struct npy_array array;
+    char *path;
+};
+
+cog_status cog_weights_open(const char *path, cog_weights **result, cog_error *error) {
+    cog_weights *weights = calloc(1, sizeof *weights);
+    if (!weights || !(weights->path = strdup(path))) {
+        free(weights);
+        return error_memory(error, sizeof *weights, "weights");
+    }
+    cog_status status = npy_open(path, NPY_FLOAT32, &weights->array, error);
+    if (status != COG_OK) {
+        cog_weights_free(weights);
+        return status;
+    }
+    *result = weights;
+    return COG_OK;
+}
+
+cog_status cog_weights_of(const cog_weights *weights, const cog_signatures *signatures,
+                          const float **values, cog_error *error) {
+    const struct npy_array *array = &weights->array;
+    if (array->rows != cog_signatures_rows(signatures) ||
+        array->columns != cog_signatures_bits(signatures))
+        return error_set(error, COG_ERR_USAGE,
+                         "%s: weights of %zu rows and %zu bits for %zu signatures of %u bits",
+                         weights->path, array->rows, array->columns,
+                         cog_signatures_rows(signatures), cog_signatures_bits(signatures));
+    if ((uintptr_t)array->data % sizeof(float))
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: the numbers are not aligned; save the array again with numpy",
+                         weights->path);
+    *values = (const float *)array->data;
+    return COG_OK;
+}
+
+void cog_weights_free(cog_weights *weights) {
+    if (!weights)
+        return;
+    npy_close(&weights->array);
+    free(weights->path);
+    free(weights);
+}

@@ -1,0 +1,65 @@
+/* The work behind search: queries as signatures and vectors, the methods that answer them, and the
+ * recall of what they found. */
+#ifndef COGNATE_JOB_SEARCH_TASK_H
+#define COGNATE_JOB_SEARCH_TASK_H
+
+#include "job/hit_lists.h"
+
+/* Zero-initialise and fill in; search_task_free releases. */
+struct search_task {
+    const cog_index *index;
+    cog_search_options options;
+    unsigned threads;
+    cog_report *report;
+    size_t queries;
+    struct signatures_view signatures; /* of the queries; bits 0 where the method needs none */
+    const float *weights;              /* behind the bits, or NULL; borrowed */
+    bool has_vectors;                  /* of queries and index: true similarities can be had */
+    struct sparse_matrix vectors;      /* of the queries */
+    const uint8_t *is_empty;           /* 1 for queries that match nothing; NULL: none. Borrowed. */
+    struct hit_lists hits;
+    bool estimates; /* the hits carry estimates */
+    bool has_distances;
+    bool is_exact; /* certified: no query misses a hit */
+};
+/* Frees vectors and hits. */
+void search_task_free(struct search_task *task);
+
+/* Refuses what cannot be done, and turns a threshold into a radius where signatures alone decide.
+ */
+cog_status search_task_check(struct search_task *task, cog_error *error);
+/* Answers with the method of the options, which is not AUTO. */
+cog_status search_task_run(struct search_task *task, cog_error *error);
+/* AUTO becomes a method. */
+cog_status search_task_choose(struct search_task *task, cog_error *error);
+/* Brute-forces a sample of the queries and reports the recall, or reports that it is exact. */
+cog_status search_task_measure(const struct search_task *task, cog_error *error);
+
+/* ---- Methods: all hits of all queries, in order
+ * -------------------------------------------------- */
+
+/* True cosines of all rows: the k greatest, or all at or above the threshold (k = 0). */
+cog_status search_exact(const struct search_task *task, const struct sparse_matrix *queries,
+                        size_t k, struct hit_lists *lists, cog_error *error);
+
+/* What signatures are asked. */
+struct signature_search {
+    const cog_index *index;
+    const struct signatures_view *queries;
+    const float *weights;
+    cog_method method; /* FLAT or SLICES */
+    size_t k;          /* 0: all within radius_bits */
+    uint32_t radius_bits;
+    int expand, admit;
+    bool certain; /* slices */
+    unsigned threads;
+    bool is_exact; /* set: no nearer row was missed */
+};
+cog_status search_signatures(struct signature_search *search, struct hit_lists *lists,
+                             cog_error *error);
+
+/* The cosine of a query's vector and a row of the index. */
+cog_status search_similarity(const struct search_task *task, const struct sparse_matrix *queries,
+                             size_t query, uint32_t row, double *similarity, cog_error *error);
+
+#endif
