@@ -1,4 +1,7 @@
 /* True cosines: of all rows, or of chosen ones. */
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "job/search_task.h"
 #include "match/cosine_join.h"
 #include "match/cosine_topk.h"
@@ -78,18 +81,43 @@ cog_status search_exact(const struct search_task *task, const struct sparse_matr
                             &search, lists, error);
 }
 
-cog_status search_similarity(const struct search_task *task, const struct sparse_matrix *queries,
-                             size_t query, uint32_t row, double *similarity, cog_error *error) {
-    uint64_t first_row, begin = queries->offsets[query];
-    size_t part = index_part_of(task->index, row, &first_row), count;
+/* ---- Chosen rows
+ * --------------------------------------------------------------------------------- */
+
+cog_status query_spread_init(struct query_spread *spread, const struct sparse_matrix *queries,
+                             cog_error *error) {
+    *spread = (struct query_spread){.queries = queries, .query = SIZE_MAX};
+    spread->values = memory_zeroed_array((size_t)queries->column_count + 1, sizeof(float));
+    return spread->values ? COG_OK
+                          : error_memory(error, queries->column_count * sizeof(float), "a query");
+}
+
+static void fill_spread(struct query_spread *spread, size_t query, bool clear) {
+    const struct sparse_matrix *queries = spread->queries;
+    for (uint64_t i = queries->offsets[query]; i < queries->offsets[query + 1]; i++)
+        spread->values[queries->columns[i]] = clear ? 0 : queries->values[i];
+}
+
+void query_spread_set(struct query_spread *spread, size_t query) {
+    if (spread->query != SIZE_MAX)
+        fill_spread(spread, spread->query, true);
+    fill_spread(spread, query, false);
+    spread->query = query;
+}
+
+cog_status query_spread_similarity(const struct query_spread *spread, const cog_index *index,
+                                   uint32_t row, double *similarity, cog_error *error) {
+    uint64_t first_row;
+    size_t part = index_part_of(index, row, &first_row), count;
     const uint32_t *columns;
     const float *values;
-    if (!index_row_vector(task->index, part, (uint32_t)(row - first_row), &columns, &values,
-                          &count))
+    if (!index_row_vector(index, part, (uint32_t)(row - first_row), &columns, &values, &count))
         return error_set(error, COG_ERR_FORMAT, "%s: the vector of row %llu is damaged",
-                         task->index->parts.segments[part].container.path,
+                         index->parts.segments[part].container.path,
                          (unsigned long long)(row - first_row));
-    *similarity = sparse_dot(queries->columns + begin, queries->values + begin,
-                             queries->offsets[query + 1] - begin, columns, values, count);
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)spread->values[columns[i]] * (double)values[i];
+    *similarity = sum;
     return COG_OK;
 }

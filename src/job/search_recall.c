@@ -60,20 +60,22 @@ static cog_status find_truth(const struct search_task *task, const struct sample
 }
 
 /* What was found, with its true cosines where there are vectors. */
-static cog_status copy_found(const struct search_task *task, size_t query, struct match **copy,
-                             size_t *count, cog_error *error) {
+static cog_status copy_found(const struct search_task *task, struct query_spread *spread,
+                             size_t query, struct match **copy, size_t *count, cog_error *error) {
     size_t begin = task->hits.offsets[query];
     *count = task->hits.offsets[query + 1] - begin;
     *copy = memory_array(*count + 1, sizeof **copy);
     if (!*copy)
         return error_memory(error, *count * sizeof **copy, "the recall sample");
+    if (spread->values)
+        query_spread_set(spread, query);
     for (size_t i = 0; i < *count; i++) {
         (*copy)[i] = task->hits.items[begin + i];
         double similarity;
-        if (!task->has_vectors || !task->estimates)
+        if (!spread->values)
             continue;
         cog_status status =
-            search_similarity(task, &task->vectors, query, (*copy)[i].b, &similarity, error);
+            query_spread_similarity(spread, task->index, (*copy)[i].b, &similarity, error);
         if (status != COG_OK)
             return status;
         (*copy)[i].similarity = (float)similarity;
@@ -85,19 +87,23 @@ static cog_status count_sample(const struct search_task *task, const struct samp
                                const struct hit_lists *truth, uint64_t *hits, uint64_t *trials,
                                cog_error *error) {
     enum recall_key key = task->has_vectors ? RECALL_BY_SIMILARITY : RECALL_BY_DISTANCE;
+    struct query_spread spread = {0};
     cog_status status = COG_OK;
+    if (task->has_vectors && task->estimates)
+        status = query_spread_init(&spread, &task->vectors, error);
     for (size_t i = 0; i < sample->count && status == COG_OK; i++) {
         struct match *found = NULL;
         size_t found_count = 0;
         size_t begin = truth->offsets[i], end = truth->offsets[i + 1];
         if (task->options.k && end - begin > task->options.k)
             end = begin + task->options.k;
-        status = copy_found(task, sample->queries[i], &found, &found_count, error);
+        status = copy_found(task, &spread, sample->queries[i], &found, &found_count, error);
         if (status == COG_OK)
             recall_count_nearest(truth->items + begin, end - begin, found, found_count, key, hits,
                                  trials);
         free(found);
     }
+    free(spread.values);
     return status;
 }
 

@@ -10,7 +10,7 @@
 
 /* Signatures propose this many rows for each neighbour that is wanted, and at least so many; the
  * true cosine chooses. */
-enum { CANDIDATES_PER_NEIGHBOUR = 20, CANDIDATES_LEAST = 200, VERIFY_GRAIN = 16 };
+enum { CANDIDATES_PER_NEIGHBOUR = 20, CANDIDATES_LEAST = 200, VERIFY_GRAIN = 64 };
 
 static const char *const method_names[] = {"auto", "exact", "flat", "slices"};
 
@@ -158,32 +158,40 @@ struct verification {
     size_t *counts;
 };
 
-/* True cosines of the candidates of some queries; those that count go to the front, in order. */
+/* True cosines of a query's candidates; those that count go to the front, in order. */
+static cog_status verify_query(const struct verification *verification, struct query_spread *spread,
+                               size_t query, cog_error *error) {
+    const struct search_task *task = verification->task;
+    size_t first = verification->lists->offsets[query], kept = 0;
+    struct match *items = verification->lists->items + first;
+    size_t count = verification->lists->offsets[query + 1] - first;
+    query_spread_set(spread, query);
+    for (size_t i = 0; i < count; i++) {
+        double similarity;
+        cog_status status =
+            query_spread_similarity(spread, task->index, items[i].b, &similarity, error);
+        if (status != COG_OK)
+            return status;
+        if (similarity <= 0 || similarity < task->options.threshold)
+            continue;
+        items[kept] = items[i];
+        items[kept++].similarity = (float)similarity;
+    }
+    hits_sort(items, kept, HITS_BY_SIMILARITY);
+    verification->counts[query] = kept;
+    return COG_OK;
+}
+
 static cog_status verify_queries(void *context, unsigned worker, size_t begin, size_t end,
                                  cog_error *error) {
     (void)worker;
     const struct verification *verification = context;
-    const struct search_task *task = verification->task;
-    double threshold = task->options.threshold;
-    for (size_t query = begin; query < end; query++) {
-        size_t first = verification->lists->offsets[query], kept = 0;
-        struct match *items = verification->lists->items + first;
-        size_t count = verification->lists->offsets[query + 1] - first;
-        for (size_t i = 0; i < count; i++) {
-            double similarity;
-            cog_status status =
-                search_similarity(task, &task->vectors, query, items[i].b, &similarity, error);
-            if (status != COG_OK)
-                return status;
-            if (similarity <= 0 || similarity < threshold)
-                continue;
-            items[kept] = items[i];
-            items[kept++].similarity = (float)similarity;
-        }
-        hits_sort(items, kept, HITS_BY_SIMILARITY);
-        verification->counts[query] = kept;
-    }
-    return COG_OK;
+    struct query_spread spread;
+    cog_status status = query_spread_init(&spread, &verification->task->vectors, error);
+    for (size_t query = begin; query < end && status == COG_OK; query++)
+        status = verify_query(verification, &spread, query, error);
+    free(spread.values);
+    return status;
 }
 
 static cog_status verify(const struct search_task *task, struct hit_lists *lists,

@@ -58,8 +58,18 @@ struct signature_search {
 cog_status search_signatures(struct signature_search *search, struct hit_lists *lists,
                              cog_error *error);
 
-/* The cosine of a query's vector and a row of the index. */
-cog_status search_similarity(const struct search_task *task, const struct sparse_matrix *queries,
-                             size_t query, uint32_t row, double *similarity, cog_error *error);
+/* A query's vector spread out by column, for many products with it. Zero-initialise, then
+ * query_spread_init; free() the values. */
+struct query_spread {
+    float *values; /* zero but for the columns of the query */
+    const struct sparse_matrix *queries;
+    size_t query; /* that is spread; SIZE_MAX for none */
+};
+cog_status query_spread_init(struct query_spread *spread, const struct sparse_matrix *queries,
+                             cog_error *error);
+void query_spread_set(struct query_spread *spread, size_t query);
+/* The cosine of the spread query and a row of the index: sparse_dot's value. */
+cog_status query_spread_similarity(const struct query_spread *spread, const cog_index *index,
+                                   uint32_t row, double *similarity, cog_error *error);
 
 #endif
