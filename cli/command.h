@@ -27,6 +27,7 @@ struct command {
 extern const struct command command_eval, command_dedup, command_pairs, command_sign,
     command_lexicon;
 extern const struct command command_index, command_search;
+extern const struct command command_link;
 
 extern const struct command *const commands[]; /* ends with NULL */
 

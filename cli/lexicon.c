@@ -4,9 +4,10 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_OUTPUT,  OPTION_FROM,     OPTION_TO,   OPTION_PAIRS_FORMAT, OPTION_MODEL1,
-    OPTION_AGREE,   OPTION_DIAGONAL, OPTION_NULL, OPTION_MIN_COUNT,    OPTION_MAX_WORDS,
-    OPTION_ENTRIES, OPTION_MASS,     OPTION_STEM, OPTION_STOP_WORDS,   OPTION_COUNT};
+    OPTION_OUTPUT,     OPTION_FROM,     OPTION_TO,           OPTION_PAIRS_FORMAT, OPTION_MODEL1,
+    OPTION_AGREE,      OPTION_DIAGONAL, OPTION_NULL,         OPTION_MIN_COUNT,    OPTION_MAX_WORDS,
+    OPTION_ENTRIES,    OPTION_MASS,     OPTION_TABLE_FORMAT, OPTION_LINKERS,      OPTION_STEM,
+    OPTION_STOP_WORDS, OPTION_COUNT};
 static const option_set sets[] = {own_options, run_options, NULL};
 
 static bool take_options(const struct arguments *arguments, cog_lexicon_options *options) {
@@ -15,7 +16,7 @@ static bool take_options(const struct arguments *arguments, cog_lexicon_options 
     options->from = arguments->values[OPTION_FROM];
     options->to = arguments->values[OPTION_TO];
     options->terms.stem = choice_option(arguments, OPTION_STEM, 0) == 0;
-    options->terms.drop_stop_words = choice_option(arguments, OPTION_STOP_WORDS, 0) == 0;
+    options->terms.drop_stop_words = choice_option(arguments, OPTION_STOP_WORDS, 1) == 0;
     options->format =
         (cog_pair_format)choice_option(arguments, OPTION_PAIRS_FORMAT, COG_PAIRS_AUTO);
     model1 = options->model1_iterations;
@@ -44,7 +45,7 @@ static bool take_options(const struct arguments *arguments, cog_lexicon_options 
     return true;
 }
 
-static int train(const struct arguments *arguments) {
+static int make(const struct arguments *arguments, bool is_table) {
     cog_lexicon_options options;
     cog_run_options run;
     if (!take_options(arguments, &options) || !take_run_options(arguments, &run))
@@ -52,10 +53,16 @@ static int train(const struct arguments *arguments) {
     cog_error error = {0};
     cog_report *report = NULL;
     cog_lexicon *lexicon = NULL;
+    const char *const *paths = arguments->words + 1;
+    size_t count = arguments->word_count - 1;
     cog_status status = cog_report_create(&report, &error);
-    if (status == COG_OK)
-        status = cog_lexicon_train(arguments->words + 1, arguments->word_count - 1, &options, &run,
-                                   &lexicon, report, &error);
+    if (status == COG_OK && is_table)
+        status = cog_lexicon_convert(
+            paths, count,
+            (cog_table_format)choice_option(arguments, OPTION_TABLE_FORMAT, COG_TABLE_AUTO),
+            &options, &lexicon, report, &error);
+    else if (status == COG_OK)
+        status = cog_lexicon_train(paths, count, &options, &run, &lexicon, report, &error);
     if (status == COG_OK)
         status = cog_lexicon_save(lexicon, arguments->values[OPTION_OUTPUT], &error);
     int code = finish_job(arguments, status, &error, report);
@@ -64,21 +71,66 @@ static int train(const struct arguments *arguments) {
     return code;
 }
 
+static void print_translations(const cog_translation *items, size_t count) {
+    printf("from\tto\tp(to|from)\tp(from|to)\n");
+    for (size_t i = 0; i < count; i++)
+        printf("%.*s\t%.*s\t%.6f\t%.6f\n", (int)items[i].from_size, items[i].from,
+               (int)items[i].to_size, items[i].to, items[i].to_given_from, items[i].from_given_to);
+}
+
+static int show(const struct arguments *arguments) {
+    if (arguments->word_count < 3) {
+        usage_error(arguments, "give a lexicon and a word: show LEXICON WORD...");
+        return EXIT_USAGE;
+    }
+    cog_error error = {0};
+    cog_report *report = NULL;
+    cog_lexicon *lexicon = NULL;
+    cog_translation *items = NULL;
+    size_t count = 0, found = 0;
+    cog_status status = cog_report_create(&report, &error);
+    if (status == COG_OK)
+        status = cog_lexicon_open(arguments->words[1], &lexicon, &error);
+    for (size_t i = 2; i < arguments->word_count && status == COG_OK; i++) {
+        const char *word = arguments->words[i];
+        status = cog_lexicon_translate(lexicon, word, strlen(word),
+                                       arguments->values[OPTION_LINKERS], &items, &count, &error);
+        if (status == COG_OK)
+            print_translations(items, count);
+        free(items);
+        items = NULL;
+        found += count;
+    }
+    int code = finish_job(arguments, status, &error, report);
+    cog_lexicon_free(lexicon);
+    cog_report_free(report);
+    return code == EXIT_DONE && found == 0 ? EXIT_NOTHING : code;
+}
+
 static int run(const struct arguments *arguments) {
     const char *verb = arguments->word_count ? arguments->words[0] : "";
     if (strcmp(verb, "train") == 0)
-        return train(arguments);
-    usage_error(arguments, "say what to do: train");
+        return make(arguments, false);
+    if (strcmp(verb, "convert") == 0)
+        return make(arguments, true);
+    if (strcmp(verb, "show") == 0)
+        return show(arguments);
+    usage_error(arguments, "say what to do: train, convert, or show");
     return EXIT_USAGE;
 }
 
 const struct command command_lexicon = {
     .name = "lexicon",
-    .synopsis = "train PAIRS... --from LANG --to LANG -o LEXICON",
+    .synopsis = "train|convert IN... --from LANG --to LANG -o LEXICON, or show LEXICON WORD...",
     .summary = "word-translation tables from parallel text",
     .description =
         "train learns which word translates to which from sentence pairs: files of two columns\n"
         "with a tab between them, two plain files line by line (a.de a.en), TMX, or gettext\n"
-        "catalogues; compressed or not. The words are stems, as documents have them.",
+        "catalogues; compressed or not. The words are stems, as documents have them.\n\n"
+        "convert reads the tables of other tools: plain TSV with or without probabilities, lex\n"
+        "files of Moses, GIZA++ (t3.final FROM.vcb TO.vcb, or actual.ti.final), fast_align -p,\n"
+        "parameters of the Berkeley aligner, dictionaries of bicleaner and bitextor. It says so\n"
+        "when the columns or the probabilities are the other way round, or sum to 1 nowhere.\n\n"
+        "show prints the translations of words.",
     .sets = sets,
     .run = run};

@@ -93,6 +93,7 @@ static bool parse_option(struct arguments *arguments, const option_set *sets, in
     if (id < 0)
         return usage_error(arguments, "unknown option %s", word);
     const struct option_spec *spec = &option_specs[id];
+    arguments->places[id] = *at;
     if (!spec->argument)
         return value ? usage_error(arguments, "--%s takes no argument", spec->name)
                      : store(arguments, id, "");
@@ -101,17 +102,23 @@ static bool parse_option(struct arguments *arguments, const option_set *sets, in
     return store(arguments, id, value ? value : argv[*at]);
 }
 
+static void add_word(struct arguments *arguments, const char *word, int place) {
+    arguments->word_places[arguments->word_count] = place;
+    arguments->words[arguments->word_count++] = word;
+}
+
 bool arguments_parse(struct arguments *arguments, const option_set *sets, int argc, char **argv,
                      int first) {
     bool only_words = false;
     arguments->words = calloc((size_t)argc + 1, sizeof *arguments->words);
-    if (!arguments->words)
+    arguments->word_places = calloc((size_t)argc + 1, sizeof *arguments->word_places);
+    if (!arguments->words || !arguments->word_places)
         return usage_error(arguments, "out of memory");
     for (int i = first; i < argc; i++) {
         if (!only_words && strcmp(argv[i], "--") == 0)
             only_words = true;
         else if (only_words || argv[i][0] != '-' || argv[i][1] == '\0')
-            arguments->words[arguments->word_count++] = argv[i];
+            add_word(arguments, argv[i], i);
         else if (!parse_option(arguments, sets, argc, argv, &i))
             return false;
     }
@@ -122,7 +129,9 @@ bool arguments_parse(struct arguments *arguments, const option_set *sets, int ar
 
 void arguments_free(struct arguments *arguments) {
     free(arguments->words);
+    free(arguments->word_places);
     arguments->words = NULL;
+    arguments->word_places = NULL;
 }
 
 bool has_option(const struct arguments *arguments, enum option_id id) {

@@ -65,6 +65,9 @@
     X(TO, "to", 0, "LANG|IN", NULL, "lexicon: target language; link: documents of that side")      \
     X(PAIRS_FORMAT, "pairs-format", 0, "FORMAT", "auto|tsv|text|tmx|po",                           \
       "format of the parallel text (auto: by extension)")                                          \
+    X(TABLE_FORMAT, "table-format", 0, "FORMAT",                                                   \
+      "auto|tsv|moses|giza|fast-align|berkeley|bicleaner|bitextor",                                \
+      "convert: format of the table (auto: by its first line)")                                    \
     X(MODEL1, "model1", 0, "N", NULL, "iterations of Model 1 (5)")                                 \
     X(AGREE, "agree", 0, "N", NULL, "iterations with position and agreement (5)")                  \
     X(DIAGONAL, "diagonal", 0, "X", NULL, "how strongly words keep their place (4)")               \
@@ -89,6 +92,16 @@
       "all at or above this similarity in place of the nearest")                                   \
     X(NO_VECTORS, "no-vectors", 0, NULL, NULL,                                                     \
       "do not keep the vectors; similarities are then estimates")                                  \
+    X(LEXICON, "lexicon", 0, "FILE", NULL, "word-translation table, from cognate lexicon")         \
+    X(ONE_TO_ONE, "one-to-one", 0, NULL, NULL, "each document once, the best scores first")        \
+    X(GOLD, "gold", 0, "FILE", NULL, "known links (two ids a line): print how many are found")     \
+    X(CANDIDATES, "candidates", 0, "N", NULL, "candidates looked at for each document (30)")       \
+    X(HUBS, "hubs", 0, "N", NULL, "neighbours in the hubness correction; 0: none (10)")            \
+    X(PROBABILITY, "probability", 0, "P", "to-given-from|from-given-to",                           \
+      "which of the lexicon's probabilities projects (to-given-from)")                             \
+    X(UNKNOWN, "unknown", 0, "DO", "keep|drop", "words that cannot be translated (keep)")          \
+    X(LINKERS, "linkers", 0, "LIST", NULL,                                                         \
+      "what may link the parts of compounds, with commas (s,es,n,en,e)")                           \
     X(THREADS, "threads", 0, "N", NULL, "threads to use (all processors)")                         \
     X(MEMORY, "memory", 0, "SIZE", NULL, "memory budget, such as 800M or 4G (none)")               \
     X(STATS, "stats", 0, "FILE", NULL, "write what was done as a JSON object")                     \
@@ -119,7 +132,9 @@ struct arguments {
     const char *values[OPTION_COUNT];
     const char **words;
     size_t word_count;
-    size_t first_count; /* words before --against; all of them where it is absent */
+    int *word_places;         /* where each word stood on the command line */
+    int places[OPTION_COUNT]; /* where each option stood */
+    size_t first_count;       /* words before --against; all of them where it is absent */
 };
 
 /* A set of options as an array of identifiers that ends with OPTION_COUNT. */

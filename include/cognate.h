@@ -479,6 +479,20 @@ COG_API void cog_lexicon_options_init(cog_lexicon_options *options);
 COG_API cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
                                      const cog_lexicon_options *options, const cog_run_options *run,
                                      cog_lexicon **lexicon, cog_report *report, cog_error *error);
+/* Tables of other tools. Wrong directions and sums are corrected and told as notices. */
+typedef enum cog_table_format {
+    COG_TABLE_AUTO,
+    COG_TABLE_TSV,        /* from, to, and perhaps p(to | from) */
+    COG_TABLE_MOSES,      /* lex.f2e: to from p(to | from) */
+    COG_TABLE_GIZA,       /* t3.final with its two vocabularies behind it, or actual.ti.final */
+    COG_TABLE_FAST_ALIGN, /* -p: from to log p(to | from) */
+    COG_TABLE_BERKELEY,   /* parameters as text */
+    COG_TABLE_BICLEANER,  /* as Moses */
+    COG_TABLE_BITEXTOR,   /* a header of two languages, then pairs */
+} cog_table_format;
+COG_API cog_status cog_lexicon_convert(const char *const *paths, size_t path_count,
+                                       cog_table_format format, const cog_lexicon_options *options,
+                                       cog_lexicon **lexicon, cog_report *report, cog_error *error);
 COG_API cog_status cog_lexicon_save(const cog_lexicon *lexicon, const char *path, cog_error *error);
 COG_API cog_status cog_lexicon_open(const char *path, cog_lexicon **lexicon, cog_error *error);
 COG_API void cog_lexicon_free(cog_lexicon *lexicon);
@@ -487,6 +501,60 @@ COG_API const char *cog_lexicon_from(const cog_lexicon *lexicon);
 COG_API const char *cog_lexicon_to(const cog_lexicon *lexicon);
 COG_API size_t cog_lexicon_words(const cog_lexicon *lexicon);
 COG_API size_t cog_lexicon_entries(const cog_lexicon *lexicon);
+
+typedef struct cog_translation {
+    const char *from, *to; /* terms; owned by the lexicon */
+    size_t from_size, to_size;
+    double to_given_from, from_given_to; /* 0 where pruned in that direction */
+} cog_translation;
+/* The translations of the words of a text in the source language, the best of each first; a word that
+ * is not there is split into ones that are, with `linkers` as cog_link_options has them. Free
+ * *translations with free(). */
+COG_API cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char *text,
+                                         size_t text_size, const char *linkers,
+                                         cog_translation **translations, size_t *count,
+                                         cog_error *error);
+
+typedef struct cog_link_options {
+    bool one_to_one;         /* greedily by score, each document once; else the best of each */
+    double threshold;        /* of the cosine */
+    unsigned candidates;     /* looked at for each source document */
+    unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine */
+    bool source_given_target; /* project by p(from | to), as the paper does */
+    bool keep_unknown;        /* words that cannot be translated stand for themselves */
+    const char *linkers; /* between the parts of compounds, with commas; nothing is always allowed */
+    double k1, b;        /* BM25 */
+} cog_link_options;
+COG_API void cog_link_options_init(cog_link_options *options);
+
+typedef struct cog_links cog_links;
+/* The partners of the documents of `from` among those of `to`, whose languages are the lexicon's. */
+COG_API cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
+                            const cog_link_options *options, const cog_run_options *run,
+                            cog_links **links, cog_report *report, cog_error *error);
+COG_API void cog_links_free(cog_links *links);
+COG_API size_t cog_links_count(const cog_links *links);
+
+typedef struct cog_link_item {
+    const char *from, *to; /* ids; owned by the links */
+    size_t from_size, to_size;
+    uint32_t from_row, to_row;
+    double similarity, score;
+} cog_link_item;
+/* In the order of the source documents. */
+COG_API cog_link_item cog_links_item(const cog_links *links, size_t index);
+/* TSV: from, to, similarity, score; "-" is standard output. */
+COG_API cog_status cog_links_write(const cog_links *links, const char *path, cog_error *error);
+
+typedef struct cog_link_scores {
+    uint64_t known, links;         /* known links, links found */
+    double precision, recall;      /* of the links found */
+    double recall_at_1;            /* known links that are their source's first choice */
+    double recall_at_precision_99; /* recall of the best links, as many as are 99% right */
+} cog_link_scores;
+/* Against known links: a file of source id TAB target id. */
+COG_API cog_status cog_links_score(const cog_links *links, const char *gold_path,
+                                   cog_link_scores *scores, cog_error *error);
 
 /* ---- Evaluation -------------------------------------------------------------------------------------- */
 

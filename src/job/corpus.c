@@ -118,6 +118,12 @@ static cog_status reject_record(void *context, struct bytes_view raw, cog_error 
     return reading->options->reject(reading->options->reject_context, raw, error);
 }
 
+static cog_status amend_terms(void *context, unsigned worker, const struct document *document,
+                              struct term_list *terms, cog_error *error) {
+    const struct corpus_reading *reading = context;
+    return reading->options->amend(reading->options->amend_context, worker, document, terms, error);
+}
+
 static cog_status check_budget(const struct corpus_reading *reading, cog_error *error) {
     uint64_t budget = reading->run ? reading->run->memory_bytes : 0;
     uint64_t used = corpus_memory_bytes(reading->corpus);
@@ -168,6 +174,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                                .work = add_to_batch,
                                .deliver = deliver_batch,
                                .reject = options->reject ? reject_record : NULL,
+                               .amend = options->amend ? amend_terms : NULL,
                                .context = &reading,
                                .stage = "reading"};
     cog_status status = id_table_create(&corpus->id_table, error);

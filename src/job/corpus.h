@@ -34,6 +34,10 @@ struct corpus_options {
     /* Called in order for records that are skipped, duplicate ids among them. May be NULL. */
     cog_status (*reject)(void *context, struct bytes_view raw, cog_error *error);
     void *reject_context;
+    /* Parallel: may change a document's terms before they are counted. May be NULL. */
+    cog_status (*amend)(void *context, unsigned worker, const struct document *document,
+                        struct term_list *terms, cog_error *error);
+    void *amend_context;
 };
 cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        const struct corpus_options *options, const cog_run_options *run,

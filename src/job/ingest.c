@@ -121,8 +121,9 @@ static cog_status take_given_terms(struct worker *worker, const struct document 
     return COG_OK;
 }
 
-static cog_status analyse(const struct ingest *ingest, struct worker *worker, struct ingested *item,
+static cog_status analyse(const struct ingest *ingest, unsigned number, struct ingested *item,
                           cog_error *error) {
+    struct worker *worker = &ingest->workers[number];
     const struct document *document = item->document;
     cog_status status = COG_OK;
     if (document->terms)
@@ -131,6 +132,8 @@ static cog_status analyse(const struct ingest *ingest, struct worker *worker, st
         status =
             analyzer_run(worker->analyzer, document->text, document->lang, &worker->terms, error);
     item->terms = &worker->terms;
+    if (status == COG_OK && ingest->plan->amend)
+        status = ingest->plan->amend(ingest->plan->context, number, document, &worker->terms, error);
     if (status == COG_OK && ingest->plan->want_bags)
         status = bag_count(worker->counter, worker->terms.hashes, worker->terms.count, &item->bag,
                            error);
@@ -151,7 +154,7 @@ static cog_status work(void *context, unsigned number, void *batch, cog_error *e
                                           sizeof row_number, &usable, error);
         struct ingested item = {.document = &document, .record = first + i};
         if (status == COG_OK && usable && ingest->plan->terms)
-            status = analyse(ingest, worker, &item, error);
+            status = analyse(ingest, number, &item, error);
         if (status == COG_OK && usable)
             status = ingest->plan->work(ingest->plan->context, number, slot->result, &item, error);
         if (status != COG_OK)

@@ -37,6 +37,9 @@ struct ingest_plan {
     cog_status (*deliver)(void *context, void *result, cog_error *error);
     /* Serial, in order, before the deliver of its batch: a record that was skipped. May be NULL. */
     cog_status (*reject)(void *context, struct bytes_view raw, cog_error *error);
+    /* Parallel: may change a document's terms before they are counted. May be NULL. */
+    cog_status (*amend)(void *context, unsigned worker, const struct document *document,
+                        struct term_list *terms, cog_error *error);
     void *context;
     const char *stage; /* for progress and the report */
 };

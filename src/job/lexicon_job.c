@@ -7,11 +7,13 @@
 #include "base/memory.h"
 #include "crosslingual/aligner.h"
 #include "crosslingual/lexicon_file.h"
+#include "crosslingual/lexicon_import.h"
 #include "job/options.h"
 #include "job/progress.h"
 #include "job/report.h"
 
 _Static_assert((int)COG_PAIRS_PO == (int)PAIRS_PO, "formats of parallel text");
+_Static_assert((int)COG_TABLE_BITEXTOR == (int)TABLE_BITEXTOR, "formats of tables");
 
 void cog_lexicon_options_init(cog_lexicon_options *options) {
     struct aligner_options aligner;
@@ -25,6 +27,7 @@ void cog_lexicon_options_init(cog_lexicon_options *options) {
                                      .min_count = 2,
                                      .max_words = 70};
     cog_term_options_init(&options->terms);
+    options->terms.drop_stop_words = false;
 }
 
 /* ---- Terms and settings ------------------------------------------------------------------------
@@ -226,6 +229,53 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
         cog_lexicon_free(lexicon);
         return status;
     }
+    *result = lexicon;
+    return COG_OK;
+}
+
+/* ---- Tables of other tools ---------------------------------------------------------------------
+ */
+
+static void report_findings(const struct import_findings *findings, cog_report *report) {
+    report_number(report, "rows", (double)findings->rows);
+    report_number(report, "bad_records", (double)findings->bad_rows);
+    report_number(report, "skipped_words", (double)findings->skipped_words);
+    for (unsigned i = 0; i < findings->message_count; i++)
+        report_notice(report, "%s", findings->messages[i]);
+    if (findings->bad_rows)
+        report_notice(report, "skipped %llu rows that are no translations",
+                      (unsigned long long)findings->bad_rows);
+}
+
+cog_status cog_lexicon_convert(const char *const *paths, size_t path_count, cog_table_format format,
+                               const cog_lexicon_options *options, cog_lexicon **result,
+                               cog_report *report, cog_error *error) {
+    struct import_options import = {.format = (enum table_format)format,
+                                    .from_language = options->from,
+                                    .to_language = options->to,
+                                    .prune = {options->max_entries, options->mass}};
+    struct import_findings findings = {0};
+    cog_status status = check_options(options, error);
+    if (status == COG_OK && path_count == 0)
+        status = error_set(error, COG_ERR_USAGE, "no table to convert");
+    if (status == COG_OK)
+        status = side_terms(options, options->from, &import.from_terms, error);
+    if (status == COG_OK)
+        status = side_terms(options, options->to, &import.to_terms, error);
+    if (status != COG_OK)
+        return status;
+    cog_lexicon *lexicon = calloc(1, sizeof *lexicon);
+    if (!lexicon)
+        return error_memory(error, sizeof *lexicon, "a lexicon");
+    status = lexicon_import(&lexicon->table, paths, path_count, &import, &findings, error);
+    if (status == COG_OK)
+        status = record_settings(options, &lexicon->table.settings, error);
+    if (status != COG_OK) {
+        cog_lexicon_free(lexicon);
+        return status;
+    }
+    report_findings(&findings, report);
+    report_number(report, "entries", (double)lexicon_entry_count(&lexicon->table));
     *result = lexicon;
     return COG_OK;
 }

@@ -150,6 +150,8 @@ const char *cog_report_json(cog_report *report) {
 }
 
 double cog_report_number(const cog_report *report, const char *name) {
+    if (!report)
+        return 0;
     const struct field *field = find_field(report, name, false);
     if (!field)
         field = find_field(report, name, true);

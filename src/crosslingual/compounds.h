@@ -1,0 +1,32 @@
+/* Splitting words that a lexicon does not know into two or three that it does:
+ * "Benutzeroberflaeche" is Benutzer and Oberflaeche. What may stand between the parts is data. Of
+ * several ways the one with the fewest parts is taken, then the one whose parts are most frequent
+ * (the geometric mean of their counts: Koehn and Knight, "Empirical methods for compound
+ * splitting", 2003). */
+#ifndef COGNATE_CROSSLINGUAL_COMPOUNDS_H
+#define COGNATE_CROSSLINGUAL_COMPOUNDS_H
+
+#include "crosslingual/lexicon.h"
+
+enum { COMPOUND_PARTS_MAX = 3, COMPOUND_LINKERS_MAX = 16 };
+
+struct compound_options {
+    const char *linkers; /* separated by commas, such as "s,es,n"; nothing is always allowed */
+    unsigned min_word_letters; /* shorter words are not split */
+    unsigned min_part_letters;
+};
+
+/* One a thread; lexicon and options are borrowed for its life. */
+struct compound_splitter;
+cog_status compound_splitter_create(const struct lexicon *lexicon,
+                                    const struct compound_options *options,
+                                    const struct term_options *terms,
+                                    struct compound_splitter **splitter, cog_error *error);
+void compound_splitter_free(struct compound_splitter *splitter);
+
+/* The source words that `word` (folded, not stemmed) is made of; *count is 0 where it cannot be
+ * split. */
+cog_status compound_split(struct compound_splitter *splitter, struct bytes_view word,
+                          uint32_t parts[COMPOUND_PARTS_MAX], unsigned *count, cog_error *error);
+
+#endif

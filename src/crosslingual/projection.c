@@ -1,0 +1,260 @@
+#include "crosslingual/projection.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+void projection_options_init(struct projection_options *options) {
+    *options = (struct projection_options){
+        .keep_unknown = true,
+        .compounds = {.linkers = "s,es,n,en,e", .min_word_letters = 8, .min_part_letters = 4}};
+}
+
+void unknown_words_free(struct unknown_words *unknown) {
+    word_table_free(&unknown->strings);
+    free(unknown->target_hashes);
+    *unknown = (struct unknown_words){0};
+}
+
+/* ---- What becomes of each source term ----------------------------------------------------------
+ */
+
+/* A source term's translation before columns are known. */
+struct hashed_term {
+    uint32_t source;
+    float weight;
+    uint64_t hash;
+};
+
+struct projecting {
+    struct projection *projection;
+    const struct lexicon *lexicon;
+    const struct projection_options *options;
+    const struct statistics *from, *to;
+    const struct unknown_words *unknown;
+    struct compound_splitter *splitter;
+    struct hashed_term *terms; /* in the order in which the sources are visited */
+    size_t count, capacity;
+};
+
+static cog_status add_term(struct projecting *work, uint32_t source, uint64_t hash, float weight,
+                           cog_error *error) {
+    if (!memory_grow((void **)&work->terms, &work->capacity, work->count + 1, sizeof *work->terms))
+        return error_memory(error, (work->count + 1) * sizeof *work->terms, "projected terms");
+    work->terms[work->count++] = (struct hashed_term){source, weight, hash};
+    return COG_OK;
+}
+
+static cog_status add_row(struct projecting *work, uint32_t source, uint32_t word, float share,
+                          cog_error *error) {
+    const struct lexicon *lexicon = work->lexicon;
+    const float *weights =
+        work->options->source_given_target ? lexicon->from_given_to : lexicon->to_given_from;
+    cog_status status = COG_OK;
+    for (uint64_t i = lexicon->offsets[word]; i < lexicon->offsets[word + 1] && status == COG_OK;
+         i++)
+        if (weights[i] > 0)
+            status = add_term(work, source, lexicon->to.hashes[lexicon->targets[i]],
+                              share * weights[i], error);
+    return status;
+}
+
+static cog_status add_unknown(struct projecting *work, uint32_t source, uint32_t unknown,
+                              cog_error *error) {
+    struct projection *projection = work->projection;
+    uint64_t itself = work->unknown->target_hashes[unknown];
+    bool shared =
+        work->options->keep_unknown && statistics_find(work->to, itself).document_frequency > 0;
+    uint32_t parts[COMPOUND_PARTS_MAX];
+    unsigned count = 0;
+    cog_status status = COG_OK;
+    if (!shared)
+        status = compound_split(work->splitter, word_table_string(&work->unknown->strings, unknown),
+                                parts, &count, error);
+    for (unsigned i = 0; i < count && status == COG_OK; i++)
+        status = add_row(work, source, parts[i], 0.5f, error);
+    if (count)
+        projection->split++;
+    else if (work->options->keep_unknown)
+        projection->passed++;
+    else
+        projection->dropped++;
+    if (status == COG_OK && !count && work->options->keep_unknown)
+        status = add_term(work, source, itself, 1, error);
+    return status;
+}
+
+static cog_status project_source(void *context, uint64_t hash, struct term_counts counts,
+                                 cog_error *error) {
+    (void)counts;
+    struct projecting *work = context;
+    uint32_t source = columns_find(work->projection->sources, hash);
+    uint32_t word = word_table_find(&work->lexicon->from, hash);
+    if (source == COLUMN_NONE)
+        return COG_OK;
+    if (word != WORD_NONE) {
+        work->projection->known++;
+        return add_row(work, source, word, 1, error);
+    }
+    uint32_t unknown = word_table_find(&work->unknown->strings, hash);
+    if (unknown != WORD_NONE)
+        return add_unknown(work, source, unknown, error);
+    work->projection->dropped++;
+    return COG_OK;
+}
+
+/* ---- Columns and df* ---------------------------------------------------------------------------
+ */
+
+/* Target terms are those of the target collection and those that something was projected to. */
+static cog_status number_targets(struct projecting *work, cog_error *error) {
+    struct statistics *all = NULL;
+    cog_status status = statistics_create(&all, error);
+    if (status == COG_OK)
+        status = statistics_merge(all, work->to, error);
+    for (size_t i = 0; i < work->count && status == COG_OK; i++)
+        if (statistics_find(all, work->terms[i].hash).document_frequency == 0)
+            status =
+                statistics_add_term(all, work->terms[i].hash, (struct term_counts){1, 1}, error);
+    if (status == COG_OK)
+        status = columns_create(all, 1, 1, &work->projection->targets, error);
+    statistics_free(all);
+    return status;
+}
+
+static cog_status add_frequency(void *context, uint64_t hash, struct term_counts counts,
+                                cog_error *error) {
+    (void)error;
+    struct projection *projection = context;
+    uint32_t source = columns_find(projection->sources, hash);
+    for (uint64_t i = projection->offsets[source]; i < projection->offsets[source + 1]; i++)
+        projection->document_frequencies[projection->terms[i].column] +=
+            (double)projection->terms[i].weight * counts.document_frequency;
+    return COG_OK;
+}
+
+/* Brings the terms into the order of their sources, which were visited in another one. */
+static cog_status store_terms(struct projecting *work, cog_error *error) {
+    struct projection *projection = work->projection;
+    size_t sources = columns_count(projection->sources),
+           targets = columns_count(projection->targets);
+    projection->offsets = memory_zeroed_array(sources + 2, sizeof *projection->offsets);
+    projection->terms = memory_array(work->count, sizeof *projection->terms);
+    projection->document_frequencies =
+        memory_zeroed_array(targets, sizeof *projection->document_frequencies);
+    if (!projection->offsets || !projection->terms || !projection->document_frequencies)
+        return error_memory(error, work->count * sizeof *projection->terms, "projected terms");
+    uint64_t *next = projection->offsets + 1;
+    for (size_t i = 0; i < work->count; i++)
+        next[work->terms[i].source + 1]++;
+    for (size_t s = 0; s < sources; s++)
+        next[s + 1] += next[s];
+    for (size_t i = 0; i < work->count; i++) {
+        const struct hashed_term *term = &work->terms[i];
+        projection->terms[next[term->source]++] =
+            (struct projected_term){columns_find(projection->targets, term->hash), term->weight};
+    }
+    return statistics_visit(work->from, add_frequency, projection, error);
+}
+
+cog_status projection_create(const struct lexicon *lexicon,
+                             const struct projection_options *options,
+                             const struct term_options *from_terms, const struct statistics *from,
+                             const struct statistics *to, const struct unknown_words *unknown,
+                             struct projection **result, cog_error *error) {
+    struct projecting work = {
+        .lexicon = lexicon, .options = options, .from = from, .to = to, .unknown = unknown};
+    work.projection = memory_zeroed_array(1, sizeof *work.projection);
+    if (!work.projection)
+        return error_memory(error, sizeof *work.projection, "a projection");
+    cog_status status = columns_create(from, 1, 1, &work.projection->sources, error);
+    if (status == COG_OK)
+        status = compound_splitter_create(lexicon, &options->compounds, from_terms, &work.splitter,
+                                          error);
+    if (status == COG_OK)
+        status = statistics_visit(from, project_source, &work, error);
+    if (status == COG_OK)
+        status = number_targets(&work, error);
+    if (status == COG_OK)
+        status = store_terms(&work, error);
+    compound_splitter_free(work.splitter);
+    free(work.terms);
+    if (status != COG_OK) {
+        projection_free(work.projection);
+        return status;
+    }
+    *result = work.projection;
+    return COG_OK;
+}
+
+void projection_free(struct projection *projection) {
+    if (!projection)
+        return;
+    columns_free(projection->sources);
+    columns_free(projection->targets);
+    free(projection->offsets);
+    free(projection->terms);
+    free(projection->document_frequencies);
+    free(projection);
+}
+
+/* ---- Documents ---------------------------------------------------------------------------------
+ */
+
+cog_status column_sums_init(struct column_sums *sums, size_t column_count, cog_error *error) {
+    *sums = (struct column_sums){.column_count = column_count};
+    sums->sums = memory_zeroed_array(column_count, sizeof *sums->sums);
+    return sums->sums ? COG_OK : error_memory(error, column_count * sizeof *sums->sums, "sums");
+}
+
+void column_sums_free(struct column_sums *sums) {
+    free(sums->sums);
+    free(sums->columns);
+    *sums = (struct column_sums){0};
+}
+
+cog_status column_sums_add(struct column_sums *sums, uint32_t column, double value,
+                           cog_error *error) {
+    if (value <= 0)
+        return COG_OK;
+    if (sums->sums[column] == 0) {
+        if (!memory_grow((void **)&sums->columns, &sums->capacity, sums->count + 1,
+                         sizeof *sums->columns))
+            return error_memory(error, sums->count * sizeof *sums->columns, "a projected document");
+        sums->columns[sums->count++] = column;
+    }
+    sums->sums[column] += value;
+    return COG_OK;
+}
+
+static int by_number(const void *x, const void *y) {
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return (a > b) - (a < b);
+}
+
+void column_sums_sort(struct column_sums *sums) {
+    if (sums->count)
+        qsort(sums->columns, sums->count, sizeof *sums->columns, by_number);
+}
+
+void column_sums_clear(struct column_sums *sums) {
+    for (size_t i = 0; i < sums->count; i++)
+        sums->sums[sums->columns[i]] = 0;
+    sums->count = 0;
+}
+
+cog_status projection_add(const struct projection *projection, const struct bag_view *bag,
+                          struct column_sums *sums, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t t = 0; t < bag->count; t++) {
+        uint32_t source = columns_find(projection->sources, bag->hashes[t]);
+        if (source == COLUMN_NONE)
+            continue;
+        for (uint64_t i = projection->offsets[source];
+             i < projection->offsets[source + 1] && status == COG_OK; i++)
+            status =
+                column_sums_add(sums, projection->terms[i].column,
+                                (double)projection->terms[i].weight * bag->frequencies[t], error);
+    }
+    return status;
+}

@@ -1,0 +1,71 @@
+/* From the words of one language to those of the other (paper 000, section 3; Darwish and Oard
+ * 2003): a source term becomes the translations that the lexicon has, with their probabilities, and
+ * a document's tf and a collection's df become real numbers over target terms,
+ *
+ *     tf*(e) = sum over f of w(e, f) tf(f),     df*(e) = sum over f of w(e, f) df(f),
+ *
+ * with w(e, f) = p(e | f), or p(f | e) as the paper has it. A word that the lexicon does not know
+ * is itself where the other collection has it too, else the parts of a compound at half weight
+ * each, else itself again. */
+#ifndef COGNATE_CROSSLINGUAL_PROJECTION_H
+#define COGNATE_CROSSLINGUAL_PROJECTION_H
+
+#include "crosslingual/compounds.h"
+#include "vector/columns.h"
+
+struct projection_options {
+    bool source_given_target; /* w = p(f | e): the paper's */
+    bool keep_unknown;        /* words that cannot be translated stand for themselves */
+    struct compound_options compounds;
+};
+void projection_options_init(struct projection_options *options);
+
+/* What is known of a collection's untranslatable words: the string in the document, and the term
+ * that the target language's analyzer makes of it. Keyed by the hash of the string. */
+struct unknown_words {
+    struct word_table strings;
+    uint64_t *target_hashes; /* for each of the strings */
+    size_t target_capacity;
+};
+void unknown_words_free(struct unknown_words *unknown);
+
+/* Source term s (a number of `sources`) becomes terms[offsets[s] .. offsets[s + 1]). */
+struct projected_term {
+    uint32_t column; /* of `targets` */
+    float weight;
+};
+struct projection {
+    struct columns *sources, *targets;
+    uint64_t *offsets;
+    struct projected_term *terms;
+    double *document_frequencies;           /* df* of each target column */
+    uint64_t known, split, passed, dropped; /* source terms by what became of them */
+};
+
+/* from and to are the statistics of the two collections; the source terms are those of `from`. */
+cog_status projection_create(const struct lexicon *lexicon,
+                             const struct projection_options *options,
+                             const struct term_options *from_terms, const struct statistics *from,
+                             const struct statistics *to, const struct unknown_words *unknown,
+                             struct projection **projection, cog_error *error);
+void projection_free(struct projection *projection);
+
+/* A sparse vector on the way: sums by column. Zero-initialise; one a thread. */
+struct column_sums {
+    double *sums;      /* by column; zero between documents */
+    uint32_t *columns; /* those with a sum, rising after column_sums_sort */
+    size_t count, capacity, column_count;
+};
+cog_status column_sums_init(struct column_sums *sums, size_t column_count, cog_error *error);
+void column_sums_free(struct column_sums *sums);
+cog_status column_sums_add(struct column_sums *sums, uint32_t column, double value,
+                           cog_error *error);
+void column_sums_sort(struct column_sums *sums);
+/* Back to zero. */
+void column_sums_clear(struct column_sums *sums);
+
+/* Adds tf* of a document to the sums. */
+cog_status projection_add(const struct projection *projection, const struct bag_view *bag,
+                          struct column_sums *sums, cog_error *error);
+
+#endif

@@ -1,0 +1,263 @@
+/* Linking two collections of different languages. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "crosslingual/links.h"
+#include "evaluate/link_scores.h"
+#include "job/escape.h"
+#include "job/link_vectors.h"
+#include "job/progress.h"
+#include "job/report.h"
+#include "match/cosine_topk.h"
+
+struct cog_links {
+    struct link_space space; /* kept for the ids */
+    struct link *items;      /* those that were asked for, by source row */
+    size_t count;
+    struct link *firsts; /* the best of every source row, whatever its score */
+    size_t first_count;
+};
+
+void cog_link_options_init(cog_link_options *options) {
+    struct projection_options projection;
+    projection_options_init(&projection);
+    *options = (cog_link_options){.threshold = 0.35,
+                                  .candidates = 30,
+                                  .hub_neighbours = 10,
+                                  .keep_unknown = projection.keep_unknown,
+                                  .linkers = projection.compounds.linkers,
+                                  .k1 = 1.2,
+                                  .b = 0.75};
+}
+
+/* ---- Candidates --------------------------------------------------------------------------------
+ */
+
+static void take_means(const struct cosine_neighbours *neighbours, size_t k, size_t others,
+                       float *means) {
+    size_t used = k < others ? k : others;
+    for (size_t row = 0; row < neighbours->queries; row++) {
+        double sum = 0;
+        for (size_t i = 0; i < neighbours->counts[row] && i < used; i++)
+            sum += (double)neighbours->items[row * neighbours->k + i].similarity;
+        means[row] = used ? (float)(sum / (double)used) : 0;
+    }
+}
+
+static cog_status take_candidates(const struct cosine_neighbours *neighbours, struct link **links,
+                                  size_t *count, cog_error *error) {
+    size_t total = 0;
+    for (size_t row = 0; row < neighbours->queries; row++)
+        total += neighbours->counts[row];
+    *links = memory_array(total, sizeof **links);
+    if (!*links)
+        return error_memory(error, total * sizeof **links, "candidates");
+    *count = 0;
+    for (size_t row = 0; row < neighbours->queries; row++)
+        for (size_t i = 0; i < neighbours->counts[row]; i++) {
+            const struct cosine_neighbour *other = &neighbours->items[row * neighbours->k + i];
+            (*links)[(*count)++] = (struct link){(uint32_t)row, other->row, other->similarity, 0};
+        }
+    return COG_OK;
+}
+
+/* The best candidates of each source document, scored. */
+static cog_status find_candidates(const struct link_space *space, const cog_link_options *options,
+                                  struct link **links, size_t *count, cog_error *error) {
+    size_t from_rows = space->vectors[0].rows, to_rows = space->vectors[1].rows;
+    size_t hubs = options->hub_neighbours;
+    size_t k = options->candidates > hubs ? options->candidates : hubs;
+    struct cosine_neighbours forward = {0}, backward = {0};
+    float *means = memory_zeroed_array(from_rows + to_rows, sizeof *means);
+    cog_status status = means ? COG_OK : error_memory(error, from_rows + to_rows, "means");
+    if (status == COG_OK)
+        status =
+            cosine_topk(&space->vectors[0], &space->vectors[1], k, space->threads, &forward, error);
+    if (status == COG_OK && hubs)
+        status = cosine_topk(&space->vectors[1], &space->vectors[0], hubs, space->threads,
+                             &backward, error);
+    if (status == COG_OK && hubs) {
+        take_means(&forward, hubs, to_rows, means);
+        take_means(&backward, hubs, from_rows, means + from_rows);
+    }
+    if (status == COG_OK)
+        status = take_candidates(&forward, links, count, error);
+    if (status == COG_OK)
+        links_score(*links, *count, hubs ? means : NULL, means + from_rows);
+    cosine_topk_free(&forward);
+    cosine_topk_free(&backward);
+    free(means);
+    return status;
+}
+
+/* ---- Links -------------------------------------------------------------------------------------
+ */
+
+static cog_status choose_links(cog_links *links, const cog_link_options *options, struct link *all,
+                               size_t count, cog_error *error) {
+    cog_status status = COG_OK;
+    links->firsts = memory_array(count, sizeof *links->firsts);
+    if (!links->firsts)
+        return error_memory(error, count * sizeof *links->firsts, "links");
+    if (count)
+        memcpy(links->firsts, all, count * sizeof *all);
+    links->first_count = links_best(links->firsts, count);
+    size_t chosen;
+    if (options->one_to_one)
+        chosen = links_one_to_one(all, count, links->space.vectors[0].rows,
+                                  links->space.vectors[1].rows, error, &status);
+    else
+        chosen = links_best(all, count);
+    links->items = all;
+    for (size_t i = 0; i < chosen; i++)
+        if ((double)all[i].similarity >= options->threshold)
+            all[links->count++] = all[i];
+    return status;
+}
+
+static void report_space(const struct link_space *space, cog_report *report) {
+    const struct projection *projection = space->projection;
+    report_number(report, "from_documents", (double)space->corpora[0].rows);
+    report_number(report, "to_documents", (double)space->corpora[1].rows);
+    report_number(report, "known_terms", (double)projection->known);
+    report_number(report, "split_terms", (double)projection->split);
+    report_number(report, "unknown_terms", (double)(projection->passed + projection->dropped));
+    size_t too_short = space->short_documents[0] + space->short_documents[1];
+    report_number(report, "short_documents", (double)too_short);
+    if (too_short)
+        report_notice(report,
+                      "%zu documents have fewer than %d weighted terms: their links are weak",
+                      too_short, LINK_SHORT_TERMS);
+}
+
+static cog_status link_documents(cog_links *links, const cog_link_options *options,
+                                 cog_report *report, cog_error *error) {
+    struct projection_options projection;
+    projection_options_init(&projection);
+    projection.source_given_target = options->source_given_target;
+    projection.keep_unknown = options->keep_unknown;
+    projection.compounds.linkers = options->linkers;
+    struct link_weights weights = {options->k1, options->b};
+    struct link *all = NULL;
+    size_t count = 0;
+    cog_status status = link_space_build(&links->space, &projection, &weights, error);
+    if (status != COG_OK)
+        return status;
+    report_space(&links->space, report);
+    uint64_t start = clock_ns();
+    status = find_candidates(&links->space, options, &all, &count, error);
+    if (status == COG_OK)
+        status = choose_links(links, options, all, count, error);
+    else
+        free(all);
+    report_stage(report, "linking", clock_seconds_since(start));
+    report_number(report, "links", (double)links->count);
+    report_number(report, "peak_bytes", (double)memory_peak_bytes());
+    return status;
+}
+
+cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
+                    const cog_link_options *options, const cog_run_options *run, cog_links **result,
+                    cog_report *report, cog_error *error) {
+    if (options->candidates == 0)
+        return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
+    cog_links *links = calloc(1, sizeof *links);
+    if (!links)
+        return error_memory(error, sizeof *links, "links");
+    cog_status status =
+        link_space_read(&links->space, &lexicon->table, from, to, run, report, error);
+    if (status == COG_OK)
+        status = link_documents(links, options, report, error);
+    if (status != COG_OK) {
+        cog_links_free(links);
+        return status;
+    }
+    *result = links;
+    return COG_OK;
+}
+
+void cog_links_free(cog_links *links) {
+    if (!links)
+        return;
+    link_space_free(&links->space);
+    free(links->items);
+    free(links->firsts);
+    free(links);
+}
+
+size_t cog_links_count(const cog_links *links) {
+    return links->count;
+}
+
+static struct bytes_view id_of(const cog_links *links, int side, uint32_t row) {
+    return corpus_id(&links->space.corpora[side], row);
+}
+
+cog_link_item cog_links_item(const cog_links *links, size_t index) {
+    const struct link *link = &links->items[index];
+    struct bytes_view from = id_of(links, 0, link->from), to = id_of(links, 1, link->to);
+    return (cog_link_item){.from = from.data,
+                           .to = to.data,
+                           .from_size = from.size,
+                           .to_size = to.size,
+                           .from_row = link->from,
+                           .to_row = link->to,
+                           .similarity = (double)link->similarity,
+                           .score = (double)link->score};
+}
+
+cog_status cog_links_write(const cog_links *links, const char *path, cog_error *error) {
+    struct output *output = NULL;
+    struct buffer line = {0};
+    cog_status status = output_open(path, &output, error);
+    bool enough = buffer_append_text(&line, "from\tto\tsimilarity\tscore\n");
+    for (size_t i = 0; i < links->count && status == COG_OK && enough; i++) {
+        const struct link *link = &links->items[i];
+        enough =
+            escape_append(&line, id_of(links, 0, link->from)) && buffer_append(&line, "\t", 1) &&
+            escape_append(&line, id_of(links, 1, link->to)) &&
+            buffer_printf(&line, "\t%.6f\t%.6f\n", (double)link->similarity, (double)link->score);
+        if (enough && line.size > 1 << 16) {
+            status = output_write(output, line.data, line.size, error);
+            buffer_reset(&line);
+        }
+    }
+    if (status == COG_OK && !enough)
+        status = error_memory(error, line.size, "links");
+    if (status == COG_OK)
+        status = output_write(output, line.data, line.size, error);
+    if (status == COG_OK)
+        status = output_commit(output, error);
+    output_close(output);
+    buffer_free(&line);
+    return status;
+}
+
+/* ---- Against known links -----------------------------------------------------------------------
+ */
+
+static cog_status add_links(struct link_gold *gold, const cog_links *links,
+                            const struct link *items, size_t count, bool first, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        status = link_gold_take(gold, id_of(links, 0, items[i].from), id_of(links, 1, items[i].to),
+                                (double)items[i].score, first, error);
+    return status;
+}
+
+cog_status cog_links_score(const cog_links *links, const char *gold_path, cog_link_scores *scores,
+                           cog_error *error) {
+    struct link_gold *gold = NULL;
+    cog_status status = link_gold_open(gold_path, &gold, error);
+    if (status == COG_OK)
+        status = add_links(gold, links, links->firsts, links->first_count, true, error);
+    if (status == COG_OK)
+        status = add_links(gold, links, links->items, links->count, false, error);
+    if (status == COG_OK)
+        link_gold_scores(gold, scores);
+    link_gold_free(gold);
+    return status;
+}
