@@ -123,6 +123,11 @@ static bool show_progress(void *context, const cog_progress *progress) {
     return !interrupted;
 }
 
+static void announce(void *context, const char *text) {
+    (void)context;
+    fprintf(stderr, "cognate: %s\n", text);
+}
+
 bool take_run_options(const struct arguments *arguments, cog_run_options *run) {
     static bool visible;
     uint64_t threads = 0;
@@ -132,6 +137,7 @@ bool take_run_options(const struct arguments *arguments, cog_run_options *run) {
         return false;
     run->threads = (unsigned)threads;
     visible = isatty(STDERR_FILENO) && !has_option(arguments, OPTION_QUIET);
+    run->announce = has_option(arguments, OPTION_QUIET) ? NULL : announce;
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     signal(SIGPIPE, SIG_IGN);

@@ -11,10 +11,10 @@ static const option_set sets[] = {own_options,       input_options, term_options
 static const struct {
     cog_signature_kind kind;
     unsigned bits;
-} usual_kinds[] = {
-    {COG_SIGNATURE_MINHASH, 64}, {COG_SIGNATURE_SIMHASH, 64}, {COG_SIGNATURE_RP, 64},
-    {COG_SIGNATURE_RP, 100},     {COG_SIGNATURE_RP, 200},     {COG_SIGNATURE_RP, 500},
-    {COG_SIGNATURE_RP, 1000},    {COG_SIGNATURE_MINHASH, 992}};
+} usual_kinds[] = {{COG_SIGNATURE_MINHASH, 64}, {COG_SIGNATURE_SIMHASH, 64},
+                   {COG_SIGNATURE_RP, 64},      {COG_SIGNATURE_RP, 100},
+                   {COG_SIGNATURE_RP, 200},     {COG_SIGNATURE_RP, 500},
+                   {COG_SIGNATURE_RP, 1000},    {COG_SIGNATURE_MINHASH, 992}};
 enum { USUAL_KINDS = sizeof usual_kinds / sizeof *usual_kinds };
 
 static size_t choose_kinds(const struct arguments *arguments, const cog_sign_options *sign,
@@ -93,7 +93,8 @@ const struct command command_eval = {
     "eval",
     "signatures IN... [OPTIONS]",
     "measure a method against the exact answer",
-    "signatures: the mean absolute error of the cosine that signatures estimate, over all pairs of\n"
+    "signatures: the mean absolute error of the cosine that signatures estimate, over all pairs "
+    "of\n"
     "a sample of documents, pairs above 0.1 and pairs above 0.2; beside it what theory expects of\n"
     "random signs, the ratio of the two, and the milliseconds to sign a document. Without\n"
     "--signature, the usual kinds and widths are compared.",

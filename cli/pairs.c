@@ -63,8 +63,9 @@ static cog_status find_in_signatures(const struct arguments *arguments,
         uint64_t radius = cog_radius_of_cosine(taken->pairs.threshold, bits);
         status = COG_ERR_USAGE;
         if (number_option(arguments, OPTION_RADIUS, 0, bits, &radius))
-            status = cog_pairs_find_signatures(signatures[0], signatures[1], (uint32_t)radius,
-                                               &taken->run, pairs, report, error);
+            status =
+                cog_pairs_find_signatures(signatures[0], signatures[1], (uint32_t)radius,
+                                          taken->pairs.method, &taken->run, pairs, report, error);
     }
     cog_signatures_free(signatures[0]);
     cog_signatures_free(signatures[1]);

@@ -77,7 +77,8 @@ const struct command command_sign = {
     "signatures of documents, as a numpy file",
     "Reads documents from files, folders, or standard input (-), and writes one row of bits a\n"
     "document: uint8 [documents, bits / 8] as numpy.packbits orders them. Memory does not grow\n"
-    "with the input, but for the vocabulary that BM25 and TF-IDF hold; their term counts wait in a\n"
+    "with the input, but for the vocabulary that BM25 and TF-IDF hold; their term counts wait in "
+    "a\n"
     "scratch file beside the output (or, without room for it, the input is read twice).\n"
     "\n"
     "Usual terms and weights follow the kind: rp and topsig stemmed words without stop words by\n"

@@ -39,7 +39,8 @@ typedef struct cog_error {
     char message[1024];
 } cog_error;
 
-/* ---- Running a job: threads, memory, progress, cancelling ---------------------------------------------- */
+/* ---- Running a job: threads, memory, progress, cancelling
+ * ---------------------------------------------- */
 
 typedef struct cog_progress {
     const char *stage; /* "reading", "joining", ... */
@@ -47,8 +48,8 @@ typedef struct cog_progress {
     uint64_t total;    /* 0 where it is not known */
 } cog_progress;
 
-/* Called now and then, from any thread but never from two at once. False asks the job to stop: it ends with
- * COG_ERR_CANCELLED and leaves no result. */
+/* Called now and then, from any thread but never from two at once. False asks the job to stop: it
+ * ends with COG_ERR_CANCELLED and leaves no result. */
 typedef bool cog_progress_callback(void *context, const cog_progress *progress);
 
 typedef struct cog_run_options {
@@ -56,10 +57,13 @@ typedef struct cog_run_options {
     uint64_t memory_bytes; /* budget; 0: none. A job that cannot fit ends with COG_ERR_MEMORY. */
     cog_progress_callback *progress; /* may be NULL */
     void *progress_context;
+    /* Told at once what cannot wait for the report: how much memory the job will need. May be NULL.
+     */
+    void (*announce)(void *context, const char *text);
 } cog_run_options;
 
-/* What a job did: counts, seconds and bytes a stage, settings, and notices for people (skipped records,
- * short documents). */
+/* What a job did: counts, seconds and bytes a stage, settings, and notices for people (skipped
+ * records, short documents). */
 typedef struct cog_report cog_report;
 COG_API cog_status cog_report_create(cog_report **report, cog_error *error);
 COG_API void cog_report_free(cog_report *report);
@@ -70,7 +74,8 @@ COG_API double cog_report_number(const cog_report *report, const char *name);
 COG_API size_t cog_report_notice_count(const cog_report *report);
 COG_API const char *cog_report_notice(const cog_report *report, size_t index);
 
-/* ---- Documents ------------------------------------------------------------------------------------- */
+/* ---- Documents
+ * ------------------------------------------------------------------------------------- */
 
 typedef enum cog_format {
     COG_FORMAT_AUTO, /* by the file's extension */
@@ -110,12 +115,14 @@ typedef struct cog_document {
     size_t lang_size;
 } cog_document;
 
-/* Documents in memory: the array and what it points to are borrowed until the documents are closed. */
+/* Documents in memory: the array and what it points to are borrowed until the documents are closed.
+ */
 COG_API cog_status cog_documents_from_memory(const cog_document *items, size_t count,
                                              cog_documents **documents, cog_error *error);
 COG_API void cog_documents_close(cog_documents *documents);
 
-/* ---- Terms, weights, statistics ------------------------------------------------------------------------ */
+/* ---- Terms, weights, statistics
+ * ------------------------------------------------------------------------ */
 
 typedef enum cog_tokens { COG_TOKENS_WORDS, COG_TOKENS_REGEX, COG_TOKENS_CHARS } cog_tokens;
 
@@ -158,7 +165,8 @@ COG_API cog_status cog_statistics_open(const char *path, const cog_term_options 
 COG_API uint64_t cog_statistics_documents(const cog_statistics *statistics);
 COG_API void cog_statistics_free(cog_statistics *statistics);
 
-/* ---- Signatures ------------------------------------------------------------------------------------- */
+/* ---- Signatures
+ * ------------------------------------------------------------------------------------- */
 
 typedef enum cog_signature_kind {
     COG_SIGNATURE_RP,
@@ -183,12 +191,12 @@ typedef struct cog_sign_options {
     cog_term_options terms;
     cog_weight_options weights;
 } cog_sign_options;
-/* The kind's usual terms and weights: rp and topsig stemmed words by BM25, simhash words by frequency,
- * minhash sets of word 3-grams. */
+/* The kind's usual terms and weights: rp and topsig stemmed words by BM25, simhash words by
+ * frequency, minhash sets of word 3-grams. */
 COG_API void cog_sign_options_init(cog_sign_options *options, cog_signature_kind kind);
 
-/* Signs one text after another; one a thread. statistics (NULL where the weights need none) is borrowed for
- * the signer's life. */
+/* Signs one text after another; one a thread. statistics (NULL where the weights need none) is
+ * borrowed for the signer's life. */
 typedef struct cog_signer cog_signer;
 COG_API cog_status cog_signer_create(const cog_sign_options *options,
                                      const cog_statistics *statistics, cog_signer **signer,
@@ -196,14 +204,14 @@ COG_API cog_status cog_signer_create(const cog_sign_options *options,
 COG_API void cog_signer_free(cog_signer *signer);
 /* Bytes of a signature: bits / 8, rounded up. */
 COG_API size_t cog_signer_signature_bytes(const cog_signer *signer);
-/* weights, where not NULL, receives `bits` floats: the sums behind the bits. term_count, where not NULL,
- * receives the number of distinct weighted terms: 0 means that the signature says nothing. */
+/* weights, where not NULL, receives `bits` floats: the sums behind the bits. term_count, where not
+ * NULL, receives the number of distinct weighted terms: 0 means that the signature says nothing. */
 COG_API cog_status cog_signer_sign(cog_signer *signer, const char *text, size_t text_size,
                                    const char *lang, uint8_t *signature, float *weights,
                                    size_t *term_count, cog_error *error);
 
-/* Where cog_sign writes: .npy files (uint8 [n, bits/8], float32 [n, bits]) and ids, a line each; "-" is
- * standard output, NULL nothing. */
+/* Where cog_sign writes: .npy files (uint8 [n, bits/8], float32 [n, bits]) and ids, a line each;
+ * "-" is standard output, NULL nothing. */
 typedef struct cog_sign_outputs {
     const char *signatures;
     const char *weights;
@@ -214,14 +222,15 @@ COG_API cog_status cog_sign(cog_documents *documents, const cog_sign_options *op
                             const cog_statistics *statistics, const cog_sign_outputs *outputs,
                             const cog_run_options *run, cog_report *report, cog_error *error);
 
-/* ---- Similar pairs ----------------------------------------------------------------------------------- */
+/* ---- Similar pairs
+ * ----------------------------------------------------------------------------------- */
 
 typedef enum cog_measure { COG_MEASURE_COSINE, COG_MEASURE_JACCARD } cog_measure;
 
 typedef enum cog_method {
     COG_METHOD_AUTO,
-    COG_METHOD_EXACT, /* the true measure on vectors and sets, no pair missed */
-    COG_METHOD_FLAT,  /* all signatures against all, then the true measure of what is near */
+    COG_METHOD_EXACT,  /* the true measure on vectors and sets, no pair missed */
+    COG_METHOD_FLAT,   /* all signatures against all, then the true measure of what is near */
     COG_METHOD_SLICES, /* lists of rows by slices of their signatures; of an index only */
 } cog_method;
 
@@ -251,8 +260,8 @@ COG_API cog_status cog_pairs_find(cog_documents *documents, cog_documents *again
 COG_API void cog_pairs_free(cog_pairs *pairs);
 COG_API size_t cog_pairs_count(const cog_pairs *pairs);
 COG_API cog_pair cog_pairs_get(const cog_pairs *pairs, size_t index);
-/* The id of a row of the first (side 0) or second (side 1) collection; not zero-terminated, owned by the
- * pairs. */
+/* The id of a row of the first (side 0) or second (side 1) collection; not zero-terminated, owned
+ * by the pairs. */
 COG_API const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t *size);
 /* Whether similarities are estimates of signatures and not true measures. */
 COG_API bool cog_pairs_are_estimates(const cog_pairs *pairs);
@@ -262,7 +271,8 @@ typedef enum cog_output_format { COG_OUTPUT_TSV, COG_OUTPUT_JSONL } cog_output_f
 COG_API cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format,
                                    const char *path, cog_error *error);
 
-/* ---- Signatures that exist already --------------------------------------------------------------------- */
+/* ---- Signatures that exist already
+ * --------------------------------------------------------------------- */
 
 typedef struct cog_signatures cog_signatures;
 /* A .npy file, uint8 [rows, bits / 8]. */
@@ -275,15 +285,18 @@ COG_API void cog_signatures_free(cog_signatures *signatures);
 COG_API size_t cog_signatures_rows(const cog_signatures *signatures);
 COG_API unsigned cog_signatures_bits(const cog_signatures *signatures);
 
-/* All pairs within radius_bits, exhaustively: exact in Hamming distance, similarities are estimates. */
+/* All pairs within radius_bits, exactly: by all comparisons (flat), or (auto) for short signatures
+ * and a small radius by blocks that must agree. Similarities are estimates. */
 COG_API cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
                                              const cog_signatures *against, uint32_t radius_bits,
-                                             const cog_run_options *run, cog_pairs **pairs,
-                                             cog_report *report, cog_error *error);
+                                             cog_method method, const cog_run_options *run,
+                                             cog_pairs **pairs, cog_report *report,
+                                             cog_error *error);
 /* The largest distance at which the estimated cosine is at or above the threshold. */
 COG_API uint32_t cog_radius_of_cosine(double threshold, unsigned bits);
 
-/* ---- Near-duplicates ----------------------------------------------------------------------------------- */
+/* ---- Near-duplicates
+ * ----------------------------------------------------------------------------------- */
 
 typedef enum cog_keep { COG_KEEP_LONGEST, COG_KEEP_FIRST } cog_keep;
 typedef enum cog_grouping {
@@ -323,25 +336,28 @@ COG_API size_t cog_clusters_document_count(const cog_clusters *clusters);
 COG_API bool cog_clusters_is_kept(const cog_clusters *clusters, uint32_t row);
 COG_API const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, size_t *size);
 
-/* ---- Index and search --------------------------------------------------------------------------------- */
+/* ---- Index and search
+ * --------------------------------------------------------------------------------- */
 
 typedef struct cog_index_options {
-    cog_method method;     /* FLAT: signatures alone; SLICES: with lists; AUTO: lists from 100,000 rows on */
-    unsigned slice_bits;   /* 0: by the number of rows */
-    bool vectors;          /* false: documents without their vectors; similarities are then estimates */
+    cog_method
+        method; /* FLAT: signatures alone; SLICES: with lists; AUTO: lists from 100,000 rows on */
+    unsigned slice_bits; /* 0: by the number of rows */
+    bool vectors; /* false: documents without their vectors; similarities are then estimates */
     cog_sign_options sign; /* documents: terms, weights, signature */
 } cog_index_options;
-/* Stemmed words by BM25, none dropped for being rare: a query may have the one word that a document has
- * alone. rp 1024, with vectors. */
+/* Stemmed words by BM25, none dropped for being rare: a query may have the one word that a document
+ * has alone. rp 1024, with vectors. */
 COG_API void cog_index_options_init(cog_index_options *options);
 
-/* Documents or signatures ready to be searched, in memory or in a folder. Searches may run at the same time
- * on several threads; changes may not run beside anything else on the same handle. */
+/* Documents or signatures ready to be searched, in memory or in a folder. Searches may run at the
+ * same time on several threads; changes may not run beside anything else on the same handle. */
 typedef struct cog_index cog_index;
-/* In memory; the documents are not needed afterwards. Documents without terms are left out and reported. */
+/* In memory; the documents are not needed afterwards. Documents without terms are left out and
+ * reported. */
 COG_API cog_status cog_index_build(cog_documents *documents, const cog_index_options *options,
-                                   const cog_run_options *run, cog_index **index, cog_report *report,
-                                   cog_error *error);
+                                   const cog_run_options *run, cog_index **index,
+                                   cog_report *report, cog_error *error);
 /* The same over signatures, which are borrowed for the index's life; ids are row numbers. */
 COG_API cog_status cog_index_build_signatures(const cog_signatures *signatures,
                                               const cog_index_options *options,
@@ -358,10 +374,10 @@ COG_API void cog_index_close(cog_index *index);
 COG_API cog_status cog_index_check(const cog_index *index, cog_error *error);
 
 /* Changes. In a folder the new state replaces the old one at once, and one writer works at a time.
- * Additions are a new segment, weighed by the statistics that the index was built with. Ids that exist already
- * are bad records. */
-COG_API cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_run_options *run,
-                                 cog_report *report, cog_error *error);
+ * Additions are a new segment, weighed by the statistics that the index was built with. Ids that
+ * exist already are bad records. */
+COG_API cog_status cog_index_add(cog_index *index, cog_documents *documents,
+                                 const cog_run_options *run, cog_report *report, cog_error *error);
 /* In memory the signatures are borrowed for the index's life. Ids go on from the highest. */
 COG_API cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *signatures,
                                             const cog_run_options *run, cog_report *report,
@@ -370,8 +386,8 @@ COG_API cog_status cog_index_add_signatures(cog_index *index, const cog_signatur
 COG_API cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
                                     cog_report *report, cog_error *error);
 /* Joins all segments into one without the removed rows. */
-COG_API cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_report *report,
-                                     cog_error *error);
+COG_API cog_status cog_index_compact(cog_index *index, const cog_run_options *run,
+                                     cog_report *report, cog_error *error);
 
 typedef struct cog_index_info {
     uint64_t rows;         /* that can be found */
@@ -383,13 +399,15 @@ typedef struct cog_index_info {
     bool vectors;
 } cog_index_info;
 COG_API void cog_index_describe(const cog_index *index, cog_index_info *info);
-/* How the documents were signed; false for an index of signatures. Its texts are owned by the index. */
+/* How the documents were signed; false for an index of signatures. Its texts are owned by the
+ * index. */
 COG_API bool cog_index_sign_options(const cog_index *index, cog_sign_options *options);
 /* COG_ERR_USAGE, naming the first difference, where the index was made otherwise. */
 COG_API cog_status cog_index_expect(const cog_index *index, const cog_sign_options *options,
                                     cog_error *error);
-/* The id of a row (rows count through all segments, removed ones too). Not zero-terminated; owned by the index,
- * valid until it changes. *size is 0, and the result NULL, where rows have no ids but their numbers. */
+/* The id of a row (rows count through all segments, removed ones too). Not zero-terminated; owned
+ * by the index, valid until it changes. *size is 0, and the result NULL, where rows have no ids but
+ * their numbers. */
 COG_API const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size);
 
 enum { COG_RADIUS_NONE = 0xffffffff };
@@ -419,8 +437,8 @@ COG_API cog_status cog_index_search(const cog_index *index, cog_documents *queri
                                     const cog_search_options *options, const cog_run_options *run,
                                     cog_hits **hits, cog_report *report, cog_error *error);
 /* weights: the sums behind the bits, rows * bits floats, or NULL. */
-COG_API cog_status cog_index_search_signatures(const cog_index *index, const cog_signatures *queries,
-                                               const float *weights,
+COG_API cog_status cog_index_search_signatures(const cog_index *index,
+                                               const cog_signatures *queries, const float *weights,
                                                const cog_search_options *options,
                                                const cog_run_options *run, cog_hits **hits,
                                                cog_report *report, cog_error *error);
@@ -445,10 +463,11 @@ COG_API cog_status cog_weights_of(const cog_weights *weights, const cog_signatur
                                   const float **values, cog_error *error);
 COG_API void cog_weights_free(cog_weights *weights);
 
-/* ---- Across languages ------------------------------------------------------------------------------- */
+/* ---- Across languages
+ * ------------------------------------------------------------------------------- */
 
-/* A word-translation table from one language to another: p(to | from) and p(from | to). Its words are
- * terms as documents have them. */
+/* A word-translation table from one language to another: p(to | from) and p(from | to). Its words
+ * are terms as documents have them. */
 typedef struct cog_lexicon cog_lexicon;
 
 typedef enum cog_pair_format {
@@ -474,8 +493,8 @@ typedef struct cog_lexicon_options {
 } cog_lexicon_options;
 COG_API void cog_lexicon_options_init(cog_lexicon_options *options);
 
-/* From parallel text: IBM Model 1, then alignment by agreement of both directions. The same table for
- * any number of threads. */
+/* From parallel text: IBM Model 1, then alignment by agreement of both directions. The same table
+ * for any number of threads. */
 COG_API cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
                                      const cog_lexicon_options *options, const cog_run_options *run,
                                      cog_lexicon **lexicon, cog_report *report, cog_error *error);
@@ -507,8 +526,8 @@ typedef struct cog_translation {
     size_t from_size, to_size;
     double to_given_from, from_given_to; /* 0 where pruned in that direction */
 } cog_translation;
-/* The translations of the words of a text in the source language, the best of each first; a word that
- * is not there is split into ones that are, with `linkers` as cog_link_options has them. Free
+/* The translations of the words of a text in the source language, the best of each first; a word
+ * that is not there is split into ones that are, with `linkers` as cog_link_options has them. Free
  * *translations with free(). */
 COG_API cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char *text,
                                          size_t text_size, const char *linkers,
@@ -522,13 +541,15 @@ typedef struct cog_link_options {
     unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine */
     bool source_given_target; /* project by p(from | to), as the paper does */
     bool keep_unknown;        /* words that cannot be translated stand for themselves */
-    const char *linkers; /* between the parts of compounds, with commas; nothing is always allowed */
-    double k1, b;        /* BM25 */
+    const char
+        *linkers; /* between the parts of compounds, with commas; nothing is always allowed */
+    double k1, b; /* BM25 */
 } cog_link_options;
 COG_API void cog_link_options_init(cog_link_options *options);
 
 typedef struct cog_links cog_links;
-/* The partners of the documents of `from` among those of `to`, whose languages are the lexicon's. */
+/* The partners of the documents of `from` among those of `to`, whose languages are the lexicon's.
+ */
 COG_API cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
                             const cog_link_options *options, const cog_run_options *run,
                             cog_links **links, cog_report *report, cog_error *error);
@@ -556,10 +577,11 @@ typedef struct cog_link_scores {
 COG_API cog_status cog_links_score(const cog_links *links, const char *gold_path,
                                    cog_link_scores *scores, cog_error *error);
 
-/* ---- Evaluation -------------------------------------------------------------------------------------- */
+/* ---- Evaluation
+ * -------------------------------------------------------------------------------------- */
 
-/* How well a kind of signature estimates true cosines, over all pairs of a sample of documents (0), pairs above
- * 0.1 (1) and above 0.2 (2), averaged over seeds. */
+/* How well a kind of signature estimates true cosines, over all pairs of a sample of documents (0),
+ * pairs above 0.1 (1) and above 0.2 (2), averaged over seeds. */
 typedef struct cog_signature_error {
     cog_signature_options signature;
     double error[3];  /* mean absolute error */
@@ -568,9 +590,11 @@ typedef struct cog_signature_error {
     double milliseconds; /* to sign a document on one thread */
 } cog_signature_error;
 
-/* Fills results[i] for kinds[i], signed with the terms and weights of `options` from a random sample of the
- * documents (all of them where there are no more) and as many seeds, from the kind's own on. */
-COG_API cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_options *options,
+/* Fills results[i] for kinds[i], signed with the terms and weights of `options` from a random
+ * sample of the documents (all of them where there are no more) and as many seeds, from the kind's
+ * own on. */
+COG_API cog_status cog_evaluate_signatures(cog_documents *documents,
+                                           const cog_sign_options *options,
                                            const cog_signature_options *kinds, size_t kind_count,
                                            size_t sample, unsigned seeds,
                                            const cog_run_options *run, cog_signature_error *results,

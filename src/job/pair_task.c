@@ -1,5 +1,6 @@
 #include "job/pair_task.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -11,8 +12,8 @@
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
 
-/* Vectors are of single precision: the product of a vector with itself may miss 1 by this much. A cosine that
- * is nearer to the threshold than that counts as reaching it. */
+/* Vectors are of single precision: the product of a vector with itself may miss 1 by this much. A
+ * cosine that is nearer to the threshold than that counts as reaching it. */
 static const double cosine_precision = 2e-7;
 
 /* Documents with fewer weighted terms are compared by their term sets. */
@@ -83,10 +84,12 @@ cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *c
     double needed = BASE_BYTES + text_bytes * memory_factor(task);
     report_number(task->report, "predicted_memory_bytes", needed);
     uint64_t budget = task->run ? task->run->memory_bytes : 0;
-    if (budget == 0)
-        return COG_OK;
-    report_notice(task->report, "needs about %.0f MB of memory", needed / (1 << 20));
-    if (needed <= (double)budget)
+    if (task->run && task->run->announce) {
+        char text[64];
+        snprintf(text, sizeof text, "needs about %.0f MB of memory", needed / (1 << 20));
+        task->run->announce(task->run->progress_context, text);
+    }
+    if (budget == 0 || needed <= (double)budget)
         return COG_OK;
     return error_set(
         error, COG_ERR_MEMORY,
