@@ -93,6 +93,8 @@ static cog_status flush(struct output *output, cog_error *error) {
 }
 
 cog_status output_write(struct output *output, const void *data, size_t size, cog_error *error) {
+    if (size == 0)
+        return COG_OK;
     if (size > OUTPUT_BUFFER_BYTES - output->buffered) {
         cog_status status = flush(output, error);
         if (status != COG_OK)

@@ -45,9 +45,8 @@ cog_status line_source_next(struct line_source *source, struct bytes_view *line,
     *end = false;
     for (;;) {
         size_t have = source->window.size - source->at;
-        const char *begin = source->window.data + source->at;
         if (have > scanned)
-            newline = memchr(begin + scanned, '\n', have - scanned);
+            newline = memchr(source->window.data + source->at + scanned, '\n', have - scanned);
         if (newline || source->ended)
             break;
         scanned = have;
