@@ -25,9 +25,11 @@ check-long: deps-test
 	@tests/run --long
 
 demo: all
+	@tools/install-packages demo
 	@tools/demo
 
 bench: all
+	@tools/install-packages bench
 	@bench/run
 
 lint: deps-lint
