@@ -1,0 +1,264 @@
+/* The tables of paper 004 (AOL columns) on a generated query log, growth with the size of the log,
+ * and related pages by their links. usage: bench_lsh [QUERIES] [LINKS.tsv] (default 300000) */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/threads.h"
+#include "evaluate/query_log_generator.h"
+#include "match/cosine_join.h"
+#include "match/lsh_join.h"
+#include "signature/signer.h"
+
+enum { TEST_QUERIES = 2000, SIGNATURE_BITS = 128 };
+#define THRESHOLD 0.7
+
+/* A log with its signatures, and test queries with their true neighbours. */
+struct study {
+    struct sparse_matrix all, test;
+    struct signatures_view all_bits, test_bits;
+    float *all_sums, *test_sums;
+    uint32_t *test_rows; /* rising */
+    struct match_list truth;
+};
+
+static void need(bool done, const char *what) {
+    if (done)
+        return;
+    fprintf(stderr, "bench_lsh: %s\n", what);
+    exit(1);
+}
+
+/* ---- Signatures ---------------------------------------------------------------------------------
+ */
+
+struct signing {
+    const struct signer *signer;
+    const struct sparse_matrix *matrix;
+    const uint32_t *urls; /* of the columns */
+    uint8_t *bits;
+    float *sums;
+};
+
+static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t end,
+                            cog_error *error) {
+    (void)worker;
+    struct signing *signing = context;
+    struct signer_workspace *workspace;
+    cog_status status = signer_workspace_create(signing->signer, &workspace, error);
+    if (status != COG_OK)
+        return status;
+    uint64_t hashes[QUERY_CLICKS_MAX * 64];
+    for (size_t row = begin; row < end; row++) {
+        const struct sparse_matrix *matrix = signing->matrix;
+        size_t first = matrix->offsets[row], count = matrix->offsets[row + 1] - first;
+        for (size_t i = 0; i < count; i++)
+            hashes[i] = hash_mix(signing->urls[matrix->columns[first + i]] + 1);
+        struct weighted_terms terms = {hashes, matrix->values + first, count};
+        signer_sign(signing->signer, workspace, &terms, signing->bits + row * SIGNATURE_BITS / 8,
+                    signing->sums + row * SIGNATURE_BITS);
+    }
+    signer_workspace_free(workspace);
+    return COG_OK;
+}
+
+static void sign_all(struct study *study, const uint32_t *urls) {
+    struct signature_options options;
+    struct signer *signer;
+    size_t rows = study->all.rows;
+    signature_options_init(&options, SIGNATURE_RP);
+    options.bits = SIGNATURE_BITS;
+    need(signer_create(&options, &signer, NULL) == COG_OK, "no signer");
+    struct signing signing = {signer, &study->all, urls, malloc(rows * SIGNATURE_BITS / 8),
+                              malloc(rows * SIGNATURE_BITS * sizeof(float))};
+    need(signing.bits && signing.sums, "memory is out");
+    need(parallel_for(0, rows, 1024, sign_rows, &signing, NULL) == COG_OK, "signing failed");
+    study->all_bits =
+        (struct signatures_view){signing.bits, rows, SIGNATURE_BITS, SIGNATURE_BITS / 8};
+    study->all_sums = signing.sums;
+    signer_free(signer);
+}
+
+/* ---- Test queries -------------------------------------------------------------------------------
+ */
+
+static void choose_tests(struct study *study, size_t wanted) {
+    struct random random = random_seeded(7);
+    size_t rows = study->all.rows, count = 0;
+    study->test_rows = malloc(wanted * sizeof *study->test_rows);
+    for (size_t row = 0; row < rows && count < wanted; row++)
+        if (random_below(&random, rows - row) < wanted - count)
+            study->test_rows[count++] = (uint32_t)row;
+    struct sparse_matrix *test = &study->test;
+    const struct sparse_matrix *all = &study->all;
+    *test = (struct sparse_matrix){.rows = count, .column_count = all->column_count};
+    test->offsets = calloc(count + 1, sizeof *test->offsets);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = study->test_rows[i];
+        test->offsets[i + 1] = test->offsets[i] + all->offsets[row + 1] - all->offsets[row];
+    }
+    test->columns = malloc(test->offsets[count] * sizeof *test->columns);
+    test->values = malloc(test->offsets[count] * sizeof *test->values);
+    uint8_t *bits = malloc(count * SIGNATURE_BITS / 8);
+    study->test_sums = malloc(count * SIGNATURE_BITS * sizeof(float));
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = study->test_rows[i];
+        size_t from = all->offsets[row], size = all->offsets[row + 1] - from;
+        memcpy(test->columns + test->offsets[i], all->columns + from, size * 4);
+        memcpy(test->values + test->offsets[i], all->values + from, size * 4);
+        memcpy(bits + i * SIGNATURE_BITS / 8, signature_row(&study->all_bits, row),
+               SIGNATURE_BITS / 8);
+        memcpy(study->test_sums + i * SIGNATURE_BITS, study->all_sums + row * SIGNATURE_BITS,
+               SIGNATURE_BITS * sizeof(float));
+    }
+    study->test_bits = (struct signatures_view){bits, count, SIGNATURE_BITS, SIGNATURE_BITS / 8};
+    struct join_options options = {.threshold = THRESHOLD};
+    need(cosine_join_cross(test, all, &options, &study->truth, NULL) == COG_OK, "no truth");
+}
+
+static void free_study(struct study *study) {
+    sparse_matrix_free(&study->all);
+    sparse_matrix_free(&study->test);
+    free((void *)study->all_bits.data);
+    free((void *)study->test_bits.data);
+    free(study->all_sums);
+    free(study->test_sums);
+    free(study->test_rows);
+    match_list_free(&study->truth);
+}
+
+/* ---- Measuring ----------------------------------------------------------------------------------
+ */
+
+/* Neighbours of the first test queries at the threshold or above; a query is not its own. */
+static size_t count_neighbours(const struct study *study, const struct match_list *list,
+                               double threshold, size_t queries) {
+    size_t count = 0;
+    for (size_t i = 0; i < list->count && list->items[i].a < queries; i++)
+        count += list->items[i].similarity >= (float)threshold &&
+                 study->test_rows[list->items[i].a] != list->items[i].b;
+    return count;
+}
+
+struct outcome {
+    double comparisons, recall[3]; /* at 0.7, 0.8, 0.9 */
+    double seconds;
+};
+
+/* Short keys make so many candidates that a tenth of the queries must do. */
+static struct outcome measure(const struct study *study, struct lsh_options options) {
+    struct signatures_view test_bits = study->test_bits;
+    test_bits.rows = options.key_bits <= 8 ? test_bits.rows / 10 : test_bits.rows;
+    struct lsh_collection test = {&test_bits, study->test_sums};
+    struct lsh_collection all = {&study->all_bits, study->all_sums};
+    struct lsh_vectors vectors = {&study->test, &study->all};
+    struct lsh_check check = {.measure = lsh_cosine, .context = &vectors, .threshold = THRESHOLD};
+    struct match_list found = {0};
+    struct lsh_work work;
+    struct outcome outcome;
+    uint64_t start_ns = clock_ns();
+    cog_error error;
+    if (lsh_join_cross(&test, &all, &options, &check, 0, &found, &work, &error) != COG_OK)
+        need(false, error.message);
+    outcome.seconds = clock_seconds_since(start_ns);
+    outcome.comparisons = (double)work.comparisons / (double)test_bits.rows - 1;
+    for (int i = 0; i < 3; i++) {
+        double threshold = THRESHOLD + 0.1 * i;
+        outcome.recall[i] =
+            (double)count_neighbours(study, &found, threshold, test_bits.rows) /
+            (double)count_neighbours(study, &study->truth, threshold, test_bits.rows);
+    }
+    match_list_free(&found);
+    return outcome;
+}
+
+static struct lsh_options plain(unsigned key_bits, unsigned tables) {
+    return (struct lsh_options){.key_bits = key_bits, .tables = tables};
+}
+
+/* ---- The tables of the paper --------------------------------------------------------------------
+ */
+
+static void print_row(const char *name, struct outcome outcome, double comparisons, double recall) {
+    printf("  %-28s %10.0f %6.3f   paper %8.0f %5.2f   %6.2f s\n", name, outcome.comparisons,
+           outcome.recall[0], comparisons, recall, outcome.seconds);
+}
+
+static void table_3_to_5(const struct study *study) {
+    static const double recall[] = {0.63, 0.84, 0.98};
+    static const struct {
+        unsigned key_bits, tables;
+        double comparisons, recall;
+    } rows[] = {{16, 1, 7, 0.28},    {16, 10, 57, 0.63},   {16, 28, 152, 0.77},
+                {16, 55, 297, 0.89}, {8, 10, 11008, 0.90}, {4, 10, 112347, 0.98}};
+    struct outcome outcome = measure(study, plain(16, 10));
+    printf("Table 3: K = 16, L = 10\n");
+    for (int i = 0; i < 3; i++)
+        printf("  tau %.1f  recall %.3f   paper %.2f   (%zu true pairs)\n", THRESHOLD + 0.1 * i,
+               outcome.recall[i], recall[i],
+               count_neighbours(study, &study->truth, THRESHOLD + 0.1 * i, TEST_QUERIES));
+    printf("Tables 4 and 5: comparisons a query and recall, tau 0.7\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "K = %u, L = %u", rows[i].key_bits, rows[i].tables);
+        print_row(name, measure(study, plain(rows[i].key_bits, rows[i].tables)),
+                  rows[i].comparisons, rows[i].recall);
+    }
+}
+
+static void table_8_and_9(const struct study *study) {
+    static const unsigned flips[] = {1, 2, 5};
+    static const double paper[2][2][3][2] = {
+        {{{108, 0.65}, {159, 0.66}, {311, 0.70}}, {{106, 0.72}, {155, 0.75}, {303, 0.79}}},
+        {{{204, 0.71}, {433, 0.73}, {1557, 0.86}}, {{192, 0.80}, {405, 0.86}, {1475, 0.93}}}};
+    static const char *const modes[] = {"", "Random Flip", "Distance Flip", "Flips across tables"};
+    printf("Tables 8 and 9: K = 16, L = 10, tau 0.7\n");
+    for (int both = 0; both < 2; both++)
+        for (int mode = LSH_FLIP_RANDOM; mode <= LSH_FLIP_ACROSS; mode++)
+            for (int f = 0; f < 3; f++) {
+                struct lsh_options options = plain(16, 10);
+                options.flips = flips[f];
+                options.flip_mode = (enum lsh_flip_mode)mode;
+                options.flip_both = both;
+                const double *row = paper[both][mode == LSH_FLIP_RANDOM ? 0 : 1][f];
+                char name[40];
+                snprintf(name, sizeof name, "%s %c, F = %u", modes[mode], both ? 'B' : 'Q',
+                         flips[f]);
+                print_row(name, measure(study, options), row[0], row[1]);
+            }
+}
+
+static struct study generated_study(size_t queries) {
+    struct study study = {0};
+    struct query_log_shape shape;
+    struct query_log_generator *generator;
+    uint32_t *urls;
+    query_log_shape_init(&shape);
+    shape.urls = (uint32_t)((double)shape.urls * (double)queries / (double)shape.queries);
+    shape.queries = queries;
+    need(query_log_generator_create(&shape, &generator, NULL) == COG_OK, "no log");
+    need(query_log_matrix(generator, &study.all, &urls, NULL) == COG_OK, "no matrix");
+    query_log_generator_free(generator);
+    sign_all(&study, urls);
+    free(urls);
+    choose_tests(&study, TEST_QUERIES);
+    printf("generated log: %zu queries, %u URLs, %.1f URLs a query, %zu test queries with %zu "
+           "neighbours at 0.7\n",
+           study.all.rows, study.all.column_count,
+           (double)study.all.offsets[study.all.rows] / (double)study.all.rows, study.test.rows,
+           count_neighbours(&study, &study.truth, THRESHOLD, TEST_QUERIES));
+    return study;
+}
+
+int main(int argc, char **argv) {
+    size_t queries = argc > 1 ? strtoull(argv[1], NULL, 10) : 300000;
+    struct study study = generated_study(queries);
+    table_3_to_5(&study);
+    table_8_and_9(&study);
+    free_study(&study);
+    return 0;
+}

@@ -1,0 +1,253 @@
+/* The part of recall_model.h that is about locality sensitive hashing. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "hamming/signatures.h"
+#include "plan/recall_model.h"
+
+enum { PLAN_SAMPLES = 600, PLAN_HALVES_MAX = 24, PLAN_FLIPS_MAX = 8 };
+
+/* Tables are the edges between half-keys: all among the first R - 1 half-keys, and between the last
+ * and some of them. Nothing is met when no edge has both ends agreeing. */
+double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables) {
+    unsigned halves = lsh_half_keys(tables), before = halves - 1;
+    unsigned linked = tables - before * (before - 1) / 2;
+    double agree = pow(agreement, key_bits / 2), differ = 1 - agree;
+    double none = pow(differ, before), one_of_them = agree * pow(differ, before - 1);
+    double missed =
+        differ * (none + before * one_of_them) + agree * (none + (before - linked) * one_of_them);
+    return 1 - missed;
+}
+
+double lsh_comparisons(const struct lsh_options *options, size_t rows) {
+    double share =
+        options->band_values
+            ? options->tables * pow(0.5, (double)options->value_bits * options->band_values)
+            : lsh_recall_plain(0.5, options->key_bits, options->tables);
+    double probes = options->flip_mode == LSH_FLIP_NONE ? 1 : 1 + options->flips;
+    double expected = share * probes * (options->flip_both ? probes : 1);
+    return (double)rows * (expected < 1 ? expected : 1);
+}
+
+/* ---- Simulation ---------------------------------------------------------------------------------
+ */
+
+/* Two independent normal deviates (Box and Muller). */
+static void normal_pair(struct random *random, double *x, double *y) {
+    double radius = sqrt(-2 * log(1 - random_unit(random))), angle = 2 * M_PI * random_unit(random);
+    *x = radius * cos(angle);
+    *y = radius * sin(angle);
+}
+
+struct simulation {
+    struct lsh_keyer keyer;
+    struct lsh_key *keys[2];
+    float *sums[2];
+    uint8_t *signatures[2];
+    size_t bits, stride_bytes;
+};
+
+static void draw_pair(struct simulation *simulation, struct random *random, double cosine) {
+    memset(simulation->signatures[0], 0, simulation->stride_bytes);
+    memset(simulation->signatures[1], 0, simulation->stride_bytes);
+    for (size_t bit = 0; bit < simulation->bits; bit++) {
+        double x, y;
+        normal_pair(random, &x, &y);
+        y = cosine * x + sqrt(1 - cosine * cosine) * y;
+        simulation->sums[0][bit] = (float)x;
+        simulation->sums[1][bit] = (float)y;
+        simulation->signatures[0][bit / 8] |= (uint8_t)((x >= 0) << (7 - bit % 8));
+        simulation->signatures[1][bit / 8] |= (uint8_t)((y >= 0) << (7 - bit % 8));
+    }
+}
+
+static cog_status pair_meets(struct simulation *simulation, bool *meets, cog_error *error) {
+    const struct lsh_options *options = simulation->keyer.options;
+    size_t counts[2];
+    for (int side = 0; side < 2; side++) {
+        cog_status status =
+            lsh_keys_of(&simulation->keyer, simulation->signatures[side], simulation->stride_bytes,
+                        simulation->sums[side], side == 0 || options->flip_both,
+                        simulation->keys[side], &counts[side], error);
+        if (status != COG_OK)
+            return status;
+    }
+    *meets = false;
+    for (size_t i = 0; i < counts[0]; i++)
+        for (size_t j = 0; j < counts[1]; j++)
+            if (simulation->keys[0][i].table == simulation->keys[1][j].table &&
+                simulation->keys[0][i].key == simulation->keys[1][j].key)
+                *meets = true;
+    return COG_OK;
+}
+
+static void simulation_free(struct simulation *simulation) {
+    lsh_keyer_free(&simulation->keyer);
+    for (int side = 0; side < 2; side++) {
+        free(simulation->keys[side]);
+        free(simulation->sums[side]);
+        free(simulation->signatures[side]);
+    }
+}
+
+static cog_status simulation_create(struct simulation *simulation,
+                                    const struct lsh_options *options, cog_error *error) {
+    *simulation = (struct simulation){.bits = lsh_bits_used(options)};
+    simulation->stride_bytes = signature_stride_bytes((unsigned)simulation->bits);
+    cog_status status = lsh_keyer_create(&simulation->keyer, options, error);
+    for (int side = 0; side < 2 && status == COG_OK; side++) {
+        size_t most = lsh_keys_max(options, true);
+        simulation->keys[side] = memory_array(most, sizeof **simulation->keys);
+        simulation->sums[side] = memory_array(simulation->bits, sizeof **simulation->sums);
+        simulation->signatures[side] = memory_array(simulation->stride_bytes, 1);
+        if (!simulation->keys[side] || !simulation->sums[side] || !simulation->signatures[side])
+            status = error_memory(error, most * sizeof **simulation->keys, "a simulation");
+    }
+    return status;
+}
+
+cog_status lsh_recall_simulated(const struct lsh_options *options, const double *cosines,
+                                size_t cosine_count, size_t samples, double *recall,
+                                cog_error *error) {
+    struct simulation simulation;
+    struct random random = random_seeded(lsh_bits_used(options));
+    size_t met = 0;
+    cog_status status = simulation_create(&simulation, options, error);
+    for (size_t i = 0; i < samples && status == COG_OK; i++) {
+        bool meets = false;
+        /* Spread evenly over the cosines, however many there are. */
+        double cosine = cosines[(size_t)((double)i / (double)samples * (double)cosine_count)];
+        draw_pair(&simulation, &random, cosine < 1 ? cosine : 1);
+        status = pair_meets(&simulation, &meets, error);
+        met += meets;
+    }
+    simulation_free(&simulation);
+    *recall = (double)met / (double)samples;
+    return status;
+}
+
+/* ---- Choosing -----------------------------------------------------------------------------------
+ */
+
+/* The fewest half-keys (all pairs of them are tables) that reach the recall with the given flips;
+ * 0 where none do. */
+static cog_status fewest_halves(const struct lsh_demand *demand, struct lsh_options *options,
+                                unsigned halves_max, unsigned *halves, double *recall,
+                                cog_error *error) {
+    unsigned low = 2, high = halves_max + 1;
+    double best = 0;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        double reached;
+        options->tables = middle * (middle - 1) / 2;
+        cog_status status = lsh_recall_simulated(options, demand->cosines, demand->cosine_count,
+                                                 PLAN_SAMPLES, &reached, error);
+        if (status != COG_OK)
+            return status;
+        if (reached >= demand->recall) {
+            high = middle;
+            best = reached;
+        } else {
+            low = middle + 1;
+        }
+    }
+    *halves = low > halves_max ? 0 : low;
+    *recall = best;
+    return COG_OK;
+}
+
+/* A key and a bucket cost about as much as a comparison. */
+static double plan_cost(const struct lsh_options *options, size_t rows) {
+    return lsh_comparisons(options, rows) + (double)lsh_keys_max(options, true);
+}
+
+static cog_status plan_with_key(const struct lsh_demand *demand, unsigned key_bits,
+                                struct lsh_options *options, double *recall, bool *reached,
+                                cog_error *error) {
+    unsigned halves_max = demand->bits / (key_bits / 2);
+    halves_max = halves_max < PLAN_HALVES_MAX ? halves_max : PLAN_HALVES_MAX;
+    double best_cost = INFINITY;
+    *reached = false;
+    for (unsigned flips = 0; flips <= PLAN_FLIPS_MAX && flips <= key_bits; flips++) {
+        struct lsh_options tried = {
+            .key_bits = key_bits,
+            .flips = flips,
+            .flip_mode = flips ? LSH_FLIP_DISTANCE : LSH_FLIP_NONE,
+        };
+        unsigned halves = 0;
+        double expected = 0;
+        if (flips && !demand->have_sums)
+            break;
+        cog_status status = fewest_halves(demand, &tried, halves_max, &halves, &expected, error);
+        if (status != COG_OK)
+            return status;
+        tried.tables = halves * (halves - 1) / 2;
+        if (halves == 0 || plan_cost(&tried, demand->rows) >= best_cost)
+            continue;
+        best_cost = plan_cost(&tried, demand->rows);
+        *options = tried;
+        *recall = expected;
+        *reached = true;
+    }
+    return COG_OK;
+}
+
+cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,
+                    cog_error *error) {
+    unsigned key_bits = 2;
+    while (key_bits + 2 <= LSH_KEY_BITS_MAX && (double)demand->rows > ldexp(1, (int)key_bits + 1))
+        key_bits += 2;
+    for (; key_bits >= 2; key_bits -= 2) {
+        bool reached = false;
+        if (demand->bits < key_bits)
+            continue;
+        cog_status status = plan_with_key(demand, key_bits, options, recall, &reached, error);
+        if (status != COG_OK || reached)
+            return status;
+    }
+    return error_set(error, COG_ERR_USAGE,
+                     "no tables over %u bits reach a recall of %g: use longer signatures, or the "
+                     "exact method",
+                     demand->bits, demand->recall);
+}
+
+/* ---- Bands of values ----------------------------------------------------------------------------
+ */
+
+double band_recall(double similarity, unsigned value_bits, unsigned band_values, unsigned bands) {
+    double agreement = similarity + (1 - similarity) * ldexp(1, -(int)value_bits);
+    return 1 - pow(1 - pow(agreement, band_values), bands);
+}
+
+/* Mean share of pairs below the threshold that become candidates, similarities taken as uniform. */
+static double false_share(double threshold, unsigned value_bits, unsigned band_values,
+                          unsigned bands) {
+    enum { STEPS = 64 };
+    double sum = 0;
+    for (int i = 0; i < STEPS; i++)
+        sum += band_recall(threshold * (i + 0.5) / STEPS, value_bits, band_values, bands);
+    return sum / STEPS;
+}
+
+double band_plan(double threshold, double recall, unsigned value_bits, unsigned value_count,
+                 unsigned *band_values, unsigned *bands) {
+    double least = INFINITY;
+    *band_values = 1;
+    *bands = value_count;
+    for (unsigned values = 1; values <= value_count; values++) {
+        unsigned needed = 1, most = value_count / values;
+        while (needed < most && band_recall(threshold, value_bits, values, needed) < recall)
+            needed++;
+        if (band_recall(threshold, value_bits, values, needed) < recall)
+            break; /* longer bands find fewer still */
+        double share = false_share(threshold, value_bits, values, needed);
+        if (share < least) {
+            least = share;
+            *band_values = values;
+            *bands = needed;
+        }
+    }
+    return band_recall(threshold, value_bits, *band_values, *bands);
+}

@@ -1,0 +1,84 @@
+/* How many of the true pairs a method will find, before it runs: the sliding window (equations 4
+ * and 5 of paper 000 as published, and a corrected model), and locality sensitive hashing with its
+ * flips and bands. */
+#ifndef COGNATE_PLAN_RECALL_MODEL_H
+#define COGNATE_PLAN_RECALL_MODEL_H
+
+#include "index/lsh_keys.h"
+
+/* ---- Sliding window ----------------------------------------------------------------------------
+ */
+
+struct window_setting {
+    unsigned bits;        /* D */
+    unsigned tables;      /* Q */
+    size_t window;        /* B */
+    uint32_t radius_bits; /* T */
+};
+
+/* Equation 4: two rows at this cosine share a prefix of n bits in at least one of m tables, if the
+ * tables had bits of their own. */
+double window_equation_4(double cosine, unsigned prefix_bits, unsigned tables);
+/* Equation 5: their distance is within T when they share the prefix. */
+double window_equation_5(double cosine, unsigned prefix_bits, unsigned bits, uint32_t radius_bits);
+/* The product, with a prefix of log2(C / B) bits, rounded down or up: the paper's range. */
+double window_recall_published(const struct window_setting *setting, size_t rows, double cosine,
+                               bool round_up);
+
+/* The corrected model. Three things differ from the published one. All tables are made of the same
+ * D bits: given the distance d of two rows, the first bit in which they differ in a random order
+ * follows from drawing without replacement, and only then are tables independent. Rows crowd: how
+ * many share a prefix with a row comes from measured distances, not from C / 2^n. And the window
+ * is where it is: two rows that differ first in bit l are as far apart as the rows between them.
+ *
+ * crowd[l] is the expected number of rows that share the first l bits of a random order with a row
+ * whose distances to all rows (or a sample, with `scale` rows for each) have this histogram. */
+enum { WINDOW_PREFIX_MAX = 64 };
+void window_crowd(const uint32_t *histogram, unsigned bits, double scale,
+                  double crowd[WINDOW_PREFIX_MAX + 1]);
+/* found[d], d = 0 .. radius_bits: probability that a row at distance d comes into the window in at
+ * least one table. */
+void window_found(const struct window_setting *setting, const double *crowd, double *found);
+/* The recall at a cosine: found[] over the binomial distribution of the distance. */
+double window_recall(const struct window_setting *setting, const double *found, double cosine);
+
+/* ---- Locality sensitive hashing -----------------------------------------------------------------
+ */
+
+/* Two rows whose bits agree with this probability share a key in at least one of the tables, no
+ * flips: tables have half-keys in common. With 1/2, the share of all rows that a query meets. */
+double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables);
+
+/* The same with flips, for pairs at the given cosines in turn: `samples` pairs of rows with normal
+ * sums are keyed as the join does it. Repeats exactly. */
+cog_status lsh_recall_simulated(const struct lsh_options *options, const double *cosines,
+                                size_t cosine_count, size_t samples, double *recall,
+                                cog_error *error);
+
+/* Candidates a query among so many unrelated rows. */
+double lsh_comparisons(const struct lsh_options *options, size_t rows);
+
+/* Settings for a stated recall of pairs at the given cosines (the threshold alone, where no others
+ * are known): K from the number of rows, then L and F with the fewest comparisons, distance flips
+ * on the query's side where there are sums. Where `bits` are too few for the recall, keys get
+ * shorter; *recall is what is expected. */
+struct lsh_demand {
+    size_t rows;
+    unsigned bits; /* of a signature */
+    bool have_sums;
+    double recall;
+    const double *cosines;
+    size_t cosine_count;
+};
+cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,
+                    cog_error *error);
+
+/* Minhash: two sets at this similarity agree in all values of at least one band. Values of v bits
+ * agree by chance in one of 2^v. */
+double band_recall(double similarity, unsigned value_bits, unsigned band_values, unsigned bands);
+/* Bands and values a band for a stated recall at the threshold with the fewest candidates below it;
+ * all values in bands of one where no choice reaches the recall. Returns the expected recall. */
+double band_plan(double threshold, double recall, unsigned value_bits, unsigned value_count,
+                 unsigned *band_values, unsigned *bands);
+
+#endif

@@ -1,0 +1,106 @@
+/* The sliding window's part of recall_model.h. */
+#include <math.h>
+#include <string.h>
+
+#include "plan/radius.h"
+#include "plan/recall_model.h"
+
+double window_equation_4(double cosine, unsigned prefix_bits, unsigned tables) {
+    double agreement = 1 - bit_flip_probability_cosine(cosine);
+    return 1 - pow(1 - pow(agreement, prefix_bits), tables);
+}
+
+double window_equation_5(double cosine, unsigned prefix_bits, unsigned bits, uint32_t radius_bits) {
+    return probability_within(bits - prefix_bits, bit_flip_probability_cosine(cosine),
+                              radius_bits < bits - prefix_bits ? radius_bits : bits - prefix_bits);
+}
+
+double window_recall_published(const struct window_setting *setting, size_t rows, double cosine,
+                               bool round_up) {
+    double exact = log2((double)rows / (double)setting->window);
+    double rounded = round_up ? ceil(exact) : floor(exact);
+    unsigned prefix_bits = rounded > 0 ? (unsigned)rounded : 0;
+    if (prefix_bits > setting->bits)
+        prefix_bits = setting->bits;
+    return window_equation_4(cosine, prefix_bits, setting->tables) *
+           window_equation_5(cosine, prefix_bits, setting->bits, setting->radius_bits);
+}
+
+void window_crowd(const uint32_t *histogram, unsigned bits, double scale,
+                  double crowd[WINDOW_PREFIX_MAX + 1]) {
+    memset(crowd, 0, (WINDOW_PREFIX_MAX + 1) * sizeof *crowd);
+    for (unsigned distance = 0; distance <= bits; distance++) {
+        double sharing = histogram[distance] * scale;
+        for (unsigned prefix = 0; prefix <= WINDOW_PREFIX_MAX && sharing > 0; prefix++) {
+            crowd[prefix] += sharing;
+            /* None of the first prefix + 1 bits is among the `distance` that differ. */
+            sharing *= prefix + distance < bits
+                           ? (double)(bits - distance - prefix) / (double)(bits - prefix)
+                           : 0;
+        }
+    }
+}
+
+/* Two rows part at a bit; behind it they agree in bits with probability 1 - rho. The position of
+ * one in its half of the block minus that of the other in its half is the sum of (c - b) / 2^i over
+ * the following bits: self-similar, so P(sum <= w) is a sum over the next bit. */
+static double offset_within(double w, double rho, int depth) {
+    if (w >= 1)
+        return 1;
+    if (w <= -1)
+        return 0;
+    if (depth == 0)
+        return (w + 1) / 2;
+    return (1 - rho) * offset_within(2 * w, rho, depth - 1) +
+           rho / 2 *
+               (offset_within(2 * w - 1, rho, depth - 1) +
+                offset_within(2 * w + 1, rho, depth - 1));
+}
+
+enum { OFFSET_DEPTH = 7, DISTANCE_STEPS = 32 };
+
+/* Probability that two rows at a distance come within the window in one table. */
+static double met_in_table(const struct window_setting *setting, const double *crowd,
+                           unsigned distance) {
+    const unsigned bits = setting->bits;
+    double rho = (double)distance / bits, sharing = 1, met = 0;
+    for (unsigned prefix = 0; prefix < WINDOW_PREFIX_MAX && prefix < bits; prefix++) {
+        double parting = sharing * distance / (double)(bits - prefix);
+        double half = crowd[prefix] / 2;
+        double reach = half > 0 ? (double)setting->window / half - 1 : 1;
+        met += parting * offset_within(reach, rho, OFFSET_DEPTH);
+        sharing -= parting;
+    }
+    return met + sharing;
+}
+
+void window_found(const struct window_setting *setting, const double *crowd, double *found) {
+    unsigned step = setting->radius_bits / DISTANCE_STEPS + 1;
+    double last = 0;
+    for (unsigned distance = 0;; distance += step) {
+        double met =
+            met_in_table(setting, crowd, distance < setting->bits ? distance : setting->bits);
+        double now = 1 - pow(1 - (met < 1 ? met : 1), setting->tables);
+        if (distance == 0)
+            found[0] = now;
+        for (unsigned i = 1; i <= step && distance; i++)
+            if (distance - step + i <= setting->radius_bits)
+                found[distance - step + i] = last + (now - last) * i / step;
+        last = now;
+        if (distance >= setting->radius_bits)
+            return;
+    }
+}
+
+double window_recall(const struct window_setting *setting, const double *found, double cosine) {
+    double p = bit_flip_probability_cosine(cosine), recall = 0;
+    if (p <= 0)
+        return found[0];
+    double log_ratio = log(p / (1 - p)), log_probability = setting->bits * log1p(-p);
+    for (unsigned distance = 0; distance <= setting->radius_bits && distance <= setting->bits;
+         distance++) {
+        recall += exp(log_probability) * found[distance];
+        log_probability += log((double)(setting->bits - distance) / (distance + 1)) + log_ratio;
+    }
+    return recall;
+}

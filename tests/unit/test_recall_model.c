@@ -1,0 +1,148 @@
+#include <math.h>
+
+#include "base/random.h"
+#include "hamming/hamming.h"
+#include "index/bit_permutation.h"
+#include "match/window_join.h"
+#include "plan/radius.h"
+#include "plan/recall_model.h"
+#include "test.h"
+
+static bool near(double x, double y, double tolerance) {
+    return fabs(x - y) <= tolerance;
+}
+
+TEST(recall_model_equations_4_and_5_are_the_papers) {
+    /* cos 0.3: theta / pi = 0.40303; (1 - that)^12 = 0.002046; 1 - (1 - 0.002046)^300 = 0.4592. */
+    double agreement = 1 - acos(0.3) / M_PI;
+    CHECK(near(window_equation_4(0.3, 12, 300), 1 - pow(1 - pow(agreement, 12), 300), 1e-12));
+    CHECK(near(window_equation_4(0.3, 12, 300), 0.459, 0.002));
+    CHECK(window_equation_4(1, 40, 1) == 1);
+    double sum = 0; /* binomial coefficients by Pascal's rule, D - n = 20 */
+    double choose[21][21] = {{0}};
+    for (int n = 0; n <= 20; n++)
+        for (int k = 0; k <= n; k++)
+            choose[n][k] = k == 0 || k == n ? 1 : choose[n - 1][k - 1] + choose[n - 1][k];
+    for (int i = 0; i <= 7; i++)
+        sum += choose[20][i] * pow(1 - agreement, i) * pow(agreement, 20 - i);
+    CHECK(near(window_equation_5(0.3, 4, 24, 7), sum, 1e-9));
+    struct window_setting setting = {.bits = 24, .tables = 3, .window = 10, .radius_bits = 7};
+    CHECK(near(window_recall_published(&setting, 200, 0.3, false),
+               window_equation_4(0.3, 4, 3) * sum, 1e-9)); /* log2(20) = 4.3 */
+    CHECK(near(window_recall_published(&setting, 200, 0.3, true),
+               window_equation_4(0.3, 5, 3) * window_equation_5(0.3, 5, 24, 7), 1e-9));
+}
+
+/* Rows of random bits, and for each of the first `pairs` a partner at cosine `cosine`. */
+static struct signatures_view make_pairs(struct random *random, size_t rows, size_t pairs,
+                                         double cosine, unsigned bits) {
+    size_t stride = signature_stride_bytes(bits);
+    uint8_t *data = calloc(rows, stride);
+    double p = bit_flip_probability_cosine(cosine);
+    for (size_t i = 0; i < rows * stride; i++)
+        data[i] = (uint8_t)random_next(random);
+    for (size_t row = 0; row < pairs; row++) {
+        uint8_t *partner = data + (rows - 1 - row) * stride;
+        memcpy(partner, data + row * stride, stride);
+        for (unsigned bit = 0; bit < bits; bit++)
+            if (random_unit(random) < p)
+                partner[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
+    }
+    return (struct signatures_view){data, rows, bits, stride};
+}
+
+TEST(recall_model_of_the_window_is_near_the_join) {
+    struct random random = random_seeded(61);
+    enum { ROWS = 6000, PAIRS = 1000, BITS = 256 };
+    static const double cosines[] = {0.5, 0.7, 0.9};
+    for (int i = 0; i < 3; i++) {
+        struct signatures_view rows = make_pairs(&random, ROWS, PAIRS, cosines[i], BITS);
+        uint32_t histogram[BITS + 1] = {0};
+        for (size_t row = 1; row < ROWS; row++)
+            histogram[hamming_distance(rows.data, signature_row(&rows, row), BITS)]++;
+        for (int size = 0; size < 2; size++) {
+            struct window_setting setting = {
+                .bits = BITS, .tables = 12, .window = size ? 100 : 20, .radius_bits = 100};
+            struct window_options options = {.tables = setting.tables,
+                                             .window = setting.window,
+                                             .radius_bits = setting.radius_bits,
+                                             .seed = 5};
+            struct match_list matches = {0};
+            CHECK_OK(window_join_self(&rows, &options, &matches, NULL, error));
+            size_t found = 0;
+            for (size_t m = 0; m < matches.count; m++)
+                found += matches.items[m].a + matches.items[m].b == ROWS - 1;
+            double crowd[WINDOW_PREFIX_MAX + 1], by_distance[101];
+            window_crowd(histogram, BITS, 1, crowd);
+            window_found(&setting, crowd, by_distance);
+            double expected = window_recall(&setting, by_distance, cosines[i]);
+            CHECK_MSG(near(expected, (double)found / PAIRS, 0.05),
+                      "cosine %g window %zu: model %.3f, join %.3f", cosines[i], setting.window,
+                      expected, (double)found / PAIRS);
+            match_list_free(&matches);
+        }
+        free((void *)rows.data);
+    }
+}
+
+TEST(recall_model_of_tables_is_the_simulation) {
+    for (unsigned tables = 1; tables <= 15; tables++) {
+        struct lsh_options options = {.key_bits = 8, .tables = tables};
+        static const double cosines[] = {0.75, 0.9};
+        for (int i = 0; i < 2; i++) {
+            double simulated, agreement = 1 - bit_flip_probability_cosine(cosines[i]);
+            CHECK_OK(lsh_recall_simulated(&options, &cosines[i], 1, 4000, &simulated, error));
+            CHECK_MSG(near(simulated, lsh_recall_plain(agreement, 8, tables), 0.03),
+                      "%u tables, cosine %g: %.3f and %.3f", tables, cosines[i], simulated,
+                      lsh_recall_plain(agreement, 8, tables));
+        }
+    }
+    /* Table 5 of paper 004 counts 112,347 comparisons in 300,000 rows for K = 4, L = 10. */
+    struct lsh_options options = {.key_bits = 4, .tables = 10};
+    CHECK(near(lsh_comparisons(&options, 300000), 110130, 100));
+}
+
+TEST(recall_plan_reaches_what_it_states) {
+    static const double cosines[] = {0.9};
+    for (int sums = 0; sums < 2; sums++) {
+        struct lsh_demand demand = {.rows = 100000,
+                                    .bits = 256,
+                                    .have_sums = sums,
+                                    .recall = 0.9,
+                                    .cosines = cosines,
+                                    .cosine_count = 1};
+        struct lsh_options options;
+        double expected, simulated;
+        CHECK_OK(lsh_plan(&demand, &options, &expected, error));
+        CHECK_OK(lsh_options_check(&options, 256, sums, error));
+        CHECK(expected >= 0.9);
+        CHECK_OK(lsh_recall_simulated(&options, cosines, 1, 4000, &simulated, error));
+        CHECK_MSG(simulated > 0.87, "stated 0.9, simulated %.3f", simulated);
+    }
+    struct lsh_demand hopeless = {
+        .rows = 1000, .bits = 2, .recall = 0.99, .cosines = (double[]){0.1}, .cosine_count = 1};
+    struct lsh_options options;
+    double expected;
+    cog_error problem;
+    CHECK(lsh_plan(&hopeless, &options, &expected, &problem) == COG_ERR_USAGE);
+}
+
+TEST(recall_plan_of_bands_is_the_best_of_all) {
+    static const double thresholds[] = {0.3, 0.5, 0.8, 0.95};
+    for (int i = 0; i < 4; i++) {
+        unsigned band_values, bands;
+        double reached = band_plan(thresholds[i], 0.95, 32, 128, &band_values, &bands);
+        CHECK(reached >= 0.95 && band_values * bands <= 128);
+        CHECK(near(reached, 1 - pow(1 - pow(thresholds[i], band_values), bands), 1e-6));
+        /* Every other choice misses the recall, or lets more pairs at half the threshold through.
+         */
+        double share = band_recall(thresholds[i] / 2, 32, band_values, bands);
+        for (unsigned values = 1; values <= 128; values++)
+            for (unsigned count = 1; count * values <= 128; count++)
+                CHECK(band_recall(thresholds[i], 32, values, count) < 0.95 ||
+                      band_recall(thresholds[i] / 2, 32, values, count) >= 0.999 * share);
+    }
+    unsigned band_values, bands;
+    CHECK(band_plan(0.01, 0.99, 32, 16, &band_values, &bands) < 0.99);
+    CHECK(band_values == 1 && bands == 16);
+}
