@@ -153,8 +153,8 @@ struct outcome {
 static struct outcome measure(const struct study *study, struct lsh_options options) {
     struct signatures_view test_bits = study->test_bits;
     test_bits.rows = options.key_bits <= 8 ? test_bits.rows / 10 : test_bits.rows;
-    struct lsh_collection test = {&test_bits, study->test_sums};
-    struct lsh_collection all = {&study->all_bits, study->all_sums};
+    struct lsh_collection test = {&test_bits, study->test_sums, 0};
+    struct lsh_collection all = {&study->all_bits, study->all_sums, 0};
     struct lsh_vectors vectors = {&study->test, &study->all};
     struct lsh_check check = {.measure = lsh_cosine, .context = &vectors, .threshold = THRESHOLD};
     struct match_list found = {0};

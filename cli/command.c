@@ -16,6 +16,8 @@ const enum option_id signature_options[] = {OPTION_SIGNATURE, OPTION_BITS,    OP
                                             OPTION_COUNT};
 const enum option_id pair_options[] = {OPTION_MEASURE, OPTION_THRESHOLD, OPTION_METHOD,
                                        OPTION_RECALL,  OPTION_NO_VERIFY, OPTION_COUNT};
+const enum option_id lsh_options[] = {OPTION_KEY_BITS,  OPTION_TABLES,    OPTION_FLIPS,
+                                      OPTION_FLIP_MODE, OPTION_FLIP_SIDE, OPTION_COUNT};
 const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY, OPTION_STATS,
                                       OPTION_QUIET,   OPTION_HELP,   OPTION_COUNT};
 
@@ -87,18 +89,49 @@ bool take_sign_options(const struct arguments *arguments, cog_signature_kind oth
     return take_signing(arguments, options);
 }
 
+static bool take_lsh_options(const struct arguments *arguments, cog_lsh_options *options) {
+    uint64_t key_bits = options->key_bits, tables = options->tables, flips = options->flips;
+    if (!number_option(arguments, OPTION_KEY_BITS, 2, 56, &key_bits) ||
+        !number_option(arguments, OPTION_TABLES, 1, 4096, &tables) ||
+        !number_option(arguments, OPTION_FLIPS, 0, 56, &flips))
+        return false;
+    *options = (cog_lsh_options){
+        (unsigned)key_bits, (unsigned)tables, (unsigned)flips,
+        (cog_flip_mode)choice_option(arguments, OPTION_FLIP_MODE, COG_FLIP_DISTANCE),
+        choice_option(arguments, OPTION_FLIP_SIDE, 0) == 1};
+    return true;
+}
+
+/* What was given on top of the options' own values. */
+static bool take_pairing(const struct arguments *arguments, cog_pairs_options *options) {
+    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_EXACT, COG_METHOD_FLAT,
+                                         COG_METHOD_LSH};
+    int kind = choice_option(arguments, OPTION_SIGNATURE, (int)options->sign.signature.kind);
+    if (kind != (int)options->sign.signature.kind)
+        cog_signature_options_init(&options->sign.signature, (cog_signature_kind)kind);
+    options->method = methods[choice_option(arguments, OPTION_METHOD, 0)];
+    options->verify = !has_option(arguments, OPTION_NO_VERIFY);
+    return take_signing(arguments, &options->sign) && take_lsh_options(arguments, &options->lsh) &&
+           real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold) &&
+           real_option(arguments, OPTION_RECALL, 0, 1, &options->recall);
+}
+
 bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise,
                         cog_pairs_options *options) {
     int measure = choice_option(arguments, OPTION_MEASURE, (int)otherwise);
     cog_pairs_options_init(options, (cog_measure)measure);
-    int kind = choice_option(arguments, OPTION_SIGNATURE, (int)options->sign.signature.kind);
-    if (kind != (int)options->sign.signature.kind)
-        cog_signature_options_init(&options->sign.signature, (cog_signature_kind)kind);
-    options->method = (cog_method)choice_option(arguments, OPTION_METHOD, COG_METHOD_AUTO);
-    options->verify = !has_option(arguments, OPTION_NO_VERIFY);
-    return take_signing(arguments, &options->sign) &&
-           real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold) &&
-           real_option(arguments, OPTION_RECALL, 0, 1, &options->recall);
+    return take_pairing(arguments, options);
+}
+
+bool take_related_options(const struct arguments *arguments, cog_related_options *options) {
+    uint64_t min_urls;
+    cog_related_options_init(options);
+    min_urls = options->min_urls;
+    if (!take_pairing(arguments, &options->pairs) ||
+        !number_option(arguments, OPTION_MIN_URLS, 1, UINT32_MAX, &min_urls))
+        return false;
+    options->min_urls = (unsigned)min_urls;
+    return true;
 }
 
 static volatile sig_atomic_t interrupted;

@@ -24,8 +24,8 @@ struct command {
     int (*run)(const struct arguments *arguments);
 };
 
-extern const struct command command_eval, command_dedup, command_pairs, command_sign,
-    command_lexicon;
+extern const struct command command_eval, command_dedup, command_pairs, command_related,
+    command_sign, command_lexicon;
 extern const struct command command_index, command_search;
 extern const struct command command_link;
 
@@ -33,7 +33,7 @@ extern const struct command *const commands[]; /* ends with NULL */
 
 /* Groups of options that several commands take. */
 extern const enum option_id input_options[], term_options[], weight_options[], signature_options[],
-    pair_options[], run_options[];
+    pair_options[], lsh_options[], run_options[];
 
 /* False after printing what is wrong. */
 bool take_input_options(const struct arguments *arguments, cog_input_options *options);
@@ -49,6 +49,7 @@ bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise
 /* Everything but the index's own method. */
 bool take_index_options(const struct arguments *arguments, cog_index_options *options);
 bool take_search_options(const struct arguments *arguments, cog_search_options *options);
+bool take_related_options(const struct arguments *arguments, cog_related_options *options);
 bool take_run_options(const struct arguments *arguments, cog_run_options *run);
 
 /* Whether the name is that of a numpy file. */

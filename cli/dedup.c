@@ -2,8 +2,9 @@
 
 static const enum option_id own_options[] = {OPTION_OUTPUT, OPTION_CLUSTERS, OPTION_REJECTS,
                                              OPTION_KEEP,   OPTION_GROUPING, OPTION_COUNT};
-static const option_set sets[] = {own_options,    pair_options,      input_options, term_options,
-                                  weight_options, signature_options, run_options,   NULL};
+static const option_set sets[] = {own_options,       pair_options, lsh_options,
+                                  input_options,     term_options, weight_options,
+                                  signature_options, run_options,  NULL};
 
 struct dedup_arguments {
     cog_input_options input;

@@ -4,8 +4,9 @@
 
 static const enum option_id own_options[] = {OPTION_AGAINST, OPTION_RADIUS, OPTION_OUTPUT,
                                              OPTION_FORMAT, OPTION_COUNT};
-static const option_set sets[] = {own_options,    pair_options,      input_options, term_options,
-                                  weight_options, signature_options, run_options,   NULL};
+static const option_set sets[] = {own_options,       pair_options, lsh_options,
+                                  input_options,     term_options, weight_options,
+                                  signature_options, run_options,  NULL};
 
 struct pairs_arguments {
     cog_input_options input;

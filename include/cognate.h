@@ -232,7 +232,24 @@ typedef enum cog_method {
     COG_METHOD_EXACT,  /* the true measure on vectors and sets, no pair missed */
     COG_METHOD_FLAT,   /* all signatures against all, then the true measure of what is near */
     COG_METHOD_SLICES, /* lists of rows by slices of their signatures; of an index only */
+    COG_METHOD_LSH,    /* rows that share a key in a hash table, then their true measure */
 } cog_method;
+
+typedef enum cog_flip_mode {
+    COG_FLIP_DISTANCE, /* the bits whose sums are nearest to zero */
+    COG_FLIP_RANDOM,
+    COG_FLIP_ACROSS, /* the likeliest flips of all tables together */
+} cog_flip_mode;
+
+/* Hash tables. Without key_bits and tables, the size of the collection and the wanted recall
+ * choose. */
+typedef struct cog_lsh_options {
+    unsigned key_bits; /* K; even */
+    unsigned tables;   /* L; for minhash values of more than one bit, the number of bands */
+    unsigned flips;    /* F: extra keys a table, one flipped bit each */
+    cog_flip_mode flip_mode;
+    bool flip_both; /* rows in the tables are flipped as well as queries */
+} cog_lsh_options;
 
 typedef struct cog_pairs_options {
     cog_measure measure;
@@ -241,6 +258,7 @@ typedef struct cog_pairs_options {
     double recall;         /* what signatures aim for: the radius is as wide as that takes */
     bool verify;           /* false: signatures decide, and similarities are estimates */
     cog_sign_options sign; /* terms and weights; the signature where the method uses one */
+    cog_lsh_options lsh;
 } cog_pairs_options;
 /* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024. */
 COG_API void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure);
@@ -270,6 +288,17 @@ typedef enum cog_output_format { COG_OUTPUT_TSV, COG_OUTPUT_JSONL } cog_output_f
 /* "-" is standard output; a file appears whole or not at all. */
 COG_API cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format,
                                    const char *path, cog_error *error);
+
+/* Related queries of a log (COG_FORMAT_QUERYLOG): pairs whose vectors of clicked URLs are alike. */
+typedef struct cog_related_options {
+    cog_pairs_options pairs;
+    unsigned min_urls; /* queries with fewer distinct clicked URLs are left out */
+} cog_related_options;
+/* Cosine of clicks at 0.7, queries with six URLs or more. */
+COG_API void cog_related_options_init(cog_related_options *options);
+COG_API cog_status cog_related_find(cog_documents *documents, const cog_related_options *options,
+                                    const cog_run_options *run, cog_pairs **pairs,
+                                    cog_report *report, cog_error *error);
 
 /* ---- Signatures that exist already
  * --------------------------------------------------------------------- */

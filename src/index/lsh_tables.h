@@ -7,15 +7,18 @@
 #include "index/key_table.h"
 #include "index/lsh_keys.h"
 
-/* A collection and, for flips by distance, the sums behind its bits: rows * bits of them. Borrowed.
- */
+/* A collection and, for flips by distance, the sums behind its bits, or behind as many of the first
+ * bits as the keys are taken from. Borrowed. */
 struct lsh_collection {
     const struct signatures_view *signatures;
-    const float *sums; /* may be NULL */
+    const float *sums;  /* may be NULL */
+    size_t sums_stride; /* sums a row; 0: as many as bits */
 };
 
 static inline const float *lsh_sums(const struct lsh_collection *collection, size_t row) {
-    return collection->sums ? collection->sums + row * collection->signatures->bits : NULL;
+    size_t stride =
+        collection->sums_stride ? collection->sums_stride : collection->signatures->bits;
+    return collection->sums ? collection->sums + row * stride : NULL;
 }
 
 struct lsh_tables {

@@ -4,17 +4,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "evaluate/recall_sample.h"
 #include "hamming/hamming.h"
 #include "job/corpus_sign.h"
-#include "job/recall_report.h"
+#include "job/pair_recall.h"
 #include "job/report.h"
-#include "match/cosine_join.h"
 #include "match/flat_join.h"
-#include "match/jaccard_join.h"
 #include "plan/radius.h"
-
-enum { SAMPLE_ROWS = 1000 };
 
 /* ---- Candidates and their verification
  * ------------------------------------------------------------ */
@@ -69,66 +64,6 @@ static void verify_matches(const struct pair_task *task, struct match_list *matc
     matches->count = kept;
 }
 
-/* ---- Measured recall
- * ------------------------------------------------------------------------------- */
-
-static bool is_listed(const struct match_list *matches, uint32_t a, uint32_t b) {
-    size_t low = 0, high = matches->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct match *match = &matches->items[middle];
-        if (match->a < a || (match->a == a && match->b < b))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < matches->count && matches->items[low].a == a && matches->items[low].b == b;
-}
-
-/* The true matches of the sampled rows with all others, by the exact join. */
-static cog_status find_truth(const struct pair_task *task, const uint32_t *sample, size_t rows,
-                             struct match_list *truth, cog_error *error) {
-    struct join_options options = {task->options.threshold, task->threads, NULL};
-    size_t other = task->sides - 1;
-    struct sparse_matrix vectors = {0};
-    struct set_collection sets = {0};
-    cog_status status;
-    if (task->options.measure == COG_MEASURE_COSINE)
-        status = sparse_matrix_select(&task->vectors[0], sample, rows, &vectors)
-                     ? cosine_join_cross(&vectors, &task->vectors[other], &options, truth, error)
-                     : error_memory(error, rows, "the recall sample");
-    else
-        status = set_collection_select(&task->sets[0], sample, rows, &sets)
-                     ? jaccard_join_cross(&sets, &task->sets[other], &options, truth, error)
-                     : error_memory(error, rows, "the recall sample");
-    sparse_matrix_free(&vectors);
-    set_collection_free(&sets);
-    return status;
-}
-
-static cog_status measure_recall(const struct pair_task *task, const struct match_list *matches,
-                                 cog_error *error) {
-    uint32_t sample[SAMPLE_ROWS];
-    struct match_list truth = {0};
-    size_t rows = recall_sample_rows(task->corpora[0].rows, SAMPLE_ROWS,
-                                     task->options.sign.signature.seed, sample);
-    cog_status status = find_truth(task, sample, rows, &truth, error);
-    uint64_t hits = 0, trials = 0;
-    for (size_t i = 0; i < truth.count; i++) {
-        uint32_t a = sample[truth.items[i].a], b = truth.items[i].b;
-        if (task->sides == 1 && a == b)
-            continue;
-        bool swap = task->sides == 1 && b < a;
-        trials++;
-        hits += is_listed(matches, swap ? b : a, swap ? a : b);
-    }
-    match_list_free(&truth);
-    if (status != COG_OK)
-        return status;
-    report_recall(task->report, hits, trials, rows, "pairs", "rows");
-    return COG_OK;
-}
-
 cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
     struct signatures_view views[2] = {{0}};
     uint32_t radius = 0;
@@ -152,5 +87,5 @@ cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, c
     task->has_distances = true;
     task->estimates = !task->options.verify;
     verify_matches(task, matches);
-    return measure_recall(task, matches, error);
+    return pair_recall_measure(task, matches, error);
 }

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/flat_pairs.h"
+#include "job/lsh_pairs.h"
 #include "job/recall_report.h"
 #include "job/report.h"
 #include "match/cosine_join.h"
@@ -16,7 +17,6 @@
  * cosine that is nearer to the threshold than that counts as reaching it. */
 static const double cosine_precision = 2e-7;
 
-/* Documents with fewer weighted terms are compared by their term sets. */
 enum { SHORT_DOCUMENT_TERMS = 5 };
 
 void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
@@ -37,6 +37,7 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
                           const cog_run_options *run, cog_report *report, cog_error *error) {
     task->options = *options;
     task->sides = sides;
+    task->short_terms = SHORT_DOCUMENT_TERMS;
     task->given_threshold = options->threshold;
     task->run = run;
     task->report = report;
@@ -124,9 +125,9 @@ static cog_status mark_short_rows(struct pair_task *task, cog_error *error) {
     if (total)
         report_notice(
             task->report,
-            "%llu documents have fewer than %d weighted terms; they are compared by their "
+            "%llu documents have fewer than %u weighted terms; they are compared by their "
             "term sets",
-            (unsigned long long)total, SHORT_DOCUMENT_TERMS);
+            (unsigned long long)total, task->short_terms);
     return COG_OK;
 }
 
@@ -142,9 +143,9 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
         status = corpus_sets(corpora, task->sides, task->statistics, task->selected, task->threads,
                              task->sets, error);
     } else {
-        status = corpus_vectors(corpora, task->sides, task->statistics, &task->weighting,
-                                SHORT_DOCUMENT_TERMS, task->selected, task->threads, task->vectors,
-                                error);
+        status =
+            corpus_vectors(corpora, task->sides, task->statistics, &task->weighting,
+                           task->short_terms, task->selected, task->threads, task->vectors, error);
         if (status == COG_OK)
             status = mark_short_rows(task, error);
     }
@@ -206,11 +207,15 @@ static cog_status join_exactly(struct pair_task *task, struct match_list *matche
 
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
     uint64_t start = clock_ns();
-    bool exact = task->options.method == COG_METHOD_EXACT;
-    report_text(task->report, "method", exact ? "exact" : "flat");
+    static const struct {
+        const char *name;
+        cog_status (*join)(struct pair_task *task, struct match_list *matches, cog_error *error);
+    } methods[] = {[COG_METHOD_EXACT] = {"exact", join_exactly},
+                   [COG_METHOD_FLAT] = {"flat", flat_pairs_join},
+                   [COG_METHOD_LSH] = {"lsh", lsh_pairs_join}};
+    report_text(task->report, "method", methods[task->options.method].name);
     report_number(task->report, "threshold", task->given_threshold);
-    cog_status status =
-        exact ? join_exactly(task, matches, error) : flat_pairs_join(task, matches, error);
+    cog_status status = methods[task->options.method].join(task, matches, error);
     if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE)
         status = join_short_rows(task, matches, error);
     report_number(task->report, "matches", (double)matches->count);

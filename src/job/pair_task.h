@@ -15,6 +15,7 @@ struct pair_task {
     struct weighting weighting;
     const cog_run_options *run;
     unsigned threads;
+    unsigned short_terms; /* rows with fewer weighted terms are compared by their term sets */
     cog_report *report;
     size_t sides; /* 1: inside a collection, 2: between two */
     struct corpus corpora[2];

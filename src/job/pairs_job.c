@@ -9,20 +9,12 @@
 #include "base/output.h"
 #include "hamming/signatures.h"
 #include "job/escape.h"
-#include "job/pair_task.h"
+#include "job/pairs_handle.h"
 #include "job/recall_report.h"
 #include "job/report.h"
 #include "job/signature_handle.h"
 #include "match/flat_join.h"
 #include "match/multisort_join.h"
-
-struct cog_pairs {
-    struct match_list matches;
-    struct corpus corpora[2]; /* for the ids; empty where rows have none */
-    int sides;
-    bool estimates, has_distances, has_ids;
-    char number[24]; /* the id of a row without one */
-};
 
 void cog_pairs_free(cog_pairs *pairs) {
     if (!pairs)
@@ -31,6 +23,16 @@ void cog_pairs_free(cog_pairs *pairs) {
     corpus_free(&pairs->corpora[0]);
     corpus_free(&pairs->corpora[1]);
     free(pairs);
+}
+
+void pairs_take_task(cog_pairs *pairs, struct pair_task *task) {
+    pairs->sides = (int)task->sides;
+    pairs->estimates = task->estimates;
+    pairs->has_distances = task->has_distances;
+    pairs->has_ids = true;
+    memcpy(pairs->corpora, task->corpora, sizeof pairs->corpora);
+    memset(task->corpora, 0, sizeof task->corpora);
+    report_number(task->report, "peak_memory_bytes", (double)memory_peak_bytes());
 }
 
 static cog_status run_task(struct pair_task *task, cog_documents *const *documents,
@@ -57,13 +59,7 @@ cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
     if (status == COG_OK)
         status = run_task(&task, both, &pairs->matches, error);
     if (status == COG_OK) {
-        pairs->sides = (int)task.sides;
-        pairs->estimates = task.estimates;
-        pairs->has_distances = task.has_distances;
-        pairs->has_ids = true;
-        memcpy(pairs->corpora, task.corpora, sizeof pairs->corpora);
-        memset(task.corpora, 0, sizeof task.corpora);
-        report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+        pairs_take_task(pairs, &task);
         *result = pairs;
     } else {
         cog_pairs_free(pairs);

@@ -75,11 +75,13 @@ static cog_status pair_meets(struct simulation *simulation, bool *meets, cog_err
             return status;
     }
     *meets = false;
-    for (size_t i = 0; i < counts[0]; i++)
-        for (size_t j = 0; j < counts[1]; j++)
-            if (simulation->keys[0][i].table == simulation->keys[1][j].table &&
-                simulation->keys[0][i].key == simulation->keys[1][j].key)
-                *meets = true;
+    for (size_t i = 0; i < counts[0] && !*meets; i++) {
+        struct lsh_key key = simulation->keys[0][i];
+        *meets = key.key == simulation->keys[1][key.table].key;
+        for (size_t j = options->tables; j < counts[1] && !*meets; j++)
+            *meets = key.table == simulation->keys[1][j].table &&
+                     key.key == simulation->keys[1][j].key;
+    }
     return COG_OK;
 }
 

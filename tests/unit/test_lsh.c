@@ -122,7 +122,7 @@ static uint32_t plain_hamming(const struct sample *x, size_t a, const struct sam
 static bool agrees_cross(const struct sample *x, const struct sample *y,
                          const struct lsh_options *options, uint32_t radius_bits,
                          unsigned threads) {
-    struct lsh_collection queries = {&x->view, x->sums}, rows = {&y->view, y->sums};
+    struct lsh_collection queries = {&x->view, x->sums, 0}, rows = {&y->view, y->sums, 0};
     struct lsh_check check = {.radius_bits = radius_bits};
     struct match_list matches = {0};
     struct lsh_work work;
@@ -148,7 +148,7 @@ static bool agrees_cross(const struct sample *x, const struct sample *y,
 
 static bool agrees_self(const struct sample *x, const struct lsh_options *options,
                         uint32_t radius_bits, unsigned threads) {
-    struct lsh_collection rows = {&x->view, x->sums};
+    struct lsh_collection rows = {&x->view, x->sums, 0};
     struct lsh_check check = {.radius_bits = radius_bits};
     struct match_list matches = {0};
     bool agree = lsh_join_self(&rows, options, &check, threads, &matches, NULL, NULL) == COG_OK;
@@ -292,7 +292,7 @@ TEST(lsh_bands_meet_where_all_values_are_equal) {
                 }
             }
         struct signatures_view view = {data, ROWS, bits, stride};
-        struct lsh_collection rows = {&view, NULL};
+        struct lsh_collection rows = {&view, NULL, 0};
         struct lsh_options options = {.tables = 4, .band_values = 3, .value_bits = value_bits};
         struct lsh_check check = {.radius_bits = bits};
         struct match_list matches = {0};
@@ -324,7 +324,7 @@ static double even_measure(void *context, uint32_t a, uint32_t b) {
 TEST(lsh_matches_carry_the_true_measure) {
     struct random random = random_seeded(55);
     struct sample sample = make_sample(&random, 64, 300);
-    struct lsh_collection rows = {&sample.view, sample.sums};
+    struct lsh_collection rows = {&sample.view, sample.sums, 0};
     struct lsh_options options = {
         .key_bits = 4, .tables = 3, .flips = 1, .flip_mode = LSH_FLIP_DISTANCE};
     struct lsh_check everything = {.radius_bits = 64};

@@ -1,0 +1,64 @@
+#include "command.h"
+
+static const enum option_id own_options[] = {
+    OPTION_MIN_URLS, OPTION_OUTPUT, OPTION_FORMAT, OPTION_THRESHOLD, OPTION_METHOD,
+    OPTION_RECALL,   OPTION_STRICT, OPTION_BITS,   OPTION_SEED,      OPTION_COUNT};
+static const option_set sets[] = {own_options, lsh_options, run_options, NULL};
+
+struct related_arguments {
+    cog_input_options input;
+    cog_related_options related;
+    cog_run_options run;
+};
+
+static bool take_arguments(const struct arguments *arguments, struct related_arguments *taken) {
+    if (!take_input_options(arguments, &taken->input) ||
+        !take_related_options(arguments, &taken->related) ||
+        !take_run_options(arguments, &taken->run))
+        return false;
+    taken->input.format = COG_FORMAT_QUERYLOG;
+    if (arguments->word_count == 0)
+        return usage_error(arguments, "no input; give query logs, folders, or -");
+    return true;
+}
+
+static int run(const struct arguments *arguments) {
+    struct related_arguments taken;
+    if (!take_arguments(arguments, &taken))
+        return EXIT_USAGE;
+    cog_error error = {0};
+    cog_report *report = NULL;
+    cog_documents *documents = NULL;
+    cog_pairs *pairs = NULL;
+    const char *output = arguments->values[OPTION_OUTPUT];
+    int format = choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV);
+    cog_status status = cog_report_create(&report, &error);
+    if (status == COG_OK)
+        status = cog_documents_open(&taken.input, arguments->words, arguments->word_count,
+                                    &documents, &error);
+    if (status == COG_OK)
+        status = cog_related_find(documents, &taken.related, &taken.run, &pairs, report, &error);
+    if (status == COG_OK)
+        status = cog_pairs_write(pairs, (cog_output_format)format, output ? output : "-", &error);
+    int code = finish_job(arguments, status, &error, report);
+    if (code == EXIT_DONE && cog_pairs_count(pairs) == 0)
+        code = EXIT_NOTHING;
+    cog_pairs_free(pairs);
+    cog_documents_close(documents);
+    cog_report_free(report);
+    return code;
+}
+
+const struct command command_related = {
+    "related",
+    "LOG... [OPTIONS]",
+    "related queries from a query log",
+    "Reads query logs in the columns of AOL's (AnonID, Query, QueryTime, ItemRank, ClickURL), or\n"
+    "query TAB url TAB clicks, and lists the pairs of queries whose clicks are alike: the cosine "
+    "of\n"
+    "their vectors of clicked URLs, weighted by clicks, is at or above the threshold (0.7). "
+    "Queries\n"
+    "with five or fewer distinct URLs say too little and are left out; see --min-urls.",
+    sets,
+    run,
+};

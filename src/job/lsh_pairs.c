@@ -1,0 +1,285 @@
+#include "job/lsh_pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "job/pair_recall.h"
+#include "job/report.h"
+#include "match/lsh_join.h"
+#include "plan/radius.h"
+#include "plan/recall_model.h"
+
+enum { SIGN_GRAIN = 256 };
+
+/* The rows of a side that have terms to compare, and their signatures. */
+struct lsh_side {
+    uint32_t *rows;
+    size_t count;
+    struct signatures_view view;
+    float *sums;
+    size_t sums_stride;
+};
+
+struct lsh_pairs {
+    struct pair_task *task;
+    struct lsh_options options;
+    struct lsh_side sides[2];
+};
+
+static bool has_terms(const struct pair_task *task, size_t side, size_t row) {
+    if (task->options.measure == COG_MEASURE_JACCARD)
+        return task->sets[side].sizes[row] > 0;
+    return task->vectors[side].offsets[row + 1] > task->vectors[side].offsets[row];
+}
+
+static cog_status list_rows(const struct pair_task *task, size_t number, struct lsh_side *side,
+                            cog_error *error) {
+    size_t rows = task->corpora[number].rows;
+    side->rows = memory_array(rows, sizeof *side->rows);
+    if (!side->rows)
+        return error_memory(error, rows * sizeof *side->rows, "rows");
+    for (size_t row = 0; row < rows; row++)
+        if (has_terms(task, number, row))
+            side->rows[side->count++] = (uint32_t)row;
+    return COG_OK;
+}
+
+/* ---- Settings -----------------------------------------------------------------------------------
+ */
+
+/* Distances from hyperplanes stand behind the bits of sums only. */
+static bool has_sums(const struct pair_task *task) {
+    return task->options.sign.signature.kind != COG_SIGNATURE_MINHASH;
+}
+
+static cog_status check_signature(const struct pair_task *task, cog_error *error) {
+    bool minhash = task->options.sign.signature.kind == COG_SIGNATURE_MINHASH;
+    if (minhash == (task->options.measure == COG_MEASURE_JACCARD))
+        return task->options.verify
+                   ? COG_OK
+                   : error_set(error, COG_ERR_USAGE,
+                               "lsh checks every candidate by its true measure: leave out "
+                               "--no-verify, or use the method flat");
+    return error_set(error, COG_ERR_USAGE,
+                     minhash
+                         ? "minhash signatures do not tell a cosine: use rp, simhash or topsig, "
+                           "or --measure jaccard"
+                         : "keys tell a Jaccard coefficient only of minhash signatures: use "
+                           "--signature minhash");
+}
+
+static enum lsh_flip_mode flip_mode(const cog_lsh_options *given) {
+    static const enum lsh_flip_mode modes[] = {LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM, LSH_FLIP_ACROSS};
+    return given->flips ? modes[given->flip_mode] : LSH_FLIP_NONE;
+}
+
+static cog_status plan_bands(struct lsh_pairs *pairs, double *expected) {
+    const cog_pairs_options *options = &pairs->task->options;
+    const cog_signature_options *signature = &options->sign.signature;
+    unsigned values = signature->bits / signature->value_bits;
+    pairs->options = (struct lsh_options){.value_bits = signature->value_bits};
+    *expected = band_plan(options->threshold, options->recall, signature->value_bits, values,
+                          &pairs->options.band_values, &pairs->options.tables);
+    if (options->lsh.tables) {
+        pairs->options.tables = options->lsh.tables;
+        pairs->options.band_values =
+            values / options->lsh.tables ? values / options->lsh.tables : 1;
+        *expected = band_recall(options->threshold, signature->value_bits,
+                                pairs->options.band_values, pairs->options.tables);
+    }
+    return COG_OK;
+}
+
+/* The cosine at which bits differ as often as they do at the threshold. */
+static double threshold_cosine(const struct pair_task *task) {
+    double threshold = task->options.threshold;
+    return task->options.measure == COG_MEASURE_COSINE
+               ? threshold
+               : cos(M_PI * bit_flip_probability_jaccard(threshold));
+}
+
+static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
+    const struct pair_task *task = pairs->task;
+    const cog_lsh_options *given = &task->options.lsh;
+    double cosine = threshold_cosine(task);
+    if (given->tables || given->key_bits) {
+        enum { SAMPLES = 1000, DEFAULT_KEY_BITS = 16, DEFAULT_TABLES = 10 };
+        pairs->options = (struct lsh_options){
+            .key_bits = given->key_bits ? given->key_bits : DEFAULT_KEY_BITS,
+            .tables = given->tables ? given->tables : DEFAULT_TABLES,
+            .flips = given->flips,
+            .flip_mode = flip_mode(given),
+            .flip_both = given->flip_both,
+            .seed = task->options.sign.signature.seed,
+        };
+        cog_status status = lsh_options_check(&pairs->options, task->options.sign.signature.bits,
+                                              has_sums(task), error);
+        return status == COG_OK
+                   ? lsh_recall_simulated(&pairs->options, &cosine, 1, SAMPLES, expected, error)
+                   : status;
+    }
+    struct lsh_demand demand = {.rows = pairs->sides[task->sides - 1].count,
+                                .bits = task->options.sign.signature.bits,
+                                .have_sums = has_sums(task),
+                                .recall =
+                                    task->options.recall < 0.995 ? task->options.recall : 0.995,
+                                .cosines = &cosine,
+                                .cosine_count = 1};
+    return lsh_plan(&demand, &pairs->options, expected, error);
+}
+
+static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {
+    const cog_signature_options *signature = &pairs->task->options.sign.signature;
+    cog_report *report = pairs->task->report;
+    double expected = 0;
+    cog_status status = signature->kind == COG_SIGNATURE_MINHASH && signature->value_bits > 1
+                            ? plan_bands(pairs, &expected)
+                            : plan_bits(pairs, &expected, error);
+    if (status != COG_OK)
+        return status;
+    report_number(report, "key_bits", pairs->options.key_bits);
+    report_number(report, "band_values", pairs->options.band_values);
+    report_number(report, "tables", pairs->options.tables);
+    report_number(report, "flips", pairs->options.flips);
+    report_number(report, "expected_recall_at_threshold", expected);
+    return COG_OK;
+}
+
+/* ---- Signatures ---------------------------------------------------------------------------------
+ */
+
+struct row_signing {
+    const struct corpus *corpus;
+    struct lsh_side *side;
+    struct text_signer text_signer;
+    uint8_t *signatures;
+    size_t bits;
+};
+
+/* Frequencies as repetitions, where the signer takes terms as they come. */
+static bool repeat_terms(const struct bag_view *bag, struct term_list *terms, size_t *capacity) {
+    if (!memory_grow((void **)&terms->hashes, capacity, (size_t)bag->length + 1,
+                     sizeof *terms->hashes))
+        return false;
+    terms->count = 0;
+    for (size_t i = 0; i < bag->count; i++)
+        for (uint32_t n = bag->frequencies ? bag->frequencies[i] : 1; n > 0; n--)
+            terms->hashes[terms->count++] = bag->hashes[i];
+    return true;
+}
+
+static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t end,
+                            cog_error *error) {
+    (void)worker;
+    const struct row_signing *signing = context;
+    const struct lsh_side *side = signing->side;
+    struct text_signer_scratch scratch;
+    struct term_list terms = {0};
+    size_t capacity = 0, term_count;
+    float *sums = side->sums ? memory_array(signing->bits, sizeof *sums) : NULL;
+    cog_status status = text_signer_scratch_init(&scratch, &signing->text_signer, error);
+    if (status == COG_OK && side->sums && !sums)
+        status = error_memory(error, signing->bits * sizeof *sums, "sums");
+    for (size_t i = begin; i < end && status == COG_OK; i++) {
+        struct bag_view bag = corpus_bag(signing->corpus, side->rows[i]);
+        if (!text_signer_wants_bags(&signing->text_signer) &&
+            !repeat_terms(&bag, &terms, &capacity)) {
+            status = error_memory(error, bag.length * sizeof *terms.hashes, "terms");
+            break;
+        }
+        status = text_signer_sign(&signing->text_signer, &scratch, &terms, &bag,
+                                  signing->signatures + i * side->view.stride_bytes, sums,
+                                  &term_count, error);
+        if (sums)
+            memcpy(side->sums + i * side->sums_stride, sums, side->sums_stride * sizeof *sums);
+    }
+    free(terms.hashes);
+    free(sums);
+    text_signer_scratch_reset(&scratch);
+    return status;
+}
+
+static cog_status sign_side(const struct lsh_pairs *pairs, size_t number, struct lsh_side *side,
+                            cog_error *error) {
+    struct pair_task *task = pairs->task;
+    unsigned bits = task->options.sign.signature.bits;
+    size_t stride_bytes = signature_stride_bytes(bits);
+    struct row_signing signing = {.corpus = &task->corpora[number], .side = side, .bits = bits};
+    cog_statistics statistics = {task->statistics, {0}};
+    signing.signatures = memory_array(side->count, stride_bytes);
+    side->view = (struct signatures_view){signing.signatures, side->count, bits, stride_bytes};
+    if (pairs->options.flip_mode >= LSH_FLIP_DISTANCE) {
+        side->sums_stride = lsh_bits_used(&pairs->options);
+        side->sums = memory_array(side->count, side->sums_stride * sizeof *side->sums);
+    }
+    if (!signing.signatures || (side->sums_stride && !side->sums))
+        return error_memory(error, side->count * (stride_bytes + 4 * side->sums_stride),
+                            "signatures");
+    cog_status status = options_record_terms(&task->options.sign.terms, &statistics.terms, error);
+    if (status == COG_OK)
+        status = text_signer_init(&signing.text_signer, &task->options.sign, &statistics, error);
+    if (status == COG_OK)
+        status = parallel_for(task->threads, side->count, SIGN_GRAIN, sign_rows, &signing, error);
+    text_signer_reset(&signing.text_signer);
+    settings_free(&statistics.terms);
+    return status;
+}
+
+/* ---- The join -----------------------------------------------------------------------------------
+ */
+
+static double measure(void *context, uint32_t a, uint32_t b) {
+    const struct lsh_pairs *pairs = context;
+    const struct lsh_side *last = &pairs->sides[pairs->task->sides - 1];
+    return pair_task_similarity(pairs->task, pairs->sides[0].rows[a], last->rows[b]);
+}
+
+static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches,
+                             cog_error *error) {
+    struct pair_task *task = pairs->task;
+    struct lsh_check check = {
+        .measure = measure, .context = pairs, .threshold = task->options.threshold};
+    struct lsh_work work = {0};
+    struct lsh_collection collections[2];
+    for (int side = 0; side < 2; side++)
+        collections[side] = (struct lsh_collection){
+            &pairs->sides[side].view, pairs->sides[side].sums, pairs->sides[side].sums_stride};
+    cog_status status = task->sides == 2
+                            ? lsh_join_cross(&collections[0], &collections[1], &pairs->options,
+                                             &check, task->threads, matches, &work, error)
+                            : lsh_join_self(&collections[0], &pairs->options, &check, task->threads,
+                                            matches, &work, error);
+    if (status != COG_OK)
+        return status;
+    for (size_t i = 0; i < matches->count; i++) {
+        matches->items[i].a = pairs->sides[0].rows[matches->items[i].a];
+        matches->items[i].b = pairs->sides[task->sides - 1].rows[matches->items[i].b];
+    }
+    report_number(task->report, "candidates", (double)work.entries);
+    report_number(task->report, "comparisons", (double)work.comparisons);
+    report_number(task->report, "table_bytes", (double)work.table_bytes);
+    task->has_distances = true;
+    return COG_OK;
+}
+
+cog_status lsh_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
+    struct lsh_pairs pairs = {.task = task};
+    cog_status status = check_signature(task, error);
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
+        status = list_rows(task, side, &pairs.sides[side], error);
+    if (status == COG_OK)
+        status = plan(&pairs, error);
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
+        status = sign_side(&pairs, side, &pairs.sides[side], error);
+    if (status == COG_OK)
+        status = join_sides(&pairs, matches, error);
+    for (size_t side = 0; side < 2; side++) {
+        free(pairs.sides[side].rows);
+        free((void *)pairs.sides[side].view.data);
+        free(pairs.sides[side].sums);
+    }
+    return status == COG_OK ? pair_recall_measure(task, matches, error) : status;
+}

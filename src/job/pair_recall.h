@@ -1,0 +1,12 @@
+/* The recall that an approximate method reached: the true matches of a sample of rows, found by the
+ * exact join, against those that it listed. */
+#ifndef COGNATE_JOB_PAIR_RECALL_H
+#define COGNATE_JOB_PAIR_RECALL_H
+
+#include "job/pair_task.h"
+
+/* Matches are sorted. Reports the share with its 95% interval. */
+cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
+                               cog_error *error);
+
+#endif

@@ -1,0 +1,19 @@
+# Related queries of a log: both kinds of columns, queries with few URLs left out, the same pairs by hash tables.
+awk 'BEGIN {
+    for (q = 0; q < 8; q++)
+        for (u = 0; u < 7; u++)
+            printf "query %d\thttp://site%d.example\t%d\n", q, (q < 4 ? 0 : 100) + u, 10 - u + q % 4 * (u == 0);
+    for (u = 0; u < 5; u++)
+        printf "too few\thttp://site%d.example\t9\n", u;
+}' >clicks.tsv
+"$COGNATE" related clicks.tsv 2>notices.txt
+echo "exit $?: $(cat notices.txt)"
+"$COGNATE" related clicks.tsv --quiet >exact.tsv
+"$COGNATE" related clicks.tsv --method lsh --key-bits 8 --tables 10 --flips 2 --quiet | cut -f 1-3 >lsh.tsv
+cut -f 1-3 exact.tsv | cmp - lsh.tsv && echo "lsh: same"
+"$COGNATE" related clicks.tsv --min-urls 5 --quiet | grep -c 'too few'
+awk -F '\t' '{ for (i = 0; i < $3; i++) print 7 "\t" $1 "\t2006-03-01 07:17:12\t1\t" $2 }' clicks.tsv |
+    sed '1i AnonID\tQuery\tQueryTime\tItemRank\tClickURL' >aol.txt
+"$COGNATE" related aol.txt --quiet | cmp - exact.tsv && echo "AOL columns: same"
+"$COGNATE" related clicks.tsv --threshold 1 --min-urls 8 2>&1
+echo "exit $?"
