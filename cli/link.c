@@ -5,18 +5,22 @@
 static const enum option_id own_options[] = {
     OPTION_FROM,      OPTION_TO,      OPTION_LEXICON,    OPTION_OUTPUT, OPTION_ONE_TO_ONE,
     OPTION_THRESHOLD, OPTION_GOLD,    OPTION_CANDIDATES, OPTION_HUBS,   OPTION_PROBABILITY,
-    OPTION_UNKNOWN,   OPTION_LINKERS, OPTION_K1,         OPTION_B,      OPTION_COUNT};
+    OPTION_UNKNOWN,   OPTION_LINKERS, OPTION_K1,         OPTION_B,      OPTION_METHOD,
+    OPTION_BITS,      OPTION_COUNT};
 static const option_set sets[] = {own_options, input_options, run_options, NULL};
 
 static bool take_options(const struct arguments *arguments, cog_link_options *options) {
     cog_link_options_init(options);
-    uint64_t candidates = options->candidates, hubs = options->hub_neighbours;
+    uint64_t candidates = options->candidates, hubs = options->hub_neighbours, bits = options->bits;
     if (!real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) ||
         !real_option(arguments, OPTION_K1, 0, 1000, &options->k1) ||
         !real_option(arguments, OPTION_B, 0, 1, &options->b) ||
         !number_option(arguments, OPTION_CANDIDATES, 1, 100000, &candidates) ||
+        !number_option(arguments, OPTION_BITS, 8, 4096, &bits) ||
         !number_option(arguments, OPTION_HUBS, 0, 100000, &hubs))
         return false;
+    options->method = (cog_method)choice_option(arguments, OPTION_METHOD, COG_METHOD_AUTO);
+    options->bits = (unsigned)bits;
     options->candidates = (unsigned)candidates;
     options->hub_neighbours = (unsigned)hubs;
     options->one_to_one = has_option(arguments, OPTION_ONE_TO_ONE);

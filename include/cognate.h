@@ -566,6 +566,8 @@ COG_API cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char 
 typedef struct cog_link_options {
     bool one_to_one;         /* greedily by score, each document once; else the best of each */
     double threshold;        /* of the cosine */
+    cog_method method;       /* exact, or by signatures with true cosines after; auto: by size */
+    unsigned bits;           /* of the signatures */
     unsigned candidates;     /* looked at for each source document */
     unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine */
     bool source_given_target; /* project by p(from | to), as the paper does */

@@ -8,10 +8,10 @@
 #include "crosslingual/links.h"
 #include "evaluate/link_scores.h"
 #include "job/escape.h"
-#include "job/link_vectors.h"
+#include "job/link_candidates.h"
 #include "job/progress.h"
 #include "job/report.h"
-#include "match/cosine_topk.h"
+#include "signature/signer.h"
 
 struct cog_links {
     struct link_space space; /* kept for the ids */
@@ -25,6 +25,8 @@ void cog_link_options_init(cog_link_options *options) {
     struct projection_options projection;
     projection_options_init(&projection);
     *options = (cog_link_options){.threshold = 0.35,
+                                  .method = COG_METHOD_AUTO,
+                                  .bits = 1024,
                                   .candidates = 30,
                                   .hub_neighbours = 10,
                                   .keep_unknown = projection.keep_unknown,
@@ -64,6 +66,14 @@ static cog_status take_candidates(const struct cosine_neighbours *neighbours, st
     return COG_OK;
 }
 
+/* 0 where the candidates are found exactly. */
+static unsigned signature_bits(const struct link_space *space, const cog_link_options *options) {
+    double pairs = (double)space->vectors[0].rows * (double)space->vectors[1].rows;
+    bool exact = options->method == COG_METHOD_EXACT ||
+                 (options->method == COG_METHOD_AUTO && pairs <= LINK_EXACT_PAIRS);
+    return exact ? 0 : options->bits;
+}
+
 /* The best candidates of each source document, scored. */
 static cog_status find_candidates(const struct link_space *space, const cog_link_options *options,
                                   struct link **links, size_t *count, cog_error *error) {
@@ -74,11 +84,8 @@ static cog_status find_candidates(const struct link_space *space, const cog_link
     float *means = memory_zeroed_array(from_rows + to_rows, sizeof *means);
     cog_status status = means ? COG_OK : error_memory(error, from_rows + to_rows, "means");
     if (status == COG_OK)
-        status =
-            cosine_topk(&space->vectors[0], &space->vectors[1], k, space->threads, &forward, error);
-    if (status == COG_OK && hubs)
-        status = cosine_topk(&space->vectors[1], &space->vectors[0], hubs, space->threads,
-                             &backward, error);
+        status = link_candidates_find(space, k, hubs, signature_bits(space, options), &forward,
+                                      &backward, error);
     if (status == COG_OK && hubs) {
         take_means(&forward, hubs, to_rows, means);
         take_means(&backward, hubs, from_rows, means + from_rows);
@@ -147,6 +154,7 @@ static cog_status link_documents(cog_links *links, const cog_link_options *optio
     if (status != COG_OK)
         return status;
     report_space(&links->space, report);
+    report_number(report, "bits", signature_bits(&links->space, options));
     uint64_t start = clock_ns();
     status = find_candidates(&links->space, options, &all, &count, error);
     if (status == COG_OK)
@@ -162,6 +170,10 @@ static cog_status link_documents(cog_links *links, const cog_link_options *optio
 cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
                     const cog_link_options *options, const cog_run_options *run, cog_links **result,
                     cog_report *report, cog_error *error) {
+    if (options->method != COG_METHOD_EXACT &&
+        (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS))
+        return error_set(error, COG_ERR_USAGE, "signatures of %u bits: choose from %d to %d",
+                         options->bits, SIGNATURE_MIN_BITS, SIGNATURE_MAX_BITS);
     if (options->candidates == 0)
         return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
     cog_links *links = calloc(1, sizeof *links);
