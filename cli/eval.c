@@ -2,8 +2,11 @@
 #include <string.h>
 
 #include "command.h"
+#include "eval.h"
 
-static const enum option_id own_options[] = {OPTION_SAMPLE, OPTION_SEEDS, OPTION_COUNT};
+static const enum option_id own_options[] = {
+    OPTION_SAMPLE, OPTION_SEEDS, OPTION_NEIGHBOURS,    OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
+    OPTION_EXPAND, OPTION_ADMIT, OPTION_QUERY_WEIGHTS, OPTION_COUNT};
 static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
                                   signature_options, run_options,   NULL};
 
@@ -85,19 +88,27 @@ static int evaluate_signatures(const struct arguments *arguments) {
 static int run(const struct arguments *arguments) {
     if (arguments->word_count && strcmp(arguments->words[0], "signatures") == 0)
         return evaluate_signatures(arguments);
-    usage_error(arguments, "say what to evaluate: signatures");
+    if (arguments->word_count && strcmp(arguments->words[0], "neighbours") == 0)
+        return evaluate_neighbours(arguments);
+    usage_error(arguments, "say what to evaluate: signatures or neighbours");
     return EXIT_USAGE;
 }
 
 const struct command command_eval = {
     "eval",
-    "signatures IN... [OPTIONS]",
+    "signatures IN... | neighbours FOUND.tsv TRUTH.tsv | neighbours INDEX QUERIES.npy [OPTIONS]",
     "measure a method against the exact answer",
     "signatures: the mean absolute error of the cosine that signatures estimate, over all pairs "
     "of\n"
     "a sample of documents, pairs above 0.1 and pairs above 0.2; beside it what theory expects of\n"
     "random signs, the ratio of the two, and the milliseconds to sign a document. Without\n"
-    "--signature, the usual kinds and widths are compared.",
+    "--signature, the usual kinds and widths are compared.\n"
+    "\n"
+    "neighbours: recall@k and the cumulative distance ratio CDR@k of search results beside the "
+    "true\n"
+    "ones, of two files that cognate search wrote, or of a method beside the exhaustive answer.\n"
+    "Ties count the same whichever of them is found. In files, a missing place counts as a\n"
+    "distance of --bits (1024).",
     sets,
     run,
 };

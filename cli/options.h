@@ -91,9 +91,10 @@
     X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices",                                       \
       "flat: signatures alone; slices: with lists (auto: lists from 100,000 rows on)")             \
     X(SLICE_BITS, "slice-bits", 0, "W", NULL, "width of the slices (by the number of rows)")       \
-    X(EXPAND, "expand", 0, "I", NULL, "slices: read lists of values up to I bits away (3)")        \
+    X(EXPAND, "expand", 0, "I", NULL,                                                              \
+      "slices: read lists of values up to I bits away (by --recall)")                              \
     X(ADMIT, "admit", 0, "J", NULL,                                                                \
-      "slices: lists beyond J bits bring no new candidates (2, or I where that is given)")         \
+      "slices: lists beyond J bits bring no new candidates (as --expand)")                         \
     X(QUERY_WEIGHTS, "weights", 0, "FILE", NULL,                                                   \
       "sums behind the bits of the queries (float32 .npy)")                                        \
     X(SEARCH_RECALL, "recall", 0, "R", NULL,                                                       \

@@ -446,7 +446,7 @@ typedef struct cog_search_options {
     double threshold;     /* least similarity; 0: none */
     uint32_t radius_bits; /* greatest distance; COG_RADIUS_NONE: none */
     double recall;        /* what to aim for; 1: certified answers where no vectors decide */
-    int expand, admit;    /* slices: i and j; -1: chosen */
+    int expand, admit;    /* slices: i and j; -1: by the recall */
     bool verify;          /* false: signatures decide, and similarities are estimates */
     size_t recall_sample; /* queries that are brute-forced to measure the recall; 0: none */
 } cog_search_options;
@@ -630,6 +630,22 @@ COG_API cog_status cog_evaluate_signatures(cog_documents *documents,
                                            size_t sample, unsigned seeds,
                                            const cog_run_options *run, cog_signature_error *results,
                                            cog_report *report, cog_error *error);
+
+/* How good lists of neighbours are beside the true ones. */
+typedef struct cog_neighbour_quality {
+    size_t queries; /* of the truth */
+    size_t k;
+    double recall; /* recall@k, ties counted fairly */
+    double cdr;    /* cumulative distance ratio at k; below 0 where distances are not known */
+} cog_neighbour_quality;
+/* Results of cognate search as TSV files; queries are matched by their ids. A place that is not filled counts as
+ * missing_distance_bits. */
+COG_API cog_status cog_evaluate_neighbour_files(const char *found, const char *truth, size_t k,
+                                                uint32_t missing_distance_bits,
+                                                cog_neighbour_quality *quality, cog_error *error);
+/* Answers to the same queries of one index. */
+COG_API cog_status cog_evaluate_hits(const cog_hits *found, const cog_hits *truth, size_t k,
+                                     cog_neighbour_quality *quality, cog_error *error);
 
 #ifdef __cplusplus
 }

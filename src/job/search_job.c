@@ -1,4 +1,6 @@
 /* Search as a job: from queries to hits with ids. */
+#include "job/search_job.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +14,6 @@
 #include "job/report.h"
 #include "job/search_task.h"
 #include "job/signature_handle.h"
-
-struct cog_hits {
-    const cog_index *index;
-    struct corpus queries; /* for the ids; empty where queries have none */
-    bool has_query_ids;
-    struct hit_lists lists;
-    bool estimates, has_distances;
-};
 
 void cog_search_options_init(cog_search_options *options) {
     *options = (cog_search_options){.k = 10,
@@ -87,11 +81,29 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     return COG_OK;
 }
 
+/* Signatures of the queries, with the numbers behind their bits where lists are read by them. */
+static cog_status sign_queries(struct search_task *task, const struct corpus *corpus, float **sums,
+                               cog_error *error) {
+    const cog_index *index = task->index;
+    enum { SUMS_MAX_BYTES = 256 << 20 };
+    size_t size_bytes;
+    bool wanted = task->options.expand < 0 && task->options.recall < 1 &&
+                  search_task_has_lists(index) &&
+                  size_multiply(corpus->rows, index_bits(index) * sizeof(float), &size_bytes) &&
+                  size_bytes <= SUMS_MAX_BYTES;
+    *sums = wanted ? memory_array(corpus->rows + 1, index_bits(index) * sizeof **sums) : NULL;
+    if (wanted && !*sums)
+        return error_memory(error, size_bytes, "the weights of the queries");
+    task->weights = *sums;
+    return corpus_sign(corpus, &index->sign, index->statistics->counts, task->threads,
+                       &task->signatures, *sums, error);
+}
+
 static cog_status search_corpus(struct search_task *task, const struct corpus *corpus,
                                 cog_hits *hits, cog_error *error) {
     const cog_index *index = task->index;
-    struct statistics *statistics = index->statistics->counts;
     size_t unknown = 0;
+    float *sums = NULL;
     uint8_t *is_empty = memory_array(corpus->rows + 1, 1);
     task->queries = corpus->rows;
     task->has_vectors = index->has_vectors;
@@ -104,14 +116,15 @@ static cog_status search_corpus(struct search_task *task, const struct corpus *c
         report_notice(task->report,
                       "%zu queries have no term that the index knows; they match nothing", unknown);
     if (status == COG_OK && task->has_vectors)
-        status = corpus_vectors_in(corpus, index->columns, statistics, &index->weighting, 1, NULL,
-                                   task->threads, &task->vectors, error);
+        status =
+            corpus_vectors_in(corpus, index->columns, index->statistics->counts, &index->weighting,
+                              1, NULL, task->threads, &task->vectors, error);
     if (status == COG_OK && task->options.method != COG_METHOD_EXACT)
-        status = corpus_sign(corpus, &index->sign, statistics, task->threads, &task->signatures,
-                             NULL, error);
+        status = sign_queries(task, corpus, &sums, error);
     if (status == COG_OK)
         status = answer(task, hits, error);
     free((void *)task->signatures.data);
+    free(sums);
     free(is_empty);
     return status;
 }

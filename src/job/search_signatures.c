@@ -76,17 +76,31 @@ static cog_status take_answers(struct signature_search *search, const struct sli
     return status;
 }
 
+/* How far to read for a wanted recall@10, as measured in docs/index.md. */
+static struct slices_request usual_request(const struct signature_search *search) {
+    static const struct {
+        double recall;
+        unsigned expand, admit;
+        size_t probes;
+    } steps[] = {{0.90, 2, 2, 2000}, {0.98, 3, 3, 8000}, {1, 4, 4, 32000}};
+    size_t step = 0;
+    while (search->recall > steps[step].recall)
+        step++;
+    return (struct slices_request){
+        .expand = steps[step].expand, .admit = steps[step].admit, .probes = steps[step].probes};
+}
+
 static cog_status search_slices(struct signature_search *search, const struct segment *segment,
                                 size_t k, struct hit_lists *lists, cog_error *error) {
-    enum { EXPAND_USUAL = 3, ADMIT_USUAL = 2 };
     size_t queries = search->queries->rows;
-    struct slices_request request = {.k = k,
-                                     .radius_bits = search->radius_bits,
-                                     .expand = EXPAND_USUAL,
-                                     .admit = ADMIT_USUAL,
-                                     .certain = search->certain};
-    if (search->expand >= 0)
+    struct slices_request request = usual_request(search);
+    request.k = k;
+    request.radius_bits = search->radius_bits;
+    request.certain = search->recall >= 1;
+    if (search->expand >= 0) {
         request.expand = request.admit = (unsigned)search->expand;
+        request.probes = 0;
+    }
     if (search->admit >= 0)
         request.admit = (unsigned)search->admit;
     struct slices_collection collection = {

@@ -12,6 +12,9 @@
  * true cosine chooses. */
 enum { CANDIDATES_PER_NEIGHBOUR = 20, CANDIDATES_LEAST = 200, VERIFY_GRAIN = 64 };
 
+/* Vectors are of single precision: the product of a vector with itself may miss 1 by this much. */
+#define COSINE_PRECISION 2e-7
+
 static const char *const method_names[] = {"auto", "exact", "flat", "slices"};
 
 void search_task_free(struct search_task *task) {
@@ -51,7 +54,7 @@ static cog_status check_numbers(const cog_search_options *options, cog_error *er
     return COG_OK;
 }
 
-static bool has_slices(const cog_index *index) {
+bool search_task_has_lists(const cog_index *index) {
     for (size_t part = 0; part < index->parts.manifest.count; part++)
         if (index->parts.segments[part].slices.offsets)
             return true;
@@ -65,6 +68,8 @@ cog_status search_task_check(struct search_task *task, cog_error *error) {
         return status;
     if (options->method == COG_METHOD_LSH)
         return error_set(error, COG_ERR_USAGE, "hash tables join pairs and do not search an index");
+    if (task->has_vectors && options->threshold > COSINE_PRECISION)
+        options->threshold -= COSINE_PRECISION;
     if (options->method == COG_METHOD_EXACT && !task->has_vectors) {
         if (task->index->has_documents)
             return error_set(
@@ -80,7 +85,7 @@ cog_status search_task_check(struct search_task *task, cog_error *error) {
     if (options->method == COG_METHOD_EXACT && !options->verify)
         return error_set(error, COG_ERR_USAGE,
                          "the method exact computes true similarities: leave --no-verify out");
-    if (options->method == COG_METHOD_SLICES && !has_slices(task->index))
+    if (options->method == COG_METHOD_SLICES && !search_task_has_lists(task->index))
         return error_set(error, COG_ERR_USAGE,
                          "the index has no slice lists: build it with --method slices");
     if (options->recall >= 1 && is_verified(task) && options->radius_bits == COG_RADIUS_NONE &&
@@ -91,11 +96,7 @@ cog_status search_task_check(struct search_task *task, cog_error *error) {
     return COG_OK;
 }
 
-/* ---- Choosing
- * ------------------------------------------------------------------------------------ */
-
-static struct signature_search signature_search_of(const struct search_task *task,
-                                                   cog_method method) {
+struct signature_search search_task_signatures(const struct search_task *task, cog_method method) {
     const cog_search_options *options = &task->options;
     unsigned bits = index_bits(task->index);
     struct signature_search search = {.index = task->index,
@@ -106,7 +107,7 @@ static struct signature_search signature_search_of(const struct search_task *tas
                                       .radius_bits = options->radius_bits,
                                       .expand = options->expand,
                                       .admit = options->admit,
-                                      .certain = options->recall >= 1,
+                                      .recall = options->recall,
                                       .threads = task->threads};
     if (asks_within(options)) {
         search.k = 0;
@@ -123,16 +124,6 @@ static struct signature_search signature_search_of(const struct search_task *tas
             search.k = CANDIDATES_LEAST;
     }
     return search;
-}
-
-cog_status search_task_choose(struct search_task *task, cog_error *error) {
-    (void)error;
-    if (task->options.method != COG_METHOD_AUTO)
-        return COG_OK;
-    task->options.method = is_verified(task) && task->options.radius_bits == COG_RADIUS_NONE
-                               ? COG_METHOD_EXACT
-                               : COG_METHOD_FLAT;
-    return COG_OK;
 }
 
 /* ---- Answering
@@ -216,7 +207,7 @@ static cog_status verify(const struct search_task *task, struct hit_lists *lists
 }
 
 static cog_status run_signatures(struct search_task *task, cog_error *error) {
-    struct signature_search search = signature_search_of(task, task->options.method);
+    struct signature_search search = search_task_signatures(task, task->options.method);
     cog_status status = search_signatures(&search, &task->hits, error);
     if (status != COG_OK)
         return status;

@@ -25,12 +25,30 @@ struct search_task {
 /* Frees vectors and hits. */
 void search_task_free(struct search_task *task);
 
-/* Refuses what cannot be done, and turns a threshold into a radius where signatures alone decide.
- */
+/* What signatures are asked. */
+struct signature_search {
+    const cog_index *index;
+    const struct signatures_view *queries;
+    const float *weights;
+    cog_method method; /* FLAT or SLICES */
+    size_t k;          /* 0: all within radius_bits */
+    uint32_t radius_bits;
+    int expand, admit; /* slices; -1: by the recall */
+    double recall;     /* slices; 1: certified answers */
+    unsigned threads;
+    bool is_exact; /* set: no nearer row was missed */
+};
+
+/* Refuses what cannot be done. */
 cog_status search_task_check(struct search_task *task, cog_error *error);
+/* What signatures are to be asked for the options. */
+struct signature_search search_task_signatures(const struct search_task *task, cog_method method);
 /* Answers with the method of the options, which is not AUTO. */
 cog_status search_task_run(struct search_task *task, cog_error *error);
-/* AUTO becomes a method. */
+/* Whether some segment has slice lists. */
+bool search_task_has_lists(const cog_index *index);
+/* AUTO becomes a method. True cosines decide by computing them all; else lists are compared with
+ * the exhaustive scan by the time that each takes for a part of the work. */
 cog_status search_task_choose(struct search_task *task, cog_error *error);
 /* Brute-forces a sample of the queries and reports the recall, or reports that it is exact. */
 cog_status search_task_measure(const struct search_task *task, cog_error *error);
@@ -42,19 +60,6 @@ cog_status search_task_measure(const struct search_task *task, cog_error *error)
 cog_status search_exact(const struct search_task *task, const struct sparse_matrix *queries,
                         size_t k, struct hit_lists *lists, cog_error *error);
 
-/* What signatures are asked. */
-struct signature_search {
-    const cog_index *index;
-    const struct signatures_view *queries;
-    const float *weights;
-    cog_method method; /* FLAT or SLICES */
-    size_t k;          /* 0: all within radius_bits */
-    uint32_t radius_bits;
-    int expand, admit;
-    bool certain; /* slices */
-    unsigned threads;
-    bool is_exact; /* set: no nearer row was missed */
-};
 cog_status search_signatures(struct signature_search *search, struct hit_lists *lists,
                              cog_error *error);
 
