@@ -388,6 +388,9 @@ static cog_status save_parts(const cog_index *index, const char *folder, cog_err
 
 cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
     int lock = -1;
+    if (index->has_documents && statistics_document_count(index->statistics->counts) == 0)
+        return error_set(error, COG_ERR_INPUT,
+                         "no documents: an index takes its term statistics from the first ones");
     bool made = mkdir(folder, 0777) == 0;
     if (!made && errno != EEXIST)
         return error_system(error, "create the folder", folder);
