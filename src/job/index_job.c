@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,14 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "job/memory_budget.h"
 #include "job/report.h"
 #include "job/signature_handle.h"
 #include "vector/statistics_file.h"
+
+/* Bytes for each byte of text while an index is built: terms, vectors, vocabulary, signatures, as
+ * measured and rounded up; and what is there without any. */
+enum { MEMORY_FACTOR = 4, MEMORY_BASE_BYTES = 32 << 20 };
 
 static const char *const method_names[] = {"auto", "exact", "flat", "slices"};
 
@@ -69,6 +75,18 @@ static cog_status record_method(const cog_index_options *options, struct setting
         settings_set_text(settings, "index method", method_names[options->method], error);
     return status == COG_OK ? settings_set_u64(settings, "slice bits", options->slice_bits, error)
                             : status;
+}
+
+/* Signatures in memory, lists, and what building them takes for a while. */
+static double signatures_memory(const struct signatures_view *rows,
+                                const cog_index_options *options) {
+    double bytes = (double)rows->rows * (double)rows->stride_bytes;
+    if (options->method == COG_METHOD_FLAT || rows->rows == 0)
+        return bytes;
+    unsigned width =
+        options->slice_bits ? options->slice_bits : slice_width_for(rows->rows, rows->bits);
+    double slices = ceil((double)rows->bits / width);
+    return bytes + slices * ((double)rows->rows + (double)((uint64_t)1 << width)) * 4;
 }
 
 /* What must fit when the parts of an index come together again. */
@@ -182,8 +200,7 @@ cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus,
     for (size_t row = 0; row < corpus->rows; row++) {
         struct bag_view bag = corpus_bag(corpus, row);
         bool weighs = false;
-        weighting_apply(&index->weighting, index->statistics->counts, NULL, &bag,
-                        weights);
+        weighting_apply(&index->weighting, index->statistics->counts, NULL, &bag, weights);
         for (size_t i = 0; i < bag.count && !weighs; i++)
             weighs = weights[i] > 0;
         is_empty[row] = !weighs;
@@ -253,6 +270,10 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *op
     cog_status status = check_options(options, true, error);
     if (status == COG_OK)
         status = options_terms(&options->sign.terms, &terms, error);
+    if (status == COG_OK)
+        status = memory_budget_check(MEMORY_BASE_BYTES +
+                                         (double)ingest_text_bytes(documents) * MEMORY_FACTOR,
+                                     run, report, error);
     cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
     if (status == COG_OK && !index)
         status = error_memory(error, sizeof *index, "an index");
@@ -274,6 +295,9 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
     cog_status status = check_options(options, false, error);
+    if (status == COG_OK)
+        status = memory_budget_check(MEMORY_BASE_BYTES + signatures_memory(rows, options), run,
+                                     report, error);
     cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
     if (status == COG_OK && !index)
         status = error_memory(error, sizeof *index, "an index");

@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "job/flat_pairs.h"
 #include "job/lsh_pairs.h"
+#include "job/memory_budget.h"
 #include "job/recall_report.h"
 #include "job/report.h"
 #include "match/cosine_join.h"
@@ -83,20 +84,7 @@ cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *c
     for (size_t side = 0; side < task->sides; side++)
         text_bytes += (double)ingest_text_bytes(documents[side]);
     double needed = BASE_BYTES + text_bytes * memory_factor(task);
-    report_number(task->report, "predicted_memory_bytes", needed);
-    uint64_t budget = task->run ? task->run->memory_bytes : 0;
-    if (task->run && task->run->announce) {
-        char text[64];
-        snprintf(text, sizeof text, "needs about %.0f MB of memory", needed / (1 << 20));
-        task->run->announce(task->run->progress_context, text);
-    }
-    if (budget == 0 || needed <= (double)budget)
-        return COG_OK;
-    return error_set(
-        error, COG_ERR_MEMORY,
-        "the job needs about %.0f MB of memory and the budget is %.0f MB; raise --memory "
-        "or split the input",
-        needed / (1 << 20), (double)budget / (1 << 20));
+    return memory_budget_check(needed, task->run, task->report, error);
 }
 
 static void corpora_of(const struct pair_task *task, const struct corpus *corpora[2]) {

@@ -1,0 +1,23 @@
+#include "job/memory_budget.h"
+
+#include <stdio.h>
+
+#include "job/report.h"
+
+cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
+                               cog_error *error) {
+    uint64_t budget = run ? run->memory_bytes : 0;
+    report_number(report, "predicted_memory_bytes", needed_bytes);
+    if (run && run->announce) {
+        char text[64];
+        snprintf(text, sizeof text, "needs about %.0f MB of memory", needed_bytes / (1 << 20));
+        run->announce(run->progress_context, text);
+    }
+    if (budget == 0 || needed_bytes <= (double)budget)
+        return COG_OK;
+    return error_set(
+        error, COG_ERR_MEMORY,
+        "the job needs about %.0f MB of memory and the budget is %.0f MB; raise --memory "
+        "or split the input",
+        needed_bytes / (1 << 20), (double)budget / (1 << 20));
+}

@@ -1,0 +1,294 @@
+/* Indexes through the public API, from memory: several segments with removed rows must answer as a
+ * brute-force comparison of what remains. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "hamming/hamming.h"
+#include "test.h"
+
+enum { ROWS = 900, QUERIES = 40, BITS = 128, BYTES = BITS / 8, K = 7 };
+
+/* Rows around a few centres, so that there are near neighbours and ties. */
+static void make_signatures(uint8_t *data, size_t rows, uint64_t seed) {
+    for (size_t row = 0; row < rows; row++) {
+        struct random random = random_seeded(seed + row);
+        struct random centre = random_seeded(random_below(&random, 20));
+        for (int byte = 0; byte < BYTES; byte++)
+            data[row * BYTES + (size_t)byte] = (uint8_t)random_next(&centre);
+        for (uint64_t flips = random_below(&random, 30); flips > 0; flips--) {
+            uint64_t bit = random_below(&random, BITS);
+            data[row * BYTES + bit / 8] ^= (uint8_t)(1 << bit % 8);
+        }
+    }
+}
+
+struct world {
+    uint8_t rows[ROWS * BYTES], queries[QUERIES * BYTES];
+    bool removed[ROWS];
+    cog_signatures *parts[2], *query_signatures;
+    cog_index *index;
+    cog_report *report;
+};
+
+static void free_world(struct world *world) {
+    cog_index_close(world->index);
+    cog_signatures_free(world->parts[0]);
+    cog_signatures_free(world->parts[1]);
+    cog_signatures_free(world->query_signatures);
+    cog_report_free(world->report);
+    free(world);
+}
+
+/* Two segments, every third row removed, and among them a whole neighbourhood. */
+static struct world *make_world(cog_method method, cog_error *error) {
+    struct world *world = calloc(1, sizeof *world);
+    enum { FIRST = 600 };
+    make_signatures(world->rows, ROWS, 1);
+    make_signatures(world->queries, QUERIES, 5000);
+    cog_index_options options;
+    cog_index_options_init(&options);
+    options.method = method;
+    options.slice_bits = 9;
+    cog_report_create(&world->report, error);
+    cog_status status =
+        cog_signatures_from_memory(world->rows, FIRST, BITS, &world->parts[0], error);
+    if (status == COG_OK)
+        status = cog_signatures_from_memory(world->rows + FIRST * BYTES, ROWS - FIRST, BITS,
+                                            &world->parts[1], error);
+    if (status == COG_OK)
+        status = cog_signatures_from_memory(world->queries, QUERIES, BITS, &world->query_signatures,
+                                            error);
+    if (status == COG_OK)
+        status = cog_index_build_signatures(world->parts[0], &options, NULL, &world->index,
+                                            world->report, error);
+    if (status == COG_OK)
+        status = cog_index_add_signatures(world->index, world->parts[1], NULL, NULL, error);
+    for (uint32_t row = 0; row < ROWS && status == COG_OK; row++) {
+        if (row % 3 && hamming_distance(world->rows + row * BYTES, world->queries, BITS) > 40)
+            continue;
+        char id[16];
+        const char *ids[] = {id};
+        snprintf(id, sizeof id, "%u", row);
+        world->removed[row] = true;
+        status = cog_index_remove(world->index, ids, 1, NULL, error);
+    }
+    if (status == COG_OK)
+        return world;
+    free_world(world);
+    return NULL;
+}
+
+/* Whether the hits are the K nearest rows that remain, or all within the radius. */
+static bool hits_are_right(const struct world *world, const cog_hits *hits, uint32_t radius) {
+    for (uint32_t query = 0; query < QUERIES; query++) {
+        size_t at = cog_hits_first(hits, query), wanted = 0;
+        size_t end = query + 1 < QUERIES ? cog_hits_first(hits, query + 1) : cog_hits_count(hits);
+        for (uint32_t distance = 0; distance <= BITS; distance++)
+            for (uint32_t row = 0; row < ROWS; row++) {
+                if (world->removed[row] ||
+                    hamming_distance(world->rows + row * BYTES, world->queries + query * BYTES,
+                                     BITS) != distance)
+                    continue;
+                if (radius == COG_RADIUS_NONE ? wanted == K : distance > radius)
+                    continue;
+                wanted++;
+                if (at == end)
+                    return false;
+                cog_hit hit = cog_hits_get(hits, at++);
+                if (hit.query != query || hit.row != row || hit.distance != (int)distance ||
+                    hit.rank != wanted)
+                    return false;
+            }
+        if (at != end)
+            return false;
+    }
+    return true;
+}
+
+static bool search_is_right(const struct world *world, cog_method method, uint32_t radius,
+                            unsigned threads, cog_error *error) {
+    cog_search_options options;
+    cog_search_options_init(&options);
+    options.method = method;
+    options.k = radius == COG_RADIUS_NONE ? K : 0;
+    options.radius_bits = radius;
+    options.recall = 1;
+    cog_run_options run = {.threads = threads};
+    cog_hits *hits = NULL;
+    bool right = cog_index_search_signatures(world->index, world->query_signatures, NULL, &options,
+                                             &run, &hits, NULL, error) == COG_OK &&
+                 hits_are_right(world, hits, radius);
+    cog_hits_free(hits);
+    return right;
+}
+
+TEST(index_of_several_segments_answers_as_brute_force) {
+    cog_error fault = {0};
+    const cog_method methods[] = {COG_METHOD_FLAT, COG_METHOD_SLICES, COG_METHOD_AUTO};
+    struct world *world = make_world(COG_METHOD_SLICES, &fault);
+    CHECK_MSG(world, "%s", fault.message);
+    for (int i = 0; i < 3; i++)
+        for (unsigned threads = 1; threads <= 3; threads += 2) {
+            CHECK(search_is_right(world, methods[i], COG_RADIUS_NONE, threads, &fault));
+            CHECK(search_is_right(world, methods[i], 20, threads, &fault));
+        }
+    free_world(world);
+}
+
+/* The same distances for the same ids. */
+static bool same_hits(const cog_hits *a, const cog_index *index_a, const cog_hits *b,
+                      const cog_index *index_b) {
+    if (cog_hits_count(a) != cog_hits_count(b))
+        return false;
+    for (size_t i = 0; i < cog_hits_count(a); i++) {
+        cog_hit x = cog_hits_get(a, i), y = cog_hits_get(b, i);
+        char number[16];
+        size_t x_size, y_size;
+        const char *x_id = cog_index_id(index_a, x.row, &x_size);
+        const char *y_id = cog_index_id(index_b, y.row, &y_size);
+        if (!x_id) {
+            x_size = (size_t)snprintf(number, sizeof number, "%u", x.row);
+            x_id = number;
+        }
+        if (!y_id || x.query != y.query || x.rank != y.rank || x.distance != y.distance ||
+            x.similarity != y.similarity || x_size != y_size || memcmp(x_id, y_id, x_size) != 0)
+            return false;
+    }
+    return true;
+}
+
+TEST(index_saved_opened_and_compacted_answers_the_same) {
+    cog_error fault = {0};
+    struct world *world = make_world(COG_METHOD_FLAT, &fault);
+    CHECK_MSG(world, "%s", fault.message);
+    const char *folder = test_path("saved-index");
+    cog_index *saved = NULL;
+    cog_hits *before = NULL, *after = NULL;
+    cog_search_options options;
+    cog_search_options_init(&options);
+    CHECK_OK(cog_index_search_signatures(world->index, world->query_signatures, NULL, &options,
+                                         NULL, &before, NULL, error));
+    CHECK_OK(cog_index_save(world->index, folder, error));
+    CHECK(cog_index_exists(folder));
+    CHECK(cog_index_save(world->index, folder, &fault) == COG_ERR_USAGE);
+    CHECK_OK(cog_index_open(folder, &saved, error));
+    for (int compacted = 0; compacted < 2; compacted++) {
+        cog_index_info info;
+        cog_index_describe(saved, &info);
+        CHECK(info.segments == (compacted ? 1u : 2u));
+        CHECK(compacted ? info.removed_rows == 0 : info.rows + info.removed_rows == ROWS);
+        CHECK_OK(cog_index_check(saved, error));
+        CHECK_OK(cog_index_search_signatures(saved, world->query_signatures, NULL, &options, NULL,
+                                             &after, NULL, error));
+        CHECK(same_hits(before, world->index, after, saved));
+        cog_hits_free(after);
+        CHECK_OK(cog_index_compact(saved, NULL, NULL, error));
+    }
+    cog_hits_free(before);
+    cog_index_close(saved);
+    free_world(world);
+}
+
+/* ---- Documents
+ * ----------------------------------------------------------------------------------- */
+
+enum { DOCUMENTS = 120, WORDS = 30, TEXT_BYTES = WORDS * 8 };
+
+/* Documents over a small vocabulary, every fourth a changed copy of the one before. */
+static void make_texts(char texts[][TEXT_BYTES], cog_document *documents, char ids[][8]) {
+    struct random random = random_seeded(3);
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        if (i % 4) {
+            memcpy(texts[i], texts[i - 1], TEXT_BYTES);
+            snprintf(texts[i], 8, "w%05u", (unsigned)random_below(&random, 300));
+            texts[i][6] = ' ';
+        } else {
+            for (size_t word = 0; word < WORDS; word++)
+                snprintf(texts[i] + word * 7, 8, "w%05u ", (unsigned)random_below(&random, 300));
+        }
+        snprintf(ids[i], 8, "d%zu", i);
+        documents[i] = (cog_document){ids[i], strlen(ids[i]), texts[i], strlen(texts[i]), "en", 2};
+    }
+}
+
+TEST(index_of_documents_finds_them_by_every_method) {
+    static char texts[DOCUMENTS][TEXT_BYTES], ids[DOCUMENTS][8];
+    static cog_document items[DOCUMENTS];
+    make_texts(texts, items, ids);
+    cog_documents *first = NULL, *rest = NULL, *all = NULL;
+    cog_index *index = NULL;
+    cog_index_options options;
+    cog_index_options_init(&options);
+    options.method = COG_METHOD_SLICES;
+    CHECK_OK(cog_documents_from_memory(items, 80, &first, error));
+    CHECK_OK(cog_documents_from_memory(items + 70, DOCUMENTS - 70, &rest, error));
+    CHECK_OK(cog_documents_from_memory(items, DOCUMENTS, &all, error));
+    CHECK_OK(cog_index_build(first, &options, NULL, &index, NULL, error));
+    CHECK_OK(cog_index_add(index, rest, NULL, NULL, error)); /* ten ids are there already */
+    cog_index_info info;
+    cog_index_describe(index, &info);
+    CHECK(info.rows == DOCUMENTS && info.segments == 2);
+    const cog_method methods[] = {COG_METHOD_EXACT, COG_METHOD_FLAT, COG_METHOD_SLICES};
+    cog_hits *exact = NULL;
+    for (int i = 0; i < 3; i++) {
+        cog_search_options search;
+        cog_search_options_init(&search);
+        search.method = methods[i];
+        search.k = 3;
+        cog_hits *hits = NULL;
+        CHECK_OK(cog_index_search(index, all, &search, NULL, &hits, NULL, error));
+        CHECK(cog_hits_count(hits) == DOCUMENTS * 3);
+        for (uint32_t query = 0; query < DOCUMENTS; query++) {
+            cog_hit hit = cog_hits_get(hits, query * 3u);
+            CHECK(hit.rank == 1 && hit.similarity > 0.999999);
+            /* All rows are candidates here, so that the methods agree. */
+            for (size_t rank = 0; exact && rank < 3; rank++)
+                CHECK(cog_hits_get(hits, query * 3u + rank).row ==
+                      cog_hits_get(exact, query * 3u + rank).row);
+        }
+        if (exact)
+            cog_hits_free(hits);
+        else
+            exact = hits;
+    }
+    cog_hits_free(exact);
+    cog_index_close(index);
+    cog_documents_close(first);
+    cog_documents_close(rest);
+    cog_documents_close(all);
+}
+
+TEST(index_refuses_queries_that_were_made_otherwise) {
+    static char texts[DOCUMENTS][TEXT_BYTES], ids[DOCUMENTS][8];
+    static cog_document items[DOCUMENTS];
+    static uint8_t narrow[8];
+    make_texts(texts, items, ids);
+    cog_error fault = {0};
+    cog_documents *documents = NULL;
+    cog_signatures *signatures = NULL;
+    cog_index *index = NULL;
+    cog_hits *hits = NULL;
+    cog_index_options options;
+    cog_index_options_init(&options);
+    cog_search_options search;
+    cog_search_options_init(&search);
+    CHECK_OK(cog_documents_from_memory(items, 10, &documents, error));
+    CHECK_OK(cog_signatures_from_memory(narrow, 1, 64, &signatures, error));
+    CHECK_OK(cog_index_build(documents, &options, NULL, &index, NULL, error));
+    cog_sign_options sign;
+    CHECK(cog_index_sign_options(index, &sign));
+    CHECK_OK(cog_index_expect(index, &sign, error));
+    sign.terms.stem = false;
+    CHECK(cog_index_expect(index, &sign, &fault) == COG_ERR_USAGE);
+    CHECK(strstr(fault.message, "stem"));
+    CHECK(cog_index_search_signatures(index, signatures, NULL, &search, NULL, &hits, NULL,
+                                      &fault) == COG_ERR_USAGE);
+    CHECK(strstr(fault.message, "64 bits") && strstr(fault.message, "1024 bits"));
+    search.method = COG_METHOD_SLICES;
+    CHECK(cog_index_search(index, documents, &search, NULL, &hits, NULL, &fault) == COG_ERR_USAGE);
+    cog_index_close(index);
+    cog_signatures_free(signatures);
+    cog_documents_close(documents);
+}
