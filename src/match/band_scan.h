@@ -1,12 +1,13 @@
 /* Distances along a band: every query of one sequence of rows meets a window of another sequence
  * (or the same), and both ends of the window move forward from query to query. Wide windows are
- * compared in tiles: each panel of rows is gathered and prepared once and stays in a ring while the
- * band passes over it. What a tile compares outside the band is dropped. */
+ * compared in tiles: a block of queries stays in cache, prepared once, while the rows of their
+ * windows pass by, and each panel of rows meets only the panels of queries whose windows it
+ * touches. What a tile compares outside the band is dropped. */
 #ifndef COGNATE_MATCH_BAND_SCAN_H
 #define COGNATE_MATCH_BAND_SCAN_H
 
 #include "base/error.h"
-#include "hamming/hamming_tile.h"
+#include "hamming/tile_scan.h"
 
 /* Rows of a view in some order. Borrowed. */
 struct row_sequence {
@@ -23,15 +24,10 @@ struct band {
 
 /* What one thread needs for itself. Free with band_scanner_free. */
 struct band_scanner {
-    const struct hamming_tile *tile;
-    size_t words;
-    uint16_t limits[TILE_QUERIES];
-    uint8_t *staging;     /* plain rows on their way into a panel */
-    uint8_t *query_panel; /* and behind it the ring of panels of rows */
-    uint8_t *ring;
-    size_t panel_bytes, query_bytes, size_bytes;
-    size_t *ring_panels; /* which panel a slot holds */
-    struct hamming_hit *hits;
+    struct tile_queries queries;
+    struct tile_scratch scratch;
+    uint16_t *limits; /* of the queries of a block: the radius */
+    uint8_t *staging; /* plain rows on their way into panels */
     uint16_t *distances;
     uint32_t *positions;
     size_t distance_capacity, position_capacity;
