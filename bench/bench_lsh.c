@@ -1,5 +1,6 @@
 /* The tables of paper 004 (AOL columns) on a generated query log, growth with the size of the log,
- * and related pages by their links. usage: bench_lsh [QUERIES] [LINKS.tsv] (default 300000) */
+ * and a real log (or pages and the pages that link to them) against the model.
+ * usage: bench_lsh [tables|growth|LOG]... (default: tables and growth) */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +11,14 @@
 #include "base/random.h"
 #include "base/threads.h"
 #include "evaluate/query_log_generator.h"
+#include "job/corpus.h"
+#include "job/options.h"
 #include "match/cosine_join.h"
 #include "match/lsh_join.h"
+#include "plan/recall_model.h"
 #include "signature/signer.h"
 
-enum { TEST_QUERIES = 2000, SIGNATURE_BITS = 128 };
+enum { TEST_QUERIES = 2000, SIGNATURE_BITS = 128, MODEL_SAMPLES = 8000, SEEDS = 8 };
 #define THRESHOLD 0.7
 
 /* A log with its signatures, and test queries with their true neighbours. */
@@ -52,26 +56,30 @@ static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t
     cog_status status = signer_workspace_create(signing->signer, &workspace, error);
     if (status != COG_OK)
         return status;
-    uint64_t hashes[QUERY_CLICKS_MAX * 64];
+    uint64_t *hashes = malloc(signing->matrix->column_count * sizeof *hashes);
+    need(hashes, "memory is out");
     for (size_t row = begin; row < end; row++) {
         const struct sparse_matrix *matrix = signing->matrix;
         size_t first = matrix->offsets[row], count = matrix->offsets[row + 1] - first;
         for (size_t i = 0; i < count; i++)
-            hashes[i] = hash_mix(signing->urls[matrix->columns[first + i]] + 1);
+            hashes[i] = hash_mix((uint64_t)signing->urls[matrix->columns[first + i]] + 1);
         struct weighted_terms terms = {hashes, matrix->values + first, count};
         signer_sign(signing->signer, workspace, &terms, signing->bits + row * SIGNATURE_BITS / 8,
                     signing->sums + row * SIGNATURE_BITS);
     }
+    free(hashes);
     signer_workspace_free(workspace);
     return COG_OK;
 }
 
-static void sign_all(struct study *study, const uint32_t *urls) {
+static void sign_all(struct study *study, const uint32_t *urls, uint64_t seed, bool gaussian) {
     struct signature_options options;
     struct signer *signer;
     size_t rows = study->all.rows;
     signature_options_init(&options, SIGNATURE_RP);
     options.bits = SIGNATURE_BITS;
+    options.seed = seed;
+    options.gaussian = gaussian;
     need(signer_create(&options, &signer, NULL) == COG_OK, "no signer");
     struct signing signing = {signer, &study->all, urls, malloc(rows * SIGNATURE_BITS / 8),
                               malloc(rows * SIGNATURE_BITS * sizeof(float))};
@@ -146,13 +154,14 @@ static size_t count_neighbours(const struct study *study, const struct match_lis
 
 struct outcome {
     double comparisons, recall[3]; /* at 0.7, 0.8, 0.9 */
-    double seconds;
+    double seconds, table_bytes;
 };
 
 /* Short keys make so many candidates that a tenth of the queries must do. */
 static struct outcome measure(const struct study *study, struct lsh_options options) {
     struct signatures_view test_bits = study->test_bits;
-    test_bits.rows = options.key_bits <= 8 ? test_bits.rows / 10 : test_bits.rows;
+    test_bits.rows =
+        options.key_bits <= 8 && study->all.rows > 100000 ? test_bits.rows / 10 : test_bits.rows;
     struct lsh_collection test = {&test_bits, study->test_sums, 0};
     struct lsh_collection all = {&study->all_bits, study->all_sums, 0};
     struct lsh_vectors vectors = {&study->test, &study->all};
@@ -165,6 +174,7 @@ static struct outcome measure(const struct study *study, struct lsh_options opti
     if (lsh_join_cross(&test, &all, &options, &check, 0, &found, &work, &error) != COG_OK)
         need(false, error.message);
     outcome.seconds = clock_seconds_since(start_ns);
+    outcome.table_bytes = (double)work.table_bytes;
     outcome.comparisons = (double)work.comparisons / (double)test_bits.rows - 1;
     for (int i = 0; i < 3; i++) {
         double threshold = THRESHOLD + 0.1 * i;
@@ -243,7 +253,7 @@ static struct study generated_study(size_t queries) {
     need(query_log_generator_create(&shape, &generator, NULL) == COG_OK, "no log");
     need(query_log_matrix(generator, &study.all, &urls, NULL) == COG_OK, "no matrix");
     query_log_generator_free(generator);
-    sign_all(&study, urls);
+    sign_all(&study, urls, 0, false);
     free(urls);
     choose_tests(&study, TEST_QUERIES);
     printf("generated log: %zu queries, %u URLs, %.1f URLs a query, %zu test queries with %zu "
@@ -254,11 +264,153 @@ static struct study generated_study(size_t queries) {
     return study;
 }
 
-int main(int argc, char **argv) {
-    size_t queries = argc > 1 ? strtoull(argv[1], NULL, 10) : 300000;
-    struct study study = generated_study(queries);
+/* ---- Growth: in place of Tables 6, 7 and 10
+ * -------------------------------------------------------- */
+
+static void print_growth(const struct study *study, const char *name, struct lsh_options options) {
+    struct outcome outcome = measure(study, options);
+    printf(
+        "  %8zu queries  %-24s %8.0f comparisons (unrelated rows alone: %.0f)  recall %.3f  %6.2f s"
+        "  %4.0f MB\n",
+        study->all.rows, name, outcome.comparisons, lsh_comparisons(&options, study->all.rows),
+        outcome.recall[0], outcome.seconds, outcome.table_bytes / 1e6);
+}
+
+static void growth(void) {
+    printf("Growth: L = 10, tau 0.7; K follows the size in the second row of each\n");
+    for (size_t queries = 75000; queries <= 1200000; queries *= 2) {
+        struct study study = generated_study(queries);
+        unsigned key_bits = 12 + 2 * (unsigned)(log2((double)queries / 75000) / 2 + 1);
+        struct lsh_options grown = plain(key_bits, 10), flipped = plain(16, 10);
+        char name[40];
+        snprintf(name, sizeof name, "K = %u", key_bits);
+        flipped.flips = 2;
+        flipped.flip_mode = LSH_FLIP_DISTANCE;
+        print_growth(&study, "K = 16", plain(16, 10));
+        print_growth(&study, name, grown);
+        print_growth(&study, "K = 16, Distance Flip Q, 2", flipped);
+        flipped.flip_both = true;
+        print_growth(&study, "K = 16, Distance Flip B, 2", flipped);
+        free_study(&study);
+    }
+}
+
+/* ---- A real log against the model ---------------------------------------------------------------
+ */
+
+/* Queries with more than five URLs; columns stand for the URLs. */
+static void read_log(const char *path, struct sparse_matrix *matrix) {
+    cog_error error;
+    cog_input_options input;
+    cog_documents *documents;
+    cog_report *report;
+    cog_term_options given;
+    struct term_options terms;
+    struct weighting weighting;
+    struct statistics *statistics;
+    struct corpus corpus = {0};
+    struct sparse_matrix all = {0};
+    cog_input_options_init(&input);
+    cog_term_options_init(&given);
+    input.format = COG_FORMAT_QUERYLOG;
+    weighting_init(&weighting, WEIGHTING_TF);
+    const struct corpus *corpora[1] = {&corpus};
+    const uint8_t *const selected[1] = {NULL};
+    struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
+    if (cog_report_create(&report, &error) != COG_OK ||
+        cog_documents_open(&input, &path, 1, &documents, &error) != COG_OK ||
+        options_terms(&given, &terms, &error) != COG_OK ||
+        corpus_read(&corpus, documents, &reading, NULL, report, &error) != COG_OK ||
+        corpus_statistics(corpora, 1, 0, &statistics, &error) != COG_OK ||
+        corpus_vectors(corpora, 1, statistics, &weighting, 6, selected, 0, &all, &error) != COG_OK)
+        need(false, error.message);
+    uint32_t *rows = malloc(all.rows * sizeof *rows);
+    size_t count = 0;
+    for (size_t row = 0; row < all.rows; row++)
+        if (all.offsets[row + 1] > all.offsets[row])
+            rows[count++] = (uint32_t)row;
+    need(sparse_matrix_select(&all, rows, count, matrix), "memory is out");
+    free(rows);
+    sparse_matrix_free(&all);
+    statistics_free(statistics);
+    corpus_free(&corpus);
+    cog_documents_close(documents);
+    cog_report_free(report);
+}
+
+/* Recall as the model has it for the cosines of the true pairs. */
+static double modelled(const struct study *study, const struct lsh_options *options) {
+    double *cosines = malloc(study->truth.count * sizeof *cosines), recall = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < study->truth.count; i++)
+        if (study->test_rows[study->truth.items[i].a] != study->truth.items[i].b)
+            cosines[count++] = (double)study->truth.items[i].similarity;
+    need(lsh_recall_simulated(options, cosines, count, MODEL_SAMPLES, &recall, NULL) == COG_OK,
+         "no model");
+    free(cosines);
+    return recall;
+}
+
+/* All rows share the few hyperplanes of a seed, so recall varies with it: the mean is compared. */
+static void against_model(const char *path) {
+    enum { SETTINGS = 6 };
+    struct lsh_options settings[SETTINGS] = {plain(16, 1), plain(16, 10), plain(16, 28),
+                                             plain(8, 10), plain(16, 10), plain(16, 10)};
+    settings[4].flips = settings[5].flips = 2;
+    settings[4].flip_mode = settings[5].flip_mode = LSH_FLIP_DISTANCE;
+    settings[5].flip_both = true;
+    double recall[2][SETTINGS] = {{0}}, model[SETTINGS] = {0};
+    size_t rows = 0, pairs = 0;
+    for (int gaussian = 0; gaussian < 2; gaussian++)
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            struct study study = {0};
+            read_log(path, &study.all);
+            uint32_t *columns = malloc(study.all.column_count * sizeof *columns);
+            for (uint32_t column = 0; column < study.all.column_count; column++)
+                columns[column] = column;
+            sign_all(&study, columns, seed, gaussian);
+            choose_tests(&study, study.all.rows);
+            for (int i = 0; i < SETTINGS; i++) {
+                recall[gaussian][i] += measure(&study, settings[i]).recall[0] / SEEDS;
+                if (!gaussian && seed == 0)
+                    model[i] = modelled(&study, &settings[i]);
+            }
+            rows = study.all.rows;
+            pairs = count_neighbours(&study, &study.truth, THRESHOLD, rows) / 2;
+            free(columns);
+            free_study(&study);
+        }
+    printf("%s: %zu queries, %zu pairs at 0.7; recall, mean of %d seeds\n", path, rows, pairs,
+           SEEDS);
+    for (int i = 0; i < SETTINGS; i++)
+        printf("  K = %2u, L = %2u, F = %u %s  model %.3f   Gaussian %.3f (%+.3f)   signs %.3f "
+               "(%+.3f)\n",
+               settings[i].key_bits, settings[i].tables, settings[i].flips,
+               settings[i].flip_both ? "both " : "query", model[i], recall[1][i],
+               recall[1][i] - model[i], recall[0][i], recall[0][i] - model[i]);
+}
+
+static void tables(void) {
+    struct query_log_shape shape;
+    query_log_shape_init(&shape);
+    struct study study = generated_study(shape.queries);
     table_3_to_5(&study);
     table_8_and_9(&study);
     free_study(&study);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        tables();
+        growth();
+    }
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "tables") == 0)
+            tables();
+        else if (strcmp(argv[i], "growth") == 0)
+            growth();
+        else
+            against_model(argv[i]);
+    }
     return 0;
 }
