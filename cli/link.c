@@ -1,18 +1,32 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_FROM,      OPTION_TO,      OPTION_LEXICON,    OPTION_OUTPUT, OPTION_ONE_TO_ONE,
-    OPTION_THRESHOLD, OPTION_GOLD,    OPTION_CANDIDATES, OPTION_HUBS,   OPTION_PROBABILITY,
-    OPTION_UNKNOWN,   OPTION_LINKERS, OPTION_K1,         OPTION_B,      OPTION_METHOD,
-    OPTION_BITS,      OPTION_COUNT};
+    OPTION_FROM,        OPTION_TO,         OPTION_LEXICON,
+    OPTION_OUTPUT,      OPTION_ONE_TO_ONE, OPTION_THRESHOLD,
+    OPTION_GOLD,        OPTION_CANDIDATES, OPTION_HUBS,
+    OPTION_PROBABILITY, OPTION_UNKNOWN,    OPTION_LINKERS,
+    OPTION_K1,          OPTION_B,          OPTION_METHOD,
+    OPTION_BITS,        OPTION_SENTENCES,  OPTION_SENTENCE_THRESHOLD,
+    OPTION_EXPLAIN,     OPTION_COUNT};
 static const option_set sets[] = {own_options, input_options, run_options, NULL};
 
-static bool take_options(const struct arguments *arguments, cog_link_options *options) {
+struct link_arguments {
+    cog_input_options input;
+    cog_link_options link;
+    cog_run_options run;
+    double sentence_threshold;
+};
+
+static bool take_options(const struct arguments *arguments, struct link_arguments *taken) {
+    cog_link_options *options = &taken->link;
+    taken->sentence_threshold = 0.5;
     cog_link_options_init(options);
     uint64_t candidates = options->candidates, hubs = options->hub_neighbours, bits = options->bits;
     if (!real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) ||
+        !real_option(arguments, OPTION_SENTENCE_THRESHOLD, 0, 1, &taken->sentence_threshold) ||
         !real_option(arguments, OPTION_K1, 0, 1000, &options->k1) ||
         !real_option(arguments, OPTION_B, 0, 1, &options->b) ||
         !number_option(arguments, OPTION_CANDIDATES, 1, 100000, &candidates) ||
@@ -74,31 +88,63 @@ static cog_status print_scores(const cog_links *links, const char *gold, cog_err
     return status;
 }
 
+/* The word matches of all links of a source document. */
+static cog_status print_explanation(const cog_links *links, const char *id, cog_error *error) {
+    cog_status status = COG_OK;
+    puts("from\tto\tword\ttranslation\tprobability\tshare");
+    for (size_t i = 0; i < cog_links_count(links) && status == COG_OK; i++) {
+        cog_link_item item = cog_links_item(links, i);
+        cog_word_match *matches = NULL;
+        size_t count = 0;
+        if (item.from_size != strlen(id) || memcmp(item.from, id, item.from_size) != 0)
+            continue;
+        status = cog_links_explain(links, item.from_row, item.to_row, &matches, &count, error);
+        for (size_t m = 0; m < count; m++)
+            printf("%.*s\t%.*s\t%.*s\t%.*s\t%.6f\t%.6f\n", (int)item.from_size, item.from,
+                   (int)item.to_size, item.to, (int)matches[m].from_size, matches[m].from,
+                   (int)matches[m].to_size, matches[m].to, matches[m].probability,
+                   matches[m].share);
+        free(matches);
+    }
+    return status;
+}
+
+/* Links, or in their place an explanation or sentence pairs. */
+static cog_status write_result(const struct arguments *arguments, const cog_links *links,
+                               cog_documents *from, cog_documents *to,
+                               const struct link_arguments *taken, cog_report *report,
+                               cog_error *error) {
+    const char *path = arguments->values[OPTION_OUTPUT] ? arguments->values[OPTION_OUTPUT] : "-";
+    if (has_option(arguments, OPTION_EXPLAIN))
+        return print_explanation(links, arguments->values[OPTION_EXPLAIN], error);
+    if (!has_option(arguments, OPTION_SENTENCES))
+        return cog_links_write(links, path, error);
+    return cog_links_sentences(links, from, to, taken->sentence_threshold, path, &taken->run,
+                               report, error);
+}
+
 static int run(const struct arguments *arguments) {
-    cog_input_options input;
-    cog_link_options options;
-    cog_run_options job;
-    if (!take_input_options(arguments, &input) || !take_options(arguments, &options) ||
-        !take_run_options(arguments, &job))
+    struct link_arguments taken;
+    if (!take_input_options(arguments, &taken.input) || !take_options(arguments, &taken) ||
+        !take_run_options(arguments, &taken.run))
         return EXIT_USAGE;
     cog_error error = {0};
     cog_report *report = NULL;
     cog_lexicon *lexicon = NULL;
     cog_documents *from = NULL, *to = NULL;
     cog_links *links = NULL;
-    const char *output = arguments->values[OPTION_OUTPUT];
     const char *gold = arguments->values[OPTION_GOLD];
     cog_status status = cog_report_create(&report, &error);
     if (status == COG_OK)
         status = cog_lexicon_open(arguments->values[OPTION_LEXICON], &lexicon, &error);
     if (status == COG_OK)
-        status = open_side(arguments, OPTION_FROM, OPTION_TO, &input, &from, &error);
+        status = open_side(arguments, OPTION_FROM, OPTION_TO, &taken.input, &from, &error);
     if (status == COG_OK)
-        status = open_side(arguments, OPTION_TO, OPTION_FROM, &input, &to, &error);
+        status = open_side(arguments, OPTION_TO, OPTION_FROM, &taken.input, &to, &error);
     if (status == COG_OK)
-        status = cog_link(from, to, lexicon, &options, &job, &links, report, &error);
+        status = cog_link(from, to, lexicon, &taken.link, &taken.run, &links, report, &error);
     if (status == COG_OK)
-        status = cog_links_write(links, output ? output : "-", &error);
+        status = write_result(arguments, links, from, to, &taken, report, &error);
     if (status == COG_OK && gold)
         status = print_scores(links, gold, &error);
     int code = finish_job(arguments, status, &error, report);
@@ -120,6 +166,8 @@ const struct command command_link = {
         "Projects the documents of --from into the language of --to by a lexicon (see cognate\n"
         "lexicon) and prints each document's best partner: from, to, cosine, score. The score is\n"
         "twice the cosine minus both documents' mean cosine to their nearest, which keeps pages\n"
-        "that resemble everything from collecting links.",
+        "that resemble everything from collecting links.\n\n"
+        "With --sentences the linked documents' sentences are paired and printed in place of the\n"
+        "links, each pair once; with --explain ID the words that link a document.",
     .sets = sets,
     .run = run};

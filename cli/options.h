@@ -111,6 +111,10 @@
     X(PROBABILITY, "probability", 0, "P", "to-given-from|from-given-to",                           \
       "which of the lexicon's probabilities projects (to-given-from)")                             \
     X(UNKNOWN, "unknown", 0, "DO", "keep|drop", "words that cannot be translated (keep)")          \
+    X(SENTENCES, "sentences", 0, NULL, NULL, "print the sentence pairs of linked documents")       \
+    X(SENTENCE_THRESHOLD, "sentence-threshold", 0, "S", NULL,                                      \
+      "least cosine of a sentence pair (0.5)")                                                     \
+    X(EXPLAIN, "explain", 0, "ID", NULL, "print which words link this document of --from")         \
     X(LINKERS, "linkers", 0, "LIST", NULL,                                                         \
       "what may link the parts of compounds, with commas (s,es,n,en,e)")                           \
     X(THREADS, "threads", 0, "N", NULL, "threads to use (all processors)")                         \

@@ -492,11 +492,10 @@ COG_API cog_status cog_weights_of(const cog_weights *weights, const cog_signatur
                                   const float **values, cog_error *error);
 COG_API void cog_weights_free(cog_weights *weights);
 
-/* ---- Across languages
- * ------------------------------------------------------------------------------- */
+/* ---- Across languages ------------------------------------------------------------------------------- */
 
-/* A word-translation table from one language to another: p(to | from) and p(from | to). Its words
- * are terms as documents have them. */
+/* A word-translation table from one language to another: p(to | from) and p(from | to). Its words are
+ * terms as documents have them. */
 typedef struct cog_lexicon cog_lexicon;
 
 typedef enum cog_pair_format {
@@ -522,8 +521,8 @@ typedef struct cog_lexicon_options {
 } cog_lexicon_options;
 COG_API void cog_lexicon_options_init(cog_lexicon_options *options);
 
-/* From parallel text: IBM Model 1, then alignment by agreement of both directions. The same table
- * for any number of threads. */
+/* From parallel text: IBM Model 1, then alignment by agreement of both directions. The same table for
+ * any number of threads. */
 COG_API cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
                                      const cog_lexicon_options *options, const cog_run_options *run,
                                      cog_lexicon **lexicon, cog_report *report, cog_error *error);
@@ -555,8 +554,8 @@ typedef struct cog_translation {
     size_t from_size, to_size;
     double to_given_from, from_given_to; /* 0 where pruned in that direction */
 } cog_translation;
-/* The translations of the words of a text in the source language, the best of each first; a word
- * that is not there is split into ones that are, with `linkers` as cog_link_options has them. Free
+/* The translations of the words of a text in the source language, the best of each first; a word that
+ * is not there is split into ones that are, with `linkers` as cog_link_options has them. Free
  * *translations with free(). */
 COG_API cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char *text,
                                          size_t text_size, const char *linkers,
@@ -572,15 +571,14 @@ typedef struct cog_link_options {
     unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine */
     bool source_given_target; /* project by p(from | to), as the paper does */
     bool keep_unknown;        /* words that cannot be translated stand for themselves */
-    const char
-        *linkers; /* between the parts of compounds, with commas; nothing is always allowed */
-    double k1, b; /* BM25 */
+    const char *linkers; /* between the parts of compounds, with commas; nothing is always allowed */
+    double k1, b;        /* BM25 */
 } cog_link_options;
 COG_API void cog_link_options_init(cog_link_options *options);
 
 typedef struct cog_links cog_links;
-/* The partners of the documents of `from` among those of `to`, whose languages are the lexicon's.
- */
+/* The partners of the documents of `from` among those of `to`, whose languages are the lexicon's. The
+ * lexicon is borrowed for the links' life. */
 COG_API cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
                             const cog_link_options *options, const cog_run_options *run,
                             cog_links **links, cog_report *report, cog_error *error);
@@ -607,6 +605,25 @@ typedef struct cog_link_scores {
 /* Against known links: a file of source id TAB target id. */
 COG_API cog_status cog_links_score(const cog_links *links, const char *gold_path,
                                    cog_link_scores *scores, cog_error *error);
+
+/* A word of a source document and the word of a target document that it was matched with. */
+typedef struct cog_word_match {
+    const char *from, *to; /* owned by the links and their lexicon */
+    size_t from_size, to_size;
+    double probability; /* of the translation; 1 for a word that stands for itself */
+    double share;       /* of the cosine; all shares sum to 1 */
+} cog_word_match;
+/* Why two documents resemble each other, the largest shares first. Free *matches with free(). */
+COG_API cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t to_row,
+                                     cog_word_match **matches, size_t *count, cog_error *error);
+
+/* Sentence pairs from the linked documents, which are read again: each sentence with its best in the
+ * partner, one-to-one, at or above the threshold of their cosine, each pair of texts once. TSV: from, to,
+ * similarity, from_id, to_id. */
+COG_API cog_status cog_links_sentences(const cog_links *links, cog_documents *from,
+                                       cog_documents *to, double threshold, const char *path,
+                                       const cog_run_options *run, cog_report *report,
+                                       cog_error *error);
 
 /* ---- Evaluation
  * -------------------------------------------------------------------------------------- */

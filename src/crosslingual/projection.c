@@ -142,7 +142,9 @@ static cog_status store_terms(struct projecting *work, cog_error *error) {
     projection->terms = memory_array(work->count, sizeof *projection->terms);
     projection->document_frequencies =
         memory_zeroed_array(targets, sizeof *projection->document_frequencies);
-    if (!projection->offsets || !projection->terms || !projection->document_frequencies)
+    projection->target_hashes = memory_zeroed_array(targets, sizeof *projection->target_hashes);
+    if (!projection->offsets || !projection->terms || !projection->document_frequencies ||
+        !projection->target_hashes)
         return error_memory(error, work->count * sizeof *projection->terms, "projected terms");
     uint64_t *next = projection->offsets + 1;
     for (size_t i = 0; i < work->count; i++)
@@ -151,8 +153,9 @@ static cog_status store_terms(struct projecting *work, cog_error *error) {
         next[s + 1] += next[s];
     for (size_t i = 0; i < work->count; i++) {
         const struct hashed_term *term = &work->terms[i];
-        projection->terms[next[term->source]++] =
-            (struct projected_term){columns_find(projection->targets, term->hash), term->weight};
+        uint32_t column = columns_find(projection->targets, term->hash);
+        projection->target_hashes[column] = term->hash;
+        projection->terms[next[term->source]++] = (struct projected_term){column, term->weight};
     }
     return statistics_visit(work->from, add_frequency, projection, error);
 }
@@ -195,6 +198,7 @@ void projection_free(struct projection *projection) {
     free(projection->offsets);
     free(projection->terms);
     free(projection->document_frequencies);
+    free(projection->target_hashes);
     free(projection);
 }
 

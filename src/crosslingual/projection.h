@@ -38,7 +38,8 @@ struct projection {
     struct columns *sources, *targets;
     uint64_t *offsets;
     struct projected_term *terms;
-    double *document_frequencies;           /* df* of each target column */
+    uint64_t *target_hashes;      /* of the columns that something is projected to; else 0 */
+    double *document_frequencies; /* df* of each target column */
     uint64_t known, split, passed, dropped; /* source terms by what became of them */
 };
 

@@ -5,21 +5,13 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "crosslingual/links.h"
 #include "evaluate/link_scores.h"
 #include "job/escape.h"
 #include "job/link_candidates.h"
+#include "job/link_job.h"
 #include "job/progress.h"
 #include "job/report.h"
 #include "signature/signer.h"
-
-struct cog_links {
-    struct link_space space; /* kept for the ids */
-    struct link *items;      /* those that were asked for, by source row */
-    size_t count;
-    struct link *firsts; /* the best of every source row, whatever its score */
-    size_t first_count;
-};
 
 void cog_link_options_init(cog_link_options *options) {
     struct projection_options projection;

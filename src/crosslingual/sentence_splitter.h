@@ -1,0 +1,21 @@
+/* The sentences of a text by ICU's rules for its language; a line end is an end of a sentence too.
+ */
+#ifndef COGNATE_CROSSLINGUAL_SENTENCE_SPLITTER_H
+#define COGNATE_CROSSLINGUAL_SENTENCE_SPLITTER_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+struct sentence_splitter;
+/* language: ISO 639-1. */
+cog_status sentence_splitter_create(const char *language, struct sentence_splitter **splitter,
+                                    cog_error *error);
+void sentence_splitter_free(struct sentence_splitter *splitter);
+
+/* text must be valid UTF-8 and is borrowed until the last sentence has been taken. */
+cog_status sentence_splitter_start(struct sentence_splitter *splitter, struct bytes_view text,
+                                   cog_error *error);
+/* The next sentence without white space around it; false behind the last one. */
+bool sentence_splitter_next(struct sentence_splitter *splitter, struct bytes_view *sentence);
+
+#endif

@@ -1,0 +1,181 @@
+#include <math.h>
+
+#include "base/mapping.h"
+#include "base/random.h"
+#include "crosslingual/sentence_splitter.h"
+#include "job/link_candidates.h"
+#include "job/link_job.h"
+#include "test.h"
+
+TEST(link_sentences_end_at_stops_and_lines) {
+    static const char text[] = "  First one. Is this\tit? Yes!\nA title\n\nLast, e.g. this one";
+    static const char *const expected[] = {"First one.", "Is this\tit?", "Yes!", "A title",
+                                           "Last, e.g. this one"};
+    struct sentence_splitter *splitter = NULL;
+    struct bytes_view sentence;
+    CHECK_OK(sentence_splitter_create("en", &splitter, error));
+    for (int round = 0; round < 2; round++) {
+        CHECK_OK(sentence_splitter_start(splitter, view_of(text, sizeof text - 1), error));
+        for (size_t i = 0; i < 5; i++) {
+            CHECK(sentence_splitter_next(splitter, &sentence));
+            CHECK_MSG(sentence.size == strlen(expected[i]) &&
+                          memcmp(sentence.data, expected[i], sentence.size) == 0,
+                      "%.*s", (int)sentence.size, sentence.data);
+        }
+        CHECK(!sentence_splitter_next(splitter, &sentence));
+    }
+    CHECK_OK(sentence_splitter_start(splitter, view_of("", 0), error));
+    CHECK(!sentence_splitter_next(splitter, &sentence));
+    sentence_splitter_free(splitter);
+}
+
+/* ---- A small bilingual collection --------------------------------------------------------------
+ */
+
+enum { TEXTS = 40, SENTENCES = 6, WORDS_A_SENTENCE = 7, VOCABULARY = 300 };
+
+struct bilingual {
+    char texts[2][TEXTS][1024];
+    cog_document items[2][TEXTS];
+    cog_documents *documents[2];
+    cog_lexicon *lexicon;
+};
+
+static int append(char *text, int at, const char *format, int word) {
+    return at + snprintf(text + at, 1024 - (size_t)at, format, word);
+}
+
+/* Word w is "Fw" here and "Tw" there; sentences stand in reverse order there. */
+static void make_texts(struct bilingual *collection) {
+    struct random random = random_seeded(21);
+    for (int t = 0; t < TEXTS; t++) {
+        int words[SENTENCES][WORDS_A_SENTENCE], at[2] = {0, 0};
+        for (int s = 0; s < SENTENCES; s++)
+            for (int w = 0; w < WORDS_A_SENTENCE; w++)
+                words[s][w] = (int)random_below(&random, VOCABULARY);
+        for (int s = 0; s < SENTENCES; s++)
+            for (int w = 0; w < WORDS_A_SENTENCE; w++) {
+                bool last = w == WORDS_A_SENTENCE - 1;
+                at[0] = append(collection->texts[0][t], at[0], last ? "Fq%dx. " : "Fq%dx ",
+                               words[s][w]);
+                at[1] = append(collection->texts[1][t], at[1], last ? "Tz%dy. " : "Tz%dy ",
+                               words[SENTENCES - 1 - s][w]);
+            }
+    }
+}
+
+static cog_status open_collection(struct bilingual *collection, cog_error *error) {
+    const char *path = test_path("bilingual.tsv");
+    FILE *file = fopen(path, "w");
+    for (int w = 0; file && w < VOCABULARY; w++)
+        fprintf(file, "Fq%dx\tTz%dy\nFq%dx\tTz%dy\n", w, w, w, w);
+    if (file)
+        fclose(file);
+    make_texts(collection);
+    cog_lexicon_options options;
+    cog_lexicon_options_init(&options);
+    options.from = "de"; /* any language with rules for sentences */
+    options.to = "en";
+    options.terms.stem = false;
+    cog_status status =
+        cog_lexicon_train(&path, 1, &options, NULL, &collection->lexicon, NULL, error);
+    for (int side = 0; side < 2 && status == COG_OK; side++) {
+        for (int t = 0; t < TEXTS; t++)
+            collection->items[side][t] =
+                (cog_document){.text = collection->texts[side][t],
+                               .text_size = strlen(collection->texts[side][t])};
+        status = cog_documents_from_memory(collection->items[side], TEXTS,
+                                           &collection->documents[side], error);
+    }
+    return status;
+}
+
+static void close_collection(struct bilingual *collection) {
+    cog_documents_close(collection->documents[0]);
+    cog_documents_close(collection->documents[1]);
+    cog_lexicon_free(collection->lexicon);
+}
+
+static cog_status link_collection(struct bilingual *collection, cog_method method,
+                                  cog_links **links, cog_error *error) {
+    cog_link_options options;
+    cog_link_options_init(&options);
+    options.one_to_one = true;
+    options.method = method;
+    options.bits = 512;
+    return cog_link(collection->documents[0], collection->documents[1], collection->lexicon,
+                    &options, NULL, links, NULL, error);
+}
+
+TEST(link_pairs_the_sentences_of_partners) {
+    static struct bilingual collection;
+    cog_links *links = NULL;
+    const char *path = test_path("sentences.tsv");
+    CHECK_OK(open_collection(&collection, error));
+    CHECK_OK(link_collection(&collection, COG_METHOD_EXACT, &links, error));
+    CHECK(cog_links_count(links) == TEXTS);
+    CHECK_OK(cog_links_sentences(links, collection.documents[0], collection.documents[1], 0.5, path,
+                                 NULL, NULL, error));
+    FILE *file = fopen(path, "r");
+    CHECK(file);
+    char line[2048];
+    int rows = 0;
+    CHECK(fgets(line, sizeof line, file) &&
+          strcmp(line, "from\tto\tsimilarity\tfrom_id\tto_id\n") == 0);
+    while (fgets(line, sizeof line, file)) {
+        int from, to;
+        const char *tab = strchr(line, '\t');
+        CHECK(tab && sscanf(line, "Fq%d", &from) == 1 && sscanf(tab + 1, "Tz%d", &to) == 1);
+        CHECK_MSG(from == to, "%s", line);
+        rows++;
+    }
+    fclose(file);
+    CHECK_MSG(rows == TEXTS * SENTENCES, "%d rows", rows);
+    cog_links_free(links);
+    close_collection(&collection);
+}
+
+TEST(link_explains_the_whole_cosine) {
+    static struct bilingual collection;
+    cog_links *links = NULL;
+    CHECK_OK(open_collection(&collection, error));
+    CHECK_OK(link_collection(&collection, COG_METHOD_EXACT, &links, error));
+    for (uint32_t row = 0; row < TEXTS; row++) {
+        cog_word_match *matches = NULL;
+        size_t count = 0;
+        double sum = 0;
+        CHECK_OK(cog_links_explain(links, row, row, &matches, &count, error));
+        CHECK(count > 0);
+        for (size_t i = 0; i < count; i++) {
+            CHECK(matches[i].from_size == matches[i].to_size && matches[i].from[0] == 'f' &&
+                  matches[i].to[0] == 't' && matches[i].probability > 0.99);
+            CHECK(memcmp(matches[i].from + 2, matches[i].to + 2, matches[i].to_size - 3) == 0);
+            CHECK(i == 0 || matches[i].share <= matches[i - 1].share);
+            sum += matches[i].share;
+        }
+        CHECK_MSG(fabs(sum - 1) < 1e-5, "shares sum to %g", sum);
+        free(matches);
+    }
+    cog_error failure;
+    cog_word_match *matches = NULL;
+    size_t count = 0;
+    CHECK(cog_links_explain(links, TEXTS, 0, &matches, &count, &failure) == COG_ERR_USAGE);
+    cog_links_free(links);
+    close_collection(&collection);
+}
+
+TEST(link_candidates_by_signature_carry_true_cosines) {
+    static struct bilingual collection;
+    cog_links *exact = NULL, *flat = NULL;
+    CHECK_OK(open_collection(&collection, error));
+    CHECK_OK(link_collection(&collection, COG_METHOD_EXACT, &exact, error));
+    CHECK_OK(link_collection(&collection, COG_METHOD_FLAT, &flat, error));
+    CHECK(cog_links_count(exact) == TEXTS && cog_links_count(flat) == TEXTS);
+    for (size_t i = 0; i < TEXTS; i++) {
+        cog_link_item a = cog_links_item(exact, i), b = cog_links_item(flat, i);
+        CHECK(a.from_row == b.from_row && a.to_row == b.to_row && a.similarity == b.similarity);
+    }
+    cog_links_free(exact);
+    cog_links_free(flat);
+    close_collection(&collection);
+}
