@@ -104,16 +104,21 @@ static bool take_lsh_options(const struct arguments *arguments, cog_lsh_options 
 
 /* What was given on top of the options' own values. */
 static bool take_pairing(const struct arguments *arguments, cog_pairs_options *options) {
-    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_EXACT, COG_METHOD_FLAT,
-                                         COG_METHOD_LSH};
     int kind = choice_option(arguments, OPTION_SIGNATURE, (int)options->sign.signature.kind);
     if (kind != (int)options->sign.signature.kind)
         cog_signature_options_init(&options->sign.signature, (cog_signature_kind)kind);
-    options->method = methods[choice_option(arguments, OPTION_METHOD, 0)];
+    options->method = method_option(arguments);
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
     return take_signing(arguments, &options->sign) && take_lsh_options(arguments, &options->lsh) &&
            real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold) &&
            real_option(arguments, OPTION_RECALL, 0, 1, &options->recall);
+}
+
+/* In the order of the option's choices. */
+cog_method method_option(const struct arguments *arguments) {
+    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_EXACT, COG_METHOD_FLAT,
+                                         COG_METHOD_LSH};
+    return methods[choice_option(arguments, OPTION_METHOD, 0)];
 }
 
 bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise,

@@ -43,6 +43,7 @@ bool take_signature_options(const struct arguments *arguments, cog_signature_opt
 /* Kind, terms and weights of the kind, then what was given for each. */
 bool take_sign_options(const struct arguments *arguments, cog_signature_kind otherwise,
                        cog_sign_options *options);
+cog_method method_option(const struct arguments *arguments);
 /* The measure's usual options, then what was given. */
 bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise,
                         cog_pairs_options *options);

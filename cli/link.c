@@ -33,7 +33,7 @@ static bool take_options(const struct arguments *arguments, struct link_argument
         !number_option(arguments, OPTION_BITS, 8, 4096, &bits) ||
         !number_option(arguments, OPTION_HUBS, 0, 100000, &hubs))
         return false;
-    options->method = (cog_method)choice_option(arguments, OPTION_METHOD, COG_METHOD_AUTO);
+    options->method = method_option(arguments);
     options->bits = (unsigned)bits;
     options->candidates = (unsigned)candidates;
     options->hub_neighbours = (unsigned)hubs;

@@ -233,6 +233,7 @@ typedef enum cog_method {
     COG_METHOD_FLAT,   /* all signatures against all, then the true measure of what is near */
     COG_METHOD_SLICES, /* lists of rows by slices of their signatures; of an index only */
     COG_METHOD_LSH,    /* rows that share a key in a hash table, then their true measure */
+    COG_METHOD_COUNT,
 } cog_method;
 
 typedef enum cog_flip_mode {

@@ -5,35 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static cog_status fill(cog_error *error, cog_status status, uint64_t position, const char *format,
-                       va_list arguments) {
-    if (error) {
-        error->status = status;
-        error->position = position;
-        vsnprintf(error->message, sizeof error->message, format, arguments);
-    }
-    return status;
-}
-
-cog_status error_set(cog_error *error, cog_status status, const char *format, ...) {
+void error_fill(cog_error *error, cog_status status, uint64_t position, const char *format, ...) {
+    if (!error)
+        return;
     va_list arguments;
     va_start(arguments, format);
-    fill(error, status, 0, format, arguments);
+    error->status = status;
+    error->position = position;
+    vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
-    return status;
-}
-
-cog_status error_set_at(cog_error *error, cog_status status, uint64_t position, const char *format,
-                        ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, status, position, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-cog_status error_memory(cog_error *error, size_t size_bytes, const char *what) {
-    return error_set(error, COG_ERR_MEMORY, "out of memory: %zu bytes for %s", size_bytes, what);
 }
 
 cog_status error_system(cog_error *error, const char *doing, const char *path) {

@@ -5,16 +5,26 @@
 
 #include "cognate.h"
 
-/* Fills error (which may be NULL) and returns status, so that a failing call is one statement. */
-cog_status error_set(cog_error *error, cog_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Fills error, which may be NULL. */
+void error_fill(cog_error *error, cog_status status, uint64_t position, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
-/* As error_set, with a position (line or byte offset, as the message says). */
-cog_status error_set_at(cog_error *error, cog_status status, uint64_t position, const char *format,
-                        ...) __attribute__((format(printf, 4, 5)));
+static inline cog_status error_status(cog_status status) {
+    return status;
+}
+
+/* Fills error and gives status, so that a failing call is one statement. Macros, so that the
+ * compiler and the analyzers see that the result is not COG_OK. */
+#define error_set(error, status, ...)                                                              \
+    (error_fill(error, status, 0, __VA_ARGS__), error_status(status))
+/* With a position (line or byte offset, as the message says). */
+#define error_set_at(error, status, position, ...)                                                 \
+    (error_fill(error, status, position, __VA_ARGS__), error_status(status))
 
 /* COG_ERR_MEMORY with what could not be had. */
-cog_status error_memory(cog_error *error, size_t size_bytes, const char *what);
+static inline cog_status error_memory(cog_error *error, size_t size_bytes, const char *what) {
+    return error_set(error, COG_ERR_MEMORY, "out of memory: %zu bytes for %s", size_bytes, what);
+}
 
 /* Turns errno after a failed system call on path into the fitting status (a full disk is
  * COG_ERR_DISK). */

@@ -20,6 +20,17 @@ static const double cosine_precision = 2e-7;
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
 
+static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
+                               cog_error *error);
+
+/* By cog_method; those that find no pairs of documents are empty. */
+static const struct {
+    const char *name;
+    cog_status (*join)(struct pair_task *task, struct match_list *matches, cog_error *error);
+} pair_methods[COG_METHOD_COUNT] = {[COG_METHOD_EXACT] = {"exact", join_exactly},
+                                    [COG_METHOD_FLAT] = {"flat", flat_pairs_join},
+                                    [COG_METHOD_LSH] = {"lsh", lsh_pairs_join}};
+
 void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
     *options = (cog_pairs_options){.measure = measure,
                                    .threshold = 0.8,
@@ -51,6 +62,9 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
                          options->recall);
     if (options->method == COG_METHOD_SLICES)
         return error_set(error, COG_ERR_USAGE, "slices search an index and do not join pairs");
+    if (!pair_methods[options->method].join && options->method != COG_METHOD_AUTO)
+        return error_set(error, COG_ERR_USAGE,
+                         "pairs are found by the methods exact, flat and lsh");
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= cosine_precision;
     if (task->options.method == COG_METHOD_AUTO)
@@ -195,15 +209,9 @@ static cog_status join_exactly(struct pair_task *task, struct match_list *matche
 
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
     uint64_t start = clock_ns();
-    static const struct {
-        const char *name;
-        cog_status (*join)(struct pair_task *task, struct match_list *matches, cog_error *error);
-    } methods[] = {[COG_METHOD_EXACT] = {"exact", join_exactly},
-                   [COG_METHOD_FLAT] = {"flat", flat_pairs_join},
-                   [COG_METHOD_LSH] = {"lsh", lsh_pairs_join}};
-    report_text(task->report, "method", methods[task->options.method].name);
+    report_text(task->report, "method", pair_methods[task->options.method].name);
     report_number(task->report, "threshold", task->given_threshold);
-    cog_status status = methods[task->options.method].join(task, matches, error);
+    cog_status status = pair_methods[task->options.method].join(task, matches, error);
     if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE)
         status = join_short_rows(task, matches, error);
     report_number(task->report, "matches", (double)matches->count);
