@@ -1,6 +1,5 @@
 #include "job/pair_task.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"

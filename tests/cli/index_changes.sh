@@ -1,0 +1,54 @@
+# An index in a folder: built, added to, removed from, compacted; answers do not change by it.
+here=$(dirname "$0")
+python3 "$here/make_documents.py" 60 3 60 >all.jsonl
+head -n 100 all.jsonl >a.jsonl
+tail -n 90 all.jsonl >b.jsonl
+"$COGNATE" index build I a.jsonl --method slices --quiet
+echo "exit $?"
+"$COGNATE" index build I a.jsonl 2>&1
+echo "again: exit $?"
+"$COGNATE" index add I b.jsonl 2>&1 | head -n 2
+"$COGNATE" index info I | grep -v bytes
+"$COGNATE" index check I
+"$COGNATE" index remove I f0m0 f0m1 f59m2 unknown 2>&1
+echo "exit $?"
+"$COGNATE" index remove I f0m0 --quiet
+echo "removed before: exit $?"
+for method in exact flat; do
+    "$COGNATE" search I all.jsonl --method $method --quiet >$method.before
+done
+grep -c -P '\tf0m[01]\t' exact.before
+"$COGNATE" index compact I --quiet
+ls I
+"$COGNATE" index info I | head -n 4
+for method in exact flat; do
+    "$COGNATE" search I all.jsonl --method $method --quiet | cmp - $method.before && echo "$method: the same"
+done
+head -n 1 all.jsonl >one.jsonl
+"$COGNATE" index add I one.jsonl --quiet
+"$COGNATE" search I one.jsonl -k 1 --quiet
+"$COGNATE" search I all.jsonl --bits 64 2>&1
+echo "exit $?"
+"$COGNATE" search I all.jsonl --tokens chars 2>&1
+"$COGNATE" search I all.jsonl --bits 1024 --stem yes --quiet | head -n 1
+"$COGNATE" index build N a.jsonl --no-vectors --quiet
+"$COGNATE" search N one.jsonl -k 1 --quiet
+"$COGNATE" search N one.jsonl --method exact 2>&1
+"$COGNATE" search N one.jsonl --method slices 2>&1
+"$COGNATE" sign a.jsonl -o a.npy --quiet
+"$COGNATE" index build S a.npy --quiet
+"$COGNATE" index add S a.npy --quiet
+"$COGNATE" index remove S 0 99 --quiet
+"$COGNATE" index compact S --quiet
+"$COGNATE" search S a.npy -k 2 --quiet | sed -n '2p;4,5p'
+"$COGNATE" index add S a.npy --quiet
+"$COGNATE" index info S | head -n 2
+"$COGNATE" index add S a.jsonl 2>&1
+"$COGNATE" index add I a.npy 2>&1
+: >none.jsonl
+"$COGNATE" index build E none.jsonl 2>&1 | grep -v 'needs about'
+ls E 2>&1 | grep -c manifest
+"$COGNATE" index 2>&1
+"$COGNATE" index add I 2>&1
+"$COGNATE" index check nowhere 2>&1
+echo "exit $?"
