@@ -82,7 +82,7 @@ static struct slices_request usual_request(const struct signature_search *search
         double recall;
         unsigned expand, admit;
         size_t probes;
-    } steps[] = {{0.90, 2, 2, 2000}, {0.98, 3, 3, 8000}, {1, 4, 4, 32000}};
+    } steps[] = {{0.85, 2, 2, 2000}, {0.95, 3, 3, 16000}, {1, 4, 4, 64000}};
     size_t step = 0;
     while (search->recall > steps[step].recall)
         step++;
