@@ -49,6 +49,9 @@ bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise
                         cog_pairs_options *options);
 /* Everything but the index's own method. */
 bool take_index_options(const struct arguments *arguments, cog_index_options *options);
+/* Refuses options that decide signatures and are not those of the index. */
+cog_status expect_sign_options(const struct arguments *arguments, const cog_index *index,
+                               cog_error *error);
 bool take_search_options(const struct arguments *arguments, cog_search_options *options);
 bool take_related_options(const struct arguments *arguments, cog_related_options *options);
 bool take_run_options(const struct arguments *arguments, cog_run_options *run);

@@ -67,6 +67,8 @@ static cog_status run_add(const struct index_arguments *taken, cog_report *repor
     cog_index *index = NULL;
     cog_status status = cog_index_open(taken->folder, &index, error);
     if (status == COG_OK)
+        status = expect_sign_options(taken->given, index, error);
+    if (status == COG_OK)
         status = open_source(taken, &source, error);
     if (status == COG_OK)
         status =

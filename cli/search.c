@@ -69,9 +69,8 @@ static bool takes_sign_options(const struct arguments *arguments) {
     return false;
 }
 
-/* Options that decide signatures must be those of the index. */
-static cog_status check_sign_options(const struct arguments *arguments, const cog_index *index,
-                                     cog_error *error) {
+cog_status expect_sign_options(const struct arguments *arguments, const cog_index *index,
+                               cog_error *error) {
     cog_sign_options sign;
     if (!takes_sign_options(arguments))
         return COG_OK;
@@ -89,7 +88,7 @@ static cog_status check_sign_options(const struct arguments *arguments, const co
 static cog_status open_folder(const struct search_arguments *taken, const char *path,
                               struct searched *searched, cog_error *error) {
     cog_status status = cog_index_open(path, &searched->index, error);
-    return status == COG_OK ? check_sign_options(taken->given, searched->index, error) : status;
+    return status == COG_OK ? expect_sign_options(taken->given, searched->index, error) : status;
 }
 
 bool take_index_options(const struct arguments *arguments, cog_index_options *options) {

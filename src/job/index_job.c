@@ -548,7 +548,7 @@ cog_status cog_index_expect(const cog_index *index, const cog_sign_options *opti
         status = options_record_signing(options, &other, error);
     if (status == COG_OK && !settings_equal(&own, &other, difference))
         status = error_set(error, COG_ERR_USAGE,
-                           "the index was made otherwise than the query would be: %s; leave the "
+                           "the index was made otherwise than the options say: %s; leave the "
                            "option out, or build another index",
                            difference);
     settings_free(&own);

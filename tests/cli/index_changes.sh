@@ -7,6 +7,7 @@ tail -n 90 all.jsonl >b.jsonl
 echo "exit $?"
 "$COGNATE" index build I a.jsonl 2>&1
 echo "again: exit $?"
+"$COGNATE" index add I b.jsonl --bits 64 2>&1
 "$COGNATE" index add I b.jsonl 2>&1 | head -n 2
 "$COGNATE" index info I | grep -v bytes
 "$COGNATE" index check I
