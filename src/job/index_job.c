@@ -242,10 +242,15 @@ static cog_status collect_statistics(cog_index *index, const struct corpus *corp
 }
 
 static cog_status index_corpus(cog_index *index, struct corpus *corpus,
-                               const cog_index_options *options, unsigned threads,
+                               const cog_index_options *options, const cog_run_options *run,
                                struct segment_draft *draft, cog_report *report, cog_error *error) {
     struct settings *settings = &index->parts.manifest.settings;
-    cog_status status = collect_statistics(index, corpus, options, threads, error);
+    unsigned threads = threads_resolve(run ? run->threads : 0);
+    struct progress progress;
+    progress_start(&progress, run, "indexing", corpus->rows);
+    cog_status status = progress_report(&progress, 0, error);
+    if (status == COG_OK)
+        status = collect_statistics(index, corpus, options, threads, error);
     if (status == COG_OK)
         status = record_method(options, settings, error);
     if (status == COG_OK)
@@ -256,8 +261,9 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus,
         status = make_columns(index, error);
     if (status == COG_OK)
         status = index_drop_empty_rows(index, corpus, report, error);
-    return status == COG_OK ? segment_draft_documents(index, corpus, threads, draft, error)
-                            : status;
+    if (status == COG_OK)
+        status = segment_draft_documents(index, corpus, threads, draft, error);
+    return status == COG_OK ? progress_finish(&progress, error) : status;
 }
 
 cog_status cog_index_build(cog_documents *documents, const cog_index_options *options,
@@ -266,7 +272,6 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *op
     struct corpus corpus = {0};
     struct segment_draft draft = {0};
     struct term_options terms;
-    unsigned threads = threads_resolve(run ? run->threads : 0);
     cog_status status = check_options(options, true, error);
     if (status == COG_OK)
         status = options_terms(&options->sign.terms, &terms, error);
@@ -283,7 +288,7 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *op
     status = corpus_read(&corpus, documents, &reading, run, report, error);
     uint64_t start = clock_ns();
     if (status == COG_OK)
-        status = index_corpus(index, &corpus, options, threads, &draft, report, error);
+        status = index_corpus(index, &corpus, options, run, &draft, report, error);
     corpus_free(&corpus);
     return finish_building(index, &draft, status, start, result, report, error);
 }
@@ -431,25 +436,32 @@ cog_status cog_index_save(const cog_index *index, const char *folder, cog_error 
     return status;
 }
 
-static cog_status load_statistics(cog_index *index, cog_error *error) {
+/* Whether the statistics are those that the settings speak of. */
+static bool statistics_fit(const cog_index *index) {
     const struct settings *settings = &index->parts.manifest.settings;
-    char *path = NULL;
+    const struct statistics *counts = index->statistics->counts;
     uint64_t documents = 0, terms = 0, length = 0;
-    cog_status status = statistics_path(index->folder, &path, error);
-    if (status == COG_OK)
-        status = cog_statistics_open(path, &index->sign.terms, &index->statistics, error);
     settings_get_u64(settings, "statistics: documents", &documents);
     settings_get_u64(settings, "statistics: terms", &terms);
     settings_get_u64(settings, "statistics: length", &length);
-    const struct statistics *counts = status == COG_OK ? index->statistics->counts : NULL;
-    if (counts &&
-        (statistics_document_count(counts) != documents || statistics_term_count(counts) != terms ||
-         statistics_total_length(counts) != length))
-        status =
-            error_set(error, COG_ERR_FORMAT,
-                      "%s: not the statistics that the index was made with; restore the folder "
-                      "as a whole or build the index again",
-                      path);
+    return statistics_document_count(counts) == documents &&
+           statistics_term_count(counts) == terms && statistics_total_length(counts) == length;
+}
+
+/* They never change, so a handle reads them once. */
+static cog_status load_statistics(cog_index *index, cog_error *error) {
+    char *path = NULL;
+    cog_status status = statistics_path(index->folder, &path, error);
+    if (status == COG_OK && !index->statistics) {
+        status = cog_statistics_open(path, &index->sign.terms, &index->statistics, error);
+        if (status == COG_OK)
+            status = make_columns(index, error);
+    }
+    if (status == COG_OK && !statistics_fit(index))
+        status = error_set(error, COG_ERR_FORMAT,
+                           "%s: not the statistics that the index was made with; restore the "
+                           "folder as a whole or build the index again",
+                           path);
     free(path);
     return status;
 }
@@ -476,11 +488,8 @@ cog_status index_reload(cog_index *index, cog_error *error) {
     cog_status status = index_segments_open(index->folder, &index->parts, error);
     if (status == COG_OK)
         status = interpret_settings(index, error);
-    if (status == COG_OK && index->has_documents && !index->statistics) {
+    if (status == COG_OK && index->has_documents)
         status = load_statistics(index, error);
-        if (status == COG_OK)
-            status = make_columns(index, error);
-    }
     return status == COG_OK ? check_parts(index, error) : status;
 }
 

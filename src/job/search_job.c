@@ -30,9 +30,15 @@ void cog_search_options_init(cog_search_options *options) {
 
 /* Chooses, answers and measures; the hits go to the result. */
 static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *error) {
-    cog_status status = search_task_choose(task, error);
+    struct progress progress;
+    progress_start(&progress, task->run, "searching", task->queries);
+    cog_status status = progress_report(&progress, 0, error);
+    if (status == COG_OK)
+        status = search_task_choose(task, error);
     if (status == COG_OK)
         status = search_task_run(task, error);
+    if (status == COG_OK)
+        status = progress_finish(&progress, error);
     if (status == COG_OK)
         status = search_task_measure(task, error);
     if (status != COG_OK)
@@ -50,6 +56,7 @@ static struct search_task task_of(const cog_index *index, const cog_search_optio
                                   const cog_run_options *run, cog_report *report) {
     return (struct search_task){.index = index,
                                 .options = *options,
+                                .run = run,
                                 .threads = threads_resolve(run ? run->threads : 0),
                                 .report = report};
 }

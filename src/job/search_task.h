@@ -9,6 +9,7 @@
 struct search_task {
     const cog_index *index;
     cog_search_options options;
+    const cog_run_options *run; /* may be NULL */
     unsigned threads;
     cog_report *report;
     size_t queries;
