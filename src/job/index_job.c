@@ -453,11 +453,13 @@ static cog_status load_statistics(cog_index *index, cog_error *error) {
     char *path = NULL;
     cog_status status = statistics_path(index->folder, &path, error);
     if (status == COG_OK && !index->statistics) {
-        status = cog_statistics_open(path, &index->sign.terms, &index->statistics, error);
-        if (status == COG_OK)
+        cog_statistics *statistics = NULL;
+        status = cog_statistics_open(path, &index->sign.terms, &statistics, error);
+        index->statistics = statistics;
+        if (statistics)
             status = make_columns(index, error);
     }
-    if (status == COG_OK && !statistics_fit(index))
+    if (status == COG_OK && index->statistics && !statistics_fit(index))
         status = error_set(error, COG_ERR_FORMAT,
                            "%s: not the statistics that the index was made with; restore the "
                            "folder as a whole or build the index again",
