@@ -16,8 +16,9 @@ const enum option_id signature_options[] = {OPTION_SIGNATURE, OPTION_BITS,    OP
                                             OPTION_COUNT};
 const enum option_id pair_options[] = {OPTION_MEASURE, OPTION_THRESHOLD, OPTION_METHOD,
                                        OPTION_RECALL,  OPTION_NO_VERIFY, OPTION_COUNT};
-const enum option_id lsh_options[] = {OPTION_KEY_BITS,  OPTION_TABLES,    OPTION_FLIPS,
-                                      OPTION_FLIP_MODE, OPTION_FLIP_SIDE, OPTION_COUNT};
+const enum option_id lsh_options[] = {OPTION_KEY_BITS,  OPTION_TABLES,        OPTION_FLIPS,
+                                      OPTION_FLIP_MODE, OPTION_FLIP_SIDE,     OPTION_WINDOW,
+                                      OPTION_CHUNK,     OPTION_SHARED_WINDOW, OPTION_COUNT};
 const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY, OPTION_STATS,
                                       OPTION_QUIET,   OPTION_HELP,   OPTION_COUNT};
 
@@ -102,6 +103,17 @@ static bool take_lsh_options(const struct arguments *arguments, cog_lsh_options 
     return true;
 }
 
+static bool take_window_options(const struct arguments *arguments, cog_window_options *options) {
+    uint64_t tables = options->tables;
+    if (!number_option(arguments, OPTION_TABLES, 1, 4096, &tables) ||
+        !number_option(arguments, OPTION_WINDOW, 1, UINT32_MAX, &options->rows) ||
+        !number_option(arguments, OPTION_CHUNK, 1, UINT32_MAX, &options->chunk))
+        return false;
+    options->tables = (unsigned)tables;
+    options->shared = has_option(arguments, OPTION_SHARED_WINDOW);
+    return true;
+}
+
 /* What was given on top of the options' own values. */
 static bool take_pairing(const struct arguments *arguments, cog_pairs_options *options) {
     int kind = choice_option(arguments, OPTION_SIGNATURE, (int)options->sign.signature.kind);
@@ -110,6 +122,7 @@ static bool take_pairing(const struct arguments *arguments, cog_pairs_options *o
     options->method = method_option(arguments);
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
     return take_signing(arguments, &options->sign) && take_lsh_options(arguments, &options->lsh) &&
+           take_window_options(arguments, &options->window) &&
            real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold) &&
            real_option(arguments, OPTION_RECALL, 0, 1, &options->recall);
 }
@@ -117,7 +130,7 @@ static bool take_pairing(const struct arguments *arguments, cog_pairs_options *o
 /* In the order of the option's choices. */
 cog_method method_option(const struct arguments *arguments) {
     static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_EXACT, COG_METHOD_FLAT,
-                                         COG_METHOD_LSH};
+                                         COG_METHOD_LSH, COG_METHOD_WINDOW};
     return methods[choice_option(arguments, OPTION_METHOD, 0)];
 }
 

@@ -26,17 +26,22 @@
     X(THRESHOLD, "threshold", 't', "S", NULL, "least similarity of a match (0.8)")                 \
     X(RADIUS, "radius", 0, "BITS", NULL, "signatures: greatest distance of a match")               \
     X(NEIGHBOURS, "neighbours", 'k', "N", NULL, "how many neighbours of each query (10)")          \
-    X(METHOD, "method", 0, "NAME", "auto|exact|flat|lsh",                                          \
-      "exact: true measures of vectors and sets; flat: all signatures, lsh: hash tables of them, " \
-      "then true measures")                                                                        \
+    X(METHOD, "method", 0, "NAME", "auto|exact|flat|lsh|window",                                   \
+      "exact: true measures of vectors and sets; flat: all signatures, lsh: hash tables, window: " \
+      "sorted windows of them, then true measures")                                                \
     X(KEY_BITS, "key-bits", 0, "K", NULL, "lsh: bits of a key (chosen)")                           \
-    X(TABLES, "tables", 0, "L", NULL, "lsh: tables, or bands of minhash values (chosen)")          \
+    X(TABLES, "tables", 0, "L", NULL,                                                              \
+      "lsh: tables, or bands of minhash values; window: permutations (chosen)")                    \
     X(FLIPS, "flips", 0, "F", NULL, "lsh: extra keys a table, one flipped bit each (chosen)")      \
     X(FLIP_MODE, "flip-mode", 0, "HOW", "distance|random|across",                                  \
       "lsh: flip the bits nearest to zero, random ones, or the likeliest of all tables "           \
       "(distance)")                                                                                \
     X(FLIP_SIDE, "flip-side", 0, "WHICH", "query|both",                                            \
       "lsh: flip bits of queries only, or of rows in the tables as well (query)")                  \
+    X(WINDOW, "window", 0, "B", NULL, "window: rows of a window (chosen)")                         \
+    X(CHUNK, "chunk", 0, "M", NULL, "window: rows that a thread takes at a time (chosen)")         \
+    X(SHARED_WINDOW, "shared-window", 0, NULL, NULL,                                               \
+      "window: two collections share the rows of a window, as published")                          \
     X(MIN_URLS, "min-urls", 0, "N", NULL, "leave out queries with fewer clicked URLs (6)")         \
     X(RECALL, "recall", 0, "R", NULL, "share of the true pairs that signatures aim for (0.95)")    \
     X(NO_VERIFY, "no-verify", 0, NULL, NULL, "list the estimates of the signatures as they are")   \

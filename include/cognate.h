@@ -233,6 +233,7 @@ typedef enum cog_method {
     COG_METHOD_FLAT,   /* all signatures against all, then the true measure of what is near */
     COG_METHOD_SLICES, /* lists of rows by slices of their signatures; of an index only */
     COG_METHOD_LSH,    /* rows that share a key in a hash table, then their true measure */
+    COG_METHOD_WINDOW, /* windows over signatures sorted under permutations of their bits */
     COG_METHOD_COUNT,
 } cog_method;
 
@@ -252,6 +253,14 @@ typedef struct cog_lsh_options {
     bool flip_both; /* rows in the tables are flipped as well as queries */
 } cog_lsh_options;
 
+/* Sliding window. What is 0 is chosen by the size of the collection and the wanted recall. */
+typedef struct cog_window_options {
+    unsigned tables; /* Q */
+    uint64_t rows;   /* B: rows of a window */
+    uint64_t chunk;  /* M: rows that a thread takes at a time */
+    bool shared;     /* two collections share the window, as in the paper */
+} cog_window_options;
+
 typedef struct cog_pairs_options {
     cog_measure measure;
     double threshold; /* at or above, before rounding */
@@ -260,6 +269,7 @@ typedef struct cog_pairs_options {
     bool verify;           /* false: signatures decide, and similarities are estimates */
     cog_sign_options sign; /* terms and weights; the signature where the method uses one */
     cog_lsh_options lsh;
+    cog_window_options window;
 } cog_pairs_options;
 /* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024. */
 COG_API void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure);
@@ -493,10 +503,11 @@ COG_API cog_status cog_weights_of(const cog_weights *weights, const cog_signatur
                                   const float **values, cog_error *error);
 COG_API void cog_weights_free(cog_weights *weights);
 
-/* ---- Across languages ------------------------------------------------------------------------------- */
+/* ---- Across languages
+ * ------------------------------------------------------------------------------- */
 
-/* A word-translation table from one language to another: p(to | from) and p(from | to). Its words are
- * terms as documents have them. */
+/* A word-translation table from one language to another: p(to | from) and p(from | to). Its words
+ * are terms as documents have them. */
 typedef struct cog_lexicon cog_lexicon;
 
 typedef enum cog_pair_format {
@@ -522,8 +533,8 @@ typedef struct cog_lexicon_options {
 } cog_lexicon_options;
 COG_API void cog_lexicon_options_init(cog_lexicon_options *options);
 
-/* From parallel text: IBM Model 1, then alignment by agreement of both directions. The same table for
- * any number of threads. */
+/* From parallel text: IBM Model 1, then alignment by agreement of both directions. The same table
+ * for any number of threads. */
 COG_API cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
                                      const cog_lexicon_options *options, const cog_run_options *run,
                                      cog_lexicon **lexicon, cog_report *report, cog_error *error);
@@ -555,8 +566,8 @@ typedef struct cog_translation {
     size_t from_size, to_size;
     double to_given_from, from_given_to; /* 0 where pruned in that direction */
 } cog_translation;
-/* The translations of the words of a text in the source language, the best of each first; a word that
- * is not there is split into ones that are, with `linkers` as cog_link_options has them. Free
+/* The translations of the words of a text in the source language, the best of each first; a word
+ * that is not there is split into ones that are, with `linkers` as cog_link_options has them. Free
  * *translations with free(). */
 COG_API cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char *text,
                                          size_t text_size, const char *linkers,
@@ -572,14 +583,15 @@ typedef struct cog_link_options {
     unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine */
     bool source_given_target; /* project by p(from | to), as the paper does */
     bool keep_unknown;        /* words that cannot be translated stand for themselves */
-    const char *linkers; /* between the parts of compounds, with commas; nothing is always allowed */
-    double k1, b;        /* BM25 */
+    const char
+        *linkers; /* between the parts of compounds, with commas; nothing is always allowed */
+    double k1, b; /* BM25 */
 } cog_link_options;
 COG_API void cog_link_options_init(cog_link_options *options);
 
 typedef struct cog_links cog_links;
-/* The partners of the documents of `from` among those of `to`, whose languages are the lexicon's. The
- * lexicon is borrowed for the links' life. */
+/* The partners of the documents of `from` among those of `to`, whose languages are the lexicon's.
+ * The lexicon is borrowed for the links' life. */
 COG_API cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
                             const cog_link_options *options, const cog_run_options *run,
                             cog_links **links, cog_report *report, cog_error *error);
@@ -618,9 +630,9 @@ typedef struct cog_word_match {
 COG_API cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t to_row,
                                      cog_word_match **matches, size_t *count, cog_error *error);
 
-/* Sentence pairs from the linked documents, which are read again: each sentence with its best in the
- * partner, one-to-one, at or above the threshold of their cosine, each pair of texts once. TSV: from, to,
- * similarity, from_id, to_id. */
+/* Sentence pairs from the linked documents, which are read again: each sentence with its best in
+ * the partner, one-to-one, at or above the threshold of their cosine, each pair of texts once. TSV:
+ * from, to, similarity, from_id, to_id. */
 COG_API cog_status cog_links_sentences(const cog_links *links, cog_documents *from,
                                        cog_documents *to, double threshold, const char *path,
                                        const cog_run_options *run, cog_report *report,
@@ -656,8 +668,8 @@ typedef struct cog_neighbour_quality {
     double recall; /* recall@k, ties counted fairly */
     double cdr;    /* cumulative distance ratio at k; below 0 where distances are not known */
 } cog_neighbour_quality;
-/* Results of cognate search as TSV files; queries are matched by their ids. A place that is not filled counts as
- * missing_distance_bits. */
+/* Results of cognate search as TSV files; queries are matched by their ids. A place that is not
+ * filled counts as missing_distance_bits. */
 COG_API cog_status cog_evaluate_neighbour_files(const char *found, const char *truth, size_t k,
                                                 uint32_t missing_distance_bits,
                                                 cog_neighbour_quality *quality, cog_error *error);

@@ -1,5 +1,6 @@
 #include "job/flat_pairs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +10,15 @@
 #include "job/pair_recall.h"
 #include "job/report.h"
 #include "match/flat_join.h"
+#include "match/window_join.h"
 #include "plan/radius.h"
+#include "plan/recall_model.h"
 
 /* ---- Candidates and their verification
  * ------------------------------------------------------------ */
 
-static cog_status find_radius(const struct pair_task *task, uint32_t *radius, cog_error *error) {
+static cog_status find_radius(const struct pair_task *task, double recall, uint32_t *radius,
+                              cog_error *error) {
     const cog_signature_options *signature = &task->options.sign.signature;
     double p;
     if (task->options.measure == COG_MEASURE_COSINE) {
@@ -32,7 +36,7 @@ static cog_status find_radius(const struct pair_task *task, uint32_t *radius, co
                 "use --signature minhash --value-bits 1");
         p = bit_flip_probability_jaccard(task->options.threshold);
     }
-    *radius = radius_for_recall(signature->bits, p, task->options.recall);
+    *radius = radius_for_recall(signature->bits, p, recall);
     return COG_OK;
 }
 
@@ -64,19 +68,62 @@ static void verify_matches(const struct pair_task *task, struct match_list *matc
     matches->count = kept;
 }
 
-cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
+/* ---- Joins of signatures
+ * --------------------------------------------------------------------------- */
+
+static cog_status join_all(const struct pair_task *task, const struct signatures_view *views,
+                           uint32_t radius, struct match_list *matches, uint64_t *comparisons,
+                           cog_error *error) {
+    return task->sides == 2
+               ? flat_join_between(&views[0], &views[1], radius, task->threads, matches,
+                                   comparisons, error)
+               : flat_join_self(&views[0], radius, task->threads, matches, comparisons, error);
+}
+
+static cog_status join_windows(const struct pair_task *task, const struct signatures_view *views,
+                               uint32_t radius, struct match_list *matches, uint64_t *comparisons,
+                               cog_error *error) {
+    const cog_window_options *given = &task->options.window;
+    double threshold = task->options.threshold;
+    double cosine = task->options.measure == COG_MEASURE_COSINE
+                        ? threshold
+                        : cos(M_PI * bit_flip_probability_jaccard(threshold));
+    struct window_setting setting = {views[0].bits, given->tables, given->rows, radius};
+    double expected =
+        window_plan(&setting, views[0].rows + views[1].rows, cosine, task->options.recall);
+    struct window_options options = {.tables = setting.tables,
+                                     .window = setting.window,
+                                     .chunk_rows = given->chunk,
+                                     .radius_bits = radius,
+                                     .seed = task->options.sign.signature.seed,
+                                     .threads = task->threads,
+                                     .shared_window = given->shared};
+    struct window_work work = {0};
+    cog_status status =
+        task->sides == 2 ? window_join_cross(&views[0], &views[1], &options, matches, &work, error)
+                         : window_join_self(&views[0], &options, matches, &work, error);
+    *comparisons = work.comparisons;
+    report_number(task->report, "tables", setting.tables);
+    report_number(task->report, "window_rows", (double)setting.window);
+    report_number(task->report, "expected_recall_at_threshold", expected);
+    return status;
+}
+
+typedef cog_status signature_join(const struct pair_task *task, const struct signatures_view *views,
+                                  uint32_t radius, struct match_list *matches,
+                                  uint64_t *comparisons, cog_error *error);
+
+static cog_status join_by(struct pair_task *task, signature_join *join, double radius_recall,
+                          struct match_list *matches, cog_error *error) {
     struct signatures_view views[2] = {{0}};
     uint32_t radius = 0;
     uint64_t comparisons = 0;
-    cog_status status = find_radius(task, &radius, error);
+    cog_status status = find_radius(task, radius_recall, &radius, error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = corpus_sign(&task->corpora[side], &task->options.sign, task->statistics,
                              task->threads, &views[side], NULL, error);
-    if (status == COG_OK && task->sides == 2)
-        status = flat_join_between(&views[0], &views[1], radius, task->threads, matches,
-                                   &comparisons, error);
-    else if (status == COG_OK)
-        status = flat_join_self(&views[0], radius, task->threads, matches, &comparisons, error);
+    if (status == COG_OK)
+        status = join(task, views, radius, matches, &comparisons, error);
     free((void *)views[0].data);
     free((void *)views[1].data);
     if (status != COG_OK)
@@ -88,4 +135,13 @@ cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, c
     task->estimates = !task->options.verify;
     verify_matches(task, matches);
     return pair_recall_measure(task, matches, error);
+}
+
+cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
+    return join_by(task, join_all, task->options.recall, matches, error);
+}
+
+/* Two chances to miss a pair, radius and window, share what may be missed. */
+cog_status window_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
+    return join_by(task, join_windows, (1 + task->options.recall) / 2, matches, error);
 }

@@ -1,11 +1,12 @@
-/* Pairs by signatures, all of them against all: a radius wide enough for the wanted recall
- * proposes, the true measure decides, and a brute-forced sample of rows tells the recall that was
- * reached. */
+/* Pairs by signatures, all of them against all or in sliding windows: a radius wide enough for the
+ * wanted recall proposes, the true measure decides, and a brute-forced sample of rows tells the
+ * recall that was reached. */
 #ifndef COGNATE_JOB_FLAT_PAIRS_H
 #define COGNATE_JOB_FLAT_PAIRS_H
 
 #include "job/pair_task.h"
 
 cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
+cog_status window_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 
 #endif

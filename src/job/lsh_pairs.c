@@ -237,11 +237,23 @@ static double measure(void *context, uint32_t a, uint32_t b) {
     return pair_task_similarity(pairs->task, pairs->sides[0].rows[a], last->rows[b]);
 }
 
+/* A radius that next to no true pair exceeds spares most candidates the measure. Values of several
+ * bits have no distances that tell. */
+static uint32_t filter_radius(const struct pair_task *task) {
+    const cog_signature_options *signature = &task->options.sign.signature;
+    if (!has_sums(task) && signature->value_bits > 1)
+        return 0;
+    double p = bit_flip_probability_cosine(threshold_cosine(task));
+    return radius_for_recall(signature->bits, p, 0.9999);
+}
+
 static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches,
                              cog_error *error) {
     struct pair_task *task = pairs->task;
-    struct lsh_check check = {
-        .measure = measure, .context = pairs, .threshold = task->options.threshold};
+    struct lsh_check check = {.measure = measure,
+                              .context = pairs,
+                              .threshold = task->options.threshold,
+                              .radius_bits = filter_radius(task)};
     struct lsh_work work = {0};
     struct lsh_collection collections[2];
     for (int side = 0; side < 2; side++)

@@ -28,7 +28,8 @@ static const struct {
     cog_status (*join)(struct pair_task *task, struct match_list *matches, cog_error *error);
 } pair_methods[COG_METHOD_COUNT] = {[COG_METHOD_EXACT] = {"exact", join_exactly},
                                     [COG_METHOD_FLAT] = {"flat", flat_pairs_join},
-                                    [COG_METHOD_LSH] = {"lsh", lsh_pairs_join}};
+                                    [COG_METHOD_LSH] = {"lsh", lsh_pairs_join},
+                                    [COG_METHOD_WINDOW] = {"window", window_pairs_join}};
 
 void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
     *options = (cog_pairs_options){.measure = measure,
@@ -63,7 +64,7 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
         return error_set(error, COG_ERR_USAGE, "slices search an index and do not join pairs");
     if (!pair_methods[options->method].join && options->method != COG_METHOD_AUTO)
         return error_set(error, COG_ERR_USAGE,
-                         "pairs are found by the methods exact, flat and lsh");
+                         "pairs are found by the methods exact, flat, lsh and window");
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= cosine_precision;
     if (task->options.method == COG_METHOD_AUTO)

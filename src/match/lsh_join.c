@@ -45,31 +45,10 @@ static struct match match_of(const struct lsh_join *join, uint32_t query, uint32
     return (struct match){swap ? row : query, swap ? query : row, 0, 0};
 }
 
-static cog_status measure_candidates(const struct lsh_join *join, struct prober *prober,
-                                     uint32_t query, cog_error *error) {
-    const struct lsh_check *check = join->check;
-    const struct signatures_view *view = join->rows->signatures;
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < prober->probing.candidate_count && status == COG_OK; i++) {
-        uint32_t row = prober->probing.candidates[i];
-        if (join->self && row == query)
-            continue;
-        struct match match = match_of(join, query, row);
-        double similarity = check->measure(check->context, match.a, match.b);
-        prober->comparisons++;
-        if (!(similarity >= check->threshold))
-            continue;
-        match.similarity = (float)similarity;
-        match.distance = hamming_distance(signature_row(join->queries->signatures, query),
-                                          signature_row(view, row), view->bits);
-        status = match_list_add(&prober->matches, match, error);
-    }
-    return status;
-}
-
-static cog_status compare_candidates(const struct lsh_join *join, struct prober *prober,
-                                     uint32_t query, cog_error *error) {
-    const struct signatures_view *view = join->rows->signatures;
+/* The distances of all candidates; returns how many are within the radius, their positions in
+ * prober->positions. */
+static cog_status find_distances(const struct lsh_join *join, struct prober *prober, uint32_t query,
+                                 uint32_t radius_bits, size_t *found, cog_error *error) {
     const uint32_t *rows = prober->probing.candidates;
     const size_t count = prober->probing.candidate_count;
     if (!memory_grow((void **)&prober->distances, &prober->distance_capacity, count,
@@ -77,12 +56,21 @@ static cog_status compare_candidates(const struct lsh_join *join, struct prober 
         !memory_grow((void **)&prober->positions, &prober->position_capacity, count + SELECT_SLACK,
                      sizeof *prober->positions))
         return error_memory(error, count * sizeof *prober->positions, "candidates");
-    hamming_gather(view, signature_row(join->queries->signatures, query), rows, count,
-                   prober->distances);
-    size_t found = hamming_kernels()->select(prober->distances, count, join->check->radius_bits,
-                                             prober->positions);
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < count; i++)
+    hamming_gather(join->rows->signatures, signature_row(join->queries->signatures, query), rows,
+                   count, prober->distances);
+    *found = hamming_kernels()->select(prober->distances, count, radius_bits, prober->positions);
+    return COG_OK;
+}
+
+static cog_status check_candidates(const struct lsh_join *join, struct prober *prober,
+                                   uint32_t query, cog_error *error) {
+    const struct lsh_check *check = join->check;
+    const unsigned bits = join->rows->signatures->bits;
+    const uint32_t *rows = prober->probing.candidates;
+    uint32_t radius_bits = check->measure && !check->radius_bits ? bits : check->radius_bits;
+    size_t found = 0;
+    cog_status status = find_distances(join, prober, query, radius_bits, &found, error);
+    for (size_t i = 0; i < prober->probing.candidate_count; i++)
         prober->comparisons += !(join->self && rows[i] == query);
     for (size_t i = 0; i < found && status == COG_OK; i++) {
         uint32_t position = prober->positions[i];
@@ -90,7 +78,11 @@ static cog_status compare_candidates(const struct lsh_join *join, struct prober 
             continue;
         struct match match = match_of(join, query, rows[position]);
         match.distance = prober->distances[position];
-        match.similarity = (float)cos(M_PI * match.distance / view->bits);
+        double similarity = check->measure ? check->measure(check->context, match.a, match.b)
+                                           : cos(M_PI * match.distance / bits);
+        if (check->measure && !(similarity >= check->threshold))
+            continue;
+        match.similarity = (float)similarity;
         status = match_list_add(&prober->matches, match, error);
     }
     return status;
@@ -109,9 +101,7 @@ static cog_status run_queries(void *context, unsigned worker, size_t begin, size
         status = lsh_probe(&prober->probing, signature_row(view, query), view->stride_bytes,
                            lsh_sums(join->queries, query), earlier ? query : SIZE_MAX, error);
         if (status == COG_OK)
-            status = join->check->measure
-                         ? measure_candidates(join, prober, (uint32_t)query, error)
-                         : compare_candidates(join, prober, (uint32_t)query, error);
+            status = check_candidates(join, prober, (uint32_t)query, error);
     }
     return status;
 }

@@ -17,7 +17,8 @@ struct lsh_check {
     lsh_measure *measure; /* NULL: candidates within radius_bits match, with the estimated cosine */
     void *context;
     double threshold;     /* of the measure: at or above, before rounding */
-    uint32_t radius_bits; /* the number of bits lists every candidate */
+    uint32_t radius_bits; /* without a measure: the number of bits lists every candidate. With one:
+                           * what is farther is not measured; 0 measures every candidate */
 };
 
 /* The dot product of two sparse rows; the context is a struct lsh_vectors. */

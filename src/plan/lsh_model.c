@@ -7,7 +7,7 @@
 #include "hamming/signatures.h"
 #include "plan/recall_model.h"
 
-enum { PLAN_SAMPLES = 600, PLAN_HALVES_MAX = 24, PLAN_FLIPS_MAX = 8 };
+enum { PLAN_SAMPLES = 600, PLAN_HALVES_MAX = 24, PLAN_FLIPS_MAX = 7 };
 
 /* Tables are the edges between half-keys: all among the first R - 1 half-keys, and between the last
  * and some of them. Nothing is met when no edge has both ends agreeing. */
@@ -79,8 +79,8 @@ static cog_status pair_meets(struct simulation *simulation, bool *meets, cog_err
         struct lsh_key key = simulation->keys[0][i];
         *meets = key.key == simulation->keys[1][key.table].key;
         for (size_t j = options->tables; j < counts[1] && !*meets; j++)
-            *meets = key.table == simulation->keys[1][j].table &&
-                     key.key == simulation->keys[1][j].key;
+            *meets =
+                key.table == simulation->keys[1][j].table && key.key == simulation->keys[1][j].key;
     }
     return COG_OK;
 }
@@ -160,9 +160,11 @@ static cog_status fewest_halves(const struct lsh_demand *demand, struct lsh_opti
     return COG_OK;
 }
 
-/* A key and a bucket cost about as much as a comparison. */
+/* In comparisons: a key and its bucket cost about one, putting a row into a table several. */
 static double plan_cost(const struct lsh_options *options, size_t rows) {
-    return lsh_comparisons(options, rows) + (double)lsh_keys_max(options, true);
+    enum { TABLE_COMPARISONS = 3 };
+    return lsh_comparisons(options, rows) + (double)lsh_keys_max(options, true) +
+           TABLE_COMPARISONS * (double)options->tables;
 }
 
 static cog_status plan_with_key(const struct lsh_demand *demand, unsigned key_bits,
@@ -172,7 +174,7 @@ static cog_status plan_with_key(const struct lsh_demand *demand, unsigned key_bi
     halves_max = halves_max < PLAN_HALVES_MAX ? halves_max : PLAN_HALVES_MAX;
     double best_cost = INFINITY;
     *reached = false;
-    for (unsigned flips = 0; flips <= PLAN_FLIPS_MAX && flips <= key_bits; flips++) {
+    for (unsigned flips = 0; flips <= PLAN_FLIPS_MAX && flips <= key_bits; flips += flips + 1) {
         struct lsh_options tried = {
             .key_bits = key_bits,
             .flips = flips,

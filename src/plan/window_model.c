@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hamming/hamming.h"
 #include "plan/radius.h"
 #include "plan/recall_model.h"
 
@@ -103,4 +104,61 @@ double window_recall(const struct window_setting *setting, const double *found, 
         log_probability += log((double)(setting->bits - distance) / (distance + 1)) + log_ratio;
     }
     return recall;
+}
+
+/* ---- Choosing -----------------------------------------------------------------------------------
+ */
+
+enum {
+    PLAN_TABLES_MAX = 4096,
+    PLAN_WINDOW_MIN = 32,
+    ORDER_COMPARISONS = 80 /* what ordering a row for a table costs, in comparisons */
+};
+
+static double expected_recall(const struct window_setting *setting, const double *crowd,
+                              double cosine) {
+    double found[HAMMING_MAX_BITS + 1];
+    window_found(setting, crowd, found);
+    return window_recall(setting, found, cosine);
+}
+
+/* The fewest tables that reach the recall with this window, PLAN_TABLES_MAX where none do. */
+static unsigned fewest_tables(struct window_setting setting, const double *crowd, double cosine,
+                              double recall) {
+    unsigned low = 1, high = PLAN_TABLES_MAX;
+    while (low < high) {
+        setting.tables = (low + high) / 2;
+        if (expected_recall(&setting, crowd, cosine) >= recall)
+            high = setting.tables;
+        else
+            low = setting.tables + 1;
+    }
+    return low;
+}
+
+double window_plan(struct window_setting *setting, size_t rows, double cosine, double recall) {
+    double crowd[WINDOW_PREFIX_MAX + 1], best_cost = INFINITY;
+    struct window_setting best = *setting, tried = *setting;
+    for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
+        crowd[prefix] = ldexp((double)rows, -prefix);
+    double reachable = probability_within(setting->bits, bit_flip_probability_cosine(cosine),
+                                          setting->radius_bits);
+    recall = recall < 0.999 * reachable ? recall : 0.999 * reachable;
+    for (size_t window = PLAN_WINDOW_MIN; window / 2 < rows || window == PLAN_WINDOW_MIN;
+         window *= 2) {
+        tried.window = setting->window ? setting->window : window;
+        tried.tables =
+            setting->tables ? setting->tables : fewest_tables(tried, crowd, cosine, recall);
+        double cost = tried.tables * ((double)tried.window + ORDER_COMPARISONS);
+        if (cost < best_cost && expected_recall(&tried, crowd, cosine) >= recall) {
+            best_cost = cost;
+            best = tried;
+        }
+        if (setting->window)
+            break;
+    }
+    if (isinf(best_cost))
+        best = tried; /* nothing suffices: the widest window comes nearest */
+    *setting = best;
+    return expected_recall(setting, crowd, cosine);
 }

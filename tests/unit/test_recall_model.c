@@ -85,6 +85,25 @@ TEST(recall_model_of_the_window_is_near_the_join) {
     }
 }
 
+TEST(recall_plan_of_windows_reaches_what_it_states) {
+    struct window_setting setting = {.bits = 512, .radius_bits = 150};
+    double expected = window_plan(&setting, 50000, 0.8, 0.9);
+    CHECK(expected >= 0.9 && setting.tables > 0 && setting.window > 0);
+    /* One table fewer falls short, or the plan is the smallest there is. */
+    struct window_setting fewer = setting;
+    double crowd[WINDOW_PREFIX_MAX + 1], found[151];
+    for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
+        crowd[prefix] = ldexp(50000, -prefix);
+    fewer.tables--;
+    window_found(&fewer, crowd, found);
+    CHECK(fewer.tables == 0 || window_recall(&fewer, found, 0.8) < 0.9);
+    struct window_setting given = {.bits = 512, .tables = 7, .window = 99, .radius_bits = 150};
+    window_plan(&given, 50000, 0.8, 0.9);
+    CHECK(given.tables == 7 && given.window == 99);
+    struct window_setting narrow = {.bits = 512, .radius_bits = 20};
+    CHECK(window_plan(&narrow, 1000, 0.5, 0.9) < 0.1 && narrow.tables > 0);
+}
+
 TEST(recall_model_of_tables_is_the_simulation) {
     for (unsigned tables = 1; tables <= 15; tables++) {
         struct lsh_options options = {.key_bits = 8, .tables = tables};

@@ -1,0 +1,24 @@
+# Hash tables and windows: the same for every number of threads, and the exact pairs where nothing can be missed.
+here=$(dirname "$0")
+python3 "$here/make_documents.py" 60 3 80 >d.jsonl
+"$COGNATE" pairs d.jsonl --threshold 0.9 --quiet | cut -f 1-3 >exact.tsv
+echo "$(($(wc -l <exact.tsv) - 1)) pairs"
+for method in lsh window; do
+    "$COGNATE" pairs d.jsonl --threshold 0.9 --method $method --recall 0.99 --threads 1 --quiet >one.tsv
+    "$COGNATE" pairs d.jsonl --threshold 0.9 --method $method --recall 0.99 --threads 2 --quiet | cmp - one.tsv &&
+        echo "$method, threads: same"
+    cut -f 1-3 one.tsv | comm -13 <(sort exact.tsv) <(cut -f 1-3 one.tsv | sort) | wc -l
+done
+"$COGNATE" pairs d.jsonl --threshold 0.9 --method window --tables 1 --window 1000 --recall 0.9999 --quiet | cut -f 1-3 |
+    cmp - exact.tsv && echo "one window over everything: same"
+head -n 90 d.jsonl >a.jsonl
+tail -n 90 d.jsonl >b.jsonl
+"$COGNATE" pairs a.jsonl --against b.jsonl --threshold 0.9 --quiet | cut -f 1-3 >between.tsv
+for shared in "" --shared-window; do
+    "$COGNATE" pairs a.jsonl --against b.jsonl --threshold 0.9 --method window --tables 1 --window 1000 \
+        --recall 0.9999 $shared --quiet | cut -f 1-3 | cmp - between.tsv && echo "between $shared: same"
+done
+"$COGNATE" pairs d.jsonl --method lsh --no-verify --quiet 2>&1
+echo "exit $?"
+"$COGNATE" pairs d.jsonl --method lsh --key-bits 15 --tables 3 --quiet 2>&1
+echo "exit $?"
