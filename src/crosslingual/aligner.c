@@ -299,7 +299,7 @@ static bool scratch_init(struct align_scratch *scratch, size_t longest) {
     bool enough = true;
     for (int k = 0; k < 2; k++) {
         struct sentence_work *work = &scratch->ahead[k];
-        work->entries = memory_array(longest * longest, sizeof *work->entries);
+        work->entries = memory_array(longest * longest, sizeof(void *));
         work->from.words = memory_array(longest, sizeof *work->from.words);
         work->to.words = memory_array(longest, sizeof *work->to.words);
         work->from.places = memory_array(longest, sizeof *work->from.places);

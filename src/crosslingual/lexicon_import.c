@@ -44,11 +44,10 @@ static void tell(struct import_findings *findings, const char *format, ...)
 static void tell(struct import_findings *findings, const char *format, ...) {
     va_list list;
     size_t room = sizeof findings->messages / sizeof *findings->messages;
-    if (findings->message_count == room)
-        return;
     va_start(list, format);
-    vsnprintf(findings->messages[findings->message_count++], sizeof *findings->messages, format,
-              list);
+    if (findings->message_count < room)
+        vsnprintf(findings->messages[findings->message_count++], sizeof *findings->messages, format,
+                  list);
     va_end(list);
 }
 
@@ -212,7 +211,8 @@ static cog_status add_entries(struct importing *importing, const struct raw_tabl
         !memory_grow((void **)&importing->entries, &importing->capacity,
                      importing->count + table->count, sizeof *importing->entries))
         status = error_memory(error, table->count * sizeof *importing->entries, "a lexicon");
-    for (size_t i = 0; i < table->count && status == COG_OK; i++) {
+    bool complete = status == COG_OK && numbers[0] && numbers[1];
+    for (size_t i = 0; i < table->count && complete; i++) {
         uint32_t from = numbers[0][table->entries[i].words[from_column]];
         uint32_t to = numbers[1][table->entries[i].words[!from_column]];
         float value = (float)table->entries[i].value;

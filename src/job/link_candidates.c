@@ -49,33 +49,43 @@ static size_t longest_row(const struct sparse_matrix *matrix) {
     return (size_t)longest;
 }
 
+static void row_signing_free(struct row_signing *signing, unsigned threads) {
+    for (unsigned i = 0; signing->workspaces && i < threads; i++)
+        signer_workspace_free(signing->workspaces[i]);
+    for (unsigned i = 0; signing->hashes && i < threads; i++)
+        free(signing->hashes[i]);
+    free(signing->workspaces);
+    free(signing->hashes);
+}
+
+static cog_status row_signing_init(struct row_signing *signing, unsigned threads,
+                                   cog_error *error) {
+    size_t longest = longest_row(signing->matrix);
+    signing->signatures = memory_zeroed_array(signing->matrix->rows, signing->stride_bytes);
+    signing->workspaces = memory_zeroed_array(threads, sizeof(void *));
+    signing->hashes = memory_zeroed_array(threads, sizeof(void *));
+    if (!signing->signatures || !signing->workspaces || !signing->hashes)
+        return error_memory(error, signing->matrix->rows * signing->stride_bytes, "signatures");
+    cog_status status = COG_OK;
+    for (unsigned i = 0; i < threads && status == COG_OK; i++) {
+        signing->hashes[i] = memory_array(longest, sizeof **signing->hashes);
+        if (!signing->hashes[i])
+            return error_memory(error, longest * sizeof **signing->hashes, "signatures");
+        status = signer_workspace_create(signing->signer, &signing->workspaces[i], error);
+    }
+    return status;
+}
+
+/* The signatures are the caller's to free, whatever the status. */
 static cog_status sign_side(const struct sparse_matrix *matrix, const struct signer *signer,
                             unsigned threads, struct signatures_view *view, cog_error *error) {
     unsigned bits = signer_options(signer)->bits;
     struct row_signing signing = {
         .matrix = matrix, .signer = signer, .stride_bytes = signature_stride_bytes(bits)};
-    size_t longest = longest_row(matrix);
-    cog_status status = COG_OK;
-    signing.signatures = memory_zeroed_array(matrix->rows, signing.stride_bytes);
-    signing.workspaces = memory_zeroed_array(threads, sizeof *signing.workspaces);
-    signing.hashes = memory_zeroed_array(threads, sizeof *signing.hashes);
-    if (!signing.signatures || !signing.workspaces || !signing.hashes)
-        status = error_memory(error, matrix->rows * signing.stride_bytes, "signatures");
-    for (unsigned i = 0; i < threads && status == COG_OK; i++) {
-        status = signer_workspace_create(signer, &signing.workspaces[i], error);
-        if (!(signing.hashes[i] = memory_array(longest, sizeof **signing.hashes)))
-            status = error_memory(error, longest * sizeof **signing.hashes, "signatures");
-    }
+    cog_status status = row_signing_init(&signing, threads, error);
     if (status == COG_OK)
         status = parallel_for(threads, matrix->rows, ROWS_A_PIECE, sign_rows, &signing, error);
-    for (unsigned i = 0; i < threads; i++) {
-        if (signing.workspaces)
-            signer_workspace_free(signing.workspaces[i]);
-        if (signing.hashes)
-            free(signing.hashes[i]);
-    }
-    free(signing.workspaces);
-    free(signing.hashes);
+    row_signing_free(&signing, threads);
     *view = (struct signatures_view){signing.signatures, matrix->rows, bits, signing.stride_bytes};
     return status;
 }

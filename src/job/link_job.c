@@ -74,10 +74,10 @@ static cog_status find_candidates(const struct link_space *space, const cog_link
     size_t k = options->candidates > hubs ? options->candidates : hubs;
     struct cosine_neighbours forward = {0}, backward = {0};
     float *means = memory_zeroed_array(from_rows + to_rows, sizeof *means);
-    cog_status status = means ? COG_OK : error_memory(error, from_rows + to_rows, "means");
-    if (status == COG_OK)
-        status = link_candidates_find(space, k, hubs, signature_bits(space, options), &forward,
-                                      &backward, error);
+    if (!means)
+        return error_memory(error, (from_rows + to_rows) * sizeof *means, "means");
+    cog_status status = link_candidates_find(space, k, hubs, signature_bits(space, options),
+                                             &forward, &backward, error);
     if (status == COG_OK && hubs) {
         take_means(&forward, hubs, to_rows, means);
         take_means(&backward, hubs, from_rows, means + from_rows);
@@ -98,6 +98,7 @@ static cog_status find_candidates(const struct link_space *space, const cog_link
 static cog_status choose_links(cog_links *links, const cog_link_options *options, struct link *all,
                                size_t count, cog_error *error) {
     cog_status status = COG_OK;
+    links->items = all;
     links->firsts = memory_array(count, sizeof *links->firsts);
     if (!links->firsts)
         return error_memory(error, count * sizeof *links->firsts, "links");
@@ -110,8 +111,7 @@ static cog_status choose_links(cog_links *links, const cog_link_options *options
                                   links->space.vectors[1].rows, error, &status);
     else
         chosen = links_best(all, count);
-    links->items = all;
-    for (size_t i = 0; i < chosen; i++)
+    for (size_t i = 0; i < chosen && all; i++)
         if ((double)all[i].similarity >= options->threshold)
             all[links->count++] = all[i];
     return status;

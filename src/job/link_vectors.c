@@ -305,22 +305,41 @@ static double mean_of(const double *values, size_t count) {
     return sum > 0 ? sum / (double)count : 1;
 }
 
+static cog_status building_init(struct vector_building *building, size_t rows, size_t chunk_count,
+                                cog_error *error) {
+    unsigned threads = building->space->threads;
+    size_t columns = columns_count(building->space->projection->targets);
+    building->sums = memory_zeroed_array(threads, sizeof *building->sums);
+    building->lengths = memory_array(rows, sizeof *building->lengths);
+    building->idf = memory_zeroed_array(columns, sizeof *building->idf);
+    building->chunks = memory_zeroed_array(chunk_count, sizeof *building->chunks);
+    if (!building->sums || !building->lengths || !building->idf || !building->chunks)
+        return error_memory(error, rows * sizeof *building->lengths, "vectors");
+    cog_status status = COG_OK;
+    for (unsigned i = 0; i < threads && status == COG_OK; i++)
+        status = column_sums_init(&building->sums[i], columns, error);
+    return status == COG_OK ? fill_idf(building, error) : status;
+}
+
+static void building_reset(struct vector_building *building, size_t chunk_count) {
+    for (unsigned i = 0; building->sums && i < building->space->threads; i++)
+        column_sums_free(&building->sums[i]);
+    for (size_t c = 0; building->chunks && c < chunk_count; c++) {
+        free(building->chunks[c].columns);
+        free(building->chunks[c].values);
+    }
+    free(building->sums);
+    free(building->lengths);
+    free(building->idf);
+    free(building->chunks);
+}
+
 static cog_status build_side(struct link_space *space, int side, const struct link_weights *weights,
                              cog_error *error) {
-    size_t rows = space->corpora[side].rows, columns = columns_count(space->projection->targets);
+    size_t rows = space->corpora[side].rows;
     size_t chunk_count = (rows + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK;
     struct vector_building building = {.space = space, .side = side, .weights = weights};
-    building.sums = memory_zeroed_array(space->threads, sizeof *building.sums);
-    building.lengths = memory_array(rows, sizeof *building.lengths);
-    building.idf = memory_zeroed_array(columns, sizeof *building.idf);
-    building.chunks = memory_zeroed_array(chunk_count, sizeof *building.chunks);
-    cog_status status = COG_OK;
-    if (!building.sums || !building.lengths || !building.idf || !building.chunks)
-        status = error_memory(error, rows * sizeof *building.lengths, "vectors");
-    for (unsigned i = 0; i < space->threads && status == COG_OK; i++)
-        status = column_sums_init(&building.sums[i], columns, error);
-    if (status == COG_OK)
-        status = fill_idf(&building, error);
+    cog_status status = building_init(&building, rows, chunk_count, error);
     if (status == COG_OK)
         status = parallel_for(space->threads, rows, ROWS_A_CHUNK, measure_rows, &building, error);
     if (status == COG_OK) {
@@ -329,16 +348,7 @@ static cog_status build_side(struct link_space *space, int side, const struct li
     }
     if (status == COG_OK)
         status = join_chunks(&building, rows, chunk_count, &space->vectors[side], error);
-    for (unsigned i = 0; building.sums && i < space->threads; i++)
-        column_sums_free(&building.sums[i]);
-    for (size_t c = 0; building.chunks && c < chunk_count; c++) {
-        free(building.chunks[c].columns);
-        free(building.chunks[c].values);
-    }
-    free(building.sums);
-    free(building.lengths);
-    free(building.idf);
-    free(building.chunks);
+    building_reset(&building, chunk_count);
     return status;
 }
 

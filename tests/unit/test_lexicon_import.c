@@ -138,7 +138,8 @@ TEST(lexicon_import_notices_and_repairs_sums) {
 
 TEST(lexicon_import_notices_languages) {
     /* As many words as a guess needs, each with its number so that none is there twice. */
-    static const char *const english[] = {"the", "and", "which", "with", "their", "would", "because"};
+    static const char *const english[] = {"the",   "and",   "which",  "with",
+                                          "their", "would", "because"};
     static const char *const german[] = {"der", "und", "welche", "mit", "ihre", "wurde", "weil"};
     const char *path = test_path("l.tsv");
     FILE *file = fopen(path, "w");

@@ -25,7 +25,7 @@ static const char *write_generated(const char *name) {
     FILE *file = fopen(path, "w");
     struct random random = random_seeded(7);
     for (int s = 0; file && s < SENTENCES; s++) {
-        int length = 3 + (int)random_below(&random, 6), words[16];
+        int length = 3 + (int)random_below(&random, 6), words[16] = {0};
         for (int i = 0; i < length; i++) {
             words[i] = (int)random_below(&random, WORDS);
             fprintf(file, "%sfa%dx", i ? " " : "", words[i]);
