@@ -57,7 +57,7 @@ static int evaluate_signatures(const struct arguments *arguments) {
     if (!take_input_options(arguments, &input) ||
         !take_sign_options(arguments, COG_SIGNATURE_RP, &sign) ||
         !take_run_options(arguments, &run) ||
-        !number_option(arguments, OPTION_SAMPLE, 2, 1000000, &sample) ||
+        !number_option(arguments, OPTION_SAMPLE, 2, 20000, &sample) ||
         !number_option(arguments, OPTION_SEEDS, 1, 1000, &seeds))
         return EXIT_USAGE;
     if (arguments->word_count < 2) {

@@ -20,6 +20,7 @@ struct evaluation {
     struct sparse_matrix vectors; /* of the sample */
     uint32_t *sample;             /* rows of the corpus */
     size_t sample_count;
+    float *cosines; /* of all pairs i < j, by i, then j */
     const cog_sign_options *options;
     unsigned threads;
     /* Of the kind and seed at hand. */
@@ -47,7 +48,8 @@ static cog_status draw_sample(struct evaluation *evaluation, const struct sparse
     }
     evaluation->sample_count = count < wanted ? count : wanted;
     if (evaluation->sample_count < 2)
-        return error_set(error, COG_ERR_INPUT, "fewer than two documents have enough terms to compare");
+        return error_set(error, COG_ERR_INPUT,
+                         "fewer than two documents have enough terms to compare");
     return COG_OK;
 }
 
@@ -71,8 +73,8 @@ static cog_status prepare(struct evaluation *evaluation, cog_documents *document
                                 evaluation->threads, &all, error);
     if (status == COG_OK)
         status = draw_sample(evaluation, &all, wanted, evaluation->options->signature.seed, error);
-    if (status == COG_OK && !sparse_matrix_select(&all, evaluation->sample, evaluation->sample_count,
-                                                  &evaluation->vectors))
+    if (status == COG_OK && !sparse_matrix_select(&all, evaluation->sample,
+                                                  evaluation->sample_count, &evaluation->vectors))
         status = error_memory(error, evaluation->sample_count, "the sample");
     sparse_matrix_free(&all);
     return status;
@@ -109,24 +111,53 @@ static cog_status sign_sample(struct evaluation *evaluation, const cog_signature
     return status;
 }
 
+/* Where the pairs of row i with later rows start. */
+static size_t first_pair(const struct evaluation *evaluation, size_t i) {
+    return i * (2 * evaluation->sample_count - i - 1) / 2;
+}
+
+static cog_status multiply_rows(void *context, unsigned worker, size_t begin, size_t end,
+                                cog_error *error) {
+    (void)worker;
+    (void)error;
+    struct evaluation *evaluation = context;
+    const struct sparse_matrix *m = &evaluation->vectors;
+    for (size_t i = begin; i < end; i++) {
+        float *cosines = evaluation->cosines + first_pair(evaluation, i);
+        for (size_t j = i + 1; j < m->rows; j++) {
+            uint64_t p = m->offsets[i], q = m->offsets[j];
+            cosines[j - i - 1] =
+                (float)sparse_dot(m->columns + p, m->values + p, m->offsets[i + 1] - p,
+                                  m->columns + q, m->values + q, m->offsets[j + 1] - q);
+        }
+    }
+    return COG_OK;
+}
+
+static cog_status compute_cosines(struct evaluation *evaluation, cog_error *error) {
+    size_t pairs = first_pair(evaluation, evaluation->sample_count);
+    evaluation->cosines = memory_array(pairs, sizeof *evaluation->cosines);
+    if (!evaluation->cosines)
+        return error_memory(error, pairs * sizeof *evaluation->cosines, "the sample's cosines");
+    return parallel_for(evaluation->threads, evaluation->sample_count, PAIR_GRAIN, multiply_rows,
+                        evaluation, error);
+}
+
 static cog_status compare_rows(void *context, unsigned worker, size_t begin, size_t end,
                                cog_error *error) {
     (void)error;
     struct evaluation *evaluation = context;
-    const struct sparse_matrix *m = &evaluation->vectors;
     size_t stride = signature_stride_bytes(evaluation->signature.bits);
-    for (size_t i = begin; i < end; i++)
-        for (size_t j = i + 1; j < m->rows; j++) {
-            uint64_t p = m->offsets[i], q = m->offsets[j];
-            double cosine =
-                sparse_dot(m->columns + p, m->values + p, m->offsets[i + 1] - p, m->columns + q,
-                           m->values + q, m->offsets[j + 1] - q);
-            double estimate = signature_estimate(&evaluation->signature,
-                                                 evaluation->signatures + i * stride,
-                                                 evaluation->signatures + j * stride);
-            signature_error_add(&evaluation->partial[worker], cosine, estimate,
+    for (size_t i = begin; i < end; i++) {
+        const float *cosines = evaluation->cosines + first_pair(evaluation, i);
+        for (size_t j = i + 1; j < evaluation->sample_count; j++) {
+            double estimate =
+                signature_estimate(&evaluation->signature, evaluation->signatures + i * stride,
+                                   evaluation->signatures + j * stride);
+            signature_error_add(&evaluation->partial[worker], (double)cosines[j - i - 1], estimate,
                                 evaluation->signature.bits);
         }
+    }
     return COG_OK;
 }
 
@@ -164,17 +195,19 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
                                    cog_error *error) {
     struct evaluation evaluation = {.options = options};
     evaluation.threads = threads_resolve(run ? run->threads : 0);
-    cog_status status = seeds ? COG_OK : error_set(error, COG_ERR_USAGE, "no seeds to average over");
+    cog_status status =
+        seeds ? COG_OK : error_set(error, COG_ERR_USAGE, "no seeds to average over");
     if (status == COG_OK)
         status = prepare(&evaluation, documents, sample, run, report, error);
     if (status == COG_OK) {
-        evaluation.signatures =
-            memory_array(evaluation.sample_count, SIGNATURE_MAX_BITS / 8);
+        evaluation.signatures = memory_array(evaluation.sample_count, SIGNATURE_MAX_BITS / 8);
         evaluation.partial = memory_array(evaluation.threads, sizeof *evaluation.partial);
         if (!evaluation.signatures || !evaluation.partial)
             status = error_memory(error, evaluation.sample_count * SIGNATURE_MAX_BITS / 8,
                                   "the sample's signatures");
     }
+    if (status == COG_OK)
+        status = compute_cosines(&evaluation, error);
     for (size_t i = 0; i < kind_count && status == COG_OK; i++)
         status = evaluate_kind(&evaluation, &kinds[i], seeds, &results[i], error);
     report_number(report, "sample", (double)evaluation.sample_count);
@@ -183,6 +216,7 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
     statistics_free(evaluation.statistics);
     sparse_matrix_free(&evaluation.vectors);
     free(evaluation.sample);
+    free(evaluation.cosines);
     free(evaluation.signatures);
     free(evaluation.partial);
     return status;
