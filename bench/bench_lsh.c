@@ -194,7 +194,7 @@ static struct lsh_options plain(unsigned key_bits, unsigned tables) {
  */
 
 static void print_row(const char *name, struct outcome outcome, double comparisons, double recall) {
-    printf("  %-28s %10.0f %6.3f   paper %8.0f %5.2f   %6.2f s\n", name, outcome.comparisons,
+    printf("  %-28s %10.1f %6.3f   paper %8.0f %5.2f   %6.2f s\n", name, outcome.comparisons,
            outcome.recall[0], comparisons, recall, outcome.seconds);
 }
 

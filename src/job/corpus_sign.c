@@ -14,21 +14,40 @@ struct row_signing {
     unsigned bits;
 };
 
+bool corpus_repeat_terms(const struct bag_view *bag, struct term_list *terms, size_t *capacity) {
+    size_t needed = 1;
+    for (size_t i = 0; i < bag->count; i++)
+        needed += bag->frequencies ? bag->frequencies[i] : 1;
+    if (!memory_grow((void **)&terms->hashes, capacity, needed, sizeof *terms->hashes))
+        return false;
+    terms->count = 0;
+    for (size_t i = 0; i < bag->count; i++)
+        for (uint32_t n = bag->frequencies ? bag->frequencies[i] : 1; n > 0; n--)
+            terms->hashes[terms->count++] = bag->hashes[i];
+    return true;
+}
+
 static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
     (void)worker;
     const struct row_signing *signing = context;
     struct text_signer_scratch scratch;
+    struct term_list terms = {0};
+    size_t capacity = 0, term_count;
     cog_status status = text_signer_scratch_init(&scratch, &signing->text_signer, error);
     for (size_t row = begin; row < end && status == COG_OK; row++) {
         struct bag_view bag = corpus_bag(signing->corpus, row);
-        struct term_list terms = {.hashes = (uint64_t *)bag.hashes, .count = bag.count};
-        size_t term_count;
+        if (!text_signer_wants_bags(&signing->text_signer) &&
+            !corpus_repeat_terms(&bag, &terms, &capacity)) {
+            status = error_memory(error, bag.length * sizeof *terms.hashes, "terms");
+            break;
+        }
         status = text_signer_sign(&signing->text_signer, &scratch, &terms, &bag,
                                   signing->signatures + row * signing->stride_bytes,
                                   signing->sums ? signing->sums + row * signing->bits : NULL,
                                   &term_count, error);
     }
+    free(terms.hashes);
     text_signer_scratch_reset(&scratch);
     return status;
 }

@@ -12,4 +12,8 @@ cog_status corpus_sign(const struct corpus *corpus, const cog_sign_options *opti
                        struct statistics *statistics, unsigned threads,
                        struct signatures_view *view, float *sums, cog_error *error);
 
+/* A bag's terms with their repetitions, for a signer that takes terms as they come; terms->hashes
+ * has room for *capacity, grows, and is free()d by the caller. False when memory is out. */
+bool corpus_repeat_terms(const struct bag_view *bag, struct term_list *terms, size_t *capacity);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "job/corpus_sign.h"
 #include "job/pair_recall.h"
 #include "job/report.h"
 #include "match/lsh_join.h"
@@ -159,18 +160,6 @@ struct row_signing {
     size_t bits;
 };
 
-/* Frequencies as repetitions, where the signer takes terms as they come. */
-static bool repeat_terms(const struct bag_view *bag, struct term_list *terms, size_t *capacity) {
-    if (!memory_grow((void **)&terms->hashes, capacity, (size_t)bag->length + 1,
-                     sizeof *terms->hashes))
-        return false;
-    terms->count = 0;
-    for (size_t i = 0; i < bag->count; i++)
-        for (uint32_t n = bag->frequencies ? bag->frequencies[i] : 1; n > 0; n--)
-            terms->hashes[terms->count++] = bag->hashes[i];
-    return true;
-}
-
 static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
     (void)worker;
@@ -186,7 +175,7 @@ static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t
     for (size_t i = begin; i < end && status == COG_OK; i++) {
         struct bag_view bag = corpus_bag(signing->corpus, side->rows[i]);
         if (!text_signer_wants_bags(&signing->text_signer) &&
-            !repeat_terms(&bag, &terms, &capacity)) {
+            !corpus_repeat_terms(&bag, &terms, &capacity)) {
             status = error_memory(error, bag.length * sizeof *terms.hashes, "terms");
             break;
         }
