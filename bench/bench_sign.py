@@ -27,10 +27,11 @@ ROUNDS = 5
 PEER = """
 import json, sys, time
 from simhash import Simhash
+import re
 lines = open(sys.argv[1], encoding="utf-8").readlines()[: int(sys.argv[2])]
 start = time.process_time()
 for line in lines:
-    Simhash(json.loads(line)["text"])
+    Simhash(re.findall(r"\\w+", json.loads(line)["text"].lower()))
 seconds = time.process_time() - start
 print(sum(len(line.encode()) for line in lines) / 1e6 / seconds)
 """

@@ -19,8 +19,8 @@ const enum option_id pair_options[] = {OPTION_MEASURE, OPTION_THRESHOLD, OPTION_
 const enum option_id lsh_options[] = {OPTION_KEY_BITS,  OPTION_TABLES,        OPTION_FLIPS,
                                       OPTION_FLIP_MODE, OPTION_FLIP_SIDE,     OPTION_WINDOW,
                                       OPTION_CHUNK,     OPTION_SHARED_WINDOW, OPTION_COUNT};
-const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY, OPTION_STATS,
-                                      OPTION_QUIET,   OPTION_HELP,   OPTION_COUNT};
+const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY,  OPTION_STATS, OPTION_QUIET,
+                                      OPTION_HELP,    OPTION_VERSION, OPTION_COUNT};
 
 bool take_input_options(const struct arguments *arguments, cog_input_options *options) {
     cog_input_options_init(options);
@@ -154,10 +154,22 @@ bool take_related_options(const struct arguments *arguments, cog_related_options
 
 static volatile sig_atomic_t interrupted;
 
-/* The first Ctrl-C asks the job to stop and clean up; the next one kills. */
+enum { GRACE_SECONDS = 2 };
+
+/* A stage that does not look is ended here; what it had not finished lies under a temporary name at
+ * most. */
+static void on_patience_end(int number) {
+    (void)number;
+    _exit(EXIT_INTERRUPTED);
+}
+
+/* The first Ctrl-C asks the job to stop and clean up, and gives it a moment for that; the next one
+ * kills. */
 static void on_interrupt(int number) {
     interrupted = 1;
     signal(number, SIG_DFL);
+    signal(SIGALRM, on_patience_end);
+    alarm(GRACE_SECONDS);
 }
 
 static bool show_progress(void *context, const cog_progress *progress) {
@@ -179,11 +191,37 @@ static void announce(void *context, const char *text) {
     fprintf(stderr, "cognate: %s\n", text);
 }
 
+/* Outputs go to different files, in folders that exist: known before the work, not after it. */
+static bool check_outputs(const struct arguments *arguments) {
+    static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_CLUSTERS,        OPTION_REJECTS,
+                                             OPTION_IDS,    OPTION_SAVE_STATISTICS, OPTION_STATS};
+    enum { OUTPUTS = sizeof outputs / sizeof *outputs };
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        const char *path = arguments->values[outputs[i]];
+        for (size_t j = 0; path && j < i; j++)
+            if (arguments->values[outputs[j]] && strcmp(arguments->values[outputs[j]], path) == 0)
+                return usage_error(arguments, "--%s and --%s: both go to %s",
+                                   option_specs[outputs[j]].name, option_specs[outputs[i]].name,
+                                   path);
+        const char *slash = path ? strrchr(path, '/') : NULL;
+        char folder[4096];
+        if (!slash || slash == path || (size_t)(slash - path) >= sizeof folder)
+            continue;
+        memcpy(folder, path, (size_t)(slash - path));
+        folder[slash - path] = '\0';
+        if (access(folder, W_OK | X_OK) != 0)
+            return usage_error(arguments, "--%s %s: the folder cannot be written",
+                               option_specs[outputs[i]].name, path);
+    }
+    return true;
+}
+
 bool take_run_options(const struct arguments *arguments, cog_run_options *run) {
     static bool visible;
     uint64_t threads = 0;
     *run = (cog_run_options){.progress = show_progress, .progress_context = &visible};
-    if (!number_option(arguments, OPTION_THREADS, 1, COG_MAX_THREADS, &threads) ||
+    if (!check_outputs(arguments) ||
+        !number_option(arguments, OPTION_THREADS, 1, COG_MAX_THREADS, &threads) ||
         !size_option(arguments, OPTION_MEMORY, &run->memory_bytes))
         return false;
     run->threads = (unsigned)threads;

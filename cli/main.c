@@ -44,7 +44,10 @@ static int run_command(const struct command *command, int argc, char **argv) {
     struct arguments arguments = {.program = argv[0], .command = command->name};
     int code = EXIT_USAGE;
     if (arguments_parse(&arguments, command->sets, argc, argv, 2)) {
-        if (has_option(&arguments, OPTION_HELP)) {
+        if (has_option(&arguments, OPTION_VERSION)) {
+            puts("cognate " COGNATE_VERSION);
+            code = EXIT_DONE;
+        } else if (has_option(&arguments, OPTION_HELP)) {
             print_help(command, stdout);
             code = EXIT_DONE;
         } else {

@@ -68,7 +68,7 @@
     X(K1, "k1", 0, "X", NULL, "BM25: saturation of the term frequency (1.2)")                      \
     X(B, "b", 0, "X", NULL, "BM25: influence of the document's length (0.75)")                     \
     X(MIN_FREQUENCY, "min-frequency", 0, "N", NULL,                                                \
-      "drop terms that occur fewer times in the collection (2)")                                   \
+      "drop terms that occur fewer times in the collection (2; indexes 1)")                        \
     X(SIGNATURE, "signature", 0, "KIND", "rp|simhash|topsig|minhash", "kind of signature")         \
     X(BITS, "bits", 0, "N", NULL, "width of a signature")                                          \
     X(SEED, "seed", 0, "N", NULL, "seed of everything random (0)")                                 \

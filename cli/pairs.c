@@ -21,6 +21,25 @@ bool is_signature_file(const char *path) {
     return length > 4 && strcmp(path + length - 4, ".npy") == 0;
 }
 
+/* A side is documents, or one file of signatures; both sides are of a kind, and one may be standard
+ * input. */
+static bool check_inputs(const struct arguments *arguments, const struct pairs_arguments *taken) {
+    size_t signature_files = 0, standard_inputs = 0;
+    for (size_t i = 0; i < arguments->word_count; i++) {
+        signature_files += is_signature_file(arguments->words[i]);
+        standard_inputs += strcmp(arguments->words[i], "-") == 0;
+    }
+    if (standard_inputs > 1)
+        return usage_error(arguments, "standard input can be read only once");
+    if (signature_files == 0)
+        return true;
+    if (signature_files != arguments->word_count)
+        return usage_error(arguments, "signatures (.npy) and documents do not compare");
+    if (taken->path_counts[0] > 1 || taken->path_counts[1] > 1)
+        return usage_error(arguments, "one .npy file a side; join them with numpy.concatenate");
+    return true;
+}
+
 static bool take_arguments(const struct arguments *arguments, struct pairs_arguments *taken) {
     if (!take_input_options(arguments, &taken->input) ||
         !take_pairs_options(arguments, COG_MEASURE_COSINE, &taken->pairs) ||
@@ -32,7 +51,7 @@ static bool take_arguments(const struct arguments *arguments, struct pairs_argum
     taken->path_counts[1] = arguments->word_count - arguments->first_count;
     if (taken->path_counts[0] == 0)
         return usage_error(arguments, "no input; give files, folders, or -");
-    return true;
+    return check_inputs(arguments, taken);
 }
 
 static cog_status find_in_documents(const struct pairs_arguments *taken, cog_pairs **pairs,

@@ -188,6 +188,10 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                   cog_report_number(report, "duplicate_ids") + (double)reading.duplicates);
     report_number(report, "empty_documents",
                   cog_report_number(report, "empty_documents") + (double)reading.empty_documents);
+    if (reading.duplicates > NAMED_BAD_RECORDS)
+        report_notice(report,
+                      "skipped: %llu records with ids used before in all; the first %d are named",
+                      (unsigned long long)reading.duplicates, NAMED_BAD_RECORDS);
     if (reading.empty_documents)
         report_notice(report, "%llu documents have no terms; they match nothing",
                       (unsigned long long)reading.empty_documents);

@@ -201,13 +201,15 @@ static bool append_member(const cog_clusters *clusters, const cog_cluster_member
                          member->row == member->representative);
 }
 
-static cog_status write_clusters(const cog_clusters *clusters, const char *path, cog_error *error) {
-    static const char header[] = "cluster\tid\trepresentative\tsimilarity\tkept\n";
+static cog_status write_clusters(const cog_clusters *clusters, bool estimates, const char *path,
+                                 cog_error *error) {
+    const char *header = estimates ? "cluster\tid\trepresentative\testimate\tkept\n"
+                                   : "cluster\tid\trepresentative\tsimilarity\tkept\n";
     struct output *output = NULL;
     struct buffer line = {0};
     cog_status status = output_open(path, &output, error);
     if (status == COG_OK)
-        status = output_write(output, header, sizeof header - 1, error);
+        status = output_write(output, header, strlen(header), error);
     for (size_t i = 0; i < clusters->member_count && status == COG_OK; i++) {
         buffer_reset(&line);
         status = append_member(clusters, &clusters->members[i], &line)
@@ -291,7 +293,7 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
         dedup.task.corpora[0] = (struct corpus){0};
     }
     if (status == COG_OK && outputs->clusters)
-        status = write_clusters(clusters, outputs->clusters, error);
+        status = write_clusters(clusters, dedup.task.estimates, outputs->clusters, error);
     if (status == COG_OK && outputs->kept)
         status = write_kept(clusters, documents, outputs->kept, run, report, error);
     if (status == COG_OK) {

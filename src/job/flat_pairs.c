@@ -8,6 +8,7 @@
 #include "hamming/hamming.h"
 #include "job/corpus_sign.h"
 #include "job/pair_recall.h"
+#include "job/recall_report.h"
 #include "job/report.h"
 #include "match/flat_join.h"
 #include "match/window_join.h"
@@ -134,6 +135,11 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     task->has_distances = true;
     task->estimates = !task->options.verify;
     verify_matches(task, matches);
+    /* All pairs were candidates, and the true measure decided. */
+    if (join == join_all && radius == task->options.sign.signature.bits && task->options.verify) {
+        report_exact(task->report);
+        return COG_OK;
+    }
     return pair_recall_measure(task, matches, error);
 }
 

@@ -133,7 +133,8 @@ static cog_status analyse(const struct ingest *ingest, unsigned number, struct i
             analyzer_run(worker->analyzer, document->text, document->lang, &worker->terms, error);
     item->terms = &worker->terms;
     if (status == COG_OK && ingest->plan->amend)
-        status = ingest->plan->amend(ingest->plan->context, number, document, &worker->terms, error);
+        status =
+            ingest->plan->amend(ingest->plan->context, number, document, &worker->terms, error);
     if (status == COG_OK && ingest->plan->want_bags)
         status = bag_count(worker->counter, worker->terms.hashes, worker->terms.count, &item->bag,
                            error);
@@ -250,6 +251,16 @@ static void report_skipped_files(const cog_documents *documents, cog_report *rep
     for (size_t i = 0; i < files && i < NAMED_BAD_RECORDS; i++)
         report_notice(report, "skipped: %s", reader_skipped_file_message(documents->reader, i));
     report_number(report, "skipped_files", (double)files);
+    if (!documents->reader)
+        return;
+    struct left_out_pages pages = reader_left_out_pages(documents->reader);
+    uint64_t left_out = pages.redirects + pages.stubs + pages.other_namespaces;
+    report_number(report, "left_out_pages", (double)left_out);
+    if (left_out)
+        report_notice(report,
+                      "left out: %llu redirects, %llu stubs and %llu pages of other namespaces",
+                      (unsigned long long)pages.redirects, (unsigned long long)pages.stubs,
+                      (unsigned long long)pages.other_namespaces);
 }
 
 cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,

@@ -324,9 +324,9 @@ static cog_status check_outputs(const cog_signature_options *signature,
     struct signature_options checked;
     cog_status status = options_signature(signature, &checked, error);
     if (status == COG_OK && signature->bits % 8)
-        status = error_set(error, COG_ERR_USAGE,
-                           "%u bits do not fill whole bytes: choose a multiple of 8",
-                           signature->bits);
+        status =
+            error_set(error, COG_ERR_USAGE,
+                      "%u bits do not fill whole bytes: choose a multiple of 8", signature->bits);
     if (status == COG_OK && outputs->weights && signature->kind == COG_SIGNATURE_MINHASH)
         status = error_set(error, COG_ERR_USAGE, "minhash has no sums behind its bits to write");
     return status;

@@ -31,7 +31,7 @@ double probability_within(unsigned bits, double p, uint32_t radius) {
 uint32_t radius_for_recall(unsigned bits, double p, double recall) {
     if (p <= 0)
         return 0;
-    if (p >= 1)
+    if (p >= 1 || recall >= 1)
         return bits;
     double sum = 0;
     for (uint32_t radius = 0; radius < bits; radius++) {

@@ -33,3 +33,5 @@ echo
 cat rejects.txt
 "$COGNATE" dedup d.jsonl d.csv -o mixed 2>&1
 echo "exit $?"
+"$COGNATE" dedup d.jsonl -o kept.jsonl.gz 2>&1
+echo "exit $?"

@@ -7,7 +7,7 @@ for measure in cosine jaccard; do
     "$COGNATE" pairs d.jsonl --measure $measure --threads 2 | cmp - one.tsv && echo "threads: same"
     "$COGNATE" pairs d.jsonl --measure $measure --method flat --recall 1 --quiet | cut -f 1-3 >flat.tsv
     cut -f 1-3 one.tsv | cmp - flat.tsv && echo "flat at recall 1: same"
-    "$COGNATE" pairs d.jsonl --measure $measure --method flat --recall 1 2>&1 >/dev/null | sed 's/(.*//'
+    "$COGNATE" pairs d.jsonl --measure $measure --method flat --recall 0.999 2>&1 >/dev/null | sed 's/(.*//'
 done
 head -n 3 one.tsv
 head -n 90 d.jsonl >a.jsonl
@@ -24,3 +24,14 @@ cp a.jsonl copy.jsonl
 echo "exit $?"
 "$COGNATE" pairs d.jsonl --threshold 0 2>&1
 echo "exit $?"
+"$COGNATE" pairs s.npy d.jsonl 2>&1
+echo "exit $?"
+"$COGNATE" pairs s.npy s.npy 2>&1
+echo "exit $?"
+"$COGNATE" pairs - --against - <d.jsonl 2>&1
+echo "exit $?"
+"$COGNATE" pairs d.jsonl -o no/such/folder 2>&1
+echo "exit $?"
+"$COGNATE" pairs d.jsonl -o same --stats same 2>&1
+echo "exit $?"
+"$COGNATE" pairs --version
