@@ -6,8 +6,9 @@
 #include "base/memory.h"
 
 /* 64 tables, chosen by the hash's top bits and addressed by its low bits, each under its own lock.
- */
-enum { SHARDS = 64, SHARD_SHIFT = 58, FIRST_ENTRIES = 256, PENDING = 512 };
+ * A thread brings many additions to a table at once, because the table's lines come from the other
+ * threads' caches. */
+enum { SHARDS = 64, SHARD_SHIFT = 58, FIRST_ENTRIES = 256, PENDING = 2048, PREFETCH_AHEAD = 16 };
 
 struct entry {
     uint64_t hash; /* 0 marks an empty slot; the term whose hash is 0 is stored as 1 */
@@ -152,8 +153,9 @@ static cog_status flush_shard(struct statistics_batch *batch, unsigned number, c
     cog_status status = COG_OK;
     pthread_mutex_lock(&shard->lock);
     for (unsigned i = 0; i < count && status == COG_OK; i++) {
-        if (i + 8 < count)
-            __builtin_prefetch(&shard->entries[pending[i + 8].hash & (shard->entry_count - 1)], 1);
+        if (i + PREFETCH_AHEAD < count)
+            __builtin_prefetch(
+                &shard->entries[pending[i + PREFETCH_AHEAD].hash & (shard->entry_count - 1)], 1);
         status =
             shard_add(shard, pending[i].hash, (struct term_counts){1, pending[i].frequency}, error);
     }
