@@ -67,8 +67,7 @@ static void free_rows(struct signatures_view *view) {
     memory_large_free((void *)view->data, view->rows * ROW_BYTES);
 }
 
-/* ---- Batches beside faiss
- * ------------------------------------------------------------------------ */
+/* ---- Batches beside faiss -------------------------------------------------------------------- */
 
 static void write_rows(const char *folder, const char *name, const struct signatures_view *view) {
     char path[4096];
@@ -123,8 +122,7 @@ static void bench_batch(const char *folder) {
     free_rows(&queries);
 }
 
-/* ---- One query beside plain reading
- * -------------------------------------------------------------- */
+/* ---- One query beside plain reading ---------------------------------------------------------- */
 
 #if defined(__x86_64__)
 __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -172,8 +170,7 @@ static void bench_one_query(struct signatures_view *rows, unsigned threads, cons
     free_rows(&query);
 }
 
-/* ---- Joins beside a double loop
- * ------------------------------------------------------------------ */
+/* ---- Joins beside a double loop -------------------------------------------------------------- */
 
 static double time_double_loop(const struct signatures_view *rows, uint32_t radius_bits,
                                uint64_t *matches) {

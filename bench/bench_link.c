@@ -40,8 +40,7 @@ static cog_documents *open_documents(const char *const *paths, size_t count) {
     return documents;
 }
 
-/* ---- Parallel text, and the sentences that are left out of it ----------------------------------
- */
+/* ---- Parallel text, and the sentences that are left out of it -------------------------------- */
 
 struct sentences {
     char *texts[2][HELD_OUT];
@@ -103,8 +102,7 @@ static cog_lexicon *train(const char *folder, const char *train_path) {
     return lexicon;
 }
 
-/* ---- Figure 1 ----------------------------------------------------------------------------------
- */
+/* ---- Figure 1 -------------------------------------------------------------------------------- */
 
 static double row_cosine(const struct link_space *space, size_t a, size_t b) {
     const struct sparse_matrix *from = &space->vectors[0], *to = &space->vectors[1];
@@ -148,8 +146,7 @@ static void print_figure(const char *folder, const cog_lexicon *lexicon, bool pa
     cog_documents_close(documents[1]);
 }
 
-/* ---- Linking -----------------------------------------------------------------------------------
- */
+/* ---- Linking --------------------------------------------------------------------------------- */
 
 static void print_links(const char *name, cog_documents *from, cog_documents *to,
                         const cog_lexicon *lexicon, const cog_link_options *options,

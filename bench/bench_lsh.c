@@ -37,8 +37,7 @@ static void need(bool done, const char *what) {
     exit(1);
 }
 
-/* ---- Signatures ---------------------------------------------------------------------------------
- */
+/* ---- Signatures ------------------------------------------------------------------------------ */
 
 struct signing {
     const struct signer *signer;
@@ -91,8 +90,7 @@ static void sign_all(struct study *study, const uint32_t *urls, uint64_t seed, b
     signer_free(signer);
 }
 
-/* ---- Test queries -------------------------------------------------------------------------------
- */
+/* ---- Test queries ---------------------------------------------------------------------------- */
 
 static void choose_tests(struct study *study, size_t wanted) {
     struct random random = random_seeded(7);
@@ -139,8 +137,7 @@ static void free_study(struct study *study) {
     match_list_free(&study->truth);
 }
 
-/* ---- Measuring ----------------------------------------------------------------------------------
- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 /* Neighbours of the first test queries at the threshold or above; a query is not its own. */
 static size_t count_neighbours(const struct study *study, const struct match_list *list,
@@ -190,8 +187,7 @@ static struct lsh_options plain(unsigned key_bits, unsigned tables) {
     return (struct lsh_options){.key_bits = key_bits, .tables = tables};
 }
 
-/* ---- The tables of the paper --------------------------------------------------------------------
- */
+/* ---- The tables of the paper ----------------------------------------------------------------- */
 
 static void print_row(const char *name, struct outcome outcome, double comparisons, double recall) {
     printf("  %-28s %10.1f %6.3f   paper %8.0f %5.2f   %6.2f s\n", name, outcome.comparisons,
@@ -264,8 +260,7 @@ static struct study generated_study(size_t queries) {
     return study;
 }
 
-/* ---- Growth: in place of Tables 6, 7 and 10
- * -------------------------------------------------------- */
+/* ---- Growth: in place of Tables 6, 7 and 10 -------------------------------------------------- */
 
 static void print_growth(const struct study *study, const char *name, struct lsh_options options) {
     struct outcome outcome = measure(study, options);
@@ -295,8 +290,7 @@ static void growth(void) {
     }
 }
 
-/* ---- A real log against the model ---------------------------------------------------------------
- */
+/* ---- A real log against the model ------------------------------------------------------------ */
 
 /* Queries with more than five URLs; columns stand for the URLs. */
 static void read_log(const char *path, struct sparse_matrix *matrix) {

@@ -41,8 +41,7 @@ struct study {
     double flat_rate;   /* pairs a second */
 };
 
-/* ---- A collection: vectors, signatures, true pairs of a sample
- * ----------------------------------- */
+/* ---- A collection: vectors, signatures, true pairs of a sample ------------------------------- */
 
 static void read_vectors(struct study *study, const char *path, cog_sign_options *options,
                          struct statistics **statistics) {
@@ -130,8 +129,7 @@ static void find_truth(struct study *study) {
     free(distances);
 }
 
-/* ---- Measured and modelled
- * ----------------------------------------------------------------------- */
+/* ---- Measured and modelled ------------------------------------------------------------------- */
 
 static int by_pair(const void *x, const void *y) {
     const struct match *p = x, *q = y;
@@ -290,8 +288,7 @@ static void study_collection(const char *path) {
     free((void *)study.view.data);
 }
 
-/* ---- Rate and growth on random bits
- * -------------------------------------------------------------- */
+/* ---- Rate and growth on random bits ---------------------------------------------------------- */
 
 static void study_rate(size_t rows, size_t window, unsigned tables) {
     size_t stride = signature_stride_bytes(BITS);

@@ -1,6 +1,7 @@
-/* The rival that anybody would write: a scalar loop that lower-cases ASCII letters and digits byte by byte,
- * hashes each word (FNV-1a) and adds its 64 bits to 64 counters; lines of JSON are searched for "text" and
- * not otherwise parsed. Prints megabytes a second of processor time, and a sum of the signatures. */
+/* The rival that anybody would write: a scalar loop that lower-cases ASCII letters and digits byte
+ * by byte, hashes each word (FNV-1a) and adds its 64 bits to 64 counters; lines of JSON are
+ * searched for "text" and not otherwise parsed. Prints megabytes a second of processor time, and a
+ * sum of the signatures. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>

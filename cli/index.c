@@ -36,8 +36,7 @@ static void close_source(struct source *source) {
     cog_signatures_free(source->signatures);
 }
 
-/* ---- Actions
- * ------------------------------------------------------------------------------------- */
+/* ---- Actions --------------------------------------------------------------------------------- */
 
 static cog_status run_build(const struct index_arguments *taken, cog_report *report,
                             cog_error *error) {

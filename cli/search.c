@@ -51,8 +51,7 @@ static bool take_arguments(const struct arguments *arguments, struct search_argu
     return true;
 }
 
-/* ---- What is searched
- * ---------------------------------------------------------------------------- */
+/* ---- What is searched ------------------------------------------------------------------------ */
 
 /* The index, and the signatures that one in memory lives on. */
 struct searched {
@@ -132,8 +131,7 @@ static cog_status index_file(const struct search_arguments *taken, const char *p
     return status;
 }
 
-/* ---- Searching
- * ----------------------------------------------------------------------------------- */
+/* ---- Searching ------------------------------------------------------------------------------- */
 
 static cog_status search_signatures(const struct search_arguments *taken, const cog_index *index,
                                     const char *path, cog_hits **hits, cog_report *report,

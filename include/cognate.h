@@ -19,8 +19,7 @@ extern "C" {
 
 enum { COG_MAX_THREADS = 256 };
 
-/* ---- Errors
- * -------------------------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 typedef enum cog_status {
     COG_OK = 0,
@@ -39,8 +38,7 @@ typedef struct cog_error {
     char message[1024];
 } cog_error;
 
-/* ---- Running a job: threads, memory, progress, cancelling
- * ---------------------------------------------- */
+/* ---- Running a job: threads, memory, progress, cancelling ------------------------------------ */
 
 typedef struct cog_progress {
     const char *stage; /* "reading", "joining", ... */
@@ -74,8 +72,7 @@ COG_API double cog_report_number(const cog_report *report, const char *name);
 COG_API size_t cog_report_notice_count(const cog_report *report);
 COG_API const char *cog_report_notice(const cog_report *report, size_t index);
 
-/* ---- Documents
- * ------------------------------------------------------------------------------------- */
+/* ---- Documents ------------------------------------------------------------------------------- */
 
 typedef enum cog_format {
     COG_FORMAT_AUTO, /* by the file's extension */
@@ -121,8 +118,7 @@ COG_API cog_status cog_documents_from_memory(const cog_document *items, size_t c
                                              cog_documents **documents, cog_error *error);
 COG_API void cog_documents_close(cog_documents *documents);
 
-/* ---- Terms, weights, statistics
- * ------------------------------------------------------------------------ */
+/* ---- Terms, weights, statistics -------------------------------------------------------------- */
 
 typedef enum cog_tokens { COG_TOKENS_WORDS, COG_TOKENS_REGEX, COG_TOKENS_CHARS } cog_tokens;
 
@@ -165,8 +161,7 @@ COG_API cog_status cog_statistics_open(const char *path, const cog_term_options 
 COG_API uint64_t cog_statistics_documents(const cog_statistics *statistics);
 COG_API void cog_statistics_free(cog_statistics *statistics);
 
-/* ---- Signatures
- * ------------------------------------------------------------------------------------- */
+/* ---- Signatures ------------------------------------------------------------------------------ */
 
 typedef enum cog_signature_kind {
     COG_SIGNATURE_RP,
@@ -222,8 +217,7 @@ COG_API cog_status cog_sign(cog_documents *documents, const cog_sign_options *op
                             const cog_statistics *statistics, const cog_sign_outputs *outputs,
                             const cog_run_options *run, cog_report *report, cog_error *error);
 
-/* ---- Similar pairs
- * ----------------------------------------------------------------------------------- */
+/* ---- Similar pairs --------------------------------------------------------------------------- */
 
 typedef enum cog_measure { COG_MEASURE_COSINE, COG_MEASURE_JACCARD } cog_measure;
 
@@ -311,8 +305,7 @@ COG_API cog_status cog_related_find(cog_documents *documents, const cog_related_
                                     const cog_run_options *run, cog_pairs **pairs,
                                     cog_report *report, cog_error *error);
 
-/* ---- Signatures that exist already
- * --------------------------------------------------------------------- */
+/* ---- Signatures that exist already ----------------------------------------------------------- */
 
 typedef struct cog_signatures cog_signatures;
 /* A .npy file, uint8 [rows, bits / 8]. */
@@ -335,8 +328,7 @@ COG_API cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
 /* The largest distance at which the estimated cosine is at or above the threshold. */
 COG_API uint32_t cog_radius_of_cosine(double threshold, unsigned bits);
 
-/* ---- Near-duplicates
- * ----------------------------------------------------------------------------------- */
+/* ---- Near-duplicates ------------------------------------------------------------------------- */
 
 typedef enum cog_keep { COG_KEEP_LONGEST, COG_KEEP_FIRST } cog_keep;
 typedef enum cog_grouping {
@@ -376,8 +368,7 @@ COG_API size_t cog_clusters_document_count(const cog_clusters *clusters);
 COG_API bool cog_clusters_is_kept(const cog_clusters *clusters, uint32_t row);
 COG_API const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, size_t *size);
 
-/* ---- Index and search
- * --------------------------------------------------------------------------------- */
+/* ---- Index and search ------------------------------------------------------------------------ */
 
 typedef struct cog_index_options {
     cog_method
@@ -503,8 +494,7 @@ COG_API cog_status cog_weights_of(const cog_weights *weights, const cog_signatur
                                   const float **values, cog_error *error);
 COG_API void cog_weights_free(cog_weights *weights);
 
-/* ---- Across languages
- * ------------------------------------------------------------------------------- */
+/* ---- Across languages ------------------------------------------------------------------------ */
 
 /* A word-translation table from one language to another: p(to | from) and p(from | to). Its words
  * are terms as documents have them. */
@@ -638,8 +628,7 @@ COG_API cog_status cog_links_sentences(const cog_links *links, cog_documents *fr
                                        const cog_run_options *run, cog_report *report,
                                        cog_error *error);
 
-/* ---- Evaluation
- * -------------------------------------------------------------------------------------- */
+/* ---- Evaluation ------------------------------------------------------------------------------ */
 
 /* How well a kind of signature estimates true cosines, over all pairs of a sample of documents (0),
  * pairs above 0.1 (1) and above 0.2 (2), averaged over seeds. */

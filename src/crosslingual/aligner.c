@@ -206,8 +206,7 @@ static cog_status align_piece(void *context, unsigned worker, size_t begin, size
     return COG_OK;
 }
 
-/* ---- From counts to probabilities --------------------------------------------------------------
- */
+/* ---- From counts to probabilities ------------------------------------------------------------ */
 
 static inline uint64_t in_common_units(uint32_t count, const struct pair_entry *entry) {
     return (uint64_t)count << (PAIR_UNIT_BITS - entry_shift(entry));
@@ -283,8 +282,7 @@ static cog_status iterate(struct aligner *aligner, cog_error *error) {
     return status;
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static bool null_init(struct null_word *null, size_t words) {
     null->words = words;

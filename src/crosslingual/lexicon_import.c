@@ -51,8 +51,7 @@ static void tell(struct import_findings *findings, const char *format, ...) {
     va_end(list);
 }
 
-/* ---- Reading a table ---------------------------------------------------------------------------
- */
+/* ---- Reading a table ------------------------------------------------------------------------- */
 
 static cog_status read_rows(struct raw_table *table, struct table_reader *reader,
                             cog_error *error) {
@@ -81,8 +80,7 @@ static void raw_table_free(struct raw_table *table) {
     free(table->entries);
 }
 
-/* ---- What the columns are ----------------------------------------------------------------------
- */
+/* ---- What the columns are -------------------------------------------------------------------- */
 
 static void canonical(const char *code, char result[LANGUAGE_CODE_BYTES]) {
     language_canonical(view_of(code, strlen(code)), result);
@@ -174,8 +172,7 @@ static cog_status find_given_column(struct importing *importing, const struct ra
     return COG_OK;
 }
 
-/* ---- From raw words to terms -------------------------------------------------------------------
- */
+/* ---- From raw words to terms ----------------------------------------------------------------- */
 
 /* The term of each raw word, as a number of the lexicon's table; WORD_NONE where it has not one. */
 static cog_status number_terms(struct importing *importing, const struct word_table *words,
@@ -254,8 +251,7 @@ static cog_status import_table(struct importing *importing, const char *path,
     return status;
 }
 
-/* ---- Putting it together -----------------------------------------------------------------------
- */
+/* ---- Putting it together --------------------------------------------------------------------- */
 
 static int by_words(const void *x, const void *y) {
     const struct lexicon_entry *a = x, *b = y;

@@ -16,8 +16,7 @@ void unknown_words_free(struct unknown_words *unknown) {
     *unknown = (struct unknown_words){0};
 }
 
-/* ---- What becomes of each source term ----------------------------------------------------------
- */
+/* ---- What becomes of each source term -------------------------------------------------------- */
 
 /* A source term's translation before columns are known. */
 struct hashed_term {
@@ -202,8 +201,7 @@ void projection_free(struct projection *projection) {
     free(projection);
 }
 
-/* ---- Documents ---------------------------------------------------------------------------------
- */
+/* ---- Documents ------------------------------------------------------------------------------- */
 
 cog_status column_sums_init(struct column_sums *sums, size_t column_count, cog_error *error) {
     *sums = (struct column_sums){.column_count = column_count};

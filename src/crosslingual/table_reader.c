@@ -39,8 +39,7 @@ static bool is_empty_word(struct bytes_view word) {
     return false;
 }
 
-/* ---- Berkeley ----------------------------------------------------------------------------------
- */
+/* ---- Berkeley -------------------------------------------------------------------------------- */
 
 /* "word TAB entropy 1.2 TAB nTrans 3 ..." opens a word; "  translation: 0.5" belongs to it. */
 static bool take_berkeley(struct table_reader *reader, struct bytes_view line,
@@ -66,8 +65,7 @@ static bool take_berkeley(struct table_reader *reader, struct bytes_view line,
            parse_number(view_of(number, (size_t)(end - number)), &row->probability);
 }
 
-/* ---- Columns -----------------------------------------------------------------------------------
- */
+/* ---- Columns --------------------------------------------------------------------------------- */
 
 static bool name_of(const struct word_table *names, struct bytes_view number,
                     struct bytes_view *word) {
@@ -131,8 +129,7 @@ cog_status table_reader_next(struct table_reader *reader, struct table_row *row,
     }
 }
 
-/* ---- Opening -----------------------------------------------------------------------------------
- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static bool is_code(struct bytes_view field) {
     if (field.size != 2 && field.size != 3)

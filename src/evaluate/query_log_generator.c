@@ -34,8 +34,7 @@ void query_log_shape_init(struct query_log_shape *shape) {
     };
 }
 
-/* ---- Groups -------------------------------------------------------------------------------------
- */
+/* ---- Groups ---------------------------------------------------------------------------------- */
 
 static uint8_t draw_kind(const struct query_log_shape *shape, struct random *random) {
     double u = random_unit(random);
@@ -98,8 +97,7 @@ void query_log_generator_free(struct query_log_generator *generator) {
     free(generator);
 }
 
-/* ---- Clicks -------------------------------------------------------------------------------------
- */
+/* ---- Clicks ---------------------------------------------------------------------------------- */
 
 struct click_list {
     struct query_click *items;
@@ -174,8 +172,7 @@ size_t query_log_row(const struct query_log_generator *generator, size_t row,
     return list.count;
 }
 
-/* ---- Words --------------------------------------------------------------------------------------
- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 static bool append_word(struct buffer *text, uint64_t number) {
     static const char consonants[] = "bdfgklmnprstvwz", vowels[] = "aeiou";
@@ -206,8 +203,7 @@ bool query_log_text(const struct query_log_generator *generator, size_t row, str
     return buffer_printf(text, "%c", (int)('a' + member % 26));
 }
 
-/* ---- The whole log as a matrix ------------------------------------------------------------------
- */
+/* ---- The whole log as a matrix --------------------------------------------------------------- */
 
 struct column_frequency {
     uint32_t url, frequency;

@@ -1,6 +1,6 @@
-/* How far the similarities that signatures estimate lie from the true cosines: the mean absolute error over
- * all pairs, pairs above 0.1 and pairs above 0.2 (paper 000, Table 1), beside what theory expects of random
- * projection. */
+/* How far the similarities that signatures estimate lie from the true cosines: the mean absolute
+ * error over all pairs, pairs above 0.1 and pairs above 0.2 (paper 000, Table 1), beside what
+ * theory expects of random projection. */
 #ifndef COGNATE_EVALUATE_SIGNATURE_ERROR_H
 #define COGNATE_EVALUATE_SIGNATURE_ERROR_H
 
@@ -20,9 +20,10 @@ void signature_error_add(struct signature_error *sums, double cosine, double est
                          unsigned bits);
 void signature_error_merge(struct signature_error *sums, const struct signature_error *other);
 
-/* The expected error of the cosine estimated by D random signs for a pair at the angle theta: the share of
- * differing bits is about normal around p = theta / pi with deviation sqrt(p (1 - p) / D), the cosine's slope
- * there is pi sin(theta), and the mean of the absolute value of a normal is sqrt(2 / pi) deviations. */
+/* The expected error of the cosine estimated by D random signs for a pair at the angle theta: the
+ * share of differing bits is about normal around p = theta / pi with deviation sqrt(p (1 - p) / D),
+ * the cosine's slope there is pi sin(theta), and the mean of the absolute value of a normal is
+ * sqrt(2 / pi) deviations. */
 double expected_cosine_error(double cosine, unsigned bits);
 
 #endif

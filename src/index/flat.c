@@ -54,8 +54,7 @@ void flat_results_free(struct flat_results *results) {
     *results = (struct flat_results){0};
 }
 
-/* ---- Taking candidates
- * --------------------------------------------------------------------------- */
+/* ---- Taking candidates ----------------------------------------------------------------------- */
 
 static uint16_t limit_of(const struct searcher *searcher, size_t query, size_t next_row) {
     const struct search *search = searcher->search;
@@ -99,8 +98,7 @@ static cog_status take_hits(void *context, size_t first_query, size_t first_row,
     return COG_OK;
 }
 
-/* ---- Pieces of rows
- * ------------------------------------------------------------------------------ */
+/* ---- Pieces of rows -------------------------------------------------------------------------- */
 
 static cog_status scan_piece(struct searcher *searcher, size_t begin, size_t end,
                              cog_error *error) {
@@ -144,8 +142,7 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
                                 : scan_piece(searcher, begin, end, error);
 }
 
-/* ---- Blocks of queries
- * --------------------------------------------------------------------------- */
+/* ---- Blocks of queries ----------------------------------------------------------------------- */
 
 /* The threads' nearest of each query of the block become the results. */
 static size_t merge_nearest(struct search *search, struct flat_results *results, size_t at) {
@@ -217,8 +214,7 @@ static cog_status gather_found(struct search *search, struct flat_results *resul
     return COG_OK;
 }
 
-/* ---- Setting up
- * ---------------------------------------------------------------------------------- */
+/* ---- Setting up ------------------------------------------------------------------------------ */
 
 static cog_status searcher_create(struct searcher *searcher, struct search *search,
                                   cog_error *error) {

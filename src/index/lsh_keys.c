@@ -118,8 +118,7 @@ void lsh_keyer_free(struct lsh_keyer *keyer) {
     *keyer = (struct lsh_keyer){0};
 }
 
-/* ---- Own keys -----------------------------------------------------------------------------------
- */
+/* ---- Own keys -------------------------------------------------------------------------------- */
 
 static uint64_t bits_key(const struct lsh_options *options, const uint8_t *signature,
                          size_t stride_bytes, unsigned table) {
@@ -141,8 +140,7 @@ static uint64_t band_key(const struct lsh_options *options, const uint8_t *signa
     return key;
 }
 
-/* ---- Flips --------------------------------------------------------------------------------------
- */
+/* ---- Flips ----------------------------------------------------------------------------------- */
 
 static uint64_t key_bit(unsigned position) {
     return (uint64_t)1 << (63 - position);

@@ -139,8 +139,7 @@ size_t lsh_tables_bytes(const struct lsh_tables *tables) {
     return bytes;
 }
 
-/* ---- Probing ------------------------------------------------------------------------------------
- */
+/* ---- Probing --------------------------------------------------------------------------------- */
 
 cog_status lsh_probing_create(struct lsh_probing *probing, const struct lsh_tables *tables,
                               cog_error *error) {

@@ -9,8 +9,7 @@
 #include "job/id_table.h"
 #include "job/report.h"
 
-/* ---- Reading -----------------------------------------------------------------------------------
- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* A batch is a small corpus, with what is needed to name and reject a duplicate. */
 struct corpus_batch {
@@ -226,8 +225,7 @@ uint64_t corpus_memory_bytes(const struct corpus *corpus) {
            id_table_memory_bytes(corpus->id_table);
 }
 
-/* ---- Statistics --------------------------------------------------------------------------------
- */
+/* ---- Statistics ------------------------------------------------------------------------------ */
 
 struct counting {
     const struct corpus *corpus;

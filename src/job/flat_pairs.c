@@ -15,8 +15,7 @@
 #include "plan/radius.h"
 #include "plan/recall_model.h"
 
-/* ---- Candidates and their verification
- * ------------------------------------------------------------ */
+/* ---- Candidates and their verification ------------------------------------------------------- */
 
 static cog_status find_radius(const struct pair_task *task, double recall, uint32_t *radius,
                               cog_error *error) {
@@ -69,8 +68,7 @@ static void verify_matches(const struct pair_task *task, struct match_list *matc
     matches->count = kept;
 }
 
-/* ---- Joins of signatures
- * --------------------------------------------------------------------------- */
+/* ---- Joins of signatures --------------------------------------------------------------------- */
 
 static cog_status join_all(const struct pair_task *task, const struct signatures_view *views,
                            uint32_t radius, struct match_list *matches, uint64_t *comparisons,

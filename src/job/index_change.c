@@ -41,8 +41,7 @@ static cog_status add_draft(cog_index *index, struct segment_draft *draft, cog_e
     return status == COG_OK ? index_reload(index, error) : status;
 }
 
-/* ---- Adding
- * -------------------------------------------------------------------------------------- */
+/* ---- Adding ---------------------------------------------------------------------------------- */
 
 /* An id of the corpus with its row. The view comes first: it is what index_compare_ids sees. */
 struct named_row {
@@ -190,8 +189,7 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
     return status;
 }
 
-/* ---- Removing
- * ------------------------------------------------------------------------------------ */
+/* ---- Removing -------------------------------------------------------------------------------- */
 
 static int by_row(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -255,8 +253,7 @@ cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t cou
     return status;
 }
 
-/* ---- Compacting
- * ---------------------------------------------------------------------------------- */
+/* ---- Compacting ------------------------------------------------------------------------------ */
 
 static cog_status replace_in_folder(cog_index *index, const struct segment_draft *draft,
                                     cog_error *error) {

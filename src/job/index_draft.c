@@ -119,8 +119,7 @@ cog_status segment_draft_signatures(const cog_index *index, const struct signatu
     return status == COG_OK ? add_lists(index, threads, draft, error) : status;
 }
 
-/* ---- Merging
- * ------------------------------------------------------------------------------------- */
+/* ---- Merging --------------------------------------------------------------------------------- */
 
 /* How much the rows that stay take. */
 struct merged_size {

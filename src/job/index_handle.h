@@ -29,8 +29,7 @@ struct cog_index {
     struct columns *columns;
 };
 
-/* ---- Rows
- * ---------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* The segment that holds a row, and where its rows begin. */
 size_t index_part_of(const cog_index *index, uint32_t row, uint64_t *first_row);
@@ -47,8 +46,7 @@ cog_status index_find_ids(const cog_index *index, const struct bytes_view *ids, 
                           uint64_t *rows, cog_error *error);
 int index_compare_ids(const void *a, const void *b);
 
-/* ---- Segments in memory
- * -------------------------------------------------------------------------- */
+/* ---- Segments in memory ---------------------------------------------------------------------- */
 
 /* Zero-initialise; segment_draft_free releases what was not given away. */
 struct segment_draft {

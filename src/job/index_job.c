@@ -49,8 +49,7 @@ void cog_index_close(cog_index *index) {
     free(index);
 }
 
-/* ---- Building
- * ------------------------------------------------------------------------------------ */
+/* ---- Building -------------------------------------------------------------------------------- */
 
 static cog_status check_options(const cog_index_options *options, bool documents,
                                 cog_error *error) {
@@ -323,8 +322,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     return finish_building(index, &draft, status, start, result, report, error);
 }
 
-/* ---- Folders
- * ------------------------------------------------------------------------------------- */
+/* ---- Folders --------------------------------------------------------------------------------- */
 
 static cog_status statistics_path(const char *folder, char **path, cog_error *error) {
     if (asprintf(path, "%s/statistics", folder) >= 0)
@@ -520,8 +518,7 @@ cog_status cog_index_check(const cog_index *index, cog_error *error) {
     return index->folder ? index_segments_verify(&index->parts, error) : COG_OK;
 }
 
-/* ---- What it is
- * ---------------------------------------------------------------------------------- */
+/* ---- What it is ------------------------------------------------------------------------------ */
 
 void cog_index_describe(const cog_index *index, cog_index_info *info) {
     const struct manifest *manifest = &index->parts.manifest;

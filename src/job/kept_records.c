@@ -45,8 +45,7 @@ cog_status kept_records_check(const cog_documents *documents, const char *path, 
     return COG_OK;
 }
 
-/* ---- Into one file ------------------------------------------------------------------------------
- */
+/* ---- Into one file --------------------------------------------------------------------------- */
 
 struct keeping {
     const cog_documents *documents;
@@ -129,8 +128,7 @@ static cog_status write_record(struct keeping *keeping, const struct piece *piec
     return status == COG_OK ? output_write(keeping->output, raw, piece->size, error) : status;
 }
 
-/* ---- Into a folder
- * -------------------------------------------------------------------------------- */
+/* ---- Into a folder --------------------------------------------------------------------------- */
 
 static cog_status make_folders(char *path, cog_error *error) {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -197,8 +195,7 @@ static cog_status write_batch(void *context, void *result, cog_error *error) {
     return status;
 }
 
-/* ---- The whole
- * ------------------------------------------------------------------------------------ */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 static cog_status open_target(struct keeping *keeping, cog_error *error) {
     if (!are_files(keeping->documents))

@@ -30,8 +30,7 @@ void cog_lexicon_options_init(cog_lexicon_options *options) {
     options->terms.drop_stop_words = false;
 }
 
-/* ---- Terms and settings ------------------------------------------------------------------------
- */
+/* ---- Terms and settings ---------------------------------------------------------------------- */
 
 static cog_status side_terms(const cog_lexicon_options *options, const char *language,
                              struct term_options *terms, cog_error *error) {
@@ -80,8 +79,7 @@ cog_status lexicon_terms(const struct lexicon *lexicon, bool of_from, struct ter
     return options_terms(&options, terms, error);
 }
 
-/* ---- Training ----------------------------------------------------------------------------------
- */
+/* ---- Training -------------------------------------------------------------------------------- */
 
 struct training {
     const cog_lexicon_options *options;
@@ -233,8 +231,7 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
     return COG_OK;
 }
 
-/* ---- Tables of other tools ---------------------------------------------------------------------
- */
+/* ---- Tables of other tools ------------------------------------------------------------------- */
 
 static void report_findings(const struct import_findings *findings, cog_report *report) {
     report_number(report, "rows", (double)findings->rows);
@@ -280,8 +277,7 @@ cog_status cog_lexicon_convert(const char *const *paths, size_t path_count, cog_
     return COG_OK;
 }
 
-/* ---- Files and looking up ----------------------------------------------------------------------
- */
+/* ---- Files and looking up -------------------------------------------------------------------- */
 
 cog_status cog_lexicon_save(const cog_lexicon *lexicon, const char *path, cog_error *error) {
     return lexicon_save(&lexicon->table, path, error);

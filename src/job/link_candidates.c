@@ -10,8 +10,7 @@
 
 enum { ROWS_A_PIECE = 64 };
 
-/* ---- Signatures of the vectors -----------------------------------------------------------------
- */
+/* ---- Signatures of the vectors --------------------------------------------------------------- */
 
 struct row_signing {
     const struct sparse_matrix *matrix;
@@ -90,8 +89,7 @@ static cog_status sign_side(const struct sparse_matrix *matrix, const struct sig
     return status;
 }
 
-/* ---- True cosines of what the signatures propose -----------------------------------------------
- */
+/* ---- True cosines of what the signatures propose --------------------------------------------- */
 
 struct rescoring {
     const struct sparse_matrix *queries, *collection;

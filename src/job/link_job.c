@@ -27,8 +27,7 @@ void cog_link_options_init(cog_link_options *options) {
                                   .b = 0.75};
 }
 
-/* ---- Candidates --------------------------------------------------------------------------------
- */
+/* ---- Candidates ------------------------------------------------------------------------------ */
 
 static void take_means(const struct cosine_neighbours *neighbours, size_t k, size_t others,
                        float *means) {
@@ -92,8 +91,7 @@ static cog_status find_candidates(const struct link_space *space, const cog_link
     return status;
 }
 
-/* ---- Links -------------------------------------------------------------------------------------
- */
+/* ---- Links ----------------------------------------------------------------------------------- */
 
 static cog_status choose_links(cog_links *links, const cog_link_options *options, struct link *all,
                                size_t count, cog_error *error) {
@@ -240,8 +238,7 @@ cog_status cog_links_write(const cog_links *links, const char *path, cog_error *
     return status;
 }
 
-/* ---- Against known links -----------------------------------------------------------------------
- */
+/* ---- Against known links --------------------------------------------------------------------- */
 
 static cog_status add_links(struct link_gold *gold, const cog_links *links,
                             const struct link *items, size_t count, bool first, cog_error *error) {

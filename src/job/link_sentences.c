@@ -23,8 +23,7 @@ struct linked_sentences {
     struct sentence_splitter *splitter;
 };
 
-/* ---- Reading the texts again -------------------------------------------------------------------
- */
+/* ---- Reading the texts again ----------------------------------------------------------------- */
 
 struct sentence_batch {
     struct buffer text;
@@ -149,8 +148,7 @@ static cog_status side_init(struct linked_sentences *side, const cog_links *link
     return COG_OK;
 }
 
-/* ---- Pairs -------------------------------------------------------------------------------------
- */
+/* ---- Pairs ----------------------------------------------------------------------------------- */
 
 struct sentence_pairing {
     const cog_links *links;

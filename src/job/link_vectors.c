@@ -10,8 +10,7 @@
 #include "base/threads.h"
 #include "job/report.h"
 
-/* ---- Terms of the source documents -------------------------------------------------------------
- */
+/* ---- Terms of the source documents ----------------------------------------------------------- */
 
 /* One worker's view of the words that the lexicon does not know: as they stand in the text, because
  * a stem of the one language is none of the other. */
@@ -139,8 +138,7 @@ cog_status link_space_read(struct link_space *space, const struct lexicon *lexic
     return status;
 }
 
-/* ---- Vectors -----------------------------------------------------------------------------------
- */
+/* ---- Vectors --------------------------------------------------------------------------------- */
 
 enum { ROWS_A_CHUNK = 256 };
 
@@ -268,8 +266,7 @@ static cog_status join_chunks(const struct vector_building *building, size_t row
     return COG_OK;
 }
 
-/* ---- idf ---------------------------------------------------------------------------------------
- */
+/* ---- idf ------------------------------------------------------------------------------------- */
 
 static float idf_of(double documents, double df) {
     double rest = documents > df ? documents - df : 0;

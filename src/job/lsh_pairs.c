@@ -48,8 +48,7 @@ static cog_status list_rows(const struct pair_task *task, size_t number, struct 
     return COG_OK;
 }
 
-/* ---- Settings -----------------------------------------------------------------------------------
- */
+/* ---- Settings -------------------------------------------------------------------------------- */
 
 /* Distances from hyperplanes stand behind the bits of sums only. */
 static bool has_sums(const struct pair_task *task) {
@@ -149,8 +148,7 @@ static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {
     return COG_OK;
 }
 
-/* ---- Signatures ---------------------------------------------------------------------------------
- */
+/* ---- Signatures ------------------------------------------------------------------------------ */
 
 struct row_signing {
     const struct corpus *corpus;
@@ -217,8 +215,7 @@ static cog_status sign_side(const struct lsh_pairs *pairs, size_t number, struct
     return status;
 }
 
-/* ---- The join -----------------------------------------------------------------------------------
- */
+/* ---- The join -------------------------------------------------------------------------------- */
 
 static double measure(void *context, uint32_t a, uint32_t b) {
     const struct lsh_pairs *pairs = context;

@@ -71,8 +71,7 @@ static void evaluation_finish(struct evaluation *evaluation, cog_neighbour_quali
     free(evaluation->found);
 }
 
-/* ---- In memory
- * ----------------------------------------------------------------------------------- */
+/* ---- In memory ------------------------------------------------------------------------------- */
 
 static struct answer answer_of(const struct hit_lists *lists, size_t query) {
     return (struct answer){lists->items + lists->offsets[query],
@@ -94,8 +93,7 @@ cog_status cog_evaluate_hits(const cog_hits *found, const cog_hits *truth, size_
     return status;
 }
 
-/* ---- Files
- * --------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 /* A line of a result: the query's id in the map, and its hit. */
 struct listed_hit {

@@ -158,8 +158,7 @@ cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, con
     return status;
 }
 
-/* ---- Signatures
- * ---------------------------------------------------------------------------------- */
+/* ---- Signatures ------------------------------------------------------------------------------ */
 
 uint32_t cog_radius_of_cosine(double threshold, unsigned bits) {
     uint32_t radius = 0;

@@ -81,8 +81,7 @@ cog_status search_exact(const struct search_task *task, const struct sparse_matr
                             &search, lists, error);
 }
 
-/* ---- Chosen rows
- * --------------------------------------------------------------------------------- */
+/* ---- Chosen rows ----------------------------------------------------------------------------- */
 
 cog_status query_spread_init(struct query_spread *spread, const struct sparse_matrix *queries,
                              cog_error *error) {

@@ -25,8 +25,7 @@ void cog_search_options_init(cog_search_options *options) {
                                     .recall_sample = 100};
 }
 
-/* ---- Searching
- * ----------------------------------------------------------------------------------- */
+/* ---- Searching ------------------------------------------------------------------------------- */
 
 /* Chooses, answers and measures; the hits go to the result. */
 static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *error) {
@@ -162,8 +161,7 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
     return COG_OK;
 }
 
-/* ---- Hits
- * ---------------------------------------------------------------------------------------- */
+/* ---- Hits ------------------------------------------------------------------------------------ */
 
 void cog_hits_free(cog_hits *hits) {
     if (!hits)
@@ -272,8 +270,7 @@ cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const 
     return status;
 }
 
-/* ---- Weights
- * ------------------------------------------------------------------------------------- */
+/* ---- Weights --------------------------------------------------------------------------------- */
 
 struct cog_weights {
     struct npy_array array;

@@ -37,8 +37,7 @@ static cog_status search_flat(const struct signature_search *search, const struc
     return status;
 }
 
-/* ---- Slices
- * -------------------------------------------------------------------------------------- */
+/* ---- Slices ---------------------------------------------------------------------------------- */
 
 /* Answers of slices as they come: each thread fills the places of its queries. */
 struct slices_collection {

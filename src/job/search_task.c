@@ -22,8 +22,7 @@ void search_task_free(struct search_task *task) {
     hit_lists_free(&task->hits);
 }
 
-/* ---- What was asked
- * ------------------------------------------------------------------------------ */
+/* ---- What was asked -------------------------------------------------------------------------- */
 
 static bool asks_within(const cog_search_options *options) {
     return options->threshold > 0 || options->radius_bits != COG_RADIUS_NONE;
@@ -127,8 +126,7 @@ struct signature_search search_task_signatures(const struct search_task *task, c
     return search;
 }
 
-/* ---- Answering
- * ----------------------------------------------------------------------------------- */
+/* ---- Answering ------------------------------------------------------------------------------- */
 
 /* Cuts lists to k hits (0: all) and empties those of empty queries. */
 static void trim(const struct search_task *task, struct hit_lists *lists) {

@@ -54,8 +54,7 @@ cog_status search_task_choose(struct search_task *task, cog_error *error);
 /* Brute-forces a sample of the queries and reports the recall, or reports that it is exact. */
 cog_status search_task_measure(const struct search_task *task, cog_error *error);
 
-/* ---- Methods: all hits of all queries, in order
- * -------------------------------------------------- */
+/* ---- Methods: all hits of all queries, in order ---------------------------------------------- */
 
 /* True cosines of all rows: the k greatest, or all at or above the threshold (k = 0). */
 cog_status search_exact(const struct search_task *task, const struct sparse_matrix *queries,

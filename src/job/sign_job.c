@@ -17,8 +17,7 @@
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
 
-/* ---- One text at a time ------------------------------------------------------------------------
- */
+/* ---- One text at a time ---------------------------------------------------------------------- */
 
 struct cog_signer {
     struct text_signer text_signer;
@@ -99,8 +98,7 @@ cog_status cog_signer_sign(cog_signer *signer, const char *text, size_t text_siz
     return COG_OK;
 }
 
-/* ---- A collection as a stream ------------------------------------------------------------------
- */
+/* ---- A collection as a stream ---------------------------------------------------------------- */
 
 struct sign_job {
     struct text_signer text_signer;
@@ -256,8 +254,7 @@ static cog_status sign_input(struct sign_job *job, cog_documents *documents,
     return ingest_run(documents, &plan, job->run, job->report, named_before, error);
 }
 
-/* ---- From the spool
- * ------------------------------------------------------------------------------ */
+/* ---- From the spool -------------------------------------------------------------------------- */
 
 struct spool_batch {
     struct buffer bags;
@@ -315,8 +312,7 @@ static cog_status sign_spool(struct sign_job *job, cog_error *error) {
     return status;
 }
 
-/* ---- The whole
- * ------------------------------------------------------------------------------------ */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 /* What .npy files cannot hold is refused before any work. */
 static cog_status check_outputs(const cog_signature_options *signature,

@@ -42,9 +42,7 @@ void band_scanner_free(struct band_scanner *scanner) {
     *scanner = (struct band_scanner){0};
 }
 
-/* ---- Narrow windows: one query after the other
- * ---------------------------------------------------
- */
+/* ---- Narrow windows: one query after the other ----------------------------------------------- */
 
 static cog_status scan_query(struct band_scanner *scanner, const struct band *band, size_t query,
                              band_sink *sink, void *context, cog_error *error) {
@@ -70,8 +68,7 @@ static cog_status scan_query(struct band_scanner *scanner, const struct band *ba
     return status;
 }
 
-/* ---- Wide windows: tiles -----------------------------------------------------------------------
- */
+/* ---- Wide windows: tiles --------------------------------------------------------------------- */
 
 static struct signatures_view stage_rows(struct band_scanner *scanner,
                                          const struct row_sequence *sequence, size_t first,

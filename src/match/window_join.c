@@ -46,8 +46,7 @@ static bool is_cross(const struct window_join *join) {
     return join->space.second != NULL;
 }
 
-/* ---- Windows of a table -------------------------------------------------------------------------
- */
+/* ---- Windows of a table ---------------------------------------------------------------------- */
 
 static size_t behind(size_t position, size_t window) {
     return position > window ? position - window : 0;
@@ -79,8 +78,7 @@ static void split_sides(struct window_join *join, const uint32_t *order) {
     }
 }
 
-/* ---- Detection ----------------------------------------------------------------------------------
- */
+/* ---- Detection ------------------------------------------------------------------------------- */
 
 static cog_status take_pair(void *context, uint32_t query_row, uint32_t row, uint32_t distance,
                             cog_error *error) {
@@ -142,8 +140,7 @@ static cog_status detect_table(struct window_join *join, const uint32_t *order, 
     return status == COG_OK ? detect(join, 1, 0, error) : status;
 }
 
-/* ---- The whole join -----------------------------------------------------------------------------
- */
+/* ---- The whole join -------------------------------------------------------------------------- */
 
 static cog_status run_tables(struct window_join *join, size_t first_table, size_t count,
                              cog_error *error) {

@@ -31,8 +31,7 @@ double lsh_comparisons(const struct lsh_options *options, size_t rows) {
     return (double)rows * (expected < 1 ? expected : 1);
 }
 
-/* ---- Simulation ---------------------------------------------------------------------------------
- */
+/* ---- Simulation ------------------------------------------------------------------------------ */
 
 /* Two independent normal deviates (Box and Muller). */
 static void normal_pair(struct random *random, double *x, double *y) {
@@ -130,8 +129,7 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, const double 
     return status;
 }
 
-/* ---- Choosing -----------------------------------------------------------------------------------
- */
+/* ---- Choosing -------------------------------------------------------------------------------- */
 
 /* The fewest half-keys (all pairs of them are tables) that reach the recall with the given flips;
  * 0 where none do. */
@@ -217,8 +215,7 @@ cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options
                      demand->bits, demand->recall);
 }
 
-/* ---- Bands of values ----------------------------------------------------------------------------
- */
+/* ---- Bands of values ------------------------------------------------------------------------- */
 
 double band_recall(double similarity, unsigned value_bits, unsigned band_values, unsigned bands) {
     double agreement = similarity + (1 - similarity) * ldexp(1, -(int)value_bits);

@@ -6,8 +6,7 @@
 
 #include "index/lsh_keys.h"
 
-/* ---- Sliding window ----------------------------------------------------------------------------
- */
+/* ---- Sliding window -------------------------------------------------------------------------- */
 
 struct window_setting {
     unsigned bits;        /* D */
@@ -47,8 +46,7 @@ double window_recall(const struct window_setting *setting, const double *found, 
  * stated where the radius alone keeps it below. */
 double window_plan(struct window_setting *setting, size_t rows, double cosine, double recall);
 
-/* ---- Locality sensitive hashing -----------------------------------------------------------------
- */
+/* ---- Locality sensitive hashing -------------------------------------------------------------- */
 
 /* Two rows whose bits agree with this probability share a key in at least one of the tables, no
  * flips: tables have half-keys in common. With 1/2, the share of all rows that a query meets. */

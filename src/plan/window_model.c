@@ -106,8 +106,7 @@ double window_recall(const struct window_setting *setting, const double *found, 
     return recall;
 }
 
-/* ---- Choosing -----------------------------------------------------------------------------------
- */
+/* ---- Choosing -------------------------------------------------------------------------------- */
 
 enum {
     PLAN_TABLES_MAX = 4096,

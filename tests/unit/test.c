@@ -100,7 +100,8 @@ int main(int argc, char **argv) {
             printf("skip %s: %s\n", tests[i].name, skip_reason);
         } else {
             passed++;
-            printf(seconds < SLOW_SECONDS ? "ok   %s\n" : "ok   %s (%.1f s)\n", tests[i].name, seconds);
+            printf(seconds < SLOW_SECONDS ? "ok   %s\n" : "ok   %s (%.1f s)\n", tests[i].name,
+                   seconds);
         }
     }
     if (folder[0])

@@ -191,8 +191,7 @@ TEST(index_saved_opened_and_compacted_answers_the_same) {
     free_world(world);
 }
 
-/* ---- Documents
- * ----------------------------------------------------------------------------------- */
+/* ---- Documents ------------------------------------------------------------------------------- */
 
 enum { DOCUMENTS = 120, WORDS = 30, TEXT_BYTES = WORDS * 8 };
 

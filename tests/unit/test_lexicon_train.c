@@ -175,8 +175,7 @@ TEST(lexicon_keeps_entries_by_number_and_mass) {
     lexicon_free(&lexicon);
 }
 
-/* ---- Formats of parallel text ------------------------------------------------------------------
- */
+/* ---- Formats of parallel text ---------------------------------------------------------------- */
 
 static cog_status read_all(const char *const *paths, size_t count, enum pair_format format,
                            struct buffer *text, uint64_t *bad, cog_error *error) {

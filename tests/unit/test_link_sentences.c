@@ -29,8 +29,7 @@ TEST(link_sentences_end_at_stops_and_lines) {
     sentence_splitter_free(splitter);
 }
 
-/* ---- A small bilingual collection --------------------------------------------------------------
- */
+/* ---- A small bilingual collection ------------------------------------------------------------ */
 
 enum { TEXTS = 40, SENTENCES = 6, WORDS_A_SENTENCE = 7, VOCABULARY = 300 };
 

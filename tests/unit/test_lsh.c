@@ -36,8 +36,7 @@ static void free_sample(struct sample *sample) {
     free(sample->sums);
 }
 
-/* ---- The text of the paper, word by word --------------------------------------------------------
- */
+/* ---- The text of the paper, word by word ----------------------------------------------------- */
 
 enum { PLAIN_KEYS = 64, PLAIN_BITS = 64 };
 
