@@ -26,17 +26,22 @@ static const struct command *find_command(const char *name) {
 static int run_help(int argc, char **argv) {
     const char *topic = argc > 2 ? argv[2] : "";
     const struct command *command = find_command(topic);
+    const struct command *page = argc > 3 ? find_command(argv[3]) : NULL;
     if (strcmp(topic, "names") == 0)
         for (const struct command *const *each = commands; *each; each++)
             puts((*each)->name);
-    else if (strcmp(topic, "man") == 0)
-        print_man_page(argc > 3 ? find_command(argv[3]) : NULL, stdout);
+    else if (strcmp(topic, "man") == 0 && (argc == 3 || page))
+        print_man_page(page, stdout);
     else if (strcmp(topic, "bash-completion") == 0)
         print_completion(stdout);
     else if (command)
         print_help(command, stdout);
-    else
+    else if (argc == 2)
         print_overview(stdout);
+    else {
+        fprintf(stderr, "cognate: no help on '%s'; see cognate help\n", argv[argc - 1]);
+        return EXIT_USAGE;
+    }
     return EXIT_DONE;
 }
 

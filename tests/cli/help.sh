@@ -11,3 +11,7 @@ for command in $("$COGNATE" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     "$COGNATE" help bash-completion | grep -q "    $command)" || echo "no completion for $command"
 done
 "$COGNATE" help bash-completion | bash -n && echo "completion parses"
+"$COGNATE" help nonsense 2>&1
+echo "exit $?"
+"$COGNATE" help man nonsense 2>&1
+echo "exit $?"
