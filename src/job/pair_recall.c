@@ -23,7 +23,7 @@ static bool is_listed(const struct match_list *matches, uint32_t a, uint32_t b) 
 /* The true matches of the sampled rows with all others, by the exact join. */
 static cog_status find_truth(const struct pair_task *task, const uint32_t *sample, size_t rows,
                              struct match_list *truth, cog_error *error) {
-    struct join_options options = {task->options.threshold, task->threads, NULL};
+    struct join_options options = {.threshold = task->options.threshold, .threads = task->threads};
     size_t other = task->sides - 1;
     struct sparse_matrix vectors = {0};
     struct set_collection sets = {0};

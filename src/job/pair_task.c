@@ -171,6 +171,23 @@ static cog_status join_vectors(const struct pair_task *task, const struct join_o
                : cosine_join_self(&task->vectors[0], options, matches, error);
 }
 
+/* What the documents and their vectors leave of the budget, for matches; a growing list may double.
+ */
+static size_t max_matches(const struct pair_task *task) {
+    uint64_t budget = task->run ? task->run->memory_bytes : 0, used = 0;
+    if (budget == 0)
+        return 0;
+    for (size_t side = 0; side < task->sides; side++) {
+        const struct sparse_matrix *vectors = &task->vectors[side];
+        const struct set_collection *sets = &task->sets[side];
+        used += corpus_memory_bytes(&task->corpora[side]);
+        used += vectors->offsets ? vectors->offsets[vectors->rows] * 8 : 0;
+        used += sets->offsets ? sets->offsets[sets->rows] * 4 : 0;
+    }
+    uint64_t left = budget > used ? budget - used : 0;
+    return (size_t)(left / (2 * sizeof(struct match))) + 1;
+}
+
 /* Short documents among themselves, by the Jaccard coefficient of their term sets. */
 static cog_status join_short_rows(const struct pair_task *task, struct match_list *matches,
                                   cog_error *error) {
@@ -178,7 +195,9 @@ static cog_status join_short_rows(const struct pair_task *task, struct match_lis
     corpora_of(task, corpora);
     struct set_collection sets[2] = {{0}};
     struct match_list found = {0};
-    struct join_options options = {task->options.threshold, task->threads, NULL};
+    struct join_options options = {.threshold = task->options.threshold,
+                                   .threads = task->threads,
+                                   .max_matches = max_matches(task)};
     const uint8_t *const selected[2] = {task->short_rows[0], task->short_rows[1]};
     cog_status status =
         corpus_sets(corpora, task->sides, task->statistics, selected, task->threads, sets, error);
@@ -197,7 +216,10 @@ static cog_status join_short_rows(const struct pair_task *task, struct match_lis
 static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
                                cog_error *error) {
     struct join_work work = {0};
-    struct join_options options = {task->options.threshold, task->threads, &work};
+    struct join_options options = {.threshold = task->options.threshold,
+                                   .threads = task->threads,
+                                   .work = &work,
+                                   .max_matches = max_matches(task)};
     cog_status status = task->options.measure == COG_MEASURE_JACCARD
                             ? join_sets(task, task->sets, &options, matches, error)
                             : join_vectors(task, &options, matches, error);

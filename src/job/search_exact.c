@@ -49,7 +49,8 @@ static cog_status find_nearest(const struct exact_search *search,
 static cog_status find_above(const struct exact_search *search, const struct sparse_matrix *vectors,
                              struct hit_lists *lists, cog_error *error) {
     struct match_list found = {0};
-    struct join_options options = {search->task->options.threshold, search->task->threads, NULL};
+    struct join_options options = {.threshold = search->task->options.threshold,
+                                   .threads = search->task->threads};
     cog_status status = cosine_join_cross(search->queries, vectors, &options, &found, error);
     if (status == COG_OK)
         status = hit_lists_init(lists, search->queries->rows, found.count, error);

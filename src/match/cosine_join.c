@@ -243,6 +243,8 @@ static cog_status run_join(struct cosine_join *join, const struct join_options *
     join->threads = threads_resolve(options->threads);
     join->filter_threshold = (float)(options->threshold - cosine_float_error(queries, collection));
     cog_status status = make_workers(join, error);
+    for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
+        join->workers[i].part.matches.limit = options->max_matches;
     if (status == COG_OK && queries.length > 0 && collection.length > 0)
         status = run_blocks(join, queries.length, error);
     if (status == COG_OK && join->self)

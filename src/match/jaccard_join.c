@@ -357,6 +357,8 @@ static cog_status run_join(struct jaccard_join *join, const struct join_options 
     cog_status status = build_index(join, error);
     if (status == COG_OK)
         status = make_workers(join, error);
+    for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
+        join->workers[i].part.matches.limit = options->max_matches;
     if (status == COG_OK)
         status =
             parallel_for(join->threads, join->self ? join->collection.count : join->queries.count,

@@ -16,6 +16,7 @@ struct join_options {
     double threshold;       /* above 0, at most 1; compared with the measure before rounding */
     unsigned threads;       /* 0 means all */
     struct join_work *work; /* filled unless NULL */
+    size_t max_matches;     /* that a worker may list; more are COG_ERR_MEMORY, 0 is no limit */
 };
 
 /* What one worker finds. */

@@ -6,6 +6,12 @@
 #include "base/memory.h"
 
 static cog_status reserve(struct match_list *list, size_t needed, cog_error *error) {
+    if (list->limit && needed > list->limit)
+        return error_set(
+            error, COG_ERR_MEMORY,
+            "more than %zu matches do not fit the memory budget; raise --memory or the "
+            "threshold",
+            list->limit);
     if (memory_grow((void **)&list->items, &list->capacity, needed, sizeof *list->items))
         return COG_OK;
     return error_memory(error, needed * sizeof *list->items,
@@ -13,7 +19,7 @@ static cog_status reserve(struct match_list *list, size_t needed, cog_error *err
 }
 
 cog_status match_list_add(struct match_list *list, struct match match, cog_error *error) {
-    if (list->count == list->capacity) {
+    if (list->count == list->capacity || (list->limit && list->count >= list->limit)) {
         cog_status status = reserve(list, list->count + 1, error);
         if (status != COG_OK)
             return status;
@@ -23,9 +29,11 @@ cog_status match_list_add(struct match_list *list, struct match match, cog_error
 }
 
 cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error) {
-    if (to->count == 0) {
-        struct match_list empty = *to;
+    if (to->count == 0 && !to->limit) {
+        struct match_list empty = {
+            .items = to->items, .capacity = to->capacity, .limit = from->limit};
         *to = *from;
+        to->limit = 0;
         *from = empty;
         return COG_OK;
     }

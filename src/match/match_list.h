@@ -15,6 +15,7 @@ struct match {
 struct match_list {
     struct match *items;
     size_t count, capacity;
+    size_t limit; /* more matches than this are COG_ERR_MEMORY; 0: as many as memory holds */
 };
 
 cog_status match_list_add(struct match_list *list, struct match match, cog_error *error);

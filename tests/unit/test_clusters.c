@@ -104,7 +104,7 @@ TEST(clusters_strict_follow_the_greedy_order) {
 
 TEST(clusters_of_a_chain) {
     struct match links[] = {{0, 1, 0, 0.9f}, {1, 2, 0, 0.8f}, {2, 3, 0, 0.7f}};
-    struct match_list matches = {links, 3, 3};
+    struct match_list matches = {.items = links, .count = 3, .capacity = 3};
     struct clusters clusters = {0};
     CHECK_OK(clusters_build(&matches, 5, NULL, CLUSTERS_CONNECTED, &clusters, error));
     CHECK(clusters.count == 2 && clusters.cluster[3] == 0 && clusters.cluster[4] == 1);
@@ -121,7 +121,7 @@ TEST(clusters_of_a_chain) {
 
 TEST(clusters_of_nothing_and_of_wrong_rows) {
     struct match wrong = {0, 7, 0, 1};
-    struct match_list none = {0}, matches = {&wrong, 1, 1};
+    struct match_list none = {0}, matches = {.items = &wrong, .count = 1, .capacity = 1};
     struct clusters clusters = {0};
     CHECK_OK(clusters_build(&none, 0, NULL, CLUSTERS_STRICT, &clusters, error));
     CHECK(clusters.count == 0);
