@@ -46,7 +46,7 @@ static int run_help(int argc, char **argv) {
 }
 
 static int run_command(const struct command *command, int argc, char **argv) {
-    struct arguments arguments = {.program = argv[0], .command = command->name};
+    struct arguments arguments = {.command = command->name};
     int code = EXIT_USAGE;
     if (arguments_parse(&arguments, command->sets, argc, argv, 2)) {
         if (has_option(&arguments, OPTION_VERSION)) {

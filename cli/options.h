@@ -148,7 +148,7 @@ extern const struct option_spec option_specs[OPTION_COUNT];
 /* What was given on the command line: values by option ("" for a switch, NULL where absent), and
  * the words that are not options. */
 struct arguments {
-    const char *program, *command;
+    const char *command;
     const char *values[OPTION_COUNT];
     const char **words;
     size_t word_count;

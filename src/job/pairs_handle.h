@@ -9,7 +9,6 @@ struct cog_pairs {
     struct corpus corpora[2]; /* for the ids; empty where rows have none */
     int sides;
     bool estimates, has_distances, has_ids;
-    char number[24]; /* the id of a row without one */
 };
 
 /* After a task has filled pairs->matches: takes over the ids, and what the measures are. */

@@ -51,10 +51,6 @@ static size_t slots_for(uint64_t terms) {
     return slots;
 }
 
-uint64_t columns_memory_bytes(uint64_t terms) {
-    return slots_for(terms) * sizeof(struct column_slot) + terms * sizeof(struct ranked_term);
-}
-
 static cog_status number_terms(struct columns *columns, const struct ranking *ranking,
                                cog_error *error) {
     if (ranking->count >= COLUMN_NONE)

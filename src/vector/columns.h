@@ -17,6 +17,5 @@ uint32_t columns_count(const struct columns *columns);
 /* COLUMN_NONE where the term has none. */
 uint32_t columns_find(const struct columns *columns, uint64_t hash);
 void columns_prefetch(const struct columns *columns, uint64_t hash);
-uint64_t columns_memory_bytes(uint64_t terms);
 
 #endif
