@@ -6,9 +6,17 @@
 #include "base/memory.h"
 
 /* 64 tables, chosen by the hash's top bits and addressed by its low bits, each under its own lock.
- * A thread brings many additions to a table at once, because the table's lines come from the other
- * threads' caches. */
-enum { SHARDS = 64, SHARD_SHIFT = 58, FIRST_ENTRIES = 256, PENDING = 2048, PREFETCH_AHEAD = 16 };
+ * The tables' lines travel between the threads' caches, so a thread first sums up what it has seen
+ * lately in a small table of its own, which takes most additions (words are skewed), and brings
+ * what was displaced from there to a shared table many at once. */
+enum {
+    SHARDS = 64,
+    SHARD_SHIFT = 58,
+    FIRST_ENTRIES = 256,
+    RECENT_BITS = 14,
+    PENDING = 512,
+    PREFETCH_AHEAD = 16
+};
 
 struct entry {
     uint64_t hash; /* 0 marks an empty slot; the term whose hash is 0 is stored as 1 */
@@ -26,14 +34,11 @@ struct statistics {
     uint64_t documents, total_length; /* atomic */
 };
 
-struct pending {
-    uint64_t hash;
-    uint32_t frequency;
-};
-
 struct statistics_batch {
     struct statistics *statistics;
-    struct pending pending[SHARDS][PENDING];
+    uint64_t documents, total_length;
+    struct entry recent[1 << RECENT_BITS];
+    struct entry pending[SHARDS][PENDING];
     unsigned counts[SHARDS];
 };
 
@@ -73,6 +78,12 @@ static uint32_t add_saturated(uint32_t a, uint32_t b) {
     return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
+static void add_counts(struct term_counts *sum, struct term_counts counts) {
+    sum->document_frequency = add_saturated(sum->document_frequency, counts.document_frequency);
+    sum->collection_frequency =
+        add_saturated(sum->collection_frequency, counts.collection_frequency);
+}
+
 static struct entry *find_slot(const struct shard *shard, uint64_t hash) {
     size_t mask = shard->entry_count - 1;
     size_t at = hash & mask;
@@ -109,10 +120,7 @@ static cog_status shard_add(struct shard *shard, uint64_t hash, struct term_coun
         entry->hash = hash;
         shard->used++;
     }
-    entry->counts.document_frequency =
-        add_saturated(entry->counts.document_frequency, counts.document_frequency);
-    entry->counts.collection_frequency =
-        add_saturated(entry->counts.collection_frequency, counts.collection_frequency);
+    add_counts(&entry->counts, counts);
     return COG_OK;
 }
 
@@ -148,7 +156,7 @@ void statistics_batch_free(struct statistics_batch *batch) {
 
 static cog_status flush_shard(struct statistics_batch *batch, unsigned number, cog_error *error) {
     struct shard *shard = &batch->statistics->shards[number];
-    const struct pending *pending = batch->pending[number];
+    const struct entry *pending = batch->pending[number];
     unsigned count = batch->counts[number];
     cog_status status = COG_OK;
     pthread_mutex_lock(&shard->lock);
@@ -156,11 +164,20 @@ static cog_status flush_shard(struct statistics_batch *batch, unsigned number, c
         if (i + PREFETCH_AHEAD < count)
             __builtin_prefetch(
                 &shard->entries[pending[i + PREFETCH_AHEAD].hash & (shard->entry_count - 1)], 1);
-        status =
-            shard_add(shard, pending[i].hash, (struct term_counts){1, pending[i].frequency}, error);
+        status = shard_add(shard, pending[i].hash, pending[i].counts, error);
     }
     pthread_mutex_unlock(&shard->lock);
     batch->counts[number] = 0;
+    return status;
+}
+
+static cog_status add_pending(struct statistics_batch *batch, const struct entry *entry,
+                              cog_error *error) {
+    unsigned number = (unsigned)(entry->hash >> SHARD_SHIFT);
+    cog_status status = COG_OK;
+    if (batch->counts[number] == PENDING)
+        status = flush_shard(batch, number, error);
+    batch->pending[number][batch->counts[number]++] = *entry;
     return status;
 }
 
@@ -168,23 +185,32 @@ cog_status statistics_batch_add(struct statistics_batch *batch, const struct bag
                                 cog_error *error) {
     for (size_t i = 0; i < bag->count; i++) {
         uint64_t hash = stored_hash(bag->hashes[i]);
-        unsigned number = (unsigned)(hash >> SHARD_SHIFT);
-        if (batch->counts[number] == PENDING) {
-            cog_status status = flush_shard(batch, number, error);
+        struct entry *recent = &batch->recent[hash & ((1 << RECENT_BITS) - 1)];
+        if (recent->hash != hash) {
+            cog_status status = recent->hash ? add_pending(batch, recent, error) : COG_OK;
             if (status != COG_OK)
                 return status;
+            *recent = (struct entry){.hash = hash};
         }
-        batch->pending[number][batch->counts[number]++] =
-            (struct pending){hash, bag->frequencies ? bag->frequencies[i] : 1};
+        add_counts(&recent->counts,
+                   (struct term_counts){1, bag->frequencies ? bag->frequencies[i] : 1});
     }
-    statistics_add_documents(batch->statistics, 1, bag->length);
+    batch->documents++;
+    batch->total_length += bag->length;
     return COG_OK;
 }
 
 cog_status statistics_batch_flush(struct statistics_batch *batch, cog_error *error) {
     cog_status status = COG_OK;
+    for (size_t i = 0; i < 1 << RECENT_BITS && status == COG_OK; i++) {
+        if (batch->recent[i].hash)
+            status = add_pending(batch, &batch->recent[i], error);
+        batch->recent[i] = (struct entry){0};
+    }
     for (unsigned i = 0; i < SHARDS && status == COG_OK; i++)
         status = flush_shard(batch, i, error);
+    statistics_add_documents(batch->statistics, batch->documents, batch->total_length);
+    batch->documents = batch->total_length = 0;
     return status;
 }
 
