@@ -114,6 +114,20 @@ static bool take_window_options(const struct arguments *arguments, cog_window_op
     return true;
 }
 
+/* A knob of a method that was not asked for would do nothing. */
+static bool check_method_options(const struct arguments *arguments, cog_method method) {
+    static const enum option_id of_lsh[] = {OPTION_KEY_BITS, OPTION_FLIPS, OPTION_FLIP_MODE,
+                                            OPTION_FLIP_SIDE, OPTION_COUNT};
+    static const enum option_id of_window[] = {OPTION_WINDOW, OPTION_CHUNK, OPTION_SHARED_WINDOW,
+                                               OPTION_COUNT};
+    static const enum option_id of_both[] = {OPTION_TABLES, OPTION_COUNT};
+    bool lsh = method == COG_METHOD_LSH, window = method == COG_METHOD_WINDOW;
+    return (lsh || refuse_options(arguments, of_lsh, "belongs to --method lsh")) &&
+           (window || refuse_options(arguments, of_window, "belongs to --method window")) &&
+           (lsh || window ||
+            refuse_options(arguments, of_both, "belongs to --method lsh or window"));
+}
+
 /* What was given on top of the options' own values. */
 static bool take_pairing(const struct arguments *arguments, cog_pairs_options *options) {
     int kind = choice_option(arguments, OPTION_SIGNATURE, (int)options->sign.signature.kind);
@@ -121,7 +135,8 @@ static bool take_pairing(const struct arguments *arguments, cog_pairs_options *o
         cog_signature_options_init(&options->sign.signature, (cog_signature_kind)kind);
     options->method = method_option(arguments);
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
-    return take_signing(arguments, &options->sign) && take_lsh_options(arguments, &options->lsh) &&
+    return check_method_options(arguments, options->method) &&
+           take_signing(arguments, &options->sign) && take_lsh_options(arguments, &options->lsh) &&
            take_window_options(arguments, &options->window) &&
            real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold) &&
            real_option(arguments, OPTION_RECALL, 0, 1, &options->recall);
@@ -186,9 +201,29 @@ static bool show_progress(void *context, const cog_progress *progress) {
     return !interrupted;
 }
 
+/* Ids and paths stand in messages, and whoever wrote them may have put escape sequences there. */
+void print_message(const char *text) {
+    fputs("cognate: ", stderr);
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        bool is_c1_control = *at == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0;
+        if ((*at < 0x20 && *at != '\n') || *at == 0x7F || is_c1_control)
+            fprintf(stderr, "\\x%02X", is_c1_control ? *++at : *at);
+        else
+            fputc(*at, stderr);
+    }
+    fputc('\n', stderr);
+}
+
 static void announce(void *context, const char *text) {
     (void)context;
-    fprintf(stderr, "cognate: %s\n", text);
+    print_message(text);
+}
+
+bool refuse_options(const struct arguments *arguments, option_set set, const char *why) {
+    for (; *set != OPTION_COUNT; set++)
+        if (has_option(arguments, *set))
+            return usage_error(arguments, "--%s %s", option_specs[*set].name, why);
+    return true;
 }
 
 /* Outputs go to different files, in folders that exist: known before the work, not after it. */
@@ -262,11 +297,21 @@ int finish_job(const struct arguments *arguments, cog_status status, const cog_e
                cog_report *report) {
     if (!has_option(arguments, OPTION_QUIET))
         for (size_t i = 0; i < cog_report_notice_count(report); i++)
-            fprintf(stderr, "cognate: %s\n", cog_report_notice(report, i));
+            print_message(cog_report_notice(report, i));
     if (status != COG_OK && error->message[0]) /* else the options told what is wrong */
-        fprintf(stderr, "cognate: %s\n", error->message);
+        print_message(error->message);
     const char *stats = arguments->values[OPTION_STATS];
     if (status == COG_OK && stats && !write_stats(stats, report))
         return EXIT_USAGE;
     return exit_code_of(status);
+}
+
+int finish_pairs(const struct arguments *arguments, cog_status status, cog_error *error,
+                 cog_report *report, const cog_pairs *pairs) {
+    const char *output = arguments->values[OPTION_OUTPUT];
+    int format = choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV);
+    if (status == COG_OK)
+        status = cog_pairs_write(pairs, (cog_output_format)format, output ? output : "-", error);
+    int code = finish_job(arguments, status, error, report);
+    return code == EXIT_DONE && cog_pairs_count(pairs) == 0 ? EXIT_NOTHING : code;
 }

@@ -56,8 +56,13 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
 bool take_related_options(const struct arguments *arguments, cog_related_options *options);
 bool take_run_options(const struct arguments *arguments, cog_run_options *run);
 
-/* Whether the name is that of a numpy file. */
-bool is_signature_file(const char *path);
+/* False after printing that an option of the set was given, and why it does nothing here. */
+bool refuse_options(const struct arguments *arguments, option_set set, const char *why);
+/* Prints a message of the library on standard error; what a terminal would obey is escaped. */
+void print_message(const char *text);
+/* The end of every command that lists pairs: writes them where the options say and ends the job. */
+int finish_pairs(const struct arguments *arguments, cog_status status, cog_error *error,
+                 cog_report *report, const cog_pairs *pairs);
 
 /* After a job: notices and --stats; returns the exit code of status, error printed. */
 int finish_job(const struct arguments *arguments, cog_status status, const cog_error *error,

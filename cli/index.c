@@ -25,7 +25,7 @@ struct source {
 
 static cog_status open_source(const struct index_arguments *taken, struct source *source,
                               cog_error *error) {
-    if (taken->rest_count == 1 && is_signature_file(taken->rest[0]))
+    if (taken->rest_count == 1 && cog_is_signature_file(taken->input.format, taken->rest[0]))
         return cog_signatures_open(taken->rest[0], &source->signatures, error);
     return cog_documents_open(&taken->input, taken->rest, taken->rest_count, &source->documents,
                               error);

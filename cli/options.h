@@ -50,7 +50,8 @@
       "members near their representative, or chained by similar pairs (representative)")           \
     X(SAMPLE, "sample", 0, "N", NULL, "how many documents are compared with each other (1064)")    \
     X(SEEDS, "seeds", 0, "N", NULL, "how many seeds are averaged over (10)")                       \
-    X(INPUT_FORMAT, "input-format", 0, "FORMAT", "auto|txt|jsonl|csv|tsv|wikixml|lett|querylog",   \
+    X(INPUT_FORMAT, "input-format", 0, "FORMAT",                                                   \
+      "auto|txt|jsonl|csv|tsv|wikixml|lett|querylog|npy",                                          \
       "format of the input (auto: by extension)")                                                  \
     X(LINES, "lines", 0, NULL, NULL, "txt: each line is a document")                               \
     X(TEXT_FIELD, "text-field", 0, "NAME", NULL, "field that holds the text (text)")               \

@@ -8,6 +8,14 @@ static const option_set sets[] = {own_options,       pair_options, lsh_options,
                                   input_options,     term_options, weight_options,
                                   signature_options, run_options,  NULL};
 
+/* What speaks of one kind of input only. */
+static const enum option_id for_signatures[] = {OPTION_RADIUS, OPTION_COUNT};
+static const enum option_id of_documents[] = {OPTION_MEASURE,  OPTION_RECALL,     OPTION_NO_VERIFY,
+                                              OPTION_LINES,    OPTION_TEXT_FIELD, OPTION_LANG_FIELD,
+                                              OPTION_ID_FIELD, OPTION_STRICT,     OPTION_COUNT};
+static const option_set for_documents[] = {of_documents, term_options, weight_options,
+                                           signature_options, lsh_options};
+
 struct pairs_arguments {
     cog_input_options input;
     cog_pairs_options pairs;
@@ -16,27 +24,29 @@ struct pairs_arguments {
     size_t path_counts[2];
 };
 
-bool is_signature_file(const char *path) {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
-}
-
 /* A side is documents, or one file of signatures; both sides are of a kind, and one may be standard
  * input. */
 static bool check_inputs(const struct arguments *arguments, const struct pairs_arguments *taken) {
     size_t signature_files = 0, standard_inputs = 0;
     for (size_t i = 0; i < arguments->word_count; i++) {
-        signature_files += is_signature_file(arguments->words[i]);
+        signature_files += cog_is_signature_file(taken->input.format, arguments->words[i]);
         standard_inputs += strcmp(arguments->words[i], "-") == 0;
     }
     if (standard_inputs > 1)
         return usage_error(arguments, "standard input can be read only once");
     if (signature_files == 0)
-        return true;
+        return refuse_options(arguments, for_signatures,
+                              "compares signatures (.npy); documents compare by --threshold");
     if (signature_files != arguments->word_count)
         return usage_error(arguments, "signatures (.npy) and documents do not compare");
     if (taken->path_counts[0] > 1 || taken->path_counts[1] > 1)
         return usage_error(arguments, "one .npy file a side; join them with numpy.concatenate");
+    if (has_option(arguments, OPTION_RADIUS) && has_option(arguments, OPTION_THRESHOLD))
+        return usage_error(arguments, "--radius and --threshold: both say how far; give one");
+    for (size_t i = 0; i < sizeof for_documents / sizeof *for_documents; i++)
+        if (!refuse_options(arguments, for_documents[i],
+                            "says how to compare documents, and these are signatures"))
+            return false;
     return true;
 }
 
@@ -99,18 +109,12 @@ static int run(const struct arguments *arguments) {
     cog_error error = {0};
     cog_report *report = NULL;
     cog_pairs *pairs = NULL;
-    const char *output = arguments->values[OPTION_OUTPUT];
-    int format = choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV);
     cog_status status = cog_report_create(&report, &error);
     if (status == COG_OK)
-        status = is_signature_file(taken.paths[0][0])
+        status = cog_is_signature_file(taken.input.format, taken.paths[0][0])
                      ? find_in_signatures(arguments, &taken, &pairs, report, &error)
                      : find_in_documents(&taken, &pairs, report, &error);
-    if (status == COG_OK)
-        status = cog_pairs_write(pairs, (cog_output_format)format, output ? output : "-", &error);
-    int code = finish_job(arguments, status, &error, report);
-    if (code == EXIT_DONE && cog_pairs_count(pairs) == 0)
-        code = EXIT_NOTHING;
+    int code = finish_pairs(arguments, status, &error, report, pairs);
     cog_pairs_free(pairs);
     cog_report_free(report);
     return code;

@@ -30,19 +30,13 @@ static int run(const struct arguments *arguments) {
     cog_report *report = NULL;
     cog_documents *documents = NULL;
     cog_pairs *pairs = NULL;
-    const char *output = arguments->values[OPTION_OUTPUT];
-    int format = choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV);
     cog_status status = cog_report_create(&report, &error);
     if (status == COG_OK)
         status = cog_documents_open(&taken.input, arguments->words, arguments->word_count,
                                     &documents, &error);
     if (status == COG_OK)
         status = cog_related_find(documents, &taken.related, &taken.run, &pairs, report, &error);
-    if (status == COG_OK)
-        status = cog_pairs_write(pairs, (cog_output_format)format, output ? output : "-", &error);
-    int code = finish_job(arguments, status, &error, report);
-    if (code == EXIT_DONE && cog_pairs_count(pairs) == 0)
-        code = EXIT_NOTHING;
+    int code = finish_pairs(arguments, status, &error, report, pairs);
     cog_pairs_free(pairs);
     cog_documents_close(documents);
     cog_report_free(report);

@@ -116,7 +116,7 @@ static cog_status index_file(const struct search_arguments *taken, const char *p
         return COG_ERR_USAGE;
     options.method =
         taken->search.method == COG_METHOD_SLICES ? COG_METHOD_SLICES : COG_METHOD_FLAT;
-    if (is_signature_file(path)) {
+    if (cog_is_signature_file(taken->input.format, path)) {
         cog_status status = cog_signatures_open(path, &searched->signatures, error);
         return status == COG_OK
                    ? cog_index_build_signatures(searched->signatures, &options, &taken->run,
@@ -181,7 +181,7 @@ static cog_status search(const struct search_arguments *taken, struct searched *
                                                : index_file(taken, path, searched, report, error);
     if (status != COG_OK)
         return status;
-    return query_count == 1 && is_signature_file(queries[0])
+    return query_count == 1 && cog_is_signature_file(taken->input.format, queries[0])
                ? search_signatures(taken, searched->index, queries[0], hits, report, error)
                : search_documents(taken, searched->index, queries, query_count, hits, report,
                                   error);

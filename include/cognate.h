@@ -83,6 +83,7 @@ typedef enum cog_format {
     COG_FORMAT_WIKIXML,
     COG_FORMAT_LETT,
     COG_FORMAT_QUERYLOG,
+    COG_FORMAT_NPY, /* signatures, for cog_signatures_open; refused as documents */
 } cog_format;
 
 typedef struct cog_input_options {
@@ -308,7 +309,10 @@ COG_API cog_status cog_related_find(cog_documents *documents, const cog_related_
 /* ---- Signatures that exist already ----------------------------------------------------------- */
 
 typedef struct cog_signatures cog_signatures;
-/* A .npy file, uint8 [rows, bits / 8]. */
+/* Whether what lies at the path is taken for signatures: by the format, or by the file's name (.npy,
+ * also compressed) where the format is COG_FORMAT_AUTO. */
+COG_API bool cog_is_signature_file(cog_format format, const char *path);
+/* A .npy file, uint8 [rows, bits / 8], plain or compressed; "-" is standard input. */
 COG_API cog_status cog_signatures_open(const char *path, cog_signatures **signatures,
                                        cog_error *error);
 /* rows * bits / 8 bytes, copied only where bits is not a multiple of 64. */

@@ -5,27 +5,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-cog_status mapping_open(const char *path, struct mapping *mapping, cog_error *error) {
-    *mapping = (struct mapping){0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+cog_status mapping_of_descriptor(int descriptor, const char *name, struct mapping *mapping,
+                                 cog_error *error) {
     struct stat info;
-    if (descriptor < 0 || fstat(descriptor, &info) != 0) {
-        cog_status status = error_system(error, "open", path);
-        if (descriptor >= 0)
-            close(descriptor);
-        return status;
-    }
-    cog_status status = COG_OK;
-    if (!S_ISREG(info.st_mode)) {
-        status =
-            error_set(error, COG_ERR_INPUT, "%s: not a regular file; it cannot be mapped", path);
-    } else if (info.st_size > 0) {
-        void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
-        if (data == MAP_FAILED)
-            status = error_system(error, "map", path);
-        else
-            *mapping = (struct mapping){data, (size_t)info.st_size};
-    }
+    *mapping = (struct mapping){0};
+    if (fstat(descriptor, &info) != 0)
+        return error_system(error, "open", name);
+    if (!S_ISREG(info.st_mode))
+        return error_set(error, COG_ERR_INPUT, "%s: not a regular file; it cannot be mapped", name);
+    if (info.st_size == 0)
+        return COG_OK;
+    void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (data == MAP_FAILED)
+        return error_system(error, "map", name);
+    *mapping = (struct mapping){data, (size_t)info.st_size};
+    return COG_OK;
+}
+
+cog_status mapping_open(const char *path, struct mapping *mapping, cog_error *error) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    *mapping = (struct mapping){0};
+    if (descriptor < 0)
+        return error_system(error, "open", path);
+    cog_status status = mapping_of_descriptor(descriptor, path, mapping, error);
     close(descriptor);
     return status;
 }

@@ -10,6 +10,9 @@ struct mapping {
 };
 
 cog_status mapping_open(const char *path, struct mapping *mapping, cog_error *error);
+/* The same of an open file, which the map outlives; name stands in messages. */
+cog_status mapping_of_descriptor(int descriptor, const char *name, struct mapping *mapping,
+                                 cog_error *error);
 /* Accepts a zeroed mapping; leaves it zeroed. */
 void mapping_close(struct mapping *mapping);
 

@@ -61,10 +61,9 @@ enum compression compression_of_name(const char *name, size_t *suffix_size) {
     static const struct {
         const char *suffix;
         enum compression compression;
-    } suffixes[] = {{".gz", COMPRESSION_GZIP},
-                    {".bz2", COMPRESSION_BZIP2},
-                    {".xz", COMPRESSION_XZ},
-                    {".zst", COMPRESSION_ZSTD},
+    } suffixes[] = {{".gz", COMPRESSION_GZIP},   {".gzip", COMPRESSION_GZIP},
+                    {".bz2", COMPRESSION_BZIP2}, {".bzip2", COMPRESSION_BZIP2},
+                    {".xz", COMPRESSION_XZ},     {".zst", COMPRESSION_ZSTD},
                     {".zstd", COMPRESSION_ZSTD}};
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {

@@ -28,14 +28,14 @@ static bool has_extension(const char *name, size_t length, const char *extension
     return length > size && strncasecmp(name + length - size, extension, size) == 0;
 }
 
-/* INPUT_AUTO when the extension says nothing. */
-static enum input_format format_of_name(const char *path) {
+enum input_format input_format_of_name(const char *path) {
     static const struct {
         const char *extension;
         enum input_format format;
     } known[] = {{".txt", INPUT_TXT},      {".text", INPUT_TXT},    {".jsonl", INPUT_JSONL},
                  {".ndjson", INPUT_JSONL}, {".json", INPUT_JSONL},  {".csv", INPUT_CSV},
-                 {".tsv", INPUT_TSV},      {".xml", INPUT_WIKIXML}, {".lett", INPUT_LETT}};
+                 {".tsv", INPUT_TSV},      {".xml", INPUT_WIKIXML}, {".lett", INPUT_LETT},
+                 {".npy", INPUT_NPY}};
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     size_t suffix;
@@ -83,10 +83,15 @@ static cog_status add_file(struct walk *walk, const char *path, bool optional,
     file->lines = walk->options->lines;
     file->format = walk->options->format;
     if (file->format == INPUT_AUTO && strcmp(path, "-") != 0) {
-        file->format = format_of_name(path);
+        file->format = input_format_of_name(path);
         if (file->format == INPUT_AUTO && !file->is_pipe)
             file->format = INPUT_TXT;
     }
+    if (file->format == INPUT_NPY)
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: an array of numbers, not documents; signatures are read by pairs, "
+                         "search and index",
+                         path);
     if (file->is_pipe) {
         walk->has_pipe = true;
     } else {
@@ -130,6 +135,8 @@ static cog_status walk_entry(struct walk *walk, const char *path, cog_error *err
     }
     if (!S_ISREG(info.st_mode))
         return input_files_skip(walk->files, path, "not a regular file", error);
+    if (walk->options->format == INPUT_AUTO && input_format_of_name(path) == INPUT_NPY)
+        return input_files_skip(walk->files, path, "an array of numbers, not documents", error);
     return add_file(walk, path, true, &info, error);
 }
 

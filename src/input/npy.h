@@ -17,6 +17,7 @@ struct npy_array {
     size_t rows, columns;
     const uint8_t *data; /* in the map; numpy aligns it to 64 bytes, other writers may not */
 };
+/* "-" is standard input. What is compressed or a pipe is unpacked into a scratch file in TMPDIR. */
 cog_status npy_open(const char *path, enum npy_type type, struct npy_array *array,
                     cog_error *error);
 void npy_close(struct npy_array *array);

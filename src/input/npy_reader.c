@@ -1,8 +1,14 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/output.h"
+#include "input/byte_source.h"
 #include "input/npy.h"
 
 static const struct {
@@ -10,7 +16,7 @@ static const struct {
     size_t bytes;
 } npy_types[] = {{"|u1", "uint8", 1}, {"<f4", "float32", 4}};
 
-enum { NPY_MAX_HEADER_BYTES = 65536 };
+enum { NPY_MAX_HEADER_BYTES = 65536, UNPACK_BLOCK_BYTES = 1 << 18 };
 
 static cog_status refuse(const char *name, cog_error *error, const char *what) {
     return error_set(error, COG_ERR_INPUT, "%s: %s", name, what);
@@ -171,10 +177,71 @@ cog_status npy_parse(const char *name, const uint8_t *data, size_t size, enum np
     return COG_OK;
 }
 
+static cog_status write_whole(int descriptor, const char *data, size_t size, cog_error *error) {
+    while (size) {
+        ssize_t done = write(descriptor, data, size);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return error_system(error, "write", "a scratch file in TMPDIR");
+        data += done;
+        size -= (size_t)done;
+    }
+    return COG_OK;
+}
+
+/* What cannot be mapped as it lies, compressed or from a pipe, unpacked into a scratch file. */
+static cog_status unpack(int descriptor, const char *name, int scratch, cog_error *error) {
+    struct byte_source source = {.descriptor = -1};
+    size_t got = 1;
+    cog_status status = byte_source_start(&source, descriptor, false, name, -1, error);
+    char *block = malloc(UNPACK_BLOCK_BYTES);
+    if (status == COG_OK && !block)
+        status = error_memory(error, UNPACK_BLOCK_BYTES, "unpacking");
+    while (status == COG_OK && got) {
+        status = byte_source_read(&source, block, UNPACK_BLOCK_BYTES, &got, error);
+        if (status == COG_OK)
+            status = write_whole(scratch, block, got, error);
+    }
+    free(block);
+    byte_source_free(&source);
+    return status;
+}
+
+static bool is_mappable(int descriptor) {
+    struct stat info;
+    char magic[16];
+    if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    ssize_t got = pread(descriptor, magic, sizeof magic, 0);
+    return got >= 0 && compression_of_bytes(magic, (size_t)got) == COMPRESSION_NONE;
+}
+
+static cog_status map_array(const char *path, struct mapping *mapping, cog_error *error) {
+    bool standard = strcmp(path, "-") == 0;
+    const char *name = standard ? "standard input" : path;
+    int descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int scratch = -1;
+    if (descriptor < 0)
+        return error_system(error, "open", path);
+    cog_status status = COG_OK;
+    if (!is_mappable(descriptor)) {
+        scratch = scratch_file_open(error);
+        status = scratch < 0 ? COG_ERR_IO : unpack(descriptor, name, scratch, error);
+    }
+    if (status == COG_OK)
+        status = mapping_of_descriptor(scratch < 0 ? descriptor : scratch, name, mapping, error);
+    if (scratch >= 0)
+        close(scratch);
+    if (!standard)
+        close(descriptor);
+    return status;
+}
+
 cog_status npy_open(const char *path, enum npy_type type, struct npy_array *array,
                     cog_error *error) {
     struct mapping mapping;
-    cog_status status = mapping_open(path, &mapping, error);
+    cog_status status = map_array(path, &mapping, error);
     if (status != COG_OK)
         return status;
     *array = (struct npy_array){0};

@@ -20,7 +20,10 @@ enum input_format {
     INPUT_WIKIXML,
     INPUT_LETT,
     INPUT_QUERYLOG,
+    INPUT_NPY, /* known, in order to be refused: arrays are read by input/npy.h */
 };
+/* INPUT_AUTO when the extension says nothing. */
+enum input_format input_format_of_name(const char *path);
 
 struct reader_options {
     enum input_format format;

@@ -297,6 +297,7 @@ cog_status reader_parse(struct record_parser *parser, const struct record_batch 
     case INPUT_QUERYLOG:
         return parse_query(&parse);
     case INPUT_TXT:
+    case INPUT_NPY:
     case INPUT_AUTO:
         break;
     }

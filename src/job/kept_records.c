@@ -142,33 +142,41 @@ static cog_status make_folders(char *path, cog_error *error) {
     return COG_OK;
 }
 
-/* Ids of files are relative paths; one that would leave the folder is refused. */
-static bool stays_inside(const char *id, size_t size) {
-    if (size == 0 || id[0] == '/')
-        return false;
+/* Ids of files are their paths as they were named; whatever leads out of the folder (a first slash,
+ * "..") is left out, as archivers do. NULL when memory is out. */
+static char *path_below(const char *folder, const char *id, size_t size) {
+    char *path = memory_array(strlen(folder) + size + 2, 1);
+    if (!path)
+        return NULL;
+    char *out = stpcpy(path, folder);
     for (size_t i = 0; i < size;) {
-        size_t end = i;
-        while (end < size && id[end] != '/')
-            end++;
-        if (end - i == 2 && memcmp(id + i, "..", 2) == 0)
-            return false;
-        i = end + 1;
+        const char *slash = memchr(id + i, '/', size - i);
+        size_t length = slash ? (size_t)(slash - id) - i : size - i;
+        bool moves = length == 0 || (length == 1 && id[i] == '.') ||
+                     (length == 2 && memcmp(id + i, "..", 2) == 0);
+        if (!moves) {
+            *out++ = '/';
+            out = mempcpy(out, id + i, length);
+        }
+        i += length + 1;
     }
-    return true;
+    *out = '\0';
+    return path;
 }
 
 static cog_status write_document(struct keeping *keeping, const struct piece *piece, const char *id,
                                  const char *raw, cog_error *error) {
-    if (!stays_inside(id, piece->id_size))
-        return error_set(error, COG_ERR_INPUT, "%.*s: cannot be written below %s",
-                         (int)piece->id_size, id, keeping->path);
-    char *path = NULL;
-    if (asprintf(&path, "%s/%.*s", keeping->folder, (int)piece->id_size, id) < 0)
+    char *path = path_below(keeping->folder, id, piece->id_size);
+    if (!path)
         return error_memory(error, piece->id_size, "a path");
     cog_status status = make_folders(path, error);
-    FILE *file = status == COG_OK ? fopen(path, "wb") : NULL;
+    FILE *file = status == COG_OK ? fopen(path, "wbx") : NULL;
     if (status == COG_OK && !file)
-        status = error_system(error, "create", path);
+        status = errno == EEXIST ? error_set(error, COG_ERR_INPUT,
+                                             "%.*s: its place below %s is taken by another "
+                                             "document; run where both names differ",
+                                             (int)piece->id_size, id, keeping->path)
+                                 : error_system(error, "create", path);
     if (file) {
         bool written = fwrite(raw, 1, piece->size, file) == piece->size;
         if ((fclose(file) != 0 || !written) && status == COG_OK)

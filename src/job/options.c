@@ -7,7 +7,7 @@
 _Static_assert((int)COG_TOKENS_CHARS == (int)TOKENS_CHARS, "tokens");
 _Static_assert((int)COG_WEIGHTING_BINARY == (int)WEIGHTING_BINARY, "weightings");
 _Static_assert((int)COG_SIGNATURE_MINHASH == (int)SIGNATURE_MINHASH, "signatures");
-_Static_assert((int)COG_FORMAT_QUERYLOG == (int)INPUT_QUERYLOG, "formats");
+_Static_assert((int)COG_FORMAT_NPY == (int)INPUT_NPY, "formats");
 
 static const char *const token_names[] = {"words", "regex", "chars"};
 static const char *const weighting_names[] = {"bm25", "tfidf", "tf", "binary"};
@@ -58,9 +58,11 @@ cog_status options_terms(const cog_term_options *options, struct term_options *t
     if (options->ngram < 1 || options->ngram > TERM_NGRAM_MAX)
         return error_set(error, COG_ERR_USAGE, "n-grams of %u tokens: choose from 1 to %d",
                          options->ngram, TERM_NGRAM_MAX);
-    if (strlen(lang) >= LANGUAGE_CODE_BYTES)
+    bool is_code = *lang && strcmp(lang, "auto") != 0;
+    if (strlen(lang) >= LANGUAGE_CODE_BYTES || (is_code && !language_is_known(lang)))
         return error_set(error, COG_ERR_USAGE,
-                         "language '%s': give an ISO 639-1 code such as en, or auto", lang);
+                         "language '%s': give a code of ISO 639 such as en, or auto, or none",
+                         lang);
     term_options_init(terms);
     terms->tokens = (enum token_kind)options->tokens;
     terms->ngram = options->ngram;

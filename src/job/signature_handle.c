@@ -4,7 +4,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "input/reader.h"
 #include "signature/signer.h"
+
+bool cog_is_signature_file(cog_format format, const char *path) {
+    return format == COG_FORMAT_NPY ||
+           (format == COG_FORMAT_AUTO && input_format_of_name(path) == INPUT_NPY);
+}
 
 cog_status cog_signatures_open(const char *path, cog_signatures **result, cog_error *error) {
     cog_signatures *signatures = calloc(1, sizeof *signatures);

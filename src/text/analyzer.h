@@ -49,6 +49,8 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
                         struct bytes_view language, struct term_list *list, cog_error *error);
 
 /* Whether Snowball has a stemmer, and the package a stop-word list, for an ISO 639-1 code. */
+/* Whether the code is one of ISO 639. */
+bool language_is_known(const char *code);
 bool language_has_stemmer(const char *code);
 bool language_has_stop_words(const char *code);
 

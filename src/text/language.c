@@ -35,6 +35,12 @@ void language_canonical(struct bytes_view code, char canonical[LANGUAGE_CODE_BYT
             strcpy(canonical, synonyms[i][1]);
 }
 
+bool language_is_known(const char *code) {
+    char canonical[LANGUAGE_CODE_BYTES];
+    language_canonical(view_of(code, strlen(code)), canonical);
+    return canonical[0] && uloc_getISO3Language(canonical)[0];
+}
+
 static const struct stopword_list *find_stop_words(const char *canonical) {
     for (unsigned i = 0; i < stopword_list_count; i++)
         if (strcmp(stopword_lists[i].language, canonical) == 0)

@@ -24,6 +24,12 @@ head -n 1 kept.csv
 python3 -c 'import csv; print(len(list(csv.reader(open("kept.csv", newline="")))) - 1, "rows")'
 "$COGNATE" dedup folder -o kept
 find kept -type f | sort
+"$COGNATE" dedup "$PWD"/folder/inner/*.txt ./folder/../d.csv --input-format txt -o named --quiet
+find named -type f | sed "s|$PWD|/HERE|" | sort
+mkdir -p other/other
+echo 'one text of some words' >other/a.txt
+echo 'quite another one' >other/other/a.txt
+(cd other && "$COGNATE" dedup ../other/a.txt other/a.txt -o twice 2>&1; echo "exit $?"; ls)
 printf 'the very same line of text\nanother line that is different\nthe very same line of text\n' >lines.txt
 "$COGNATE" dedup lines.txt --lines -o -
 printf '{"id": "a", "text": "some words in a record"}\nnot json\n{"id": "b", "text": "other terms of a page"}' >bad.jsonl
