@@ -151,8 +151,8 @@ static cog_status cut_page(struct record_cutter *cutter, const char *data, size_
         size_t skip = page ? (size_t)(page - data) : ended ? size : settled(size);
         skip_bytes(cutter, data, skip, cut);
         if (!cutter->started && (ended || cutter->skipped_bytes > MAX_PROLOGUE_BYTES))
-            return truncated_dump(cutter, file_name, "not a MediaWiki dump: no <mediawiki> element",
-                                  error);
+            return truncated_dump(cutter, file_name,
+                                  "not a MediaWiki dump: no <mediawiki> element in UTF-8", error);
         if (!page && ended && !cutter->closed)
             return truncated_dump(cutter, file_name,
                                   "the dump stops without </mediawiki> (truncated); fetch it again",
