@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
+
 enum { OUTPUT_BUFFER_BYTES = 1 << 18 };
 
 struct output {
@@ -70,20 +72,11 @@ cog_status output_open(const char *path, struct output **result, cog_error *erro
 
 static cog_status write_all(struct output *output, const char *data, size_t size,
                             cog_error *error) {
-    while (size && !output->broken) {
-        ssize_t done = write(output->descriptor, data, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0 && errno == EPIPE) {
-            output->broken = true;
-            break;
-        }
-        if (done < 0)
-            return error_system(error, "write", output->path);
-        data += done;
-        size -= (size_t)done;
-    }
-    return COG_OK;
+    if (output->broken)
+        return COG_OK;
+    cog_status status = descriptor_write(output->descriptor, data, size, output->path, error);
+    output->broken = status != COG_OK && errno == EPIPE;
+    return output->broken ? COG_OK : status;
 }
 
 static cog_status flush(struct output *output, cog_error *error) {
@@ -111,17 +104,9 @@ cog_status output_write(struct output *output, const void *data, size_t size, co
 cog_status output_rewrite(struct output *output, uint64_t offset, const void *data, size_t size,
                           cog_error *error) {
     cog_status status = flush(output, error);
-    while (status == COG_OK && size) {
-        ssize_t done = pwrite(output->descriptor, data, size, (off_t)offset);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return error_system(error, "write", output->path);
-        data = (const char *)data + done;
-        size -= (size_t)done;
-        offset += (uint64_t)done;
-    }
-    return status;
+    return status == COG_OK
+               ? descriptor_write_at(output->descriptor, data, size, offset, output->path, error)
+               : status;
 }
 
 static cog_status sync_folder(const char *path, cog_error *error) {

@@ -5,21 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SOURCE_BUFFER_BYTES = 1 << 18, MAGIC_BYTES = 10 };
+#include "base/descriptor.h"
 
-static cog_status spool_bytes(const struct byte_source *source, const char *data, size_t size,
-                              cog_error *error) {
-    while (size) {
-        ssize_t done = write(source->spool, data, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return error_system(error, "keep in a scratch file", source->name);
-        data += done;
-        size -= (size_t)done;
-    }
-    return COG_OK;
-}
+enum { SOURCE_BUFFER_BYTES = 1 << 18, MAGIC_BYTES = 10 };
 
 /* Bytes as they lie in the file. */
 static cog_status read_raw(struct byte_source *source, char *data, size_t size, size_t *got,
@@ -33,7 +21,9 @@ static cog_status read_raw(struct byte_source *source, char *data, size_t size, 
     *got = (size_t)done;
     source->ended = done == 0;
     atomic_fetch_add_explicit(&source->raw_bytes, (uint64_t)done, memory_order_relaxed);
-    return source->spool >= 0 ? spool_bytes(source, data, *got, error) : COG_OK;
+    return source->spool >= 0
+               ? descriptor_write(source->spool, data, *got, "a scratch file in TMPDIR", error)
+               : COG_OK;
 }
 
 static cog_status refill(struct byte_source *source, cog_error *error) {

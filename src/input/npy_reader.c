@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "input/byte_source.h"
@@ -177,19 +177,6 @@ cog_status npy_parse(const char *name, const uint8_t *data, size_t size, enum np
     return COG_OK;
 }
 
-static cog_status write_whole(int descriptor, const char *data, size_t size, cog_error *error) {
-    while (size) {
-        ssize_t done = write(descriptor, data, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return error_system(error, "write", "a scratch file in TMPDIR");
-        data += done;
-        size -= (size_t)done;
-    }
-    return COG_OK;
-}
-
 /* What cannot be mapped as it lies, compressed or from a pipe, unpacked into a scratch file. */
 static cog_status unpack(int descriptor, const char *name, int scratch, cog_error *error) {
     struct byte_source source = {.descriptor = -1};
@@ -201,7 +188,7 @@ static cog_status unpack(int descriptor, const char *name, int scratch, cog_erro
     while (status == COG_OK && got) {
         status = byte_source_read(&source, block, UNPACK_BLOCK_BYTES, &got, error);
         if (status == COG_OK)
-            status = write_whole(scratch, block, got, error);
+            status = descriptor_write(scratch, block, got, "a scratch file in TMPDIR", error);
     }
     free(block);
     byte_source_free(&source);

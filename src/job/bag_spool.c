@@ -1,10 +1,10 @@
 #include "job/bag_spool.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/output.h"
 
 /* A batch on disk: its size, then its documents. A document: the header below, hashes, frequencies,
@@ -18,7 +18,7 @@ struct spooled {
 struct bag_spool {
     int descriptor;
     bool failed;
-    off_t written, read;
+    uint64_t written, read;
 };
 
 cog_status bag_spool_create(const char *beside, struct bag_spool **result, cog_error *error) {
@@ -67,26 +67,19 @@ bool bag_spool_encode(struct buffer *batch, struct bytes_view id, const struct b
     return true;
 }
 
-static bool write_all(struct bag_spool *spool, const char *data, size_t size) {
-    while (size) {
-        ssize_t done = pwrite(spool->descriptor, data, size, spool->written);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        data += done;
-        size -= (size_t)done;
-        spool->written += done;
-    }
-    return true;
+static bool write_piece(struct bag_spool *spool, const void *data, size_t size) {
+    bool written = descriptor_write_at(spool->descriptor, data, size, spool->written,
+                                       "scratch file", NULL) == COG_OK;
+    spool->written += written ? size : 0;
+    return written;
 }
 
 void bag_spool_write(struct bag_spool *spool, const struct buffer *batch) {
     uint64_t size = batch->size;
     if (spool->failed || size == 0)
         return;
-    spool->failed = !write_all(spool, (const char *)&size, sizeof size) ||
-                    !write_all(spool, batch->data, batch->size);
+    spool->failed =
+        !write_piece(spool, &size, sizeof size) || !write_piece(spool, batch->data, batch->size);
     if (spool->failed && ftruncate(spool->descriptor, 0) != 0)
         spool->written = 0;
 }
@@ -99,18 +92,11 @@ void bag_spool_rewind(struct bag_spool *spool) {
     spool->read = 0;
 }
 
-static bool read_all(struct bag_spool *spool, char *data, size_t size) {
-    while (size) {
-        ssize_t done = pread(spool->descriptor, data, size, spool->read);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        data += done;
-        size -= (size_t)done;
-        spool->read += done;
-    }
-    return true;
+static cog_status read_piece(struct bag_spool *spool, void *data, size_t size, cog_error *error) {
+    cog_status status =
+        descriptor_read_at(spool->descriptor, data, size, spool->read, "scratch file", error);
+    spool->read += size;
+    return status;
 }
 
 cog_status bag_spool_read(struct bag_spool *spool, struct buffer *batch, bool *end,
@@ -121,14 +107,13 @@ cog_status bag_spool_read(struct bag_spool *spool, struct buffer *batch, bool *e
         *end = true;
         return COG_OK;
     }
-    if (!read_all(spool, (char *)&size, sizeof size))
-        return error_system(error, "read", "scratch file");
-    if (!buffer_reserve(batch, size))
-        return error_memory(error, size, "a batch of documents");
-    if (!read_all(spool, batch->data, size))
-        return error_system(error, "read", "scratch file");
-    batch->size = size;
-    return COG_OK;
+    cog_status status = read_piece(spool, &size, sizeof size, error);
+    if (status == COG_OK && !buffer_reserve(batch, size))
+        status = error_memory(error, size, "a batch of documents");
+    if (status == COG_OK)
+        status = read_piece(spool, batch->data, size, error);
+    batch->size = status == COG_OK ? size : 0;
+    return status;
 }
 
 void bag_spool_decode(const struct buffer *batch, size_t *at, struct bytes_view *id,

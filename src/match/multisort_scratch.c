@@ -4,10 +4,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "base/output.h"
 
 enum { DIGIT_BITS_MAX = 12, BUFFER_BYTES_MIN = 4096 };
+
+static const char scratch_name[] = "a scratch file in TMPDIR";
 
 /* A record is the words of the key, then the row. */
 static size_t record_bytes(unsigned key_bits) {
@@ -85,36 +88,6 @@ static cog_status plan_cut(const struct scratch_parts *parts, struct cut *cut, c
     return COG_OK;
 }
 
-static cog_status write_all(int descriptor, const char *data, size_t size, size_t offset,
-                            cog_error *error) {
-    while (size > 0) {
-        ssize_t done = pwrite(descriptor, data, size, (off_t)offset);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return error_system(error, "write", "a scratch file in TMPDIR");
-        data += done;
-        offset += (size_t)done;
-        size -= (size_t)done;
-    }
-    return COG_OK;
-}
-
-static cog_status read_all(int descriptor, char *data, size_t size, size_t offset,
-                           cog_error *error) {
-    while (size > 0) {
-        ssize_t done = pread(descriptor, data, size, (off_t)offset);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return error_system(error, "read", "a scratch file in TMPDIR");
-        data += done;
-        offset += (size_t)done;
-        size -= (size_t)done;
-    }
-    return COG_OK;
-}
-
 static cog_status write_buffer(const struct scratch_parts *parts, struct cut *cut, size_t part,
                                cog_error *error) {
     size_t record = record_bytes(parts->views->bits);
@@ -122,8 +95,9 @@ static cog_status write_buffer(const struct scratch_parts *parts, struct cut *cu
     size_t count = cut->buffered[part];
     cut->written[part] += count;
     cut->buffered[part] = 0;
-    return write_all(parts->descriptor, cut->buffers + part * cut->buffer_records * record,
-                     count * record, at, error);
+    return descriptor_write_at(parts->descriptor,
+                               cut->buffers + part * cut->buffer_records * record, count * record,
+                               at, scratch_name, error);
 }
 
 static cog_status write_parts(const struct scratch_parts *parts, struct cut *cut,
@@ -157,8 +131,8 @@ static cog_status read_part(const struct scratch_parts *parts, const struct cut 
     cog_status status = key_array_init(keys, count, words, true, error);
     for (size_t done = 0; done < count && status == COG_OK; done += at_once) {
         size_t now = count - done < at_once ? count - done : at_once;
-        status = read_all(parts->descriptor, cut->buffers, now * record,
-                          (cut->starts[part] + done) * record, error);
+        status = descriptor_read_at(parts->descriptor, cut->buffers, now * record,
+                                    (cut->starts[part] + done) * record, scratch_name, error);
         for (size_t i = 0; i < now && status == COG_OK; i++) {
             memcpy(keys->keys + (done + i) * words, cut->buffers + i * record, key_bytes);
             memcpy(keys->rows + done + i, cut->buffers + i * record + key_bytes,
