@@ -118,14 +118,13 @@ static void print_figure(const char *folder, const cog_lexicon *lexicon, bool pa
                            path_in(folder, "europarl_10sent/en.jsonl.zst")};
     cog_documents *documents[2] = {open_documents(paths, 1), open_documents(paths + 1, 1)};
     struct link_space space = {0};
-    struct projection_options projection;
-    struct link_weights weights = {1.2, 0.75};
+    cog_projection_options projection;
     cog_error error = {0};
-    projection_options_init(&projection);
+    cog_projection_options_init(&projection);
     projection.source_given_target = paper;
     need(link_space_read(&space, &lexicon->table, documents[0], documents[1], NULL, NULL, &error),
          &error);
-    need(link_space_build(&space, &projection, &weights, &error), &error);
+    need(link_space_build(&space, &projection, &error), &error);
     size_t rows = space.vectors[0].rows, bins[BINS] = {0};
     double sum = 0, unrelated = 0;
     for (size_t i = 0; i < FIGURE_PAIRS; i++) {

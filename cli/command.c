@@ -19,6 +19,8 @@ const enum option_id pair_options[] = {OPTION_MEASURE, OPTION_THRESHOLD, OPTION_
 const enum option_id lsh_options[] = {OPTION_KEY_BITS,  OPTION_TABLES,        OPTION_FLIPS,
                                       OPTION_FLIP_MODE, OPTION_FLIP_SIDE,     OPTION_WINDOW,
                                       OPTION_CHUNK,     OPTION_SHARED_WINDOW, OPTION_COUNT};
+const enum option_id projection_options[] = {OPTION_LEXICON, OPTION_PROBABILITY, OPTION_UNKNOWN,
+                                             OPTION_LINKERS, OPTION_COUNT};
 const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY,  OPTION_STATS, OPTION_QUIET,
                                       OPTION_HELP,    OPTION_VERSION, OPTION_COUNT};
 
@@ -165,6 +167,16 @@ bool take_related_options(const struct arguments *arguments, cog_related_options
         return false;
     options->min_urls = (unsigned)min_urls;
     return true;
+}
+
+bool take_projection_options(const struct arguments *arguments, cog_projection_options *options) {
+    cog_projection_options_init(options);
+    options->source_given_target = choice_option(arguments, OPTION_PROBABILITY, 0) == 1;
+    options->keep_unknown = choice_option(arguments, OPTION_UNKNOWN, 0) == 0;
+    if (has_option(arguments, OPTION_LINKERS))
+        options->linkers = arguments->values[OPTION_LINKERS];
+    return real_option(arguments, OPTION_K1, 0, 1000, &options->k1) &&
+           real_option(arguments, OPTION_B, 0, 1, &options->b);
 }
 
 static volatile sig_atomic_t interrupted;

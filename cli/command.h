@@ -33,7 +33,7 @@ extern const struct command *const commands[]; /* ends with NULL */
 
 /* Groups of options that several commands take. */
 extern const enum option_id input_options[], term_options[], weight_options[], signature_options[],
-    pair_options[], lsh_options[], run_options[];
+    pair_options[], lsh_options[], projection_options[], run_options[];
 
 /* False after printing what is wrong. */
 bool take_input_options(const struct arguments *arguments, cog_input_options *options);
@@ -54,6 +54,7 @@ cog_status expect_sign_options(const struct arguments *arguments, const cog_inde
                                cog_error *error);
 bool take_search_options(const struct arguments *arguments, cog_search_options *options);
 bool take_related_options(const struct arguments *arguments, cog_related_options *options);
+bool take_projection_options(const struct arguments *arguments, cog_projection_options *options);
 bool take_run_options(const struct arguments *arguments, cog_run_options *run);
 
 /* False after printing that an option of the set was given, and why it does nothing here. */

@@ -3,15 +3,16 @@
 
 #include "command.h"
 
-static const enum option_id own_options[] = {
-    OPTION_FROM,        OPTION_TO,         OPTION_LEXICON,
-    OPTION_OUTPUT,      OPTION_ONE_TO_ONE, OPTION_THRESHOLD,
-    OPTION_GOLD,        OPTION_CANDIDATES, OPTION_HUBS,
-    OPTION_PROBABILITY, OPTION_UNKNOWN,    OPTION_LINKERS,
-    OPTION_K1,          OPTION_B,          OPTION_METHOD,
-    OPTION_BITS,        OPTION_SENTENCES,  OPTION_SENTENCE_THRESHOLD,
-    OPTION_EXPLAIN,     OPTION_COUNT};
-static const option_set sets[] = {own_options, input_options, run_options, NULL};
+static const enum option_id own_options[] = {OPTION_FROM,       OPTION_TO,
+                                             OPTION_OUTPUT,     OPTION_ONE_TO_ONE,
+                                             OPTION_THRESHOLD,  OPTION_GOLD,
+                                             OPTION_CANDIDATES, OPTION_HUBS,
+                                             OPTION_K1,         OPTION_B,
+                                             OPTION_METHOD,     OPTION_BITS,
+                                             OPTION_SENTENCES,  OPTION_SENTENCE_THRESHOLD,
+                                             OPTION_EXPLAIN,    OPTION_COUNT};
+static const option_set sets[] = {own_options, projection_options, input_options, run_options,
+                                  NULL};
 
 struct link_arguments {
     cog_input_options input;
@@ -27,8 +28,7 @@ static bool take_options(const struct arguments *arguments, struct link_argument
     uint64_t candidates = options->candidates, hubs = options->hub_neighbours, bits = options->bits;
     if (!real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) ||
         !real_option(arguments, OPTION_SENTENCE_THRESHOLD, 0, 1, &taken->sentence_threshold) ||
-        !real_option(arguments, OPTION_K1, 0, 1000, &options->k1) ||
-        !real_option(arguments, OPTION_B, 0, 1, &options->b) ||
+        !take_projection_options(arguments, &options->projection) ||
         !number_option(arguments, OPTION_CANDIDATES, 1, 100000, &candidates) ||
         !number_option(arguments, OPTION_BITS, 8, 4096, &bits) ||
         !number_option(arguments, OPTION_HUBS, 0, 100000, &hubs))
@@ -38,10 +38,6 @@ static bool take_options(const struct arguments *arguments, struct link_argument
     options->candidates = (unsigned)candidates;
     options->hub_neighbours = (unsigned)hubs;
     options->one_to_one = has_option(arguments, OPTION_ONE_TO_ONE);
-    options->source_given_target = choice_option(arguments, OPTION_PROBABILITY, 0) == 1;
-    options->keep_unknown = choice_option(arguments, OPTION_UNKNOWN, 0) == 0;
-    if (has_option(arguments, OPTION_LINKERS))
-        options->linkers = arguments->values[OPTION_LINKERS];
     if (!has_option(arguments, OPTION_FROM) || !has_option(arguments, OPTION_TO))
         return usage_error(arguments, "give both collections: --from IN... --to IN...");
     if (!has_option(arguments, OPTION_LEXICON))

@@ -4,9 +4,9 @@
 
 static const enum option_id own_options[] = {OPTION_AGAINST, OPTION_RADIUS, OPTION_OUTPUT,
                                              OPTION_FORMAT, OPTION_COUNT};
-static const option_set sets[] = {own_options,       pair_options, lsh_options,
-                                  input_options,     term_options, weight_options,
-                                  signature_options, run_options,  NULL};
+static const option_set sets[] = {
+    own_options,    pair_options,      lsh_options,        input_options, term_options,
+    weight_options, signature_options, projection_options, run_options,   NULL};
 
 /* What speaks of one kind of input only. */
 static const enum option_id for_signatures[] = {OPTION_RADIUS, OPTION_COUNT};
@@ -19,6 +19,8 @@ static const option_set for_documents[] = {of_documents, term_options, weight_op
 struct pairs_arguments {
     cog_input_options input;
     cog_pairs_options pairs;
+    cog_projection_options projection; /* with a lexicon */
+    const char *lexicon;
     cog_run_options run;
     const char *const *paths[2]; /* of the first collection and, where there is one, the second */
     size_t path_counts[2];
@@ -50,18 +52,44 @@ static bool check_inputs(const struct arguments *arguments, const struct pairs_a
     return true;
 }
 
+/* With a lexicon, terms are its own, and those of two languages. */
+static bool check_lexicon(const struct arguments *arguments, const struct pairs_arguments *taken) {
+    static const enum option_id others[] = {
+        OPTION_TOKENS,     OPTION_NGRAM,     OPTION_LANG,         OPTION_STEM,
+        OPTION_STOP_WORDS, OPTION_WEIGHTING, OPTION_MIN_FREQUENCY};
+    if (!taken->lexicon) {
+        if (has_option(arguments, OPTION_PROBABILITY) || has_option(arguments, OPTION_UNKNOWN) ||
+            has_option(arguments, OPTION_LINKERS))
+            return usage_error(arguments, "--probability, --unknown and --linkers tell how a "
+                                          "--lexicon is used");
+        return true;
+    }
+    if (taken->path_counts[1] == 0 || is_signature_file(taken->paths[0][0]))
+        return usage_error(arguments, "a lexicon compares the documents of two languages: give the "
+                                      "target language's with --against");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (has_option(arguments, others[i]))
+            return usage_error(arguments, "--%s: the lexicon decides what terms are",
+                               option_specs[others[i]].name);
+    return true;
+}
+
 static bool take_arguments(const struct arguments *arguments, struct pairs_arguments *taken) {
     if (!take_input_options(arguments, &taken->input) ||
         !take_pairs_options(arguments, COG_MEASURE_COSINE, &taken->pairs) ||
+        !take_projection_options(arguments, &taken->projection) ||
         !take_run_options(arguments, &taken->run))
         return false;
+    taken->lexicon = arguments->values[OPTION_LEXICON];
+    if (taken->lexicon && !has_option(arguments, OPTION_THRESHOLD))
+        taken->pairs.threshold = COG_THRESHOLD_ACROSS;
     taken->paths[0] = arguments->words;
     taken->path_counts[0] = arguments->first_count;
     taken->paths[1] = arguments->words + arguments->first_count;
     taken->path_counts[1] = arguments->word_count - arguments->first_count;
     if (taken->path_counts[0] == 0)
         return usage_error(arguments, "no input; give files, folders, or -");
-    return check_inputs(arguments, taken);
+    return check_inputs(arguments, taken) && check_lexicon(arguments, taken);
 }
 
 static cog_status find_in_documents(const struct pairs_arguments *taken, cog_pairs **pairs,
@@ -72,9 +100,16 @@ static cog_status find_in_documents(const struct pairs_arguments *taken, cog_pai
         if (taken->path_counts[side])
             status = cog_documents_open(&taken->input, taken->paths[side], taken->path_counts[side],
                                         &documents[side], error);
+    cog_lexicon *lexicon = NULL;
+    if (status == COG_OK && taken->lexicon)
+        status = cog_lexicon_open(taken->lexicon, &lexicon, error);
     if (status == COG_OK)
-        status = cog_pairs_find(documents[0], documents[1], &taken->pairs, &taken->run, pairs,
-                                report, error);
+        status =
+            lexicon ? cog_pairs_find_across(documents[0], documents[1], lexicon, &taken->projection,
+                                            &taken->pairs, &taken->run, pairs, report, error)
+                    : cog_pairs_find(documents[0], documents[1], &taken->pairs, &taken->run, pairs,
+                                     report, error);
+    cog_lexicon_free(lexicon);
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
     return status;
@@ -127,6 +162,9 @@ const struct command command_pairs = {
     "Lists all pairs of documents whose similarity is at or above the threshold, with their true\n"
     "similarity: the cosine of BM25 vectors over stemmed words, or with --measure jaccard the\n"
     "Jaccard coefficient of sets of word 3-grams. The method exact, the default, misses none.\n"
+    "\n"
+    "With --lexicon (see cognate lexicon), documents of two languages are compared: those before\n"
+    "--against are projected into the language of those behind it; the threshold is then 0.35.\n"
     "\n"
     "Where the input is a .npy file of signatures, pairs within --radius bits are listed (by\n"
     "default those whose estimated cosine reaches the threshold), and similarities are estimates.",

@@ -561,12 +561,33 @@ typedef struct cog_translation {
     double to_given_from, from_given_to; /* 0 where pruned in that direction */
 } cog_translation;
 /* The translations of the words of a text in the source language, the best of each first; a word
- * that is not there is split into ones that are, with `linkers` as cog_link_options has them. Free
- * *translations with free(). */
+ * that is not there is split into ones that are, with `linkers` as cog_projection_options has them.
+ * Free *translations with free(). */
 COG_API cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char *text,
                                          size_t text_size, const char *linkers,
                                          cog_translation **translations, size_t *count,
                                          cog_error *error);
+
+/* How documents of the source language become vectors over the terms of the target language. */
+typedef struct cog_projection_options {
+    bool source_given_target; /* project by p(from | to), as the paper does */
+    bool keep_unknown;        /* words that cannot be translated stand for themselves */
+    const char *linkers;      /* between the parts of compounds, with commas; nothing always may */
+    double k1, b;             /* BM25 */
+} cog_projection_options;
+COG_API void cog_projection_options_init(cog_projection_options *options);
+
+/* All pairs between two collections of different languages: cog_pairs_find with the documents of
+ * `from` projected by the lexicon. The measure is the cosine; terms and weights are those of the
+ * lexicon and the projection, and of options->sign only the signature counts. */
+COG_API cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to,
+                                         const cog_lexicon *lexicon,
+                                         const cog_projection_options *projection,
+                                         const cog_pairs_options *options,
+                                         const cog_run_options *run, cog_pairs **pairs,
+                                         cog_report *report, cog_error *error);
+/* Below the threshold of one language: this one is meant for translations. */
+#define COG_THRESHOLD_ACROSS 0.35
 
 typedef struct cog_link_options {
     bool one_to_one;         /* greedily by score, each document once; else the best of each */
@@ -575,11 +596,7 @@ typedef struct cog_link_options {
     unsigned bits;           /* of the signatures */
     unsigned candidates;     /* looked at for each source document */
     unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine */
-    bool source_given_target; /* project by p(from | to), as the paper does */
-    bool keep_unknown;        /* words that cannot be translated stand for themselves */
-    const char
-        *linkers; /* between the parts of compounds, with commas; nothing is always allowed */
-    double k1, b; /* BM25 */
+    cog_projection_options projection;
 } cog_link_options;
 COG_API void cog_link_options_init(cog_link_options *options);
 

@@ -2,92 +2,12 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "index/flat.h"
-#include "signature/signer.h"
+#include "job/vector_sign.h"
 
 enum { ROWS_A_PIECE = 64 };
-
-/* ---- Signatures of the vectors --------------------------------------------------------------- */
-
-struct row_signing {
-    const struct sparse_matrix *matrix;
-    const struct signer *signer;
-    struct signer_workspace **workspaces; /* one a worker */
-    uint64_t **hashes;                    /* of a row's columns; one a worker */
-    uint8_t *signatures;
-    size_t stride_bytes;
-};
-
-static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t end,
-                            cog_error *error) {
-    (void)error;
-    const struct row_signing *signing = context;
-    const struct sparse_matrix *matrix = signing->matrix;
-    uint64_t *hashes = signing->hashes[worker];
-    for (size_t row = begin; row < end; row++) {
-        uint64_t first = matrix->offsets[row];
-        size_t count = (size_t)(matrix->offsets[row + 1] - first);
-        for (size_t i = 0; i < count; i++)
-            hashes[i] = hash_mix((uint64_t)matrix->columns[first + i] + 1);
-        struct weighted_terms terms = {hashes, matrix->values + first, count};
-        signer_sign(signing->signer, signing->workspaces[worker], &terms,
-                    signing->signatures + row * signing->stride_bytes, NULL);
-    }
-    return COG_OK;
-}
-
-static size_t longest_row(const struct sparse_matrix *matrix) {
-    uint64_t longest = 0;
-    for (size_t row = 0; row < matrix->rows; row++) {
-        uint64_t count = matrix->offsets[row + 1] - matrix->offsets[row];
-        longest = count > longest ? count : longest;
-    }
-    return (size_t)longest;
-}
-
-static void row_signing_free(struct row_signing *signing, unsigned threads) {
-    for (unsigned i = 0; signing->workspaces && i < threads; i++)
-        signer_workspace_free(signing->workspaces[i]);
-    for (unsigned i = 0; signing->hashes && i < threads; i++)
-        free(signing->hashes[i]);
-    free(signing->workspaces);
-    free(signing->hashes);
-}
-
-static cog_status row_signing_init(struct row_signing *signing, unsigned threads,
-                                   cog_error *error) {
-    size_t longest = longest_row(signing->matrix);
-    signing->signatures = memory_zeroed_array(signing->matrix->rows, signing->stride_bytes);
-    signing->workspaces = memory_zeroed_array(threads, sizeof(void *));
-    signing->hashes = memory_zeroed_array(threads, sizeof(void *));
-    if (!signing->signatures || !signing->workspaces || !signing->hashes)
-        return error_memory(error, signing->matrix->rows * signing->stride_bytes, "signatures");
-    cog_status status = COG_OK;
-    for (unsigned i = 0; i < threads && status == COG_OK; i++) {
-        signing->hashes[i] = memory_array(longest, sizeof **signing->hashes);
-        if (!signing->hashes[i])
-            return error_memory(error, longest * sizeof **signing->hashes, "signatures");
-        status = signer_workspace_create(signing->signer, &signing->workspaces[i], error);
-    }
-    return status;
-}
-
-/* The signatures are the caller's to free, whatever the status. */
-static cog_status sign_side(const struct sparse_matrix *matrix, const struct signer *signer,
-                            unsigned threads, struct signatures_view *view, cog_error *error) {
-    unsigned bits = signer_options(signer)->bits;
-    struct row_signing signing = {
-        .matrix = matrix, .signer = signer, .stride_bytes = signature_stride_bytes(bits)};
-    cog_status status = row_signing_init(&signing, threads, error);
-    if (status == COG_OK)
-        status = parallel_for(threads, matrix->rows, ROWS_A_PIECE, sign_rows, &signing, error);
-    row_signing_free(&signing, threads);
-    *view = (struct signatures_view){signing.signatures, matrix->rows, bits, signing.stride_bytes};
-    return status;
-}
 
 /* ---- True cosines of what the signatures propose --------------------------------------------- */
 
@@ -162,20 +82,20 @@ static cog_status find_by_signatures(const struct link_space *space, size_t k, s
                                      unsigned bits, struct cosine_neighbours *forward,
                                      struct cosine_neighbours *backward, cog_error *error) {
     struct signature_options options;
-    struct signer *signer = NULL;
     struct signatures_view views[2] = {{0}, {0}};
     signature_options_init(&options, SIGNATURE_RP);
     options.bits = bits;
-    cog_status status = signer_create(&options, &signer, error);
-    for (int i = 0; i < 2 && status == COG_OK; i++)
-        status = sign_side(&space->vectors[i], signer, space->threads, &views[i], error);
+    cog_status status = COG_OK;
+    for (int i = 0; i < 2 && status == COG_OK; i++) {
+        struct vector_rows rows = {&space->vectors[i], NULL, space->vectors[i].rows};
+        status = vector_sign(&rows, &options, space->threads, &views[i], NULL, 0, error);
+    }
     if (status == COG_OK)
         status = propose(space, views, 0, k, forward, error);
     if (status == COG_OK && back)
         status = propose(space, views, 1, back, backward, error);
     free((void *)views[0].data);
     free((void *)views[1].data);
-    signer_free(signer);
     return status;
 }
 

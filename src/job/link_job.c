@@ -14,17 +14,12 @@
 #include "signature/signer.h"
 
 void cog_link_options_init(cog_link_options *options) {
-    struct projection_options projection;
-    projection_options_init(&projection);
-    *options = (cog_link_options){.threshold = 0.35,
+    *options = (cog_link_options){.threshold = COG_THRESHOLD_ACROSS,
                                   .method = COG_METHOD_AUTO,
                                   .bits = 1024,
                                   .candidates = 30,
-                                  .hub_neighbours = 10,
-                                  .keep_unknown = projection.keep_unknown,
-                                  .linkers = projection.compounds.linkers,
-                                  .k1 = 1.2,
-                                  .b = 0.75};
+                                  .hub_neighbours = 10};
+    cog_projection_options_init(&options->projection);
 }
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
@@ -115,35 +110,13 @@ static cog_status choose_links(cog_links *links, const cog_link_options *options
     return status;
 }
 
-static void report_space(const struct link_space *space, cog_report *report) {
-    const struct projection *projection = space->projection;
-    report_number(report, "from_documents", (double)space->corpora[0].rows);
-    report_number(report, "to_documents", (double)space->corpora[1].rows);
-    report_number(report, "known_terms", (double)projection->known);
-    report_number(report, "split_terms", (double)projection->split);
-    report_number(report, "unknown_terms", (double)(projection->passed + projection->dropped));
-    size_t too_short = space->short_documents[0] + space->short_documents[1];
-    report_number(report, "short_documents", (double)too_short);
-    if (too_short)
-        report_notice(report,
-                      "%zu documents have fewer than %d weighted terms: their links are weak",
-                      too_short, LINK_SHORT_TERMS);
-}
-
 static cog_status link_documents(cog_links *links, const cog_link_options *options,
                                  cog_report *report, cog_error *error) {
-    struct projection_options projection;
-    projection_options_init(&projection);
-    projection.source_given_target = options->source_given_target;
-    projection.keep_unknown = options->keep_unknown;
-    projection.compounds.linkers = options->linkers;
-    struct link_weights weights = {options->k1, options->b};
     struct link *all = NULL;
     size_t count = 0;
-    cog_status status = link_space_build(&links->space, &projection, &weights, error);
+    cog_status status = link_space_build(&links->space, &options->projection, error);
     if (status != COG_OK)
         return status;
-    report_space(&links->space, report);
     report_number(report, "bits", signature_bits(&links->space, options));
     uint64_t start = clock_ns();
     status = find_candidates(&links->space, options, &all, &count, error);

@@ -272,10 +272,9 @@ static cog_status pair_all(struct sentence_pairing *pairing, const char *path, c
 static cog_status build_space(struct sentence_pairing *pairing, const cog_run_options *run,
                               cog_error *error) {
     cog_documents *documents[2] = {NULL, NULL};
-    struct projection_options projection;
-    struct link_weights weights = {1.2, 0.75};
+    cog_projection_options projection;
     cog_status status = COG_OK;
-    projection_options_init(&projection);
+    cog_projection_options_init(&projection);
     for (int i = 0; i < 2 && status == COG_OK; i++)
         status = cog_documents_from_memory(pairing->sides[i].items, pairing->sides[i].count,
                                            &documents[i], error);
@@ -283,7 +282,7 @@ static cog_status build_space(struct sentence_pairing *pairing, const cog_run_op
         status = link_space_read(&pairing->space, pairing->links->space.lexicon, documents[0],
                                  documents[1], run, NULL, error);
     if (status == COG_OK)
-        status = link_space_build(&pairing->space, &projection, &weights, error);
+        status = link_space_build(&pairing->space, &projection, error);
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
     return status;

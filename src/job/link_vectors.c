@@ -154,9 +154,9 @@ struct row_chunk {
 struct vector_building {
     struct link_space *space;
     int side;
-    const struct link_weights *weights;
-    struct column_sums *sums; /* one a worker */
-    double *lengths;          /* of the rows: the sum of tf or tf* */
+    const cog_projection_options *options; /* k1 and b */
+    struct column_sums *sums;              /* one a worker */
+    double *lengths;                       /* of the rows: the sum of tf or tf* */
     double mean_length;
     float *idf; /* by column; 0 where the term weighs nothing */
     struct row_chunk *chunks;
@@ -202,7 +202,7 @@ static cog_status weigh_row(const struct vector_building *building, double lengt
         !memory_grow((void **)&chunk->values, &chunk->value_capacity, needed,
                      sizeof *chunk->values))
         return error_memory(error, needed * 8, "vectors");
-    double k1 = building->weights->k1, b = building->weights->b, squares = 0;
+    double k1 = building->options->k1, b = building->options->b, squares = 0;
     double saturation = k1 * (1 - b + b * length / building->mean_length);
     for (size_t i = 0; i < sums->count; i++) {
         uint32_t column = sums->columns[i];
@@ -331,11 +331,11 @@ static void building_reset(struct vector_building *building, size_t chunk_count)
     free(building->chunks);
 }
 
-static cog_status build_side(struct link_space *space, int side, const struct link_weights *weights,
-                             cog_error *error) {
+static cog_status build_side(struct link_space *space, int side,
+                             const cog_projection_options *options, cog_error *error) {
     size_t rows = space->corpora[side].rows;
     size_t chunk_count = (rows + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK;
-    struct vector_building building = {.space = space, .side = side, .weights = weights};
+    struct vector_building building = {.space = space, .side = side, .options = options};
     cog_status status = building_init(&building, rows, chunk_count, error);
     if (status == COG_OK)
         status = parallel_for(space->threads, rows, ROWS_A_CHUNK, measure_rows, &building, error);
@@ -349,9 +349,39 @@ static cog_status build_side(struct link_space *space, int side, const struct li
     return status;
 }
 
-cog_status link_space_build(struct link_space *space, const struct projection_options *projection,
-                            const struct link_weights *weights, cog_error *error) {
+void cog_projection_options_init(cog_projection_options *options) {
+    struct projection_options usual;
+    projection_options_init(&usual);
+    *options = (cog_projection_options){.keep_unknown = usual.keep_unknown,
+                                        .linkers = usual.compounds.linkers,
+                                        .k1 = 1.2,
+                                        .b = 0.75};
+}
+
+static void report_space(const struct link_space *space) {
+    const struct projection *projection = space->projection;
+    cog_report *report = space->report;
+    report_number(report, "from_documents", (double)space->corpora[0].rows);
+    report_number(report, "to_documents", (double)space->corpora[1].rows);
+    report_number(report, "known_terms", (double)projection->known);
+    report_number(report, "split_terms", (double)projection->split);
+    report_number(report, "unknown_terms", (double)(projection->passed + projection->dropped));
+    size_t too_short = space->short_documents[0] + space->short_documents[1];
+    report_number(report, "short_documents", (double)too_short);
+    if (too_short)
+        report_notice(report,
+                      "%zu documents have fewer than %d weighted terms: their links are weak",
+                      too_short, LINK_SHORT_TERMS);
+}
+
+cog_status link_space_build(struct link_space *space, const cog_projection_options *options,
+                            cog_error *error) {
     uint64_t start = clock_ns();
+    struct projection_options projection;
+    projection_options_init(&projection);
+    projection.source_given_target = options->source_given_target;
+    projection.keep_unknown = options->keep_unknown;
+    projection.compounds.linkers = options->linkers;
     cog_status status = COG_OK;
     for (int side = 0; side < 2 && status == COG_OK; side++) {
         const struct corpus *corpus = &space->corpora[side];
@@ -359,11 +389,13 @@ cog_status link_space_build(struct link_space *space, const struct projection_op
     }
     if (status == COG_OK)
         status =
-            projection_create(space->lexicon, projection, &space->terms[0], space->statistics[0],
+            projection_create(space->lexicon, &projection, &space->terms[0], space->statistics[0],
                               space->statistics[1], &space->unknown, &space->projection, error);
     for (int side = 0; side < 2 && status == COG_OK; side++)
-        status = build_side(space, side, weights, error);
+        status = build_side(space, side, options, error);
     report_stage(space->report, "projecting", clock_seconds_since(start));
+    if (status == COG_OK)
+        report_space(space);
     return status;
 }
 

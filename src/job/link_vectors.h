@@ -7,10 +7,6 @@
 #include "job/corpus.h"
 #include "job/lexicon_job.h"
 
-struct link_weights {
-    double k1, b; /* BM25 */
-};
-
 /* Zero-initialise, then link_space_read and link_space_build; link_space_free releases. */
 struct link_space {
     const struct lexicon *lexicon;
@@ -30,8 +26,9 @@ enum { LINK_SHORT_TERMS = 5 };
 cog_status link_space_read(struct link_space *space, const struct lexicon *lexicon,
                            cog_documents *from, cog_documents *to, const cog_run_options *run,
                            cog_report *report, cog_error *error);
-cog_status link_space_build(struct link_space *space, const struct projection_options *projection,
-                            const struct link_weights *weights, cog_error *error);
+/* Reports how many terms were known, and documents that are too short. */
+cog_status link_space_build(struct link_space *space, const cog_projection_options *options,
+                            cog_error *error);
 void link_space_free(struct link_space *space);
 
 #endif

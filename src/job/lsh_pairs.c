@@ -9,6 +9,7 @@
 #include "job/corpus_sign.h"
 #include "job/pair_recall.h"
 #include "job/report.h"
+#include "job/vector_sign.h"
 #include "match/lsh_join.h"
 #include "plan/radius.h"
 #include "plan/recall_model.h"
@@ -189,30 +190,45 @@ static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t
     return status;
 }
 
+/* Signatures of documents by their terms, into signing->signatures. */
+static cog_status sign_documents(const struct pair_task *task, struct row_signing *signing,
+                                 cog_error *error) {
+    cog_statistics statistics = {task->statistics, {0}};
+    cog_status status = options_record_terms(&task->options.sign.terms, &statistics.terms, error);
+    if (status == COG_OK)
+        status = text_signer_init(&signing->text_signer, &task->options.sign, &statistics, error);
+    if (status == COG_OK)
+        status = parallel_for(task->threads, signing->side->count, SIGN_GRAIN, sign_rows, signing,
+                              error);
+    text_signer_reset(&signing->text_signer);
+    settings_free(&statistics.terms);
+    return status;
+}
+
 static cog_status sign_side(const struct lsh_pairs *pairs, size_t number, struct lsh_side *side,
                             cog_error *error) {
     struct pair_task *task = pairs->task;
     unsigned bits = task->options.sign.signature.bits;
     size_t stride_bytes = signature_stride_bytes(bits);
-    struct row_signing signing = {.corpus = &task->corpora[number], .side = side, .bits = bits};
-    cog_statistics statistics = {task->statistics, {0}};
-    signing.signatures = memory_array(side->count, stride_bytes);
-    side->view = (struct signatures_view){signing.signatures, side->count, bits, stride_bytes};
     if (pairs->options.flip_mode >= LSH_FLIP_DISTANCE) {
         side->sums_stride = lsh_bits_used(&pairs->options);
         side->sums = memory_array(side->count, side->sums_stride * sizeof *side->sums);
+        if (!side->sums)
+            return error_memory(error, side->count * 4 * side->sums_stride, "sums");
     }
-    if (!signing.signatures || (side->sums_stride && !side->sums))
-        return error_memory(error, side->count * (stride_bytes + 4 * side->sums_stride),
-                            "signatures");
-    cog_status status = options_record_terms(&task->options.sign.terms, &statistics.terms, error);
-    if (status == COG_OK)
-        status = text_signer_init(&signing.text_signer, &task->options.sign, &statistics, error);
-    if (status == COG_OK)
-        status = parallel_for(task->threads, side->count, SIGN_GRAIN, sign_rows, &signing, error);
-    text_signer_reset(&signing.text_signer);
-    settings_free(&statistics.terms);
-    return status;
+    if (task->projected) {
+        struct vector_rows rows = {&task->vectors[number], side->rows, side->count};
+        struct signature_options signature;
+        cog_status status = options_signature(&task->options.sign.signature, &signature, error);
+        return status == COG_OK ? vector_sign(&rows, &signature, task->threads, &side->view,
+                                              side->sums, side->sums_stride, error)
+                                : status;
+    }
+    struct row_signing signing = {.corpus = &task->corpora[number], .side = side, .bits = bits};
+    signing.signatures = memory_array(side->count, stride_bytes);
+    side->view = (struct signatures_view){signing.signatures, side->count, bits, stride_bytes};
+    return signing.signatures ? sign_documents(task, &signing, error)
+                              : error_memory(error, side->count * stride_bytes, "signatures");
 }
 
 /* ---- The join -------------------------------------------------------------------------------- */

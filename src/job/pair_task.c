@@ -88,6 +88,8 @@ void pair_task_free(struct pair_task *task) {
  * terms with frequencies, vectors, vocabulary; n-grams are nearly all distinct, and each has an
  * entry in the vocabulary. */
 static double memory_factor(const struct pair_task *task) {
+    if (task->projected) /* a term of the one language is several of the other */
+        return 5;
     return task->options.measure == COG_MEASURE_COSINE && task->terms.ngram == 1 ? 3 : 9;
 }
 
@@ -234,7 +236,7 @@ cog_status pair_task_join(struct pair_task *task, struct match_list *matches, co
     report_text(task->report, "method", pair_methods[task->options.method].name);
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = pair_methods[task->options.method].join(task, matches, error);
-    if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE)
+    if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
         status = join_short_rows(task, matches, error);
     report_number(task->report, "matches", (double)matches->count);
     report_stage(task->report, "joining", clock_seconds_since(start));

@@ -24,6 +24,7 @@ struct pair_task {
     struct set_collection sets[2];   /* Jaccard */
     uint8_t *short_rows[2];          /* cosine: 1 where a row is too short for weights */
     const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
+    bool projected;                  /* the vectors are given: documents of two languages */
     bool estimates;                  /* the matches carry estimates */
     bool has_distances;
 };

@@ -1,0 +1,97 @@
+"""Two made-up languages for the command-line tests: a table of words, documents of both that are translations
+of each other word by word, and the cosines of all pairs by plain loops.
+
+usage: two_languages.py write FOLDER       table.tsv, from.jsonl, to.jsonl, gold.tsv
+       two_languages.py brute FOLDER S     pairs with a cosine of S or more, in the order of pairs
+"""
+import collections
+import json
+import math
+import random
+import sys
+
+rng = random.Random(11)
+syllables = [c + v for c in "bcdfglmnprst" for v in "aeiou"]
+sources = ["".join(rng.choice(syllables) for _ in range(2)) + "x" for _ in range(600)]
+targets = ["q" + "".join(rng.choice(syllables) for _ in range(2)) for _ in range(700)]
+
+
+def table():
+    rows = {}
+    for word in sorted(set(sources)):
+        chosen = rng.sample(targets, 3)
+        rows[word] = list(zip(chosen, (0.625, 0.25, 0.125)))
+    return rows
+
+
+def documents(rows):
+    words, left, right = sorted(rows), [], []
+    for number in range(150):
+        topic = rng.sample(words, 40)
+        source = [rng.choice(topic) for _ in range(rng.randrange(20, 90))]
+        target = []
+        for word in source:
+            draw = rng.random()
+            target.append(rows[word][0 if draw < 0.7 else 1 if draw < 0.9 else 2][0])
+        name = [f"zz{number % 40}name"] * 2  # in no table: stands for itself
+        left.append(source + name)
+        right.append(target + name)
+    return left, right
+
+
+def vectors(bags, frequencies):
+    """BM25 with k1 1.2, b 0.75, unit length; bags are tf, or tf*."""
+    mean = sum(sum(bag.values()) for bag in bags) / len(bags)
+    result = []
+    for bag in bags:
+        length = sum(bag.values())
+        vector = {}
+        for term, tf in bag.items():
+            df = frequencies[term]
+            idf = math.log(1 + (max(len(bags) - df, 0) + 0.5) / (df + 0.5))
+            vector[term] = idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean))
+        norm = math.sqrt(sum(value * value for value in vector.values()))
+        result.append({term: value / norm for term, value in vector.items()})
+    return result
+
+
+def projected(rows, texts):
+    bags, frequencies = [], collections.Counter()
+    for text in texts:
+        bag = collections.Counter()
+        for word, count in collections.Counter(text).items():
+            for term, p in rows.get(word, [(word, 1)]):
+                bag[term] += p * count
+                frequencies[term] += p
+        bags.append(bag)
+    return vectors(bags, frequencies)
+
+
+def native(texts):
+    bags = [collections.Counter(text) for text in texts]
+    frequencies = collections.Counter(term for bag in bags for term in bag)
+    return vectors(bags, frequencies)
+
+
+rows = table()
+left, right = documents(rows)
+folder = sys.argv[2]
+if sys.argv[1] == "write":
+    with open(f"{folder}/table.tsv", "w") as file:
+        for word, entries in rows.items():
+            for term, p in entries:
+                print(word, term, p, sep="\t", file=file)
+    for name, texts, code in (("from", left, "vo"), ("to", right, "eo")):
+        with open(f"{folder}/{name}.jsonl", "w") as file:
+            for number, text in enumerate(texts):
+                print(json.dumps({"id": f"{name}{number}", "lang": code, "text": " ".join(text)}), file=file)
+    with open(f"{folder}/gold.tsv", "w") as file:
+        for number in range(len(left)):
+            print(f"from{number}\tto{number}", file=file)
+else:
+    a, b, threshold = projected(rows, left), native(right), float(sys.argv[3])
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            cosine = sum(value * y[term] for term, value in x.items() if term in y)
+            if cosine >= threshold:
+                print(f"from{i}\tto{j}\t{cosine:.6f}")
