@@ -64,7 +64,8 @@ static bool check_lexicon(const struct arguments *arguments, const struct pairs_
                                           "--lexicon is used");
         return true;
     }
-    if (taken->path_counts[1] == 0 || is_signature_file(taken->paths[0][0]))
+    if (taken->path_counts[1] == 0 ||
+        cog_is_signature_file(taken->input.format, taken->paths[0][0]))
         return usage_error(arguments, "a lexicon compares the documents of two languages: give the "
                                       "target language's with --against");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
