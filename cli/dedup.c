@@ -1,7 +1,8 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {OPTION_OUTPUT, OPTION_CLUSTERS, OPTION_REJECTS,
-                                             OPTION_KEEP,   OPTION_GROUPING, OPTION_COUNT};
+                                             OPTION_FORMAT, OPTION_KEEP,     OPTION_GROUPING,
+                                             OPTION_COUNT};
 static const option_set sets[] = {own_options,       pair_options, lsh_options,
                                   input_options,     term_options, weight_options,
                                   signature_options, run_options,  NULL};
@@ -15,9 +16,10 @@ struct dedup_arguments {
 
 static bool take_arguments(const struct arguments *arguments, struct dedup_arguments *taken) {
     cog_dedup_options_init(&taken->dedup);
-    taken->outputs =
-        (cog_dedup_outputs){arguments->values[OPTION_OUTPUT], arguments->values[OPTION_CLUSTERS],
-                            arguments->values[OPTION_REJECTS]};
+    taken->outputs = (cog_dedup_outputs){
+        arguments->values[OPTION_OUTPUT], arguments->values[OPTION_CLUSTERS],
+        arguments->values[OPTION_REJECTS],
+        (cog_output_format)choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV)};
     if (!take_input_options(arguments, &taken->input) ||
         !take_pairs_options(arguments, COG_MEASURE_JACCARD, &taken->dedup.pairs) ||
         !take_run_options(arguments, &taken->run))

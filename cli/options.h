@@ -16,7 +16,8 @@
       "use the term statistics of this file in place of the collection's own")                     \
     X(SAVE_STATISTICS, "save-statistics", 0, "FILE", NULL,                                         \
       "keep the collection's term statistics in this file")                                        \
-    X(FORMAT, "format", 0, "FORMAT", "tsv|jsonl", "format of the result (tsv)")                    \
+    X(FORMAT, "format", 0, "FORMAT", "tsv|jsonl|npy",                                              \
+      "format of the result, of dedup its clusters (tsv)")                                         \
     X(CLUSTERS, "clusters", 0, "FILE", NULL,                                                       \
       "write the clusters: cluster, id, representative, similarity, kept")                         \
     X(REJECTS, "rejects", 0, "FILE", NULL, "write bad records as they stand")                      \

@@ -290,7 +290,11 @@ COG_API const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row,
 /* Whether similarities are estimates of signatures and not true measures. */
 COG_API bool cog_pairs_are_estimates(const cog_pairs *pairs);
 
-typedef enum cog_output_format { COG_OUTPUT_TSV, COG_OUTPUT_JSONL } cog_output_format;
+typedef enum cog_output_format {
+    COG_OUTPUT_TSV,
+    COG_OUTPUT_JSONL,
+    COG_OUTPUT_NPY, /* a numpy array of records, with numbers of rows in place of ids */
+} cog_output_format;
 /* "-" is standard output; a file appears whole or not at all. */
 COG_API cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format,
                                    const char *path, cog_error *error);
@@ -309,8 +313,8 @@ COG_API cog_status cog_related_find(cog_documents *documents, const cog_related_
 /* ---- Signatures that exist already ----------------------------------------------------------- */
 
 typedef struct cog_signatures cog_signatures;
-/* Whether what lies at the path is taken for signatures: by the format, or by the file's name (.npy,
- * also compressed) where the format is COG_FORMAT_AUTO. */
+/* Whether what lies at the path is taken for signatures: by the format, or by the file's name
+ * (.npy, also compressed) where the format is COG_FORMAT_AUTO. */
 COG_API bool cog_is_signature_file(cog_format format, const char *path);
 /* A .npy file, uint8 [rows, bits / 8], plain or compressed; "-" is standard input. */
 COG_API cog_status cog_signatures_open(const char *path, cog_signatures **signatures,
@@ -357,8 +361,9 @@ typedef struct cog_cluster_member {
 
 typedef struct cog_dedup_outputs {
     const char *kept;     /* the records that stay, byte for byte, in input order; NULL: nowhere */
-    const char *clusters; /* TSV: cluster, id, representative, similarity, kept; NULL: nowhere */
+    const char *clusters; /* cluster, id, representative, similarity, kept; NULL: nowhere */
     const char *rejects;  /* bad records as they stand; NULL: nowhere */
+    cog_output_format clusters_format;
 } cog_dedup_outputs;
 COG_API cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
                              const cog_dedup_outputs *outputs, const cog_run_options *run,

@@ -6,10 +6,10 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "job/equal_documents.h"
-#include "job/escape.h"
 #include "job/kept_records.h"
 #include "job/pair_task.h"
 #include "job/report.h"
+#include "job/result_table.h"
 #include "match/clusters.h"
 
 struct cog_clusters {
@@ -191,36 +191,26 @@ static cog_status build_clusters(const struct dedup *dedup, cog_clusters *cluste
     return fits ? COG_OK : error_memory(error, rows * sizeof *clusters->members, "clusters");
 }
 
-static bool append_member(const cog_clusters *clusters, const cog_cluster_member *member,
-                          struct buffer *line) {
-    return buffer_printf(line, "%u\t", member->cluster) &&
-           escape_append(line, corpus_id(&clusters->corpus, member->row)) &&
-           buffer_append(line, "\t", 1) &&
-           escape_append(line, corpus_id(&clusters->corpus, member->representative)) &&
-           buffer_printf(line, "\t%.6f\t%d\n", member->similarity,
-                         member->row == member->representative);
+static void fill_member(const void *context, size_t index, struct result_cell *cells) {
+    const cog_clusters *clusters = context;
+    const cog_cluster_member *member = &clusters->members[index];
+    cells[0].number = member->cluster;
+    cells[1] = (struct result_cell){corpus_id(&clusters->corpus, member->row), member->row};
+    cells[2] = (struct result_cell){corpus_id(&clusters->corpus, member->representative),
+                                    member->representative};
+    cells[3].number = member->similarity;
+    cells[4].number = member->row == member->representative;
 }
 
-static cog_status write_clusters(const cog_clusters *clusters, bool estimates, const char *path,
-                                 cog_error *error) {
-    const char *header = estimates ? "cluster\tid\trepresentative\testimate\tkept\n"
-                                   : "cluster\tid\trepresentative\tsimilarity\tkept\n";
-    struct output *output = NULL;
-    struct buffer line = {0};
-    cog_status status = output_open(path, &output, error);
-    if (status == COG_OK)
-        status = output_write(output, header, strlen(header), error);
-    for (size_t i = 0; i < clusters->member_count && status == COG_OK; i++) {
-        buffer_reset(&line);
-        status = append_member(clusters, &clusters->members[i], &line)
-                     ? output_write(output, line.data, line.size, error)
-                     : error_memory(error, line.size, "a line of output");
-    }
-    if (status == COG_OK)
-        status = output_commit(output, error);
-    output_close(output);
-    buffer_free(&line);
-    return status;
+static cog_status write_clusters(const cog_clusters *clusters, bool estimates,
+                                 cog_output_format format, const char *path, cog_error *error) {
+    const struct result_column columns[] = {{"cluster", RESULT_NUMBER},
+                                            {"id", RESULT_ID},
+                                            {"representative", RESULT_ID},
+                                            {estimates ? "estimate" : "similarity", RESULT_REAL},
+                                            {"kept", RESULT_NUMBER}};
+    struct result_table table = {columns, 5, clusters->member_count, fill_member, clusters};
+    return result_table_write(&table, format, path, error);
 }
 
 static cog_status write_kept(const cog_clusters *clusters, cog_documents *documents,
@@ -293,7 +283,8 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
         dedup.task.corpora[0] = (struct corpus){0};
     }
     if (status == COG_OK && outputs->clusters)
-        status = write_clusters(clusters, dedup.task.estimates, outputs->clusters, error);
+        status = write_clusters(clusters, dedup.task.estimates, outputs->clusters_format,
+                                outputs->clusters, error);
     if (status == COG_OK && outputs->kept)
         status = write_kept(clusters, documents, outputs->kept, run, report, error);
     if (status == COG_OK) {

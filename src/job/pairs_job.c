@@ -6,12 +6,11 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "hamming/signatures.h"
-#include "job/escape.h"
 #include "job/pairs_handle.h"
 #include "job/recall_report.h"
 #include "job/report.h"
+#include "job/result_table.h"
 #include "job/signature_handle.h"
 #include "match/flat_join.h"
 #include "match/multisort_join.h"
@@ -82,80 +81,35 @@ bool cog_pairs_are_estimates(const cog_pairs *pairs) {
     return pairs->estimates;
 }
 
-/* Rows of a signature file are named by their numbers; text holds one such name. */
-static struct bytes_view row_name(const cog_pairs *pairs, int side, uint32_t row, char text[24]) {
-    if (pairs->has_ids)
-        return corpus_id(&pairs->corpora[pairs->sides == 2 ? side : 0], row);
-    int length = snprintf(text, 24, "%u", row);
-    return view_of(text, (size_t)length);
-}
-
 const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t *size) {
-    if (!pairs->has_ids) {
-        *size = 0;
-        return NULL;
-    }
-    struct bytes_view id = row_name(pairs, side, row, NULL);
+    struct bytes_view id = {NULL, 0};
+    if (pairs->has_ids)
+        id = corpus_id(&pairs->corpora[pairs->sides == 2 ? side : 0], row);
     *size = id.size;
     return id.data;
 }
 
-static bool append_tsv(const cog_pairs *pairs, const cog_pair *pair, struct buffer *line) {
-    char text[24];
-    bool fits = escape_append(line, row_name(pairs, 0, pair->a, text)) &&
-                buffer_append(line, "\t", 1) &&
-                escape_append(line, row_name(pairs, 1, pair->b, text)) &&
-                buffer_printf(line, "\t%.6f\t", pair->similarity);
-    return fits && (pair->distance < 0 ? buffer_append_text(line, "-\n")
-                                       : buffer_printf(line, "%d\n", pair->distance));
-}
-
-static bool append_jsonl(const cog_pairs *pairs, const cog_pair *pair, struct buffer *line) {
-    char text[24];
-    bool fits = buffer_append_text(line, "{\"a\": ") &&
-                json_append_string(line, row_name(pairs, 0, pair->a, text)) &&
-                buffer_append_text(line, ", \"b\": ") &&
-                json_append_string(line, row_name(pairs, 1, pair->b, text)) &&
-                buffer_printf(line, ", \"%s\": %.6f", pairs->estimates ? "estimate" : "similarity",
-                              pair->similarity);
-    if (fits && pair->distance >= 0)
-        fits = buffer_printf(line, ", \"distance\": %d", pair->distance);
-    return fits && buffer_append_text(line, "}\n");
-}
-
-static cog_status write_lines(const cog_pairs *pairs, cog_output_format format,
-                              struct output *output, cog_error *error) {
-    struct buffer line = {0};
-    cog_status status = COG_OK;
-    if (format == COG_OUTPUT_TSV) {
-        const char *header =
-            pairs->estimates ? "a\tb\testimate\tdistance\n" : "a\tb\tsimilarity\tdistance\n";
-        status = output_write(output, header, strlen(header), error);
+static void fill_pair(const void *context, size_t index, struct result_cell *cells) {
+    const cog_pairs *pairs = context;
+    cog_pair pair = cog_pairs_get(pairs, index);
+    const uint32_t rows[2] = {pair.a, pair.b};
+    for (int side = 0; side < 2; side++) {
+        cells[side].number = rows[side];
+        cells[side].text.data = cog_pairs_id(pairs, side, rows[side], &cells[side].text.size);
     }
-    for (size_t i = 0; i < pairs->matches.count && status == COG_OK; i++) {
-        cog_pair pair = cog_pairs_get(pairs, i);
-        buffer_reset(&line);
-        bool fits = format == COG_OUTPUT_TSV ? append_tsv(pairs, &pair, &line)
-                                             : append_jsonl(pairs, &pair, &line);
-        status = fits ? output_write(output, line.data, line.size, error)
-                      : error_memory(error, line.size, "a line of output");
-        if (output_is_broken(output))
-            break;
-    }
-    buffer_free(&line);
-    return status;
+    cells[2].number = pair.similarity;
+    cells[3].number = pair.distance;
 }
 
 cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, const char *path,
                            cog_error *error) {
-    struct output *output = NULL;
-    cog_status status = output_open(path, &output, error);
-    if (status == COG_OK)
-        status = write_lines(pairs, format, output, error);
-    if (status == COG_OK)
-        status = output_commit(output, error);
-    output_close(output);
-    return status;
+    const struct result_column columns[] = {
+        {"a", RESULT_ID},
+        {"b", RESULT_ID},
+        {pairs->estimates ? "estimate" : "similarity", RESULT_REAL},
+        {"distance", RESULT_DISTANCE}};
+    struct result_table table = {columns, 4, pairs->matches.count, fill_pair, pairs};
+    return result_table_write(&table, format, path, error);
 }
 
 /* ---- Signatures ------------------------------------------------------------------------------ */

@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/threads.h"
 #include "job/corpus_sign.h"
-#include "job/escape.h"
 #include "job/index_job.h"
 #include "job/report.h"
+#include "job/result_table.h"
 #include "job/search_task.h"
 #include "job/signature_handle.h"
 
@@ -204,70 +203,28 @@ const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size
     return id.data;
 }
 
-/* An id, or the number where there is none; text holds the number. */
-static struct bytes_view name_of(const char *id, size_t size, uint32_t number, char text[16]) {
-    if (id)
-        return view_of(id, size);
-    int length = snprintf(text, 16, "%u", number);
-    return view_of(text, (size_t)length);
-}
-
-static bool append_hit(const cog_hits *hits, const cog_hit *hit, cog_output_format format,
-                       struct buffer *line) {
-    char query_text[16], row_text[16];
-    size_t query_size, row_size;
-    const char *query_id = cog_hits_query_id(hits, hit->query, &query_size);
-    const char *row_id = cog_index_id(hits->index, hit->row, &row_size);
-    struct bytes_view query = name_of(query_id, query_size, hit->query, query_text);
-    struct bytes_view row = name_of(row_id, row_size, hit->row, row_text);
-    if (format == COG_OUTPUT_TSV) {
-        bool fits = escape_append(line, query) && buffer_printf(line, "\t%u\t", hit->rank) &&
-                    escape_append(line, row) && buffer_printf(line, "\t%.6f\t", hit->similarity);
-        return fits && (hit->distance < 0 ? buffer_append_text(line, "-\n")
-                                          : buffer_printf(line, "%d\n", hit->distance));
-    }
-    bool fits = buffer_append_text(line, "{\"query\": ") && json_append_string(line, query) &&
-                buffer_printf(line, ", \"rank\": %u, \"id\": ", hit->rank) &&
-                json_append_string(line, row) &&
-                buffer_printf(line, ", \"%s\": %.6f", hits->estimates ? "estimate" : "similarity",
-                              hit->similarity);
-    if (fits && hit->distance >= 0)
-        fits = buffer_printf(line, ", \"distance\": %d", hit->distance);
-    return fits && buffer_append_text(line, "}\n");
-}
-
-static cog_status write_lines(const cog_hits *hits, cog_output_format format, struct output *output,
-                              cog_error *error) {
-    struct buffer line = {0};
-    cog_status status = COG_OK;
-    if (format == COG_OUTPUT_TSV) {
-        const char *header = hits->estimates ? "query\trank\tid\testimate\tdistance\n"
-                                             : "query\trank\tid\tsimilarity\tdistance\n";
-        status = output_write(output, header, strlen(header), error);
-    }
-    for (size_t i = 0; i < cog_hits_count(hits) && status == COG_OK; i++) {
-        cog_hit hit = cog_hits_get(hits, i);
-        buffer_reset(&line);
-        status = append_hit(hits, &hit, format, &line)
-                     ? output_write(output, line.data, line.size, error)
-                     : error_memory(error, line.size, "a line of output");
-        if (output_is_broken(output))
-            break;
-    }
-    buffer_free(&line);
-    return status;
+static void fill_hit(const void *context, size_t index, struct result_cell *cells) {
+    const cog_hits *hits = context;
+    cog_hit hit = cog_hits_get(hits, index);
+    cells[0].number = hit.query;
+    cells[0].text.data = cog_hits_query_id(hits, hit.query, &cells[0].text.size);
+    cells[1].number = hit.rank;
+    cells[2].number = hit.row;
+    cells[2].text.data = cog_index_id(hits->index, hit.row, &cells[2].text.size);
+    cells[3].number = hit.similarity;
+    cells[4].number = hit.distance;
 }
 
 cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const char *path,
                           cog_error *error) {
-    struct output *output = NULL;
-    cog_status status = output_open(path, &output, error);
-    if (status == COG_OK)
-        status = write_lines(hits, format, output, error);
-    if (status == COG_OK)
-        status = output_commit(output, error);
-    output_close(output);
-    return status;
+    const struct result_column columns[] = {
+        {"query", RESULT_ID},
+        {"rank", RESULT_NUMBER},
+        {"id", RESULT_ID},
+        {hits->estimates ? "estimate" : "similarity", RESULT_REAL},
+        {"distance", RESULT_DISTANCE}};
+    struct result_table table = {columns, 5, cog_hits_count(hits), fill_hit, hits};
+    return result_table_write(&table, format, path, error);
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */
