@@ -18,10 +18,14 @@ struct hamming_hit {
 };
 
 struct hamming_comparison {
-    const uint8_t *queries, *rows; /* panels, aligned to 64 bytes */
+    const uint8_t *queries; /* a panel, aligned to 64 bytes */
+    const uint8_t *rows;    /* panels one after the other, all but the last full */
     size_t words;
     size_t query_count, row_count;
     const uint16_t *limits; /* the largest distance wanted of each query */
+    /* A band: query q wants rows [begins[q], ends[q]) only, and neither ever falls. NULL: all want
+     * all. */
+    const uint32_t *begins, *ends;
 };
 
 struct hamming_tile {
@@ -37,7 +41,7 @@ struct hamming_tile {
                             uint8_t *panel);
     void (*prepare_rows)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                          uint8_t *panel);
-    /* Returns the number of hits, in no particular order; hits holds TILE_QUERIES * TILE_ROWS. */
+    /* Returns the number of hits, in no particular order; hits holds one for each query and row. */
     size_t (*compare)(const struct hamming_comparison *comparison, struct hamming_hit *hits);
 };
 

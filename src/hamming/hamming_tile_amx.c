@@ -1,7 +1,6 @@
-/* The matrix unit (AMX): a bit becomes a byte, 0 or -1 in rows and +1 or -1 in queries, and the
- * distance is the query's number of ones plus a dot product: a differing bit of the row adds 1
- * where the query has 0, an agreeing one takes 1 back. One instruction sums 64 bits of 16 x 16
- * pairs. */
+/* The matrix unit (AMX): a bit becomes a byte, +1 or -1 in queries and the other way round in rows,
+ * so that the dot product is the number of differing bits minus that of agreeing ones. One
+ * instruction sums 64 bits of 16 x 16 pairs. */
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
@@ -26,55 +25,87 @@ bool hamming_tile_amx_available(void) {
     return syscall(SYS_arch_prctl, REQUEST_STATE_PERMISSION, TILE_STATE) == 0;
 }
 
-/* The ones among the first w words of each query, then the tiles. */
-static size_t prefix_bytes(size_t words) {
-    return (words + 1) * TILE_QUERIES * sizeof(int32_t);
-}
-
 static size_t queries_bytes(size_t words) {
-    return prefix_bytes(words) + TILE_QUERIES * words * 64;
+    return TILE_QUERIES * words * 64;
 }
 
 static size_t rows_bytes(size_t words) {
     return BLOCK * words * 64;
 }
 
+/* ---- Panels ---------------------------------------------------------------------------------- */
+
+typedef uint64_t word_masks[SIDE];
+
+/* The words of 16 queries, missing ones zero: [word][query]. */
+static void collect_words(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
+                          word_masks *collected) {
+    if (count < SIDE)
+        memset(collected, 0, words * sizeof *collected);
+    for (size_t i = 0; i < count; i++)
+        for (size_t w = 0; w < words; w++)
+            memcpy(&collected[w][i], rows + i * stride_bytes + w * 8, 8);
+}
+
+/* The same word of 16 queries becomes 16 masks: mask k has nibble k of each query. Bytes are
+ * brought together first, then the inner two nibbles of each pair of bytes change places. */
+static void transpose_nibbles(word_masks *collected, size_t words) {
+    uint8_t by_byte[64], by_nibble[64];
+    for (int i = 0; i < 64; i++) {
+        by_byte[i] = (uint8_t)(i % SIDE * 8 + i / SIDE); /* byte i / 16 of query i % 16 */
+        by_nibble[i] = (uint8_t)(i / SIDE * SIDE + i % SIDE / 8 + i % 8 * 2);
+    }
+    const __m512i bytes = _mm512_loadu_si512(by_byte), nibbles = _mm512_loadu_si512(by_nibble);
+    for (size_t w = 0; w < words; w++) {
+        const __m512i first = _mm512_loadu_si512(collected[w]);
+        const __m512i second = _mm512_loadu_si512(collected[w] + 8);
+        for (int half = 0; half < 2; half++) {
+            __m512i from = _mm512_add_epi8(bytes, _mm512_set1_epi8((char)(4 * half)));
+            __m512i x = _mm512_permutex2var_epi8(first, from, second);
+            __m512i outer = _mm512_and_si512(x, _mm512_set1_epi16((short)0xf00f));
+            __m512i down = _mm512_and_si512(_mm512_srli_epi16(x, 4), _mm512_set1_epi16(0x00f0));
+            __m512i up = _mm512_and_si512(_mm512_slli_epi16(x, 4), _mm512_set1_epi16(0x0f00));
+            x = _mm512_or_si512(outer, _mm512_or_si512(down, up));
+            _mm512_storeu_si512(collected[w] + 8 * half, _mm512_permutexvar_epi8(nibbles, x));
+        }
+    }
+}
+
 /* Tiles [16 queries][word]: the second factor, in which line l of a tile holds bytes 4l to 4l+3 of
  * each. */
 static void prepare_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                             uint8_t *panel) {
-    memset(panel, 0, queries_bytes(words));
-    int32_t(*ones)[TILE_QUERIES] = (int32_t(*)[TILE_QUERIES])(void *)panel;
-    uint8_t *tiles = panel + prefix_bytes(words);
-    for (size_t i = 0; i < count; i++) {
-        uint8_t *to = tiles + i / SIDE * words * TILE_BYTES + i % SIDE * 4;
-        for (size_t w = 0; w < words; w++) {
-            uint64_t word;
-            memcpy(&word, rows + i * stride_bytes + w * 8, 8);
-            ones[w + 1][i] = ones[w][i] + __builtin_popcountll(word);
-            __m512i signs = _mm512_mask_blend_epi8(word, _mm512_set1_epi8(-1), _mm512_set1_epi8(1));
-            uint32_t lines[SIDE];
-            _mm512_storeu_si512(lines, signs);
+    const __m512i one = _mm512_set1_epi8(1), minus_one = _mm512_set1_epi8(-1);
+    word_masks masks[HAMMING_MAX_BITS / 64];
+    for (size_t i = 0; i < count; i += SIDE) {
+        collect_words(rows + i * stride_bytes, stride_bytes, words,
+                      count - i < SIDE ? count - i : SIDE, masks);
+        transpose_nibbles(masks, words);
+        for (size_t w = 0; w < words; w++, panel += TILE_BYTES)
             for (size_t line = 0; line < SIDE; line++)
-                memcpy(to + w * TILE_BYTES + line * 64, &lines[line], 4);
-        }
+                _mm512_store_si512(panel + line * 64,
+                                   _mm512_mask_blend_epi8(masks[w][line], minus_one, one));
     }
 }
 
 /* Tiles [16 rows][word]: the first factor, a line for each row. */
 static void prepare_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                          uint8_t *panel) {
-    if (count < BLOCK)
-        memset(panel, 0, rows_bytes(words));
-    for (size_t i = 0; i < count; i++) {
-        uint8_t *to = panel + i / SIDE * words * TILE_BYTES + i % SIDE * 64;
-        for (size_t w = 0; w < words; w++) {
-            uint64_t word;
-            memcpy(&word, rows + i * stride_bytes + w * 8, 8);
-            _mm512_store_si512(to + w * TILE_BYTES, _mm512_movm_epi8(word));
-        }
+    const __m512i one = _mm512_set1_epi8(1), minus_one = _mm512_set1_epi8(-1);
+    if (count % SIDE)
+        memset(panel + count / SIDE * SIDE * words * 64, 0, words * TILE_BYTES);
+    for (size_t first = 0; first < count; first += SIDE) {
+        size_t size = count - first < SIDE ? count - first : SIDE;
+        for (size_t w = 0; w < words; w++, panel += TILE_BYTES)
+            for (size_t i = 0; i < size; i++) {
+                uint64_t word;
+                memcpy(&word, rows + (first + i) * stride_bytes + w * 8, 8);
+                _mm512_store_si512(panel + i * 64, _mm512_mask_blend_epi8(word, one, minus_one));
+            }
     }
 }
+
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 static void configure(void) {
     struct {
@@ -89,16 +120,29 @@ static void configure(void) {
     _tile_loadconfig(&configuration);
 }
 
-/* Registers 0 to 3 += rows (4, 5) x queries (6, 7) over words [begin, end). The rows stay in the
- * first-level cache while queries stream past them. */
-static inline void multiply(const uint8_t *rows, const uint8_t *queries, size_t words, size_t begin,
-                            size_t end) {
+/* What is compared at once. */
+struct block {
+    const struct hamming_comparison *comparison;
+    size_t first_row, first_query;
+    const int32_t *early_bounds, *bounds; /* of all queries: the greatest sums within the limits */
+    size_t early_words;
+};
+
+struct sums {
+    int32_t of[BLOCK][BLOCK]; /* [row][query] */
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Registers 0 to 3 += rows (4, 5) x queries (6, 7). */
+INLINE void multiply_four(const uint8_t *rows, const uint8_t *queries, size_t words, size_t begin,
+                          size_t end) {
     const size_t other = words * TILE_BYTES;
     for (size_t at = begin * TILE_BYTES; at < end * TILE_BYTES; at += TILE_BYTES) {
         _tile_loadd(4, rows + at, 64);
-        _tile_stream_loadd(6, queries + at, 64);
+        _tile_loadd(6, queries + at, 64);
         _tile_dpbssd(0, 4, 6);
-        _tile_stream_loadd(7, queries + other + at, 64);
+        _tile_loadd(7, queries + other + at, 64);
         _tile_dpbssd(1, 4, 7);
         _tile_loadd(5, rows + other + at, 64);
         _tile_dpbssd(2, 5, 6);
@@ -106,53 +150,143 @@ static inline void multiply(const uint8_t *rows, const uint8_t *queries, size_t 
     }
 }
 
-struct sums {
-    int32_t of[BLOCK][BLOCK]; /* [row][query] */
-};
+/* One tile of rows with one of queries: words take turns among the four sums, because an
+ * instruction waits for the last one with the same sum. */
+INLINE void multiply_one(const uint8_t *rows, const uint8_t *queries, size_t begin, size_t end) {
+    size_t at = begin * TILE_BYTES;
+    for (size_t w = begin; w < end; w++, at += TILE_BYTES) {
+        _tile_loadd(4, rows + at, 64);
+        _tile_loadd(6, queries + at, 64);
+        switch (w % 4) {
+        case 0:
+            _tile_dpbssd(0, 4, 6);
+            break;
+        case 1:
+            _tile_dpbssd(1, 4, 6);
+            break;
+        case 2:
+            _tile_dpbssd(2, 4, 6);
+            break;
+        default:
+            _tile_dpbssd(3, 4, 6);
+        }
+    }
+}
 
-static inline void store_sums(struct sums *sums) {
+INLINE void multiply(const struct block *block, size_t begin, size_t end, int tiles) {
+    const size_t words = block->comparison->words;
+    const uint8_t *rows = block->comparison->rows + block->first_row * words * 64;
+    const uint8_t *queries = block->comparison->queries + block->first_query * words * 64;
+    if (tiles == 4)
+        multiply_four(rows, queries, words, begin, end);
+    else
+        multiply_one(rows, queries, begin, end);
+}
+
+/* tiles == 1: all sums belong to the first quarter. */
+INLINE void store_sums(struct sums *sums, int tiles) {
     _tile_stored(0, &sums->of[0][0], sizeof sums->of[0]);
     _tile_stored(1, &sums->of[0][SIDE], sizeof sums->of[0]);
     _tile_stored(2, &sums->of[SIDE][0], sizeof sums->of[0]);
     _tile_stored(3, &sums->of[SIDE][SIDE], sizeof sums->of[0]);
+    for (int i = 0; i < SIDE && tiles == 1; i++) {
+        __m512i first = _mm512_add_epi32(_mm512_load_si512(&sums->of[i][0]),
+                                         _mm512_load_si512(&sums->of[i][SIDE]));
+        __m512i second = _mm512_add_epi32(_mm512_load_si512(&sums->of[SIDE + i][0]),
+                                          _mm512_load_si512(&sums->of[SIDE + i][SIDE]));
+        _mm512_store_si512(&sums->of[i][0], _mm512_add_epi32(first, second));
+    }
+}
+
+/* Bit q is set when query q is within its bound in this row of sums. */
+INLINE uint32_t queries_within(const int32_t *line, const int32_t *bounds, int tiles) {
+    uint32_t within = _mm512_cmple_epi32_mask(_mm512_load_si512(line), _mm512_loadu_si512(bounds));
+    if (tiles == 4)
+        within |= (uint32_t)_mm512_cmple_epi32_mask(_mm512_load_si512(line + SIDE),
+                                                    _mm512_loadu_si512(bounds + SIDE))
+                  << SIDE;
+    return within;
+}
+
+INLINE bool any_within(const struct sums *sums, const int32_t *bounds, int tiles) {
+    const int side = tiles == 4 ? BLOCK : SIDE;
+    bool within = false;
+    for (int q = 0; q < side; q += SIDE) {
+        __m512i least = _mm512_load_si512(&sums->of[0][q]);
+        for (int row = 1; row < side; row++)
+            least = _mm512_min_epi32(least, _mm512_load_si512(&sums->of[row][q]));
+        within |= _mm512_cmple_epi32_mask(least, _mm512_loadu_si512(bounds + q)) != 0;
+    }
+    return within;
+}
+
+INLINE size_t list_hits(const struct block *block, const struct sums *sums, int tiles,
+                        struct hamming_hit *hits) {
+    const struct hamming_comparison *comparison = block->comparison;
+    const int32_t bits = (int32_t)comparison->words * 64;
+    const size_t side = tiles == 4 ? BLOCK : SIDE;
+    size_t found = 0, left = comparison->row_count - block->first_row;
+    for (size_t i = 0; i < side && i < left; i++) {
+        const int32_t *line = sums->of[i];
+        uint32_t within = queries_within(line, block->bounds + block->first_query, tiles);
+        for (; within; within &= within - 1) {
+            size_t lane = (size_t)__builtin_ctz(within);
+            size_t query = block->first_query + lane, row = block->first_row + i;
+            if (!comparison_wants(comparison, query, query, row, row + 1))
+                continue;
+            hits[found++] = (struct hamming_hit){(uint32_t)((line[lane] + bits) / 2),
+                                                 (uint16_t)query, (uint16_t)row};
+        }
+    }
+    return found;
+}
+
+/* 2 x 2 tiles, or one. */
+INLINE size_t compare_tiles(const struct block *block, int tiles, struct hamming_hit *hits) {
+    struct sums sums __attribute__((aligned(64)));
+    const size_t words = block->comparison->words, early = block->early_words;
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    multiply(block, 0, early, tiles);
+    store_sums(&sums, tiles);
+    if (!any_within(&sums, block->early_bounds + block->first_query, tiles))
+        return 0;
+    if (early < words) {
+        multiply(block, early, words, tiles);
+        store_sums(&sums, tiles);
+    }
+    return list_hits(block, &sums, tiles, hits);
+}
+
+/* At the edges of a band often only one of the four tiles is wanted. */
+static size_t compare_block(struct block block, struct hamming_hit *hits) {
+    const struct hamming_comparison *comparison = block.comparison;
+    size_t wanted = 0, row = 0, query = 0;
+    for (size_t r = block.first_row; r < block.first_row + BLOCK; r += SIDE)
+        for (size_t q = block.first_query; q < block.first_query + BLOCK; q += SIDE)
+            if (r < comparison->row_count && q < comparison->query_count &&
+                comparison_wants(comparison, q, q + SIDE - 1, r, r + SIDE)) {
+                wanted++;
+                row = r;
+                query = q;
+            }
+    if (wanted > 1)
+        return compare_tiles(&block, 4, hits);
+    block.first_row = row;
+    block.first_query = query;
+    return wanted ? compare_tiles(&block, 1, hits) : 0;
 }
 
 /* The greatest sum that keeps each query within its limit after `words`; none for missing queries.
  */
 static void find_bounds(const struct hamming_comparison *comparison, size_t words,
                         int32_t bounds[TILE_QUERIES]) {
-    const int32_t *ones = (const int32_t *)(const void *)comparison->queries + words * TILE_QUERIES;
-    for (size_t q = 0; q < TILE_QUERIES; q++)
-        bounds[q] = q < comparison->query_count ? comparison->limits[q] - ones[q] : INT32_MIN;
-}
-
-static inline bool any_within(const struct sums *sums, const int32_t *bounds) {
-    const __m512i first = _mm512_loadu_si512(bounds), second = _mm512_loadu_si512(bounds + SIDE);
-    uint32_t within = 0;
-    for (size_t row = 0; row < BLOCK; row++) {
-        const int32_t *line = sums->of[row];
-        within |= _mm512_cmple_epi32_mask(_mm512_load_si512(line), first);
-        within |= _mm512_cmple_epi32_mask(_mm512_load_si512(line + SIDE), second);
-    }
-    return within != 0;
-}
-
-static size_t list_hits(const struct sums *sums, const struct hamming_comparison *comparison,
-                        const int32_t *bounds, size_t first_query, struct hamming_hit *hits) {
-    const __m512i first = _mm512_loadu_si512(bounds), second = _mm512_loadu_si512(bounds + SIDE);
-    size_t found = 0;
-    for (size_t row = 0; row < comparison->row_count; row++) {
-        const int32_t *line = sums->of[row];
-        uint32_t within = _mm512_cmple_epi32_mask(_mm512_load_si512(line), first);
-        within |= (uint32_t)_mm512_cmple_epi32_mask(_mm512_load_si512(line + SIDE), second) << SIDE;
-        for (; within; within &= within - 1) {
-            size_t lane = (size_t)__builtin_ctz(within), query = first_query + lane;
-            int32_t below = bounds[lane] - line[lane];
-            hits[found++] = (struct hamming_hit){(uint32_t)(comparison->limits[query] - below),
-                                                 (uint16_t)query, (uint16_t)row};
-        }
-    }
-    return found;
+    size_t end = (comparison->query_count + BLOCK - 1) / BLOCK * BLOCK;
+    for (size_t q = 0; q < end; q++)
+        bounds[q] = q < comparison->query_count ? 2 * comparison->limits[q] - (int32_t)words * 64
+                                                : INT32_MIN;
 }
 
 static size_t compare(const struct hamming_comparison *comparison, struct hamming_hit *hits) {
@@ -161,25 +295,16 @@ static size_t compare(const struct hamming_comparison *comparison, struct hammin
     int32_t early_bounds[TILE_QUERIES], bounds[TILE_QUERIES];
     find_bounds(comparison, early, early_bounds);
     find_bounds(comparison, words, bounds);
+    struct block block = {.comparison = comparison,
+                          .early_bounds = early_bounds,
+                          .bounds = bounds,
+                          .early_words = early};
     size_t found = 0;
-    struct sums sums __attribute__((aligned(64)));
     configure();
-    for (size_t query = 0; query < comparison->query_count; query += BLOCK) {
-        const uint8_t *queries = comparison->queries + prefix_bytes(words) + query * words * 64;
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
-        multiply(comparison->rows, queries, words, 0, early);
-        store_sums(&sums);
-        if (!any_within(&sums, early_bounds + query))
-            continue;
-        if (early < words) {
-            multiply(comparison->rows, queries, words, early, words);
-            store_sums(&sums);
-        }
-        found += list_hits(&sums, comparison, bounds + query, query, hits + found);
-    }
+    for (block.first_row = 0; block.first_row < comparison->row_count; block.first_row += BLOCK)
+        for (block.first_query = 0; block.first_query < comparison->query_count;
+             block.first_query += BLOCK)
+            found += compare_block(block, hits + found);
     _tile_release();
     return found;
 }

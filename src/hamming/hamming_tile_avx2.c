@@ -38,8 +38,10 @@ static size_t rows_bytes(size_t words) {
 /* For four queries after another: each nibble of each as the offset of its table. */
 static void prepare_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                             uint8_t *panel) {
-    memset(panel, 0, queries_bytes(words));
     uint16_t *offsets = (uint16_t *)(void *)panel;
+    if (count % QUERIES_AT_ONCE)
+        memset(offsets + count / QUERIES_AT_ONCE * QUERIES_AT_ONCE * words * WORD_NIBBLES, 0,
+               QUERIES_AT_ONCE * words * WORD_NIBBLES * sizeof *offsets);
     for (size_t i = 0; i < count; i++) {
         uint16_t *to = offsets + i / QUERIES_AT_ONCE * QUERIES_AT_ONCE * words * WORD_NIBBLES +
                        i % QUERIES_AT_ONCE;
@@ -157,9 +159,10 @@ static inline bool any_within(const struct sums *sums, const uint16_t *limits) {
 }
 
 static size_t list_hits(const struct sums *sums, const struct hamming_comparison *comparison,
-                        const uint16_t *limits, size_t query, struct hamming_hit *hits) {
+                        const uint16_t *limits, size_t query, size_t first_row,
+                        struct hamming_hit *hits) {
     size_t found = 0;
-    const size_t rows = comparison->row_count;
+    const size_t rows = comparison->row_count - first_row;
     const uint64_t present = rows < 64 ? (UINT64_C(1) << rows) - 1 : UINT64_MAX;
     for (int q = 0; q < QUERIES_AT_ONCE && query + (size_t)q < comparison->query_count; q++) {
         uint64_t within = rows_within(sums, q, limits[q]) & present;
@@ -167,32 +170,44 @@ static size_t list_hits(const struct sums *sums, const struct hamming_comparison
         if (within)
             memcpy(distances, sums->of[q], sizeof distances);
         for (; within; within &= within - 1) {
-            unsigned row = (unsigned)__builtin_ctzll(within);
-            hits[found++] = (struct hamming_hit){distances[row / 32][row % 2][row % 32 / 2],
-                                                 (uint16_t)(query + (size_t)q), (uint16_t)row};
+            unsigned lane = (unsigned)__builtin_ctzll(within);
+            size_t row = first_row + lane, found_query = query + (size_t)q;
+            if (!comparison_wants(comparison, found_query, found_query, row, row + 1))
+                continue;
+            hits[found++] = (struct hamming_hit){distances[lane / 32][lane % 2][lane % 32 / 2],
+                                                 (uint16_t)found_query, (uint16_t)row};
         }
     }
     return found;
 }
 
-static size_t compare(const struct hamming_comparison *comparison, struct hamming_hit *hits) {
+/* One panel of rows with four queries. */
+static size_t compare_four(const struct hamming_comparison *comparison, size_t query, size_t row,
+                           size_t early, struct hamming_hit *hits) {
     const size_t words = comparison->words;
-    const size_t early = abandon_words(words, comparison_limit(comparison));
+    const uint16_t *offsets =
+        (const uint16_t *)(const void *)comparison->queries + query * words * WORD_NIBBLES;
+    const uint8_t *rows = comparison->rows + row * words * WORD_NIBBLES;
+    uint16_t limits[QUERIES_AT_ONCE] = {0};
+    for (size_t q = 0; q < QUERIES_AT_ONCE && query + q < comparison->query_count; q++)
+        limits[q] = comparison->limits[query + q];
+    struct sums sums;
+    memset(&sums, 0, sizeof sums);
+    add_words(&sums, offsets, rows, 0, early);
+    if (!any_within(&sums, limits))
+        return 0;
+    add_words(&sums, offsets, rows, early, words);
+    return list_hits(&sums, comparison, limits, query, row, hits);
+}
+
+static size_t compare(const struct hamming_comparison *comparison, struct hamming_hit *hits) {
+    const size_t early = abandon_words(comparison->words, comparison_limit(comparison));
     size_t found = 0;
-    for (size_t query = 0; query < comparison->query_count; query += QUERIES_AT_ONCE) {
-        const uint16_t *offsets =
-            (const uint16_t *)(const void *)comparison->queries + query * words * WORD_NIBBLES;
-        uint16_t limits[QUERIES_AT_ONCE] = {0};
-        for (size_t q = 0; q < QUERIES_AT_ONCE && query + q < comparison->query_count; q++)
-            limits[q] = comparison->limits[query + q];
-        struct sums sums;
-        memset(&sums, 0, sizeof sums);
-        add_words(&sums, offsets, comparison->rows, 0, early);
-        if (!any_within(&sums, limits))
-            continue;
-        add_words(&sums, offsets, comparison->rows, early, words);
-        found += list_hits(&sums, comparison, limits, query, hits + found);
-    }
+    for (size_t row = 0; row < comparison->row_count; row += TILE_ROWS)
+        for (size_t query = 0; query < comparison->query_count; query += QUERIES_AT_ONCE)
+            if (comparison_wants(comparison, query, query + QUERIES_AT_ONCE - 1, row,
+                                 row + TILE_ROWS))
+                found += compare_four(comparison, query, row, early, hits + found);
     return found;
 }
 

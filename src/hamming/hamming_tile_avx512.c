@@ -15,10 +15,11 @@ static size_t rows_bytes(size_t words) {
     return TILE_ROWS * words * 8;
 }
 
-/* Plain rows; missing ones are zero. */
+/* Plain rows; those missing to a multiple of QUERIES_AT_ONCE are zero. */
 static void prepare_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                             uint8_t *panel) {
-    memset(panel, 0, queries_bytes(words));
+    size_t missing = (QUERIES_AT_ONCE - count % QUERIES_AT_ONCE) % QUERIES_AT_ONCE;
+    memset(panel + count * words * 8, 0, missing * words * 8);
     for (size_t i = 0; i < count; i++)
         memcpy(panel + i * words * 8, rows + i * stride_bytes, words * 8);
 }
@@ -87,9 +88,11 @@ static size_t list_hits(const struct sums *sums, const struct hamming_comparison
         _mm512_storeu_si512(distances + LANES, sums->of[q][1]);
         for (; within; within &= within - 1) {
             int lane = __builtin_ctz(within);
-            hits[found++] =
-                (struct hamming_hit){(uint32_t)distances[lane], (uint16_t)(query + (size_t)q),
-                                     (uint16_t)(row + (size_t)lane)};
+            size_t found_row = row + (size_t)lane, found_query = query + (size_t)q;
+            if (!comparison_wants(comparison, found_query, found_query, found_row, found_row + 1))
+                continue;
+            hits[found++] = (struct hamming_hit){(uint32_t)distances[lane], (uint16_t)found_query,
+                                                 (uint16_t)found_row};
         }
     }
     return found;
@@ -103,6 +106,9 @@ static size_t compare(const struct hamming_comparison *comparison, struct hammin
         const uint8_t *strip = comparison->rows + row * words * 8;
         for (size_t query = 0; query < comparison->query_count; query += QUERIES_AT_ONCE) {
             const uint8_t *queries = comparison->queries + query * words * 8;
+            if (!comparison_wants(comparison, query, query + QUERIES_AT_ONCE - 1, row,
+                                  row + STRIP_ROWS))
+                continue;
             uint16_t limits[QUERIES_AT_ONCE] = {0};
             for (size_t q = 0; q < QUERIES_AT_ONCE && query + q < comparison->query_count; q++)
                 limits[q] = comparison->limits[query + q];

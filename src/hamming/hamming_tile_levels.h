@@ -24,6 +24,27 @@ static inline uint32_t comparison_limit(const struct hamming_comparison *compari
     return limit;
 }
 
+static inline size_t comparison_row_begin(const struct hamming_comparison *comparison,
+                                          size_t query) {
+    return comparison->begins ? comparison->begins[query] : 0;
+}
+
+static inline size_t comparison_row_end(const struct hamming_comparison *comparison, size_t query) {
+    return comparison->ends && comparison->ends[query] < comparison->row_count
+               ? comparison->ends[query]
+               : comparison->row_count;
+}
+
+/* Whether a query of [first_query, last_query] wants a row of [row, row_end). */
+static inline bool comparison_wants(const struct hamming_comparison *comparison, size_t first_query,
+                                    size_t last_query, size_t row, size_t row_end) {
+    if (!comparison->begins)
+        return true;
+    if (last_query >= comparison->query_count)
+        last_query = comparison->query_count - 1;
+    return comparison->begins[first_query] < row_end && comparison->ends[last_query] > row;
+}
+
 /* After how many words an unrelated pair (each bit differs with probability 1/2) is above the limit
  * by four standard deviations: there a look at the partial distances pays. `words` when it never
  * does. */

@@ -24,7 +24,8 @@ compare_words(const struct hamming_comparison *comparison, size_t words, size_t 
     for (size_t query = 0; query < comparison->query_count; query++) {
         const uint8_t *a = comparison->queries + query * words * 8;
         uint32_t limit = comparison->limits[query];
-        for (size_t row = 0; row < comparison->row_count; row++) {
+        const size_t row_end = comparison_row_end(comparison, query);
+        for (size_t row = comparison_row_begin(comparison, query); row < row_end; row++) {
             const uint8_t *b = comparison->rows + row * words * 8;
             uint32_t distance = row_distance(a, b, early);
             if (distance > limit)

@@ -5,37 +5,56 @@
 #include "base/memory.h"
 
 enum {
-    BLOCK_SHARE = 2,    /* larger blocks than an exhaustive join has: rows pass by less often */
-    NARROW_WINDOW = 64, /* too little of a tile would be inside the band */
-    PREFETCH_ROWS = 8,  /* rows between a prefetch and its copy */
+    BLOCK_QUERIES = 32,
+    ROWS_AT_ONCE = 256,            /* that a block meets in one comparison */
+    RING_CACHE_BYTES = 1200 << 10, /* of prepared rows: most of a second-level cache */
+    RING_PANELS_MIN = 8,
+    NARROW_WINDOW = 96, /* too little of a tile would be inside the band */
+    PREFETCH_ROWS = 32, /* rows between a prefetch and its copy */
     SELECT_SLACK = 16   /* entries that select() may write beyond the count */
 };
+
+static const size_t NO_PANEL = SIZE_MAX;
+
+static cog_status allocate(struct band_scanner *scanner, unsigned bits, cog_error *error) {
+    const size_t row_bytes = signature_stride_bytes(bits);
+    scanner->query_panel = memory_large(scanner->tile->queries_bytes(scanner->words));
+    scanner->ring = memory_large(scanner->ring_panels * scanner->panel_bytes);
+    scanner->panels = memory_array(scanner->ring_panels, sizeof *scanner->panels);
+    scanner->hits = memory_array(BLOCK_QUERIES * ROWS_AT_ONCE, sizeof *scanner->hits);
+    scanner->staging = memory_array(TILE_ROWS, row_bytes);
+    if (!scanner->query_panel || !scanner->ring || !scanner->panels || !scanner->hits ||
+        !scanner->staging)
+        return error_memory(error, scanner->ring_panels * scanner->panel_bytes,
+                            "the rows of a window");
+    return COG_OK;
+}
 
 cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint32_t radius_bits,
                                cog_error *error) {
     const struct hamming_tile *tile = hamming_tile();
-    size_t block = BLOCK_SHARE * tile_queries_fitting(tile, bits);
-    *scanner = (struct band_scanner){0};
-    cog_status status = tile_queries_create(&scanner->queries, tile, bits, block, error);
-    if (status == COG_OK)
-        status = tile_scratch_create(&scanner->scratch, tile, bits, error);
-    scanner->limits = memory_array(block, sizeof *scanner->limits);
-    scanner->staging = memory_array(block, signature_stride_bytes(bits));
-    if (status == COG_OK && (!scanner->limits || !scanner->staging))
-        status = error_memory(error, block * signature_stride_bytes(bits), "the rows of a window");
+    *scanner = (struct band_scanner){.tile = tile, .words = hamming_words(bits)};
+    scanner->panel_bytes = tile->rows_bytes(scanner->words);
+    scanner->ring_panels = RING_CACHE_BYTES / scanner->panel_bytes;
+    if (scanner->ring_panels < RING_PANELS_MIN)
+        scanner->ring_panels = RING_PANELS_MIN;
+    cog_status status = allocate(scanner, bits, error);
     if (status != COG_OK) {
         band_scanner_free(scanner);
         return status;
     }
-    for (size_t i = 0; i < block; i++)
+    for (size_t i = 0; i < BLOCK_QUERIES; i++)
         scanner->limits[i] = (uint16_t)(radius_bits < bits ? radius_bits : bits);
     return COG_OK;
 }
 
 void band_scanner_free(struct band_scanner *scanner) {
-    tile_queries_free(&scanner->queries);
-    tile_scratch_free(&scanner->scratch);
-    free(scanner->limits);
+    if (!scanner->tile)
+        return;
+    memory_large_free(scanner->query_panel, scanner->tile->queries_bytes(scanner->words));
+    memory_large_free(scanner->ring, scanner->ring_panels * scanner->panel_bytes);
+    free(scanner->panels);
+    free(scanner->hits);
     free(scanner->staging);
     free(scanner->distances);
     free(scanner->positions);
@@ -57,7 +76,7 @@ static cog_status scan_query(struct band_scanner *scanner, const struct band *ba
                      count + SELECT_SLACK, sizeof *scanner->positions))
         return error_memory(error, count * sizeof *scanner->positions, "the rows of a window");
     kernels->gather(signature_row(band->queries.view, query_row), view->data, view->stride_bytes,
-                    scanner->queries.words, rows, count, scanner->distances);
+                    scanner->words, rows, count, scanner->distances);
     size_t found =
         kernels->select(scanner->distances, count, scanner->limits[0], scanner->positions);
     cog_status status = COG_OK;
@@ -70,99 +89,171 @@ static cog_status scan_query(struct band_scanner *scanner, const struct band *ba
 
 /* ---- Wide windows: tiles --------------------------------------------------------------------- */
 
-static struct signatures_view stage_rows(struct band_scanner *scanner,
-                                         const struct row_sequence *sequence, size_t first,
-                                         size_t count) {
+/* The band, or a strip of it. */
+struct strip {
+    const struct band *band;
+    size_t skip, width; /* rows of each window that are left out, and that are met */
+    band_sink *sink;
+    void *context;
+};
+
+/* A block of queries with the rows that each of them meets. */
+struct block {
+    const struct strip *strip;
+    size_t first_query, query_count;
+    uint32_t begins[BLOCK_QUERIES], ends[BLOCK_QUERIES];
+};
+
+/* Plain copies of rows [first, first + count) of the sequence. */
+static void stage_rows(struct band_scanner *scanner, const struct row_sequence *sequence,
+                       size_t first, size_t count) {
     const struct signatures_view *view = sequence->view;
-    const size_t row_bytes = scanner->queries.words * 8;
-    for (size_t i = 0; i < count; i++) {
+    const size_t row_bytes = scanner->words * 8;
+    uint8_t *restrict to = scanner->staging;
+    for (size_t i = 0; i < count; i++, to += row_bytes) {
         if (first + i + PREFETCH_ROWS < sequence->count) {
             const uint8_t *ahead = signature_row(view, sequence->rows[first + i + PREFETCH_ROWS]);
             for (size_t byte = 0; byte < row_bytes; byte += 64)
                 __builtin_prefetch(ahead + byte);
         }
-        memcpy(scanner->staging + i * row_bytes, signature_row(view, sequence->rows[first + i]),
-               row_bytes);
+        const uint8_t *from = signature_row(view, sequence->rows[first + i]);
+        size_t byte = 0;
+        for (; byte + 64 <= row_bytes; byte += 64)
+            memcpy(to + byte, from + byte, 64);
+        for (; byte < row_bytes; byte += 8)
+            memcpy(to + byte, from + byte, 8);
     }
-    return (struct signatures_view){scanner->staging, count, view->bits, row_bytes};
 }
 
-static cog_status take_hits(const struct band_scanner *scanner, const struct band *band,
-                            size_t first_query, size_t first_row, size_t hit_count, band_sink *sink,
-                            void *context, cog_error *error) {
-    const struct hamming_hit *hits = scanner->scratch.hits;
+/* Panel p has rows [p * panel_rows, (p + 1) * panel_rows) of the sequence. */
+static void prepare_panel(struct band_scanner *scanner, const struct row_sequence *sequence,
+                          size_t panel) {
+    size_t slot = panel % scanner->ring_panels;
+    if (scanner->panels[slot] == panel)
+        return;
+    size_t first = panel * scanner->tile->panel_rows, left = sequence->count - first;
+    size_t count = left < scanner->tile->panel_rows ? left : scanner->tile->panel_rows;
+    stage_rows(scanner, sequence, first, count);
+    scanner->tile->prepare_rows(scanner->staging, scanner->words * 8, scanner->words, count,
+                                scanner->ring + slot * scanner->panel_bytes);
+    scanner->panels[slot] = panel;
+}
+
+/* Compares the block with prepared panels [panel, panel + count), which lie one after the other. */
+static cog_status compare_panels(struct band_scanner *scanner, const struct block *block,
+                                 size_t panel, size_t count, cog_error *error) {
+    const struct strip *strip = block->strip;
+    const struct band *band = strip->band;
+    const size_t first_row = panel * scanner->tile->panel_rows;
+    size_t row_count = count * scanner->tile->panel_rows;
+    if (row_count > band->rows.count - first_row)
+        row_count = band->rows.count - first_row;
+    uint32_t begins[BLOCK_QUERIES], ends[BLOCK_QUERIES]; /* counted from first_row */
+    for (size_t i = 0; i < block->query_count; i++) {
+        begins[i] = block->begins[i] > first_row ? block->begins[i] - (uint32_t)first_row : 0;
+        ends[i] = block->ends[i] > first_row ? block->ends[i] - (uint32_t)first_row : 0;
+    }
+    struct hamming_comparison comparison = {
+        .queries = scanner->query_panel,
+        .rows = scanner->ring + panel % scanner->ring_panels * scanner->panel_bytes,
+        .words = scanner->words,
+        .query_count = block->query_count,
+        .row_count = row_count,
+        .limits = scanner->limits,
+        .begins = begins,
+        .ends = ends,
+    };
+    size_t found = scanner->tile->compare(&comparison, scanner->hits);
     cog_status status = COG_OK;
-    for (size_t i = 0; i < hit_count && status == COG_OK; i++) {
-        size_t query = first_query + hits[i].query, row = first_row + hits[i].row;
-        if (row >= band->begins[query] && row < band->ends[query])
-            status = sink(context, band->queries.rows[query], band->rows.rows[row],
-                          hits[i].distance, error);
+    for (size_t i = 0; i < found && status == COG_OK; i++) {
+        struct hamming_hit hit = scanner->hits[i];
+        status = strip->sink(strip->context, band->queries.rows[block->first_query + hit.query],
+                             band->rows.rows[first_row + hit.row], hit.distance, error);
     }
     return status;
 }
 
-/* The prepared rows against queries [low, high) of the block, which begins at first_query. */
-static cog_status compare_rows(struct band_scanner *scanner, const struct band *band,
-                               size_t first_query, size_t low, size_t high, size_t row,
-                               size_t row_count, band_sink *sink, void *context, cog_error *error) {
-    const struct hamming_tile *tile = scanner->queries.tile;
-    const size_t panel_bytes = tile->queries_bytes(scanner->queries.words);
+/* The panels that some query of the block wants, in runs that lie together. */
+static cog_status scan_block(struct band_scanner *scanner, const struct block *block,
+                             cog_error *error) {
+    const size_t panel_rows = scanner->tile->panel_rows, most = ROWS_AT_ONCE / panel_rows;
+    const size_t count = block->query_count, last_row = block->ends[count - 1];
+    size_t low = 0, high = 0, run = 0;
     cog_status status = COG_OK;
-    for (size_t q = low / TILE_QUERIES * TILE_QUERIES; q < high && status == COG_OK;
-         q += TILE_QUERIES) {
-        struct hamming_comparison comparison = {
-            .queries = scanner->queries.panels + q / TILE_QUERIES * panel_bytes,
-            .rows = scanner->scratch.rows,
-            .words = scanner->queries.words,
-            .query_count = high - q < TILE_QUERIES ? high - q : TILE_QUERIES,
-            .row_count = row_count,
-            .limits = scanner->limits,
-        };
-        size_t count = tile->compare(&comparison, scanner->scratch.hits);
-        status = take_hits(scanner, band, first_query + q, row, count, sink, context, error);
-    }
-    return status;
-}
-
-static cog_status scan_block(struct band_scanner *scanner, const struct band *band, size_t query,
-                             size_t query_count, band_sink *sink, void *context, cog_error *error) {
-    const struct hamming_tile *tile = scanner->queries.tile;
-    const uint32_t *begins = band->begins + query, *ends = band->ends + query;
-    struct signatures_view staged = stage_rows(scanner, &band->queries, query, query_count);
-    tile_queries_load(&scanner->queries, &staged, 0, query_count);
-    size_t low = 0, high = 0, end = ends[query_count - 1];
-    cog_status status = COG_OK;
-    for (size_t row = begins[0]; row < end && status == COG_OK; row += tile->panel_rows) {
-        size_t row_count = end - row < tile->panel_rows ? end - row : tile->panel_rows;
-        while (low < query_count && ends[low] <= row)
+    for (size_t panel = block->begins[0] / panel_rows;
+         panel * panel_rows < last_row && status == COG_OK; panel++) {
+        while (low < count && block->ends[low] <= panel * panel_rows)
             low++;
-        while (high < query_count && begins[high] < row + row_count)
+        while (high < count && block->begins[high] < (panel + 1) * panel_rows)
             high++;
-        if (low >= high)
-            continue;
-        staged = stage_rows(scanner, &band->rows, row, row_count);
-        tile->prepare_rows(staged.data, staged.stride_bytes, scanner->queries.words, row_count,
-                           scanner->scratch.rows);
-        status =
-            compare_rows(scanner, band, query, low, high, row, row_count, sink, context, error);
+        bool wanted = low < high, wraps = panel % scanner->ring_panels == 0;
+        if (run && (!wanted || wraps || run == most)) {
+            status = compare_panels(scanner, block, panel - run, run, error);
+            run = 0;
+        }
+        if (wanted) {
+            prepare_panel(scanner, &block->strip->band->rows, panel);
+            run++;
+        }
     }
+    size_t end = (last_row + panel_rows - 1) / panel_rows;
+    return status == COG_OK && run ? compare_panels(scanner, block, end - run, run, error) : status;
+}
+
+static cog_status scan_strip(struct band_scanner *scanner, const struct strip *strip, size_t begin,
+                             size_t end, cog_error *error) {
+    const struct band *band = strip->band;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < scanner->ring_panels; i++)
+        scanner->panels[i] = NO_PANEL;
+    for (size_t query = begin; query < end && status == COG_OK; query += BLOCK_QUERIES) {
+        struct block block = {.strip = strip, .first_query = query};
+        block.query_count = end - query < BLOCK_QUERIES ? end - query : BLOCK_QUERIES;
+        for (size_t i = 0; i < block.query_count; i++) {
+            size_t first = band->begins[query + i] + strip->skip, last = band->ends[query + i];
+            block.begins[i] = (uint32_t)(first < last ? first : last);
+            block.ends[i] = (uint32_t)(first + strip->width < last ? first + strip->width : last);
+        }
+        if (block.begins[0] >= block.ends[block.query_count - 1])
+            continue;
+        stage_rows(scanner, &band->queries, query, block.query_count);
+        scanner->tile->prepare_queries(scanner->staging, scanner->words * 8, scanner->words,
+                                       block.query_count, scanner->query_panel);
+        status = scan_block(scanner, &block, error);
+    }
+    return status;
+}
+
+/* Windows that do not fit the ring are met in strips of equal width: every strip is a band. */
+static cog_status scan_tiles(struct band_scanner *scanner, const struct band *band, size_t begin,
+                             size_t end, size_t widest, band_sink *sink, void *context,
+                             cog_error *error) {
+    const size_t panel_rows = scanner->tile->panel_rows;
+    size_t fitting = scanner->ring_panels * panel_rows - BLOCK_QUERIES - 2 * panel_rows;
+    size_t strips = (widest + fitting - 1) / fitting;
+    struct strip strip = {.band = band, .sink = sink, .context = context};
+    strip.width = (widest + strips - 1) / strips;
+    cog_status status = COG_OK;
+    for (; strip.skip < widest && status == COG_OK; strip.skip += strip.width)
+        status = scan_strip(scanner, &strip, begin, end, error);
     return status;
 }
 
 cog_status band_scan(struct band_scanner *scanner, const struct band *band, size_t begin,
                      size_t end, band_sink *sink, void *context, cog_error *error) {
     uint64_t pairs = 0;
-    for (size_t query = begin; query < end; query++)
-        pairs += band->ends[query] - band->begins[query];
-    size_t narrow = scanner->queries.tile->worthwhile_queries;
-    narrow = narrow < NARROW_WINDOW ? NARROW_WINDOW : narrow;
-    bool wide = pairs >= (end - begin) * narrow;
-    size_t step = wide ? scanner->queries.capacity : 1;
-    cog_status status = COG_OK;
-    for (size_t query = begin; query < end && status == COG_OK; query += step) {
-        size_t count = end - query < step ? end - query : step;
-        status = wide ? scan_block(scanner, band, query, count, sink, context, error)
-                      : scan_query(scanner, band, query, sink, context, error);
+    size_t widest = 0;
+    for (size_t query = begin; query < end; query++) {
+        size_t width = band->ends[query] - band->begins[query];
+        pairs += width;
+        widest = width > widest ? width : widest;
     }
+    size_t narrow = scanner->tile->worthwhile_queries;
+    narrow = narrow < NARROW_WINDOW ? NARROW_WINDOW : narrow;
+    if (pairs >= (end - begin) * narrow)
+        return scan_tiles(scanner, band, begin, end, widest, sink, context, error);
+    cog_status status = COG_OK;
+    for (size_t query = begin; query < end && status == COG_OK; query++)
+        status = scan_query(scanner, band, query, sink, context, error);
     return status;
 }

@@ -1,13 +1,13 @@
 /* Distances along a band: every query of one sequence of rows meets a window of another sequence
  * (or the same), and both ends of the window move forward from query to query. Wide windows are
- * compared in tiles: a block of queries stays in cache, prepared once, while the rows of their
- * windows pass by, and each panel of rows meets only the panels of queries whose windows it
- * touches. What a tile compares outside the band is dropped. */
+ * compared in tiles: prepared rows stand in a ring that moves along with the band, so that a row is
+ * prepared once as a query and once as a row of windows, and a block of queries meets those tiles
+ * of rows only that its windows touch. */
 #ifndef COGNATE_MATCH_BAND_SCAN_H
 #define COGNATE_MATCH_BAND_SCAN_H
 
 #include "base/error.h"
-#include "hamming/tile_scan.h"
+#include "hamming/hamming_tile.h"
 
 /* Rows of a view in some order. Borrowed. */
 struct row_sequence {
@@ -24,10 +24,14 @@ struct band {
 
 /* What one thread needs for itself. Free with band_scanner_free. */
 struct band_scanner {
-    struct tile_queries queries;
-    struct tile_scratch scratch;
-    uint16_t *limits; /* of the queries of a block: the radius */
-    uint8_t *staging; /* plain rows on their way into panels */
+    const struct hamming_tile *tile;
+    size_t words, panel_bytes, ring_panels;
+    uint8_t *query_panel;
+    uint8_t *ring;                 /* prepared panels of rows */
+    size_t *panels;                /* which one stands in each place of the ring */
+    uint16_t limits[TILE_QUERIES]; /* the radius */
+    uint8_t *staging;              /* plain rows on their way into panels */
+    struct hamming_hit *hits;
     uint16_t *distances;
     uint32_t *positions;
     size_t distance_capacity, position_capacity;

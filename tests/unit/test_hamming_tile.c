@@ -87,7 +87,13 @@ static bool method_is_right(const struct hamming_tile *tile, const struct tile_c
     tile->prepare_rows(tile_case->rows.data, tile_case->rows.stride_bytes, words,
                        tile_case->rows.rows, rows);
     struct hamming_comparison comparison = {
-        queries, rows, words, tile_case->queries.rows, tile_case->rows.rows, tile_case->limits};
+        .queries = queries,
+        .rows = rows,
+        .words = words,
+        .query_count = tile_case->queries.rows,
+        .row_count = tile_case->rows.rows,
+        .limits = tile_case->limits,
+    };
     bool right = hits_are_right(tile_case, hits, tile->compare(&comparison, hits));
     free(hits);
     free(rows);
@@ -128,4 +134,62 @@ TEST(hamming_tile_counters_do_not_wrap) {
         free(ones);
         free(zeros);
     }
+}
+
+/* Panels one after the other, and a band of rows for each query. */
+static bool band_is_right(const struct hamming_tile *tile, struct random *random) {
+    enum { ROWS = 3 * TILE_ROWS + 5 };
+    unsigned bits = 64 * (unsigned)(1 + random_below(random, 20));
+    size_t stride = signature_stride_bytes(bits), words = hamming_words(bits);
+    size_t query_count = 1 + random_below(random, TILE_QUERIES), panels = 0;
+    uint8_t *a = malloc(TILE_QUERIES * stride), *b = malloc(ROWS * stride);
+    uint8_t *queries = aligned_alloc(64, tile->queries_bytes(words));
+    uint8_t *rows = aligned_alloc(64, (ROWS / tile->panel_rows + 1) * tile->rows_bytes(words));
+    struct hamming_hit *hits = malloc(sizeof *hits * TILE_QUERIES * ROWS);
+    uint32_t begins[TILE_QUERIES], ends[TILE_QUERIES];
+    uint16_t limits[TILE_QUERIES];
+    fill_rows(random, bits, TILE_QUERIES, stride, a);
+    fill_rows(random, bits, ROWS, stride, b);
+    tile->prepare_queries(a, stride, words, query_count, queries);
+    for (size_t row = 0; row < ROWS; row += tile->panel_rows)
+        tile->prepare_rows(b + row * stride, stride, words,
+                           ROWS - row < tile->panel_rows ? ROWS - row : tile->panel_rows,
+                           rows + panels++ * tile->rows_bytes(words));
+    uint32_t begin = 0, end = 0, step = (uint32_t)random_below(random, 5);
+    for (size_t q = 0; q < query_count; q++) {
+        begin += (uint32_t)random_below(random, step + 1);
+        end += (uint32_t)random_below(random, step + 3);
+        end = end < begin ? begin : end;
+        begins[q] = begin < ROWS ? begin : ROWS;
+        ends[q] = end < ROWS ? end : ROWS;
+        limits[q] = (uint16_t)random_below(random, bits + 1);
+    }
+    struct hamming_comparison comparison = {queries, rows,   words,  query_count,
+                                            ROWS,    limits, begins, ends};
+    size_t count = tile->compare(&comparison, hits), expected = 0;
+    const struct hamming_kernels *plain = hamming_kernels_for(CPU_PORTABLE);
+    bool right = true;
+    for (size_t i = 0; i < count; i++)
+        right = right && hits[i].row >= begins[hits[i].query] &&
+                hits[i].row < ends[hits[i].query] &&
+                hits[i].distance ==
+                    plain->pair(a + hits[i].query * stride, b + hits[i].row * stride, words);
+    for (size_t q = 0; q < query_count; q++)
+        for (size_t row = begins[q]; row < ends[q]; row++)
+            expected += plain->pair(a + q * stride, b + row * stride, words) <= limits[q];
+    free(hits);
+    free(rows);
+    free(queries);
+    free(b);
+    free(a);
+    return right && count == expected;
+}
+
+TEST(hamming_tile_methods_keep_to_a_band) {
+    struct random random = random_seeded(22);
+    const struct hamming_tile *methods[HAMMING_TILE_METHODS];
+    size_t count = hamming_tile_methods(methods);
+    for (int round = 0; round < 60; round++)
+        for (size_t m = 0; m < count; m++)
+            CHECK_MSG(band_is_right(methods[m], &random), "%s, round %d", methods[m]->name, round);
 }
