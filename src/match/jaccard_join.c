@@ -389,12 +389,17 @@ static void free_join(struct jaccard_join *join) {
     equal_rows_free(&join->collection.groups);
 }
 
-cog_status jaccard_join_self(const struct set_collection *sets, const struct join_options *options,
-                             struct match_list *matches, cog_error *error) {
-    struct jaccard_join join = {.self = true, .threshold = options->threshold};
+/* Between queries and collection, or inside the collection where there are no queries. */
+static cog_status join_sets(const struct set_collection *queries,
+                            const struct set_collection *collection,
+                            const struct join_options *options, struct match_list *matches,
+                            cog_error *error) {
+    struct jaccard_join join = {.self = queries == NULL, .threshold = options->threshold};
     cog_status status = join_start(options, error);
+    if (status == COG_OK && queries)
+        status = size_sets(queries, options->threshold, &join.queries, error);
     if (status == COG_OK)
-        status = size_sets(sets, options->threshold, &join.collection, error);
+        status = size_sets(collection, options->threshold, &join.collection, error);
     if (status == COG_OK)
         status = run_join(&join, options, matches, error);
     free_join(&join);
@@ -403,26 +408,20 @@ cog_status jaccard_join_self(const struct set_collection *sets, const struct joi
     return status;
 }
 
+cog_status jaccard_join_self(const struct set_collection *sets, const struct join_options *options,
+                             struct match_list *matches, cog_error *error) {
+    return join_sets(NULL, sets, options, matches, error);
+}
+
 cog_status jaccard_join_cross(const struct set_collection *a, const struct set_collection *b,
                               const struct join_options *options, struct match_list *matches,
                               cog_error *error) {
-    struct jaccard_join join = {.self = false, .threshold = options->threshold};
     if (a->member_count != b->member_count)
         return error_set(error, COG_ERR_USAGE,
                          "sets of %u and of %u members cannot be joined: number both sides' "
                          "members together",
                          a->member_count, b->member_count);
-    cog_status status = join_start(options, error);
-    if (status == COG_OK)
-        status = size_sets(a, options->threshold, &join.queries, error);
-    if (status == COG_OK)
-        status = size_sets(b, options->threshold, &join.collection, error);
-    if (status == COG_OK)
-        status = run_join(&join, options, matches, error);
-    free_join(&join);
-    if (status != COG_OK)
-        match_list_free(matches);
-    return status;
+    return join_sets(a, b, options, matches, error);
 }
 
 size_t jaccard_join_memory_bytes(const struct set_collection *a, const struct set_collection *b,
