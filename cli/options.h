@@ -34,7 +34,7 @@
     X(TABLES, "tables", 0, "L", NULL,                                                              \
       "lsh: tables, or bands of minhash values; window: permutations (chosen)")                    \
     X(FLIPS, "flips", 0, "F", NULL, "lsh: extra keys a table, one flipped bit each (chosen)")      \
-    X(FLIP_MODE, "flip-mode", 0, "HOW", "distance|random|across",                                  \
+    X(FLIP_MODE, "flip-mode", 0, "HOW", "distance|random|across|none",                             \
       "lsh: flip the bits nearest to zero, random ones, or the likeliest of all tables "           \
       "(distance)")                                                                                \
     X(FLIP_SIDE, "flip-side", 0, "WHICH", "query|both",                                            \

@@ -236,10 +236,11 @@ typedef enum cog_flip_mode {
     COG_FLIP_DISTANCE, /* the bits whose sums are nearest to zero */
     COG_FLIP_RANDOM,
     COG_FLIP_ACROSS, /* the likeliest flips of all tables together */
+    COG_FLIP_NONE,
 } cog_flip_mode;
 
-/* Hash tables. Without key_bits and tables, the size of the collection and the wanted recall
- * choose. */
+/* Hash tables. All as initialised, the size of the collection and the wanted recall choose; where
+ * one is given, K is 16 and L is 10 unless given too. */
 typedef struct cog_lsh_options {
     unsigned key_bits; /* K; even */
     unsigned tables;   /* L; for minhash values of more than one bit, the number of bands */

@@ -73,7 +73,8 @@ static cog_status check_signature(const struct pair_task *task, cog_error *error
 }
 
 static enum lsh_flip_mode flip_mode(const cog_lsh_options *given) {
-    static const enum lsh_flip_mode modes[] = {LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM, LSH_FLIP_ACROSS};
+    static const enum lsh_flip_mode modes[] = {LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM, LSH_FLIP_ACROSS,
+                                               LSH_FLIP_NONE};
     return given->flips ? modes[given->flip_mode] : LSH_FLIP_NONE;
 }
 
@@ -102,16 +103,22 @@ static double threshold_cosine(const struct pair_task *task) {
                : cos(M_PI * bit_flip_probability_jaccard(threshold));
 }
 
+/* Whoever turns one knob gets the paper's values of the others, not a plan that overrules it. */
+static bool is_given(const cog_lsh_options *given) {
+    return given->tables || given->key_bits || given->flips || given->flip_both ||
+           given->flip_mode != COG_FLIP_DISTANCE;
+}
+
 static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
     const struct pair_task *task = pairs->task;
     const cog_lsh_options *given = &task->options.lsh;
     double cosine = threshold_cosine(task);
-    if (given->tables || given->key_bits) {
+    if (is_given(given)) {
         enum { SAMPLES = 1000, DEFAULT_KEY_BITS = 16, DEFAULT_TABLES = 10 };
         pairs->options = (struct lsh_options){
             .key_bits = given->key_bits ? given->key_bits : DEFAULT_KEY_BITS,
             .tables = given->tables ? given->tables : DEFAULT_TABLES,
-            .flips = given->flips,
+            .flips = given->flip_mode == COG_FLIP_NONE ? 0 : given->flips,
             .flip_mode = flip_mode(given),
             .flip_both = given->flip_both,
             .seed = task->options.sign.signature.seed,
