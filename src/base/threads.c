@@ -93,13 +93,13 @@ cog_status parallel_for(unsigned threads, size_t count, size_t grain, parallel_w
     return loop.status;
 }
 
-enum slot_state { SLOT_FREE, SLOT_FILLED, SLOT_WORKING, SLOT_DONE };
+enum slot_state { SLOT_FREE, SLOT_WORKING, SLOT_DONE };
 
 /* Batches go round a ring: slot s holds the batches s, s + n, s + 2n, ... of the sequence. */
 struct pipeline_run {
     const struct pipeline *pipeline;
     enum slot_state *states;
-    size_t produced, taken, consumed; /* sequence numbers of the next batch for each stage */
+    size_t produced, consumed; /* sequence numbers of the next batch for each stage */
     bool producing, consuming, ended;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -134,12 +134,35 @@ static void step_consume(struct pipeline_run *run) {
         pipeline_fail(run, status, &error);
 }
 
-static void step_work(struct pipeline_run *run, unsigned worker) {
-    size_t slot = slot_of(run, run->taken++);
+/* True when the batch was filled. */
+static bool produce(struct pipeline_run *run, void *batch) {
+    const struct pipeline *p = run->pipeline;
+    cog_error error = {0};
+    bool end = false;
+    pthread_mutex_unlock(&run->lock);
+    cog_status status = p->produce(p->context, batch, &end, &error);
+    pthread_mutex_lock(&run->lock);
+    if (status != COG_OK)
+        pipeline_fail(run, status, &error);
+    run->ended |= end;
+    return status == COG_OK && !end;
+}
+
+/* Whoever read a batch works on it, while it lies in that core's cache; meanwhile the next one
+ * reads. */
+static void step_produce_and_work(struct pipeline_run *run, unsigned worker) {
+    const struct pipeline *p = run->pipeline;
+    size_t slot = slot_of(run, run->produced);
+    run->producing = true;
+    bool filled = produce(run, p->batches[slot]);
+    run->producing = false;
+    if (!filled)
+        return;
+    run->produced++;
     run->states[slot] = SLOT_WORKING;
+    pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->lock);
     cog_error error = {0};
-    const struct pipeline *p = run->pipeline;
     cog_status status = p->work(p->context, worker, p->batches[slot], &error);
     pthread_mutex_lock(&run->lock);
     run->states[slot] = SLOT_DONE;
@@ -147,39 +170,16 @@ static void step_work(struct pipeline_run *run, unsigned worker) {
         pipeline_fail(run, status, &error);
 }
 
-static void step_produce(struct pipeline_run *run) {
-    size_t slot = slot_of(run, run->produced);
-    run->producing = true;
-    pthread_mutex_unlock(&run->lock);
-    cog_error error = {0};
-    const struct pipeline *p = run->pipeline;
-    bool end = false;
-    cog_status status = p->produce(p->context, p->batches[slot], &end, &error);
-    pthread_mutex_lock(&run->lock);
-    run->producing = false;
-    if (status != COG_OK) {
-        pipeline_fail(run, status, &error);
-    } else if (end) {
-        run->ended = true;
-    } else {
-        run->states[slot] = SLOT_FILLED;
-        run->produced++;
-    }
-}
-
 static void pipeline_body(void *argument, unsigned worker) {
     struct pipeline_run *run = argument;
     pthread_mutex_lock(&run->lock);
     while (run->status == COG_OK && !(run->ended && run->consumed == run->produced)) {
-        if (!run->consuming && run->consumed < run->taken &&
+        if (!run->consuming && run->consumed < run->produced &&
             run->states[slot_of(run, run->consumed)] == SLOT_DONE)
             step_consume(run);
         else if (!run->producing && !run->ended &&
-                 run->produced - run->consumed < run->pipeline->batch_count &&
-                 run->produced - run->taken < 2)
-            step_produce(run);
-        else if (run->taken < run->produced)
-            step_work(run, worker);
+                 run->produced - run->consumed < run->pipeline->batch_count)
+            step_produce_and_work(run, worker);
         else {
             pthread_cond_wait(&run->changed, &run->lock);
             continue;

@@ -18,7 +18,7 @@ cog_status parallel_for(unsigned threads, size_t count, size_t grain, parallel_w
 /* The three stages of a pipeline over batches that the caller owns. produce runs on one thread at a
  * time and sets *end (with the batch left empty) when nothing is left; work runs on any; consume
  * runs on one thread at a time and sees the batches in the order of their production. Every thread
- * takes whatever stage is ready, so reading never idles a core. */
+ * takes whatever stage is ready, so reading never idles a core, and works on what it has read. */
 struct pipeline {
     cog_status (*produce)(void *context, void *batch, bool *end, cog_error *error);
     cog_status (*work)(void *context, unsigned worker, void *batch, cog_error *error);

@@ -38,7 +38,8 @@ void language_canonical(struct bytes_view code, char canonical[LANGUAGE_CODE_BYT
 bool language_is_known(const char *code) {
     char canonical[LANGUAGE_CODE_BYTES];
     language_canonical(view_of(code, strlen(code)), canonical);
-    return canonical[0] && uloc_getISO3Language(canonical)[0];
+    bool is_private = canonical[0] == 'q' && canonical[1] <= 't' && canonical[2]; /* qaa to qtz */
+    return is_private || (canonical[0] && uloc_getISO3Language(canonical)[0]);
 }
 
 static const struct stopword_list *find_stop_words(const char *canonical) {

@@ -44,8 +44,8 @@ static cog_status train_file(const char *path, unsigned threads, cog_lexicon **l
                              cog_error *error) {
     cog_lexicon_options options;
     cog_lexicon_options_init(&options);
-    options.from = "xa";
-    options.to = "xb";
+    options.from = "qaa";
+    options.to = "qab";
     cog_run_options run = {.threads = threads};
     return cog_lexicon_train(&path, 1, &options, &run, lexicon, NULL, error);
 }
@@ -83,8 +83,8 @@ TEST(lexicon_tells_which_word_of_a_small_text) {
                                                "ein buch\ta book\nein haus\ta house\n");
     cog_lexicon_options options;
     cog_lexicon_options_init(&options);
-    options.from = "xa";
-    options.to = "xb";
+    options.from = "qaa";
+    options.to = "qab";
     cog_lexicon *lexicon = NULL;
     CHECK_OK(cog_lexicon_train(&path, 1, &options, NULL, &lexicon, NULL, error));
     CHECK(translation(&lexicon->table, "haus", "house", false) > 0.9);
@@ -127,7 +127,8 @@ TEST(lexicon_comes_back_from_its_file) {
     CHECK_OK(cog_lexicon_save(lexicon, path, error));
     CHECK_OK(cog_lexicon_open(path, &loaded, error));
     CHECK(tables_equal(&lexicon->table, &loaded->table));
-    CHECK(strcmp(cog_lexicon_from(loaded), "xa") == 0 && strcmp(cog_lexicon_to(loaded), "xb") == 0);
+    CHECK(strcmp(cog_lexicon_from(loaded), "qaa") == 0 &&
+          strcmp(cog_lexicon_to(loaded), "qab") == 0);
     CHECK(settings_equal(&lexicon->table.settings, &loaded->table.settings, NULL));
     cog_lexicon_free(lexicon);
     cog_lexicon_free(loaded);

@@ -339,8 +339,8 @@ static cog_status train_words(cog_lexicon **lexicon, cog_error *error) {
         fclose(file);
     cog_lexicon_options options;
     cog_lexicon_options_init(&options);
-    options.from = "xa";
-    options.to = "xb";
+    options.from = "qaa";
+    options.to = "qab";
     return cog_lexicon_train(&path, 1, &options, NULL, lexicon, NULL, error);
 }
 
