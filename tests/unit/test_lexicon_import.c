@@ -76,7 +76,7 @@ TEST(lexicon_imports_the_tables_of_other_tools) {
         const char *path = write_table(cases[i].name, cases[i].text);
         struct lexicon lexicon = {0};
         struct import_findings findings;
-        CHECK_OK(import_files(&path, 1, cases[i].format, "qaa", "qab", &lexicon, &findings, error));
+        CHECK_OK(import_files(&path, 1, cases[i].format, "xa", "xb", &lexicon, &findings, error));
         CHECK_MSG(has_the_table(&lexicon), "%s", cases[i].name);
         CHECK_MSG(findings.rows == 3 && findings.bad_rows == 0 && findings.message_count == 0,
                   "%s: %u messages", cases[i].name, findings.message_count);
@@ -92,11 +92,11 @@ TEST(lexicon_imports_numbered_tables) {
     };
     struct lexicon lexicon = {0};
     struct import_findings findings;
-    CHECK_OK(import_files(paths, 3, TABLE_GIZA, "qaa", "qab", &lexicon, &findings, error));
+    CHECK_OK(import_files(paths, 3, TABLE_GIZA, "xa", "xb", &lexicon, &findings, error));
     CHECK(has_the_table(&lexicon) && findings.bad_rows == 0);
     lexicon_free(&lexicon);
     cog_error failure = {0};
-    CHECK(import_files(paths, 2, TABLE_GIZA, "qaa", "qab", &lexicon, &findings, &failure) ==
+    CHECK(import_files(paths, 2, TABLE_GIZA, "xa", "xb", &lexicon, &findings, &failure) ==
           COG_ERR_USAGE);
     CHECK(strstr(failure.message, "vocabularies"));
 }
@@ -105,7 +105,7 @@ TEST(lexicon_imports_pairs_without_probabilities) {
     const char *path = write_table("b.dic", "xb\txa\nhouse\thaus\nhome\thaus\nhome\theim\n");
     struct lexicon lexicon = {0};
     struct import_findings findings;
-    CHECK_OK(import_files(&path, 1, TABLE_BITEXTOR, "qaa", "qab", &lexicon, &findings, error));
+    CHECK_OK(import_files(&path, 1, TABLE_BITEXTOR, "xa", "xb", &lexicon, &findings, error));
     CHECK(is_near(find_pair(&lexicon, "haus", "home", false), 0.5));
     CHECK(is_near(find_pair(&lexicon, "heim", "home", false), 1));
     CHECK(is_near(find_pair(&lexicon, "heim", "home", true), 0.5));
@@ -119,7 +119,7 @@ TEST(lexicon_import_notices_the_wrong_direction) {
         write_table("w.tsv", "haus\thouse\t1\nhaus\thome\t0.5\nheim\thome\t0.5\nhaus\tden\t1\n");
     struct lexicon lexicon = {0};
     struct import_findings findings;
-    CHECK_OK(import_files(&path, 1, TABLE_TSV, "qaa", "qab", &lexicon, &findings, error));
+    CHECK_OK(import_files(&path, 1, TABLE_TSV, "xa", "xb", &lexicon, &findings, error));
     CHECK(findings.message_count == 1 && strstr(findings.messages[0], "along column 2"));
     CHECK(is_near(find_pair(&lexicon, "haus", "home", true), 0.5));
     CHECK(is_near(find_pair(&lexicon, "haus", "home", false), 0.2));
@@ -130,7 +130,7 @@ TEST(lexicon_import_notices_and_repairs_sums) {
     const char *path = write_table("u.tsv", "a\tx\t30\na\ty\t10\nb\tx\t5\nb\ty\t5\nno number\n");
     struct lexicon lexicon = {0};
     struct import_findings findings;
-    CHECK_OK(import_files(&path, 1, TABLE_TSV, "qaa", "qab", &lexicon, &findings, error));
+    CHECK_OK(import_files(&path, 1, TABLE_TSV, "xa", "xb", &lexicon, &findings, error));
     CHECK(findings.message_count == 1 && strstr(findings.messages[0], "neither column"));
     CHECK(is_near(find_pair(&lexicon, "a", "x", false), 0.75));
     lexicon_free(&lexicon);
@@ -166,10 +166,10 @@ TEST(lexicon_import_takes_either_file_of_moses) {
     struct import_findings findings;
     /* No language tells the columns of the second file: by its words they are the first's reversed.
      */
-    CHECK_OK(import_files(paths, 1, TABLE_MOSES, "qaa", "qab", &lexicon, &findings, error));
+    CHECK_OK(import_files(paths, 1, TABLE_MOSES, "xa", "xb", &lexicon, &findings, error));
     CHECK(is_near(find_pair(&lexicon, "heim", "home", true), 0.8));
     lexicon_free(&lexicon);
-    CHECK_OK(import_files(paths + 1, 1, TABLE_MOSES, "qab", "qaa", &lexicon, &findings, error));
+    CHECK_OK(import_files(paths + 1, 1, TABLE_MOSES, "xb", "xa", &lexicon, &findings, error));
     CHECK(is_near(find_pair(&lexicon, "home", "heim", false), 0.6));
     lexicon_free(&lexicon);
 }
@@ -179,10 +179,9 @@ TEST(lexicon_import_refuses_what_is_no_table) {
     struct lexicon lexicon = {0};
     struct import_findings findings;
     cog_error failure = {0};
-    CHECK(import_files(&path, 1, TABLE_AUTO, "qaa", "qab", &lexicon, &findings, &failure) ==
+    CHECK(import_files(&path, 1, TABLE_AUTO, "xa", "xb", &lexicon, &findings, &failure) ==
           COG_ERR_INPUT);
     CHECK(strstr(failure.message, "no.table"));
     path = "/nonexistent/table";
-    CHECK(import_files(&path, 1, TABLE_AUTO, "qaa", "qab", &lexicon, &findings, &failure) !=
-          COG_OK);
+    CHECK(import_files(&path, 1, TABLE_AUTO, "xa", "xb", &lexicon, &findings, &failure) != COG_OK);
 }
