@@ -75,7 +75,7 @@ bool take_signature_options(const struct arguments *arguments, cog_signature_opt
         return false;
     options->bits = (unsigned)bits;
     options->value_bits = (unsigned)value_bits;
-    options->gaussian = has_option(arguments, OPTION_GAUSSIAN);
+    options->gaussian = options->gaussian || has_option(arguments, OPTION_GAUSSIAN);
     return true;
 }
 

@@ -169,23 +169,30 @@ static float key_sum(const struct lsh_options *options, const float *sums, unsig
                                  : sums[second * half + position - half]);
 }
 
-/* The F bits whose sums are nearest to zero, ties by position. */
+/* Of equal sums, which vectors of few terms have many of, every key has an order of its own: two
+ * rows that went by the same order would flip the same bits, and meet no more often for it. */
+static bool flips_earlier(const float *distances, unsigned a, unsigned b, uint64_t own_order) {
+    if (distances[a] != distances[b])
+        return distances[a] < distances[b];
+    return hash_pair(own_order, a) < hash_pair(own_order, b);
+}
+
+/* The F bits whose sums are nearest to zero. */
 static size_t flip_nearest(const struct lsh_options *options, struct lsh_key own, const float *sums,
                            struct lsh_key *keys) {
     unsigned first, second, order[LSH_KEY_BITS_MAX], count = 0;
     float distances[LSH_KEY_BITS_MAX];
+    const uint64_t own_order = hash_pair(own.key, own.table);
     lsh_table_halves(own.table, &first, &second);
     for (unsigned position = 0; position < options->key_bits; position++) {
-        float distance = key_sum(options, sums, first, second, position);
+        distances[position] = key_sum(options, sums, first, second, position);
         unsigned place = count;
-        for (; place > 0 && distances[place - 1] > distance; place--)
-            if (place < options->flips) {
-                distances[place] = distances[place - 1];
+        for (; place > 0 && flips_earlier(distances, position, order[place - 1], own_order);
+             place--)
+            if (place < options->flips)
                 order[place] = order[place - 1];
-            }
         if (place >= options->flips)
             continue;
-        distances[place] = distance;
         order[place] = position;
         count += count < options->flips;
     }

@@ -54,6 +54,21 @@ static cog_status reserve_terms(struct corpus *corpus, size_t count, bool freque
     return error_memory(error, needed * (frequencies ? 12 : 8), "the terms of the documents");
 }
 
+/* The weights of a row, and of rows before it that had none. */
+static bool append_weights(struct corpus *corpus, const struct bag_view *bag) {
+    const bool first = !corpus->weights;
+    if (!bag->weights && first)
+        return true;
+    if (!memory_grow((void **)&corpus->weights, &corpus->weight_capacity,
+                     corpus->term_count + bag->count + 1, sizeof *corpus->weights))
+        return false;
+    for (size_t i = 0; i < corpus->term_count && first; i++)
+        corpus->weights[i] = (float)corpus->frequencies[i];
+    for (size_t i = 0; i < bag->count; i++)
+        corpus->weights[corpus->term_count + i] = (float)bag_weight(bag, i);
+    return true;
+}
+
 static cog_status append_row(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
                              const struct bag_view *bag, bool frequencies, cog_error *error) {
     cog_status status = reserve_terms(corpus, bag->count, frequencies, error);
@@ -73,6 +88,8 @@ static cog_status append_row(struct corpus *corpus, struct corpus_row row, struc
     if (bag->count && frequencies)
         memcpy(corpus->frequencies + corpus->term_count, bag->frequencies,
                bag->count * sizeof *bag->frequencies);
+    if (frequencies && !append_weights(corpus, bag))
+        return error_memory(error, bag->count * sizeof *corpus->weights, "the documents");
     corpus->term_count += bag->count;
     corpus->items[corpus->rows++] = row;
     return COG_OK;
@@ -201,6 +218,7 @@ void corpus_free(struct corpus *corpus) {
     free(corpus->items);
     free(corpus->hashes);
     free(corpus->frequencies);
+    free(corpus->weights);
     buffer_free(&corpus->ids);
     id_table_free(corpus->id_table);
     *corpus = (struct corpus){0};
@@ -215,13 +233,15 @@ struct bag_view corpus_bag(const struct corpus *corpus, size_t row) {
     const struct corpus_row *item = &corpus->items[row];
     return (struct bag_view){corpus->hashes + item->first_term,
                              corpus->frequencies ? corpus->frequencies + item->first_term : NULL,
-                             item->term_count, item->length};
+                             item->term_count, item->length,
+                             corpus->weights ? corpus->weights + item->first_term : NULL};
 }
 
 uint64_t corpus_memory_bytes(const struct corpus *corpus) {
     return corpus->row_capacity * sizeof *corpus->items + corpus->ids.capacity +
            corpus->hash_capacity * sizeof *corpus->hashes +
            corpus->frequency_capacity * sizeof *corpus->frequencies +
+           corpus->weight_capacity * sizeof *corpus->weights +
            id_table_memory_bytes(corpus->id_table);
 }
 

@@ -24,7 +24,8 @@ struct corpus {
     struct buffer ids;
     uint64_t *hashes;      /* distinct terms of each row */
     uint32_t *frequencies; /* NULL where only sets were wanted */
-    size_t term_count, hash_capacity, frequency_capacity;
+    float *weights;        /* NULL where no row has them of its input */
+    size_t term_count, hash_capacity, frequency_capacity, weight_capacity;
     struct id_table *id_table;
 };
 

@@ -29,6 +29,9 @@ struct worker {
     struct analyzer *analyzer;
     struct bag_counter *counter;
     struct term_list terms;
+    float *weights; /* of terms that the input names itself, and their frequencies */
+    uint32_t *frequencies;
+    size_t weight_capacity, frequency_capacity;
 };
 
 struct ingest {
@@ -105,18 +108,27 @@ static cog_status take_document(struct ingest *ingest, struct worker *worker, st
     return skip(slot, document->raw, &bad, error);
 }
 
-/* Terms that the input names itself stand for the analysed ones; a weight counts as repetitions. */
+/* Terms that the input names itself, each once, stand for the analysed ones. */
 static cog_status take_given_terms(struct worker *worker, const struct document *document,
-                                   cog_error *error) {
+                                   struct bag_view *bag, cog_error *error) {
     struct term_list *terms = &worker->terms;
-    terms->count = 0;
-    for (size_t i = 0; i < document->term_count; i++) {
-        size_t repeats = document->terms[i].weight > 1 ? (size_t)document->terms[i].weight : 1;
-        if (!memory_grow((void **)&terms->hashes, &terms->capacity, terms->count + repeats,
-                         sizeof *terms->hashes))
-            return error_memory(error, repeats * sizeof *terms->hashes, "a query's terms");
-        for (size_t r = 0; r < repeats; r++)
-            terms->hashes[terms->count++] = document->terms[i].hash;
+    const size_t count = document->term_count;
+    if (!memory_grow((void **)&terms->hashes, &terms->capacity, count, sizeof *terms->hashes) ||
+        !memory_grow((void **)&worker->weights, &worker->weight_capacity, count,
+                     sizeof *worker->weights) ||
+        !memory_grow((void **)&worker->frequencies, &worker->frequency_capacity, count,
+                     sizeof *worker->frequencies))
+        return error_memory(error, count * sizeof *terms->hashes, "a query's terms");
+    *bag = (struct bag_view){terms->hashes, worker->frequencies, count, 0, worker->weights};
+    terms->count = count;
+    for (size_t i = 0; i < count; i++) {
+        float weight = document->terms[i].weight;
+        terms->hashes[i] = document->terms[i].hash;
+        worker->weights[i] = weight;
+        worker->frequencies[i] = weight < 1.5f                ? 1
+                                 : weight < (float)UINT32_MAX ? (uint32_t)(weight + 0.5f)
+                                                              : UINT32_MAX;
+        bag->length += worker->frequencies[i];
     }
     return COG_OK;
 }
@@ -127,7 +139,7 @@ static cog_status analyse(const struct ingest *ingest, unsigned number, struct i
     const struct document *document = item->document;
     cog_status status = COG_OK;
     if (document->terms)
-        status = take_given_terms(worker, document, error);
+        status = take_given_terms(worker, document, &item->bag, error);
     else
         status =
             analyzer_run(worker->analyzer, document->text, document->lang, &worker->terms, error);
@@ -135,7 +147,7 @@ static cog_status analyse(const struct ingest *ingest, unsigned number, struct i
     if (status == COG_OK && ingest->plan->amend)
         status =
             ingest->plan->amend(ingest->plan->context, number, document, &worker->terms, error);
-    if (status == COG_OK && ingest->plan->want_bags)
+    if (status == COG_OK && ingest->plan->want_bags && !item->bag.weights)
         status = bag_count(worker->counter, worker->terms.hashes, worker->terms.count, &item->bag,
                            error);
     return status;
@@ -240,6 +252,8 @@ static void ingest_close(struct ingest *ingest) {
         analyzer_free(ingest->workers[i].analyzer);
         bag_counter_free(ingest->workers[i].counter);
         term_list_free(&ingest->workers[i].terms);
+        free(ingest->workers[i].weights);
+        free(ingest->workers[i].frequencies);
     }
     free(ingest->workers);
     free(ingest->slots);

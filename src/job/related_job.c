@@ -14,6 +14,9 @@ void cog_related_options_init(cog_related_options *options) {
     options->pairs.threshold = 0.7;
     cog_weight_options_init(&options->pairs.sign.weights, COG_WEIGHTING_TF);
     options->min_urls = DEFAULT_MIN_URLS;
+    /* With random signs the sums of a few equal clicks take a few values, zero above all, and bits
+     * agree otherwise than the cosine says. */
+    options->pairs.sign.signature.gaussian = true;
 }
 
 /* Queries with enough distinct URLs take part. */

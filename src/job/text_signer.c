@@ -73,7 +73,9 @@ cog_status text_signer_sign(const struct text_signer *text_signer,
                             const struct bag_view *bag, uint8_t *signature, float *sums,
                             size_t *term_count, cog_error *error) {
     struct weighted_terms weighted = {terms->hashes, NULL, terms->count};
-    if (text_signer_wants_bags(text_signer)) {
+    bool given_weights =
+        bag->weights && signer_options(text_signer->signer)->kind != SIGNATURE_MINHASH;
+    if (given_weights || text_signer_wants_bags(text_signer)) {
         cog_status status = weigh(text_signer, scratch, bag, &weighted, error);
         if (status != COG_OK)
             return status;

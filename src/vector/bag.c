@@ -110,6 +110,6 @@ cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t
         counter->hashes[distinct] = hashes[i];
         counter->frequencies[distinct++] = 1;
     }
-    *bag = (struct bag_view){counter->hashes, counter->frequencies, distinct, count};
+    *bag = (struct bag_view){counter->hashes, counter->frequencies, distinct, count, NULL};
     return COG_OK;
 }

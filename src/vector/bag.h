@@ -16,7 +16,13 @@ struct bag_view {
     const uint32_t *frequencies; /* NULL for a set: 1 each */
     size_t count;
     uint64_t length; /* terms with repetition */
+    /* Where the input itself weighs its terms (clicks, which may be fractions), frequencies are
+     * these rounded, 1 at least; else NULL. */
+    const float *weights;
 };
+static inline double bag_weight(const struct bag_view *bag, size_t i) {
+    return bag->weights ? (double)bag->weights[i] : bag->frequencies[i];
+}
 cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t count,
                      struct bag_view *bag, cog_error *error);
 

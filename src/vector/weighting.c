@@ -61,7 +61,7 @@ static void apply_with_statistics(const struct weighting *weighting,
         uint32_t df = counts.document_frequency;
         double idf = table && df < table->count ? table->values[df]
                                                 : inverse_document_frequency(documents, df);
-        double tf = bag->frequencies[i];
+        double tf = bag_weight(bag, i);
         double factor =
             weighting->scheme == WEIGHTING_BM25 ? tf * (weighting->k1 + 1) / (tf + saturation) : tf;
         weights[i] = (float)(idf * factor);
@@ -75,5 +75,5 @@ void weighting_apply(const struct weighting *weighting, const struct statistics 
         return;
     }
     for (size_t i = 0; i < bag->count; i++)
-        weights[i] = weighting->scheme == WEIGHTING_TF ? (float)bag->frequencies[i] : 1.0f;
+        weights[i] = weighting->scheme == WEIGHTING_TF ? (float)bag_weight(bag, i) : 1.0f;
 }

@@ -17,3 +17,6 @@ awk -F '\t' '{ for (i = 0; i < $3; i++) print 7 "\t" $1 "\t2006-03-01 07:17:12\t
 "$COGNATE" related aol.txt --quiet | cmp - exact.tsv && echo "AOL columns: same"
 "$COGNATE" related clicks.tsv --threshold 1 --min-urls 8 --quiet
 echo "exit $?"
+printf 'a\tu1\t2.5\na\tu2\t1\nb\tu1\t0.2\nb\tu2\t0.1\n' >fractions.tsv
+echo "fractions of clicks: (2.5 * 0.2 + 1 * 0.1) / sqrt((2.5^2 + 1) * (0.2^2 + 0.1^2)) = 0.996546"
+"$COGNATE" related fractions.tsv --min-urls 2 --quiet

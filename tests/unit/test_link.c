@@ -66,7 +66,7 @@ static void make_documents(struct random_documents *documents, const char *prefi
 
 static struct bag_view bag_of(const struct random_documents *documents, int d) {
     return (struct bag_view){documents->hashes[d], documents->frequencies[d], documents->counts[d],
-                             documents->counts[d]};
+                             documents->counts[d], NULL};
 }
 
 static cog_status count_documents(const struct random_documents *documents,

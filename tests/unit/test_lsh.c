@@ -67,6 +67,14 @@ static void plain_own_key(const struct sample *sample, size_t row, const unsigne
     bits[key_bits] = 0;
 }
 
+/* Of equally near bits, the order that the own key gives. */
+static uint64_t plain_tie(const char *own_bits, unsigned table, unsigned i) {
+    uint64_t key = 0;
+    for (unsigned bit = 0; own_bits[bit]; bit++)
+        key |= (uint64_t)(own_bits[bit] - '0') << (63 - bit);
+    return hash_pair(hash_pair(key, table), i);
+}
+
 /* The own key and F more, the i-th with the bit flipped that is i-th nearest to its hyperplane. */
 static struct plain_keys plain_distance_keys(const struct sample *sample, size_t row,
                                              const struct lsh_options *options, unsigned table,
@@ -80,8 +88,12 @@ static struct plain_keys plain_distance_keys(const struct sample *sample, size_t
         int nearest = -1;
         for (unsigned i = 0; i < options->key_bits; i++) {
             const float *sums = sample->sums + row * sample->view.bits;
-            if (!used[i] && (nearest < 0 ||
-                             fabsf(sums[positions[i]]) < fabsf(sums[positions[(unsigned)nearest]])))
+            float distance = fabsf(sums[positions[i]]);
+            float least = nearest < 0 ? INFINITY : fabsf(sums[positions[(unsigned)nearest]]);
+            if (!used[i] &&
+                (distance < least ||
+                 (distance == least && plain_tie(keys.bits[0], table, i) <
+                                           plain_tie(keys.bits[0], table, (unsigned)nearest))))
                 nearest = (int)i;
         }
         used[nearest] = true;

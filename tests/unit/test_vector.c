@@ -64,7 +64,7 @@ static cog_status add_documents(void *context, unsigned worker, size_t begin, si
     for (size_t d = begin; d < end && status == COG_OK; d++) {
         uint64_t hashes[VOCABULARY];
         uint32_t frequencies[VOCABULARY];
-        struct bag_view bag = {hashes, frequencies, 0, 0};
+        struct bag_view bag = {hashes, frequencies, 0, 0, NULL};
         for (size_t t = 0; t < VOCABULARY; t++)
             if (has_term(d, t)) {
                 hashes[bag.count] = term_hash(t);
@@ -118,7 +118,7 @@ TEST(vector_bm25_follows_its_formula) {
     statistics_add_documents(statistics, 10, 200);
     uint64_t hashes[] = {10, 11, 12};
     uint32_t frequencies[] = {4, 1, 1};
-    struct bag_view bag = {hashes, frequencies, 3, 40};
+    struct bag_view bag = {hashes, frequencies, 3, 40, NULL};
     struct weighting weighting;
     struct idf_table idf = {0};
     float weights[3];
