@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 CMAKE_FLAGS ?=
 
-.PHONY: all deps deps-test deps-lint test check-long demo bench lint format fuzz install clean
+.PHONY: all deps deps-test deps-lint test check-long check-arm demo bench lint format fuzz install clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -23,6 +23,9 @@ test: deps-test
 
 check-long: deps-test
 	@tests/run --long
+
+check-arm: all
+	@tools/check-arm
 
 demo: all
 	@tools/install-packages demo
