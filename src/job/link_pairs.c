@@ -37,22 +37,13 @@ cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to, const c
                                  cog_pairs **result, cog_report *report, cog_error *error) {
     cog_documents *const documents[2] = {from, to};
     struct pair_task task = {0};
+    struct match_list matches = {0};
     if (options->measure != COG_MEASURE_COSINE)
         return error_set(error, COG_ERR_USAGE,
                          "documents of two languages are compared by their cosine");
-    cog_pairs *pairs = calloc(1, sizeof *pairs);
-    if (!pairs)
-        return error_memory(error, sizeof *pairs, "pairs");
     cog_status status = pair_task_init(&task, options, 2, run, report, error);
     task.projected = true;
     if (status == COG_OK)
-        status = run_task(&task, documents, lexicon, projection, &pairs->matches, error);
-    if (status == COG_OK) {
-        pairs_take_task(pairs, &task);
-        *result = pairs;
-    } else {
-        cog_pairs_free(pairs);
-    }
-    pair_task_free(&task);
-    return status;
+        status = run_task(&task, documents, lexicon, projection, &matches, error);
+    return pairs_of_task(&task, status, &matches, result, error);
 }

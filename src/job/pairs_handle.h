@@ -11,7 +11,9 @@ struct cog_pairs {
     bool estimates, has_distances, has_ids;
 };
 
-/* After a task has filled pairs->matches: takes over the ids, and what the measures are. */
-void pairs_take_task(cog_pairs *pairs, struct pair_task *task);
+/* Ends a task that found `matches` with this status: on success they become pairs with the task's
+ * ids. Task and matches are released in any case; returns the status. */
+cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match_list *matches,
+                         cog_pairs **pairs, cog_error *error);
 
 #endif

@@ -24,14 +24,30 @@ void cog_pairs_free(cog_pairs *pairs) {
     free(pairs);
 }
 
-void pairs_take_task(cog_pairs *pairs, struct pair_task *task) {
-    pairs->sides = (int)task->sides;
-    pairs->estimates = task->estimates;
-    pairs->has_distances = task->has_distances;
-    pairs->has_ids = true;
+static void take_task(cog_pairs *pairs, struct pair_task *task, struct match_list *matches) {
+    *pairs = (cog_pairs){.matches = *matches,
+                         .sides = (int)task->sides,
+                         .estimates = task->estimates,
+                         .has_distances = task->has_distances,
+                         .has_ids = true};
+    *matches = (struct match_list){0};
     memcpy(pairs->corpora, task->corpora, sizeof pairs->corpora);
     memset(task->corpora, 0, sizeof task->corpora);
     report_number(task->report, "peak_memory_bytes", (double)memory_peak_bytes());
+}
+
+cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match_list *matches,
+                         cog_pairs **result, cog_error *error) {
+    cog_pairs *pairs = status == COG_OK ? malloc(sizeof *pairs) : NULL;
+    if (status == COG_OK && !pairs)
+        status = error_memory(error, sizeof *pairs, "pairs");
+    if (pairs) {
+        take_task(pairs, task, matches);
+        *result = pairs;
+    }
+    match_list_free(matches);
+    pair_task_free(task);
+    return status;
 }
 
 static cog_status run_task(struct pair_task *task, cog_documents *const *documents,
@@ -51,20 +67,11 @@ cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
                           cog_pairs **result, cog_report *report, cog_error *error) {
     cog_documents *const both[2] = {documents, against};
     struct pair_task task = {0};
-    cog_pairs *pairs = calloc(1, sizeof *pairs);
-    if (!pairs)
-        return error_memory(error, sizeof *pairs, "pairs");
+    struct match_list matches = {0};
     cog_status status = pair_task_init(&task, options, against ? 2 : 1, run, report, error);
     if (status == COG_OK)
-        status = run_task(&task, both, &pairs->matches, error);
-    if (status == COG_OK) {
-        pairs_take_task(pairs, &task);
-        *result = pairs;
-    } else {
-        cog_pairs_free(pairs);
-    }
-    pair_task_free(&task);
-    return status;
+        status = run_task(&task, both, &matches, error);
+    return pairs_of_task(&task, status, &matches, result, error);
 }
 
 size_t cog_pairs_count(const cog_pairs *pairs) {

@@ -65,18 +65,9 @@ cog_status cog_related_find(cog_documents *documents, const cog_related_options 
                             const cog_run_options *run, cog_pairs **result, cog_report *report,
                             cog_error *error) {
     struct pair_task task = {0};
-    cog_pairs *pairs = calloc(1, sizeof *pairs);
-    if (!pairs)
-        return error_memory(error, sizeof *pairs, "pairs");
+    struct match_list matches = {0};
     cog_status status = pair_task_init(&task, &options->pairs, 1, run, report, error);
     if (status == COG_OK)
-        status = run_task(&task, documents, options->min_urls, &pairs->matches, error);
-    if (status == COG_OK) {
-        pairs_take_task(pairs, &task);
-        *result = pairs;
-    } else {
-        cog_pairs_free(pairs);
-    }
-    pair_task_free(&task);
-    return status;
+        status = run_task(&task, documents, options->min_urls, &matches, error);
+    return pairs_of_task(&task, status, &matches, result, error);
 }
