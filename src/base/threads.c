@@ -15,16 +15,30 @@ unsigned threads_resolve(unsigned threads) {
     return threads > COG_MAX_THREADS ? COG_MAX_THREADS : threads;
 }
 
+static _Thread_local const struct threads_watch *watch_of_thread;
+
+const struct threads_watch *threads_watch_set(const struct threads_watch *watch) {
+    const struct threads_watch *previous = watch_of_thread;
+    watch_of_thread = watch;
+    return previous;
+}
+
+const struct threads_watch *threads_watch_current(void) {
+    return watch_of_thread;
+}
+
 /* Runs body on `threads` threads, the caller's among them. A thread that cannot be started is done
  * without: the bodies share their work. */
 struct crew_member {
     void (*body)(void *context, unsigned worker);
     void *context;
     unsigned worker;
+    const struct threads_watch *watch;
 };
 
 static void *crew_start(void *argument) {
     struct crew_member *member = argument;
+    watch_of_thread = member->watch;
     member->body(member->context, member->worker);
     return NULL;
 }
@@ -34,7 +48,7 @@ static void crew_run(unsigned threads, void (*body)(void *, unsigned), void *con
     struct crew_member members[COG_MAX_THREADS];
     unsigned started = 1;
     for (; started < threads; started++) {
-        members[started] = (struct crew_member){body, context, started};
+        members[started] = (struct crew_member){body, context, started, watch_of_thread};
         if (pthread_create(&handles[started], NULL, crew_start, &members[started]) != 0)
             break;
     }
@@ -62,7 +76,10 @@ static void parallel_body(void *argument, unsigned worker) {
             return;
         size_t end = loop->count - begin < loop->grain ? loop->count : begin + loop->grain;
         cog_error error = {0};
-        cog_status status = loop->work(loop->context, worker, begin, end, &error);
+        const struct threads_watch *watch = watch_of_thread;
+        cog_status status = watch && watch->stops(watch->context)
+                                ? error_set(&error, COG_ERR_CANCELLED, "stopped")
+                                : loop->work(loop->context, worker, begin, end, &error);
         if (status == COG_OK)
             continue;
         pthread_mutex_lock(&loop->lock);

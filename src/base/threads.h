@@ -8,6 +8,17 @@
 /* 0 means all processors this process may use. Never more than COG_MAX_THREADS. */
 unsigned threads_resolve(unsigned threads);
 
+/* Loops that a watched thread starts, and loops within those, ask `stops` before every piece; true
+ * ends them with COG_ERR_CANCELLED. It is called from all threads of a loop. */
+struct threads_watch {
+    bool (*stops)(void *context);
+    void *context;
+};
+/* Watches the calling thread from now on; NULL: nobody watches. Returns who did before. The watch
+ * is borrowed until the next call. */
+const struct threads_watch *threads_watch_set(const struct threads_watch *watch);
+const struct threads_watch *threads_watch_current(void);
+
 /* Calls work(context, worker, begin, end) until [0, count) is covered by pieces of at most `grain`;
  * worker < threads. The first failing piece ends the loop and its error is the result. */
 typedef cog_status parallel_work(void *context, unsigned worker, size_t begin, size_t end,

@@ -24,12 +24,11 @@ void query_log_shape_init(struct query_log_shape *shape) {
         .shared_urls_max = 10,
         .first_clicks_min = 10,
         .first_clicks_max = 49,
-        .click_exponent = 1.3,
         .popularity_exponent = 2,
-        .groups = {[QUERY_GROUP_SPELLINGS] = {0.038, 2, 12, 0.963, 0.99},
-                   [QUERY_GROUP_VARIANTS] = {0.037, 2, 12, 0.855, 0.90},
-                   [QUERY_GROUP_RELATED] = {0.080, 2, 12, 0.762, 0.80},
-                   [QUERY_GROUP_TOPIC] = {0.06, 2, 12, 0.3, 0.65}},
+        .groups = {[QUERY_GROUP_SPELLINGS] = {0.038, 2, 12, 0.90, 0.99},
+                   [QUERY_GROUP_VARIANTS] = {0.14, 2, 12, 0.80, 0.90},
+                   [QUERY_GROUP_RELATED] = {0.22, 2, 12, 0.70, 0.80},
+                   [QUERY_GROUP_TOPIC] = {0.06, 2, 12, 0.30, 0.65}},
         .seed = 2015,
     };
 }
@@ -120,6 +119,9 @@ static void add_click(struct click_list *list, uint32_t url, uint32_t clicks) {
         list->items[list->count++] = (struct query_click){url, clicks};
 }
 
+/* Clicks on the first ten places of result lists in AOL's log of 2006, in thousands. */
+static const double clicks_by_place[] = {8220, 2317, 1641, 1172, 944, 775, 656, 579, 549, 577};
+
 /* Clicks fall with the place in the list of results. Returns the sum of squares. */
 static double add_shared(const struct query_log_shape *shape, struct random *random,
                          struct click_list *list) {
@@ -130,7 +132,7 @@ static double add_shared(const struct query_log_shape *shape, struct random *ran
            squares = 0;
     while (list->count < count) {
         uint32_t clicks =
-            (uint32_t)(first / pow((double)(list->count + 1), shape->click_exponent) + 0.5);
+            (uint32_t)(first * clicks_by_place[list->count] / clicks_by_place[0] + 0.5);
         add_click(list, draw_url(shape, random), clicks ? clicks : 1);
     }
     for (size_t i = 0; i < list->count; i++)

@@ -31,18 +31,13 @@ struct query_log_shape {
     uint32_t urls;            /* D: pool that clicks are drawn from */
     unsigned shared_urls_max; /* distinct URLs of a query's shared part: 6 to this */
     unsigned first_clicks_min, first_clicks_max; /* on the first URL of a query */
-    double click_exponent;      /* the i-th URL has 1 / i^this of the clicks of the first */
     double popularity_exponent; /* a URL's rank is D * u^this, u uniform: 1 is not skewed */
     struct query_group_shape groups[QUERY_GROUP_KINDS];
     uint64_t seed;
 };
 
-/* The shape that the benchmarks use: 300,000 queries and 700,000 URLs. Its groups were set so that
- * 16-bit keys and 10 tables find what Table 3 of paper 004 says. Many mixtures of groups and skews
- * of clicks do that; this one was taken because distance flips then also do what Tables 8 and 9
- * say. With milder skew, where sums are nearly normal, the same Table 3 goes with about 0.72 and
- * 0.83 for Distance Flip Q and B at F = 2. So recall on this log is no independent evidence for the
- * flips. */
+/* The shape that the benchmarks use: 300,000 queries and 700,000 URLs. docs/methods.md says where
+ * its figures come from. */
 void query_log_shape_init(struct query_log_shape *shape);
 
 struct query_click {

@@ -134,6 +134,7 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     cog_status status = find_radius(task, radius_recall, &radius, error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = sign_side(task, side, &views[side], error);
+    matches->limit = pair_task_max_matches(task);
     if (status == COG_OK)
         status = join(task, views, radius, matches, &comparisons, error);
     free((void *)views[0].data);

@@ -264,6 +264,7 @@ static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches
                               .threshold = task->options.threshold,
                               .radius_bits = filter_radius(task)};
     struct lsh_work work = {0};
+    matches->limit = pair_task_max_matches(task);
     struct lsh_collection collections[2];
     for (int side = 0; side < 2; side++)
         collections[side] = (struct lsh_collection){

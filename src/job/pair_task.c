@@ -54,6 +54,7 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     task->run = run;
     task->report = report;
     task->threads = threads_resolve(run ? run->threads : 0);
+    job_watch_begin(&task->watch, run);
     if (!(options->threshold > 0 && options->threshold <= 1))
         return error_set(error, COG_ERR_USAGE, "a threshold of %g: choose above 0 and at most 1",
                          options->threshold);
@@ -82,6 +83,7 @@ void pair_task_free(struct pair_task *task) {
         free(task->short_rows[side]);
     }
     statistics_free(task->statistics);
+    job_watch_end(&task->watch);
 }
 
 /* Bytes a byte of text, measured on the sets that docs/results.md names and rounded up: distinct
@@ -173,9 +175,7 @@ static cog_status join_vectors(const struct pair_task *task, const struct join_o
                : cosine_join_self(&task->vectors[0], options, matches, error);
 }
 
-/* What the documents and their vectors leave of the budget, for matches; a growing list may double.
- */
-static size_t max_matches(const struct pair_task *task) {
+size_t pair_task_max_matches(const struct pair_task *task) {
     uint64_t budget = task->run ? task->run->memory_bytes : 0, used = 0;
     if (budget == 0)
         return 0;
@@ -199,7 +199,7 @@ static cog_status join_short_rows(const struct pair_task *task, struct match_lis
     struct match_list found = {0};
     struct join_options options = {.threshold = task->options.threshold,
                                    .threads = task->threads,
-                                   .max_matches = max_matches(task)};
+                                   .max_matches = pair_task_max_matches(task)};
     const uint8_t *const selected[2] = {task->short_rows[0], task->short_rows[1]};
     cog_status status =
         corpus_sets(corpora, task->sides, task->statistics, selected, task->threads, sets, error);
@@ -221,7 +221,7 @@ static cog_status join_exactly(struct pair_task *task, struct match_list *matche
     struct join_options options = {.threshold = task->options.threshold,
                                    .threads = task->threads,
                                    .work = &work,
-                                   .max_matches = max_matches(task)};
+                                   .max_matches = pair_task_max_matches(task)};
     cog_status status = task->options.measure == COG_MEASURE_JACCARD
                             ? join_sets(task, task->sets, &options, matches, error)
                             : join_vectors(task, &options, matches, error);

@@ -27,6 +27,7 @@ struct pair_task {
     bool projected;                  /* the vectors are given: documents of two languages */
     bool estimates;                  /* the matches carry estimates */
     bool has_distances;
+    struct job_watch watch; /* from init to free, on one thread */
 };
 
 cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
@@ -40,6 +41,10 @@ cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *c
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
 /* The pairs at or above the threshold, sorted; matches must be zeroed. */
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error);
+
+/* How many matches fit what the documents and their vectors leave of the memory budget (a growing
+ * list may double); 0 where there is none. */
+size_t pair_task_max_matches(const struct pair_task *task);
 
 /* The true measure of two rows (of side 0 and of the last side). */
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b);

@@ -152,6 +152,7 @@ static cog_status join_signatures(const struct signatures_view *a, const struct 
         return multisort_join(a, b, &options, matches, error);
     }
     uint64_t comparisons = 0;
+    matches->limit = run ? (size_t)(run->memory_bytes / (2 * sizeof(struct match))) : 0;
     cog_status status =
         b ? flat_join_between(a, b, radius_bits, threads, matches, &comparisons, error)
           : flat_join_self(a, radius_bits, threads, matches, &comparisons, error);
@@ -179,7 +180,10 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
     pairs->sides = b ? 2 : 1;
     pairs->estimates = pairs->has_distances = true;
     uint32_t radius = radius_bits < a->bits ? radius_bits : a->bits;
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     cog_status status = join_signatures(a, b, radius, method, run, &pairs->matches, report, error);
+    job_watch_end(&watch);
     if (status != COG_OK) {
         cog_pairs_free(pairs);
         return status;

@@ -29,6 +29,7 @@ struct join {
     uint16_t *limits;
     float *similarities; /* by distance */
     struct joiner *joiners;
+    size_t max_matches;
     uint64_t *comparisons; /* atomic */
 };
 
@@ -105,6 +106,7 @@ static cog_status join_prepare(struct join *join, cog_error *error) {
     for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++) {
         struct joiner *joiner = &join->joiners[worker];
         joiner->join = join;
+        joiner->matches.limit = join->max_matches;
         status = tile_queries_create(&joiner->block, tile, bits, join->block_rows, error);
         if (status == COG_OK)
             status = tile_scratch_create(&joiner->scratch, tile, bits, error);
@@ -161,6 +163,7 @@ static cog_status join_whole(struct join *join, struct match_list *matches, cog_
         join->comparisons = &unwatched;
     *join->comparisons = 0;
     matches->count = 0;
+    join->max_matches = matches->limit;
     status = join_run(join, matches, error);
     join_free(join);
     return status;

@@ -154,6 +154,8 @@ static cog_status run(struct lsh_join *join, unsigned threads, struct match_list
     join->probers = memory_zeroed_array(threads, sizeof *join->probers);
     if (!join->probers)
         return error_memory(error, threads * sizeof *join->probers, "threads");
+    for (unsigned worker = 0; worker < threads; worker++)
+        join->probers[worker].matches.limit = matches->limit;
     status = parallel_for(threads, queries->rows, QUERY_GRAIN, run_queries, join, error);
     if (status == COG_OK)
         status = collect(join, threads, matches, work, error);

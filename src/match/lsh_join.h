@@ -36,7 +36,7 @@ struct lsh_work {
 
 /* Pairs a < b of one collection. Every row is a query; where only the query's bits are flipped, a
  * pair is found if either row finds the other. matches is overwritten: zero-initialise it, free it
- * with match_list_free. work may be NULL. */
+ * with match_list_free; its limit holds. work may be NULL. */
 cog_status lsh_join_self(const struct lsh_collection *rows, const struct lsh_options *options,
                          const struct lsh_check *check, unsigned threads,
                          struct match_list *matches, struct lsh_work *work, cog_error *error);

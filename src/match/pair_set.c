@@ -16,7 +16,9 @@ static unsigned shard_of(uint64_t hash) {
     return (unsigned)(hash % PAIR_SHARDS);
 }
 
-void pair_set_init(struct pair_set *set) {
+void pair_set_init(struct pair_set *set, size_t limit) {
+    set->limit = limit;
+    set->count = 0;
     for (int i = 0; i < PAIR_SHARDS; i++) {
         set->shards[i] = (struct pair_shard){0};
         pthread_mutex_init(&set->shards[i].lock, NULL);
@@ -65,6 +67,7 @@ static cog_status flush_shard(struct pair_set *set, struct pair_buffer *buffer, 
     struct pair_shard *shard = &set->shards[number];
     cog_status status = COG_OK;
     pthread_mutex_lock(&shard->lock);
+    size_t count_before = shard->count;
     for (unsigned i = 0; i < buffer->counts[number]; i++) {
         if (4 * (shard->count + 1) > 3 * shard->capacity && !grow(shard)) {
             status = error_memory(error, 2 * shard->capacity * sizeof *shard->slots,
@@ -73,8 +76,15 @@ static cog_status flush_shard(struct pair_set *set, struct pair_buffer *buffer, 
         }
         shard->count += put(shard, &buffer->pairs[number][i]);
     }
+    size_t added = shard->count - count_before;
     pthread_mutex_unlock(&shard->lock);
     buffer->counts[number] = 0;
+    size_t count = __atomic_add_fetch(&set->count, added, __ATOMIC_RELAXED);
+    if (status == COG_OK && set->limit && count > set->limit)
+        status = error_set(error, COG_ERR_MEMORY,
+                           "more than %zu pairs, which is what the memory budget has room for: "
+                           "raise --memory, or ask for nearer pairs",
+                           set->limit);
     return status;
 }
 

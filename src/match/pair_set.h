@@ -15,6 +15,8 @@ struct row_pair {
 };
 
 struct pair_set {
+    size_t limit; /* more pairs are COG_ERR_MEMORY; 0: as many as memory holds */
+    size_t count; /* atomic */
     struct pair_shard {
         pthread_mutex_t lock;
         struct row_pair *slots; /* open addressing; a power of two of them */
@@ -28,7 +30,7 @@ struct pair_buffer {
     unsigned counts[PAIR_SHARDS];
 };
 
-void pair_set_init(struct pair_set *set);
+void pair_set_init(struct pair_set *set, size_t limit);
 void pair_set_free(struct pair_set *set);
 cog_status pair_set_add(struct pair_set *set, struct pair_buffer *buffer, struct row_pair pair,
                         cog_error *error);

@@ -255,7 +255,7 @@ static cog_status run(struct window_join *join, struct match_list *matches,
     join->threads = threads_resolve(join->options->threads);
     join->side_rows[0] = join->space.first->rows;
     join->side_rows[1] = is_cross(join) ? join->space.second->rows : 0;
-    pair_set_init(&join->found);
+    pair_set_init(&join->found, matches->limit);
     status = prepare(join, error);
     for (size_t table = 0; table < join->options->tables && status == COG_OK;) {
         size_t left = join->options->tables - table;

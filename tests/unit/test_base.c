@@ -120,3 +120,33 @@ TEST(base_pipeline_delivers_in_order) {
         CHECK(strcmp(failure.message, "batch 700") == 0);
     }
 }
+
+struct counted_pieces {
+    size_t done, allowed; /* atomic */
+};
+
+static bool stops_after_allowed(void *context) {
+    struct counted_pieces *pieces = context;
+    return __atomic_load_n(&pieces->done, __ATOMIC_RELAXED) >= pieces->allowed;
+}
+
+static cog_status count_watched(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
+    (void)worker, (void)error;
+    struct counted_pieces *pieces = context;
+    __atomic_fetch_add(&pieces->done, end - begin, __ATOMIC_RELAXED);
+    return COG_OK;
+}
+
+TEST(base_parallel_loops_stop_when_their_watch_says_so) {
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        struct counted_pieces pieces = {0, 10};
+        struct threads_watch watch = {stops_after_allowed, &pieces};
+        cog_error error = {0};
+        CHECK(threads_watch_set(&watch) == NULL);
+        CHECK(parallel_for(threads, 100000, 1, count_watched, &pieces, &error) == COG_ERR_CANCELLED);
+        CHECK(threads_watch_set(NULL) == &watch);
+        CHECK(pieces.done >= 10 && pieces.done < 10 + threads);
+        CHECK(parallel_for(threads, 100, 1, count_watched, &pieces, &error) == COG_OK);
+    }
+}

@@ -191,3 +191,23 @@ TEST(window_join_says_what_is_wrong) {
     CHECK(window_join_self(&rows, &options, &matches, NULL, &error) == COG_ERR_USAGE);
     match_list_free(&matches);
 }
+
+TEST(window_join_keeps_to_the_limit_of_matches) {
+    struct random random = random_seeded(44);
+    struct signatures_view rows = make_rows(&random, 64, 300);
+    struct window_options options = {.tables = 3, .window = 100, .radius_bits = 20};
+    struct match_list matches = {0};
+    cog_error failure = {0};
+    CHECK_OK(window_join_self(&rows, &options, &matches, NULL, error));
+    size_t count = matches.count;
+    CHECK(count > 100);
+    matches.limit = count - 1;
+    CHECK(window_join_self(&rows, &options, &matches, NULL, &failure) == COG_ERR_MEMORY);
+    CHECK(strstr(failure.message, "--memory"));
+    CHECK(flat_join_self(&rows, 20, 2, &matches, NULL, &failure) == COG_ERR_MEMORY);
+    matches.limit = count;
+    CHECK(window_join_self(&rows, &options, &matches, NULL, &failure) == COG_OK);
+    CHECK(matches.count == count);
+    match_list_free(&matches);
+    free((void *)rows.data);
+}
