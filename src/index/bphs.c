@@ -143,23 +143,30 @@ static void start_query(void *context, size_t slot, size_t query) {
         uint32_t header = (uint32_t)short_key_prefix(permuted, table->header_bits);
         for (size_t i = 0; i < index->mask_counts[choice]; i++, used++) {
             flight->buckets[used] = header ^ index->masks[choice][i];
-            line_prefetch(table, flight->buckets[used]);
         }
     }
     flight->starts[index->layout.choice_count] = used;
 }
 
-static void scan_query(void *context, size_t slot) {
+static void scan_query(void *context, const size_t *slot, const size_t *ahead) {
     const struct bphs_piece *piece = context;
     const struct bphs_index *index = piece->job->index;
-    struct bphs_flight *flight = &piece->ring[slot];
+    for (unsigned choice = 0; ahead && choice < index->layout.choice_count; choice++) {
+        const struct bphs_flight *next = &piece->ring[*ahead];
+        for (size_t i = next->starts[choice]; i < next->starts[choice + 1]; i++)
+            line_prefetch(&index->tables[choice], next->buckets[i]);
+    }
+    if (!slot)
+        return;
+    struct bphs_flight *flight = &piece->ring[*slot];
     for (unsigned choice = 0; choice < index->layout.choice_count; choice++) {
         const struct line_table *table = &index->tables[choice];
         size_t start = flight->starts[choice];
         struct line_hit *hits = flight->hits + start;
-        size_t count = table->scan(
-            table, flight->buckets + start, flight->starts[choice + 1] - start,
-            line_filter(table, flight->permuted[choice]), piece->job->search->radius_bits, hits);
+        size_t count =
+            table->scan(table, flight->buckets + start, flight->starts[choice + 1] - start,
+                        line_filter(table, flight->permuted[choice]),
+                        piece->job->search->radius_bits, (struct line_ahead){0}, hits);
         flight->hit_counts[choice] = count;
         for (size_t i = 0; i < count; i++)
             if (hits[i].overflow)

@@ -23,11 +23,14 @@ static inline unsigned lanes_within(const uint8_t *filters, __m256i query, __m25
 }
 
 size_t line_scan_avx2(const struct line_table *table, const uint32_t *buckets, size_t count,
-                      uint32_t filter, unsigned radius_bits, struct line_hit *hits) {
+                      uint32_t filter, unsigned radius_bits, struct line_ahead ahead,
+                      struct line_hit *hits) {
     const __m256i query = _mm256_set1_epi32((int)filter);
     const __m256i above = _mm256_set1_epi32((int)radius_bits + 1);
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
+        if (i < ahead.count)
+            line_prefetch(table, ahead.buckets[i]);
         const uint8_t *bucket = line_bucket(table, buckets[i]);
         unsigned slots =
             lanes_within(bucket, query, above) | lanes_within(bucket + 32, query, above) << 8;
@@ -36,6 +39,7 @@ size_t line_scan_avx2(const struct line_table *table, const uint32_t *buckets, s
         hits[found] = (struct line_hit){buckets[i], overflow, (uint16_t)slots};
         found += (slots | overflow) != 0;
     }
+    line_prefetch_rest(table, ahead, count);
     return found;
 }
 #endif

@@ -4,11 +4,14 @@
 #include "index/line_table.h"
 
 size_t line_scan_avx512(const struct line_table *table, const uint32_t *buckets, size_t count,
-                        uint32_t filter, unsigned radius_bits, struct line_hit *hits) {
+                        uint32_t filter, unsigned radius_bits, struct line_ahead ahead,
+                        struct line_hit *hits) {
     const __m512i query = _mm512_set1_epi32((int)filter);
     const __m512i radius = _mm512_set1_epi32((int)radius_bits);
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
+        if (i < ahead.count)
+            line_prefetch(table, ahead.buckets[i]);
         const uint8_t *bucket = line_bucket(table, buckets[i]);
         __m512i counts = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_load_si512(bucket), query));
         unsigned slots = _mm512_cmple_epu32_mask(counts, radius);
@@ -17,6 +20,7 @@ size_t line_scan_avx512(const struct line_table *table, const uint32_t *buckets,
         hits[found] = (struct line_hit){buckets[i], overflow, (uint16_t)slots};
         found += (slots | overflow) != 0;
     }
+    line_prefetch_rest(table, ahead, count);
     return found;
 }
 #endif

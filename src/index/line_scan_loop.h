@@ -18,9 +18,11 @@ static inline unsigned line_slots_within(const uint8_t *bucket, unsigned used, u
 
 static inline size_t line_scan_loop(const struct line_table *table, const uint32_t *buckets,
                                     size_t count, uint32_t filter, unsigned radius_bits,
-                                    struct line_hit *hits) {
+                                    struct line_ahead ahead, struct line_hit *hits) {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
+        if (i < ahead.count)
+            line_prefetch(table, ahead.buckets[i]);
         const uint8_t *bucket = line_bucket(table, buckets[i]);
         unsigned used = line_slots_used(table, bucket);
         unsigned slots = line_slots_within(bucket, used, filter, radius_bits);
@@ -28,6 +30,7 @@ static inline size_t line_scan_loop(const struct line_table *table, const uint32
         hits[found] = (struct line_hit){buckets[i], overflow, (uint16_t)slots};
         found += (slots | overflow) != 0;
     }
+    line_prefetch_rest(table, ahead, count);
     return found;
 }
 

@@ -12,8 +12,9 @@ enum {
 };
 
 size_t line_scan_portable(const struct line_table *table, const uint32_t *buckets, size_t count,
-                          uint32_t filter, unsigned radius_bits, struct line_hit *hits) {
-    return line_scan_loop(table, buckets, count, filter, radius_bits, hits);
+                          uint32_t filter, unsigned radius_bits, struct line_ahead ahead,
+                          struct line_hit *hits) {
+    return line_scan_loop(table, buckets, count, filter, radius_bits, ahead, hits);
 }
 
 static line_scan *choose_scan(void) {
@@ -213,7 +214,8 @@ size_t line_find(const struct line_table *table, short_key key) {
     struct line_hit hit;
     struct line_match match;
     uint32_t next;
-    if (table->scan(table, &bucket, 1, line_filter(table, key), 0, &hit) == 0 ||
+    if (table->scan(table, &bucket, 1, line_filter(table, key), 0, (struct line_ahead){0}, &hit) ==
+            0 ||
         line_hit_matches(table, &hit, key, 0, 0, &match, 1, &next) == 0)
         return SIZE_MAX;
     return line_rank(table, bucket, match.order);

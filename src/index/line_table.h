@@ -27,10 +27,18 @@ struct line_hit {
 
 struct line_table;
 
+/* Buckets that a later scan will read: a scan fetches one of them for each bucket that it looks at,
+ * so that requests to memory leave at the pace at which memory answers them. */
+struct line_ahead {
+    const uint32_t *buckets;
+    size_t count;
+};
+
 /* Scans buckets for a key whose last 32 bits are `filter`; hits needs room for `count`. Returns how
  * many. */
 typedef size_t line_scan(const struct line_table *table, const uint32_t *buckets, size_t count,
-                         uint32_t filter, unsigned radius_bits, struct line_hit *hits);
+                         uint32_t filter, unsigned radius_bits, struct line_ahead ahead,
+                         struct line_hit *hits);
 
 struct line_table {
     uint8_t *buckets;
@@ -62,9 +70,16 @@ static inline uint8_t *line_bucket(const struct line_table *table, size_t bucket
 
 static inline void line_prefetch(const struct line_table *table, size_t bucket) {
     const uint8_t *line = line_bucket(table, bucket);
-    __builtin_prefetch(line);
+    __builtin_prefetch(line, 0, 2); /* the second level of cache takes more requests at once */
     if (table->bucket_bytes > 64)
-        __builtin_prefetch(line + 64);
+        __builtin_prefetch(line + 64, 0, 2);
+}
+
+/* What is left of `ahead` after a scan of `scanned` buckets. */
+static inline void line_prefetch_rest(const struct line_table *table, struct line_ahead ahead,
+                                      size_t scanned) {
+    for (size_t i = scanned; i < ahead.count; i++)
+        line_prefetch(table, ahead.buckets[i]);
 }
 
 static inline unsigned line_slots_used(const struct line_table *table, const uint8_t *bucket) {

@@ -10,19 +10,21 @@ enum {
     QUERY_SCAN_DELAY = 4 /* queries between a prefetch and the scan */
 };
 
-/* For each i in [begin, end): start(context, slot, i) prefetches what scan(context, slot) reads;
- * scan prefetches what collect(context, slot) reads, one query later. Inlined, so that the three
- * are. */
+/* For each i in [begin, end): start(context, slot, i) finds out what scan(context, slot, ahead)
+ * reads; scan also prefetches for the slot `ahead` (NULL: nothing to fetch), which was started just
+ * before, and what collect(context, slot) reads, one query later. Inlined, so that the three are.
+ */
 static inline __attribute__((always_inline)) cog_status
 query_ring_run(void *context, size_t begin, size_t end, void (*start)(void *, size_t, size_t),
-               void (*scan)(void *, size_t), cog_status (*collect)(void *, size_t, cog_error *),
-               cog_error *error) {
+               void (*scan)(void *, const size_t *, const size_t *),
+               cog_status (*collect)(void *, size_t, cog_error *), cog_error *error) {
     cog_status status = COG_OK;
     for (size_t i = begin; i < end + QUERY_SCAN_DELAY + 1 && status == COG_OK; i++) {
+        size_t ahead = i % QUERY_RING, slot = (i - QUERY_SCAN_DELAY) % QUERY_RING;
         if (i < end)
-            start(context, i % QUERY_RING, i);
-        if (i >= begin + QUERY_SCAN_DELAY && i - QUERY_SCAN_DELAY < end)
-            scan(context, (i - QUERY_SCAN_DELAY) % QUERY_RING);
+            start(context, ahead, i);
+        bool due = i >= begin + QUERY_SCAN_DELAY && i - QUERY_SCAN_DELAY < end;
+        scan(context, due ? &slot : NULL, i < end ? &ahead : NULL);
         if (i >= begin + QUERY_SCAN_DELAY + 1)
             status = collect(context, (i - QUERY_SCAN_DELAY - 1) % QUERY_RING, error);
     }

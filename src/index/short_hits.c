@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
-enum { PIECE_QUERIES = 2048, PREFETCH_AHEAD = 16 };
+enum { PREFETCH_AHEAD = 16 };
 
 static cog_status reserve(struct short_hits *hits, size_t needed, cog_error *error) {
     if (memory_grow((void **)&hits->items, &hits->capacity, needed, sizeof *hits->items))
@@ -87,18 +87,18 @@ static cog_status gather_piece(void *context, unsigned worker, size_t begin, siz
                                cog_error *error) {
     struct gathering *gathering = context;
     return gathering->search(gathering->context, worker, begin, end,
-                             &gathering->pieces[begin / PIECE_QUERIES], error);
+                             &gathering->pieces[begin / SHORT_PIECE_QUERIES], error);
 }
 
 cog_status short_hits_gather(struct short_hits *hits, unsigned threads, size_t queries,
                              short_search *search, void *context, cog_error *error) {
-    size_t count = (queries + PIECE_QUERIES - 1) / PIECE_QUERIES;
+    size_t count = (queries + SHORT_PIECE_QUERIES - 1) / SHORT_PIECE_QUERIES;
     struct gathering gathering = {search, context, NULL};
     gathering.pieces = memory_zeroed_array(count, sizeof *gathering.pieces);
     if (!gathering.pieces)
         return error_memory(error, count * sizeof *gathering.pieces, "a search");
     cog_status status =
-        parallel_for(threads, queries, PIECE_QUERIES, gather_piece, &gathering, error);
+        parallel_for(threads, queries, SHORT_PIECE_QUERIES, gather_piece, &gathering, error);
     if (status == COG_OK)
         status = join(hits, gathering.pieces, count, error);
     for (size_t i = 0; i < count; i++)

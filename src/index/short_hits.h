@@ -26,7 +26,10 @@ cog_status short_hits_add_rows(struct short_hits *hits, const struct key_rows *r
 /* By query, then row, from number `first` on. */
 void short_hits_sort(struct short_hits *hits, size_t first);
 
-/* Searches queries [begin, end) and adds to hits; worker < threads. */
+enum { SHORT_PIECE_QUERIES = 2048 };
+
+/* Searches queries [begin, end), at most SHORT_PIECE_QUERIES, and adds to hits; worker < threads.
+ */
 typedef cog_status short_search(void *context, unsigned worker, size_t begin, size_t end,
                                 struct short_hits *hits, cog_error *error);
 /* Searches `queries` queries on all threads; the hits come in the order of the queries, whatever
