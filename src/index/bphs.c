@@ -169,8 +169,7 @@ static void scan_query(void *context, const size_t *slot, const size_t *ahead) {
                         piece->job->search->radius_bits, (struct line_ahead){0}, hits);
         flight->hit_counts[choice] = count;
         for (size_t i = 0; i < count; i++)
-            if (hits[i].overflow)
-                __builtin_prefetch(table->overflow + hits[i].overflow);
+            line_hit_prefetch(table, &hits[i]);
     }
 }
 

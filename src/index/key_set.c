@@ -91,7 +91,8 @@ cog_status key_set_from(struct key_set *set, struct key_array *keys, unsigned th
     if (status == COG_OK) {
         size_t words = count_group_words(&set->keys);
         set->rows.group_words = words;
-        set->rows.entries = memory_array(rows, sizeof *set->rows.entries);
+        set->rows.entries_bytes = rows * sizeof *set->rows.entries;
+        set->rows.entries = memory_large(set->rows.entries_bytes);
         set->rows.groups = memory_array(words, sizeof *set->rows.groups);
         if (!set->rows.entries || !set->rows.groups || words > 0x7fffffff)
             status = error_memory(error, (rows + words) * 4, "the rows of signatures");
@@ -121,7 +122,7 @@ size_t key_rows_bytes(const struct key_rows *rows) {
 }
 
 void key_rows_free(struct key_rows *rows) {
-    free(rows->entries);
+    memory_large_free(rows->entries, rows->entries_bytes);
     free(rows->groups);
     *rows = (struct key_rows){0};
 }

@@ -12,6 +12,7 @@ struct key_rows {
     uint32_t *entries;
     uint32_t *groups;
     size_t entry_count, group_words;
+    size_t entries_bytes; /* as allocated, on large pages */
 };
 
 struct key_set {

@@ -50,18 +50,26 @@ static void put_rest(const struct line_table *table, uint8_t *bucket, unsigned s
 }
 
 static short_key get_rest(const struct line_table *table, const uint8_t *bucket, unsigned slot) {
-    const uint8_t *rests = bucket + 4 * table->slots;
-    unsigned first = slot * table->rest_bits, end = first + table->rest_bits;
+    unsigned start = 4 * table->slots, first = slot * table->rest_bits;
     short_key rest = 0;
-    for (unsigned byte = first / 8; byte * 8 < end; byte++) {
-        short_key bits = rests[byte];
-        rest |= byte * 8 >= first ? bits << (byte * 8 - first) : bits >> (first - byte * 8);
+    if (table->key_bits == 64) { /* one load, from where it does not leave the bucket */
+        unsigned byte = start + first / 8, last = (unsigned)table->bucket_bytes - 8;
+        byte = byte < last ? byte : last;
+        uint64_t word;
+        memcpy(&word, bucket + byte, sizeof word);
+        rest = word >> (first - (byte - start) * 8);
+    } else {
+        for (unsigned i = first / 8; i * 8 < first + table->rest_bits; i++) {
+            short_key bits = bucket[start + i];
+            rest |= i * 8 >= first ? bits << (i * 8 - first) : bits >> (first - i * 8);
+        }
     }
     return rest & (((short_key)1 << table->rest_bits) - 1);
 }
 
-short_key line_key(const struct line_table *table, size_t bucket, unsigned slot) {
-    const uint8_t *line = line_bucket(table, bucket);
+/* The whole key in a slot of a line; `bucket` is the key's own. */
+static short_key key_in_slot(const struct line_table *table, const uint8_t *line, unsigned slot,
+                             size_t bucket) {
     uint32_t filter;
     memcpy(&filter, line + 4 * slot, sizeof filter);
     short_key low = get_rest(table, line, slot) << FILTER_BITS | filter;
@@ -69,37 +77,63 @@ short_key line_key(const struct line_table *table, size_t bucket, unsigned slot)
     return (header | low) << (128 - table->key_bits);
 }
 
-static size_t run_end(const struct key_array *keys, size_t begin, unsigned header_bits) {
-    uint64_t header = short_key_prefix(short_key_at(keys->keys, keys->words, begin), header_bits);
-    size_t end = begin + 1;
-    while (end < keys->count &&
-           short_key_prefix(short_key_at(keys->keys, keys->words, end), header_bits) == header)
-        end++;
-    return end;
+static void put_key(const struct line_table *table, uint8_t *line, unsigned slot, short_key key) {
+    uint32_t filter = line_filter(table, key);
+    memcpy(line + 4 * slot, &filter, sizeof filter);
+    short_key rest = key >> (128 - table->key_bits) >> FILTER_BITS;
+    put_rest(table, line, slot, rest & (((short_key)1 << table->rest_bits) - 1));
 }
 
-static void fill_bucket(struct line_table *table, const struct key_array *keys, size_t begin,
-                        size_t end, size_t *overflow_used) {
-    short_key first = short_key_at(keys->keys, keys->words, begin);
-    uint8_t *bucket = line_bucket(table, short_key_prefix(first, table->header_bits));
-    size_t inside = end - begin < table->slots ? end - begin : table->slots;
-    for (unsigned slot = 0; slot < inside; slot++) {
-        short_key key = short_key_at(keys->keys, keys->words, begin + slot);
-        uint32_t filter = line_filter(table, key);
-        memcpy(bucket + 4 * slot, &filter, sizeof filter);
-        short_key rest = key >> (128 - table->key_bits) >> FILTER_BITS;
-        put_rest(table, bucket, slot, rest & (((short_key)1 << table->rest_bits) - 1));
+/* Where the keys of a bucket come to lie. */
+struct bucket_run {
+    size_t begin, end; /* among all keys */
+    size_t inside, guests;
+};
+
+/* The runs of two neighbours from key `begin` on. */
+static void plan_pair(const struct line_table *table, const struct key_array *keys, size_t pair,
+                      size_t begin, struct bucket_run runs[2]) {
+    for (unsigned side = 0; side < 2; side++) {
+        size_t end = begin;
+        while (end < keys->count && short_key_prefix(short_key_at(keys->keys, keys->words, end),
+                                                     table->header_bits) == (pair * 2 + side))
+            end++;
+        size_t count = end - begin;
+        runs[side] =
+            (struct bucket_run){begin, end, count < table->slots ? count : table->slots, 0};
+        begin = end;
     }
-    bucket[table->bucket_bytes - 1] = (uint8_t)inside;
-    if (end - begin > inside) {
-        uint32_t place = (uint32_t)*overflow_used;
-        memcpy(bucket + table->bucket_bytes - LINE_TRAILER_BYTES, &place, sizeof place);
-        uint64_t *record = table->overflow + place;
-        record[0] = end - begin - inside;
-        memcpy(record + 1, keys->keys + (begin + inside) * keys->words,
-               record[0] * keys->words * sizeof *record);
+    for (unsigned side = 0; side < 2; side++) {
+        size_t over = runs[side].end - runs[side].begin - runs[side].inside;
+        size_t room = table->slots - runs[1 - side].inside;
+        runs[side].guests = over < room ? over : room;
+    }
+}
+
+static size_t recorded(const struct bucket_run *run) {
+    return run->end - run->begin - run->inside - run->guests;
+}
+
+static void fill_bucket(struct line_table *table, const struct key_array *keys, size_t bucket,
+                        const struct bucket_run *run, size_t *overflow_used) {
+    uint8_t *own = line_bucket(table, bucket), *neighbour = line_bucket(table, bucket ^ 1);
+    size_t at = run->begin;
+    for (unsigned slot = 0; slot < run->inside; slot++, at++)
+        put_key(table, own, slot, short_key_at(keys->keys, keys->words, at));
+    for (unsigned guest = 0; guest < run->guests; guest++, at++)
+        put_key(table, neighbour, table->slots - 1 - guest,
+                short_key_at(keys->keys, keys->words, at));
+    own[table->bucket_bytes - 1] |= (uint8_t)run->inside;
+    neighbour[table->bucket_bytes - 1] |= (uint8_t)(run->guests << 4);
+    uint32_t overflow = run->guests > 0 ? LINE_SPILLED : 0;
+    if (at < run->end) {
+        overflow |= (uint32_t)*overflow_used;
+        uint64_t *record = table->overflow + *overflow_used;
+        record[0] = run->end - at;
+        memcpy(record + 1, keys->keys + at * keys->words, record[0] * keys->words * sizeof *record);
         *overflow_used += 1 + record[0] * keys->words;
     }
+    memcpy(own + table->bucket_bytes - LINE_TRAILER_BYTES, &overflow, sizeof overflow);
 }
 
 static void fill_ranks(struct line_table *table, const struct key_array *keys) {
@@ -114,11 +148,14 @@ static void fill_ranks(struct line_table *table, const struct key_array *keys) {
 }
 
 static size_t count_overflow_words(const struct line_table *table, const struct key_array *keys) {
-    size_t words = 1;
-    for (size_t begin = 0, end; begin < keys->count; begin = end) {
-        end = run_end(keys, begin, table->header_bits);
-        if (end - begin > table->slots)
-            words += 1 + (end - begin - table->slots) * keys->words;
+    size_t words = 1, begin = 0;
+    for (size_t pair = 0; begin < keys->count; pair++) {
+        struct bucket_run runs[2];
+        plan_pair(table, keys, pair, begin, runs);
+        for (unsigned side = 0; side < 2; side++)
+            if (recorded(&runs[side]) > 0)
+                words += 1 + recorded(&runs[side]) * keys->words;
+        begin = runs[1].end;
     }
     return words;
 }
@@ -150,18 +187,21 @@ cog_status line_table_build(struct line_table *table, const struct key_array *ke
     choose_layout(table, keys, header_bits_max);
     size_t buckets = (size_t)1 << table->header_bits;
     table->buckets = memory_large(buckets * table->bucket_bytes);
-    table->overflow = memory_zeroed_array(table->overflow_words, sizeof *table->overflow);
+    table->overflow = memory_large(table->overflow_words * sizeof *table->overflow);
     if (with_ranks)
         table->ranks = memory_large(buckets * sizeof *table->ranks);
     if (!table->buckets || !table->overflow || (with_ranks && !table->ranks) ||
-        table->overflow_words > UINT32_MAX) {
+        table->overflow_words >= LINE_SPILLED) {
         line_table_free(table);
         return error_memory(error, buckets * table->bucket_bytes, "a table of signatures");
     }
-    size_t used = 1;
-    for (size_t begin = 0, end; begin < keys->count; begin = end) {
-        end = run_end(keys, begin, table->header_bits);
-        fill_bucket(table, keys, begin, end, &used);
+    size_t used = 1, begin = 0;
+    for (size_t pair = 0; begin < keys->count; pair++) {
+        struct bucket_run runs[2];
+        plan_pair(table, keys, pair, begin, runs);
+        fill_bucket(table, keys, 2 * pair, &runs[0], &used);
+        fill_bucket(table, keys, 2 * pair + 1, &runs[1], &used);
+        begin = runs[1].end;
     }
     if (with_ranks)
         fill_ranks(table, keys);
@@ -170,7 +210,7 @@ cog_status line_table_build(struct line_table *table, const struct key_array *ke
 
 void line_table_free(struct line_table *table) {
     memory_large_free(table->buckets, table->bucket_bytes << table->header_bits);
-    free(table->overflow);
+    memory_large_free(table->overflow, table->overflow_words * sizeof *table->overflow);
     memory_large_free(table->ranks, sizeof *table->ranks << table->header_bits);
     *table = (struct line_table){0};
 }
@@ -187,15 +227,30 @@ size_t line_rank_bytes(const struct line_table *table) {
 size_t line_hit_matches(const struct line_table *table, const struct line_hit *hit, short_key query,
                         unsigned radius_bits, uint32_t from, struct line_match *matches,
                         size_t capacity, uint32_t *next) {
-    const uint64_t *record = hit->overflow ? table->overflow + hit->overflow : NULL;
-    uint32_t end = table->slots + (record ? (uint32_t)record[0] : 0);
+    uint32_t place = hit->overflow & ~LINE_SPILLED;
+    const uint64_t *record = place ? table->overflow + place : NULL;
+    const uint8_t *own = line_bucket(table, hit->bucket);
+    const uint8_t *neighbour = line_bucket(table, hit->bucket ^ 1);
+    uint32_t slots = table->slots;
+    uint32_t guests = hit->overflow & LINE_SPILLED ? line_guests(table, neighbour) : 0;
+    uint32_t end = slots + guests + (record ? (uint32_t)record[0] : 0);
     size_t count = 0;
+    *next = 0;
     for (uint32_t order = from; order < end; order++) {
-        if (order < table->slots && !(hit->slots >> order & 1))
-            continue;
-        short_key key = order < table->slots
-                            ? line_key(table, hit->bucket, order)
-                            : short_key_at(record + 1, table->words, order - table->slots);
+        short_key key;
+        if (order < slots) {
+            unsigned left = hit->slots >> order; /* go to the next slot that passed the filter */
+            if (left == 0) {
+                order = slots - 1;
+                continue;
+            }
+            order += (uint32_t)__builtin_ctz(left);
+            key = key_in_slot(table, own, order, hit->bucket);
+        } else if (order < slots + guests) {
+            key = key_in_slot(table, neighbour, slots - 1 - (order - slots), hit->bucket);
+        } else {
+            key = short_key_at(record + 1, table->words, order - slots - guests);
+        }
         unsigned distance = short_key_distance(key, query);
         if (distance > radius_bits)
             continue;
@@ -205,7 +260,6 @@ size_t line_hit_matches(const struct line_table *table, const struct line_hit *h
         }
         matches[count++] = (struct line_match){key, hit->bucket, order, distance};
     }
-    *next = 0;
     return count;
 }
 

@@ -5,10 +5,12 @@
  *
  *     filters   32 bits for each slot, the last bits of its key
  *     rests     the bits between header and filter, packed
- *     trailer   5 bytes: where the bucket's overflow record lies (0: none), number of slots in use
+ *     trailer   5 bytes: where the bucket's overflow record lies (0: none) and whether keys went to
+ *               the neighbour; numbers of own keys and of guests
  *
- * Keys that find no slot go to an overflow record: a count, then whole keys. So a skewed collection
- * costs longer scans, never more than its keys. */
+ * Keys that find no slot become guests in the last slots of the neighbour, the bucket whose number
+ * differs in the last bit. Where both are full they go to an overflow record: a count, then whole
+ * keys. So a skewed collection costs longer scans, never more than its keys. */
 #ifndef COGNATE_INDEX_LINE_TABLE_H
 #define COGNATE_INDEX_LINE_TABLE_H
 
@@ -17,12 +19,16 @@
 
 enum { LINE_TRAILER_BYTES = 5 };
 
+/* In the trailer's first word beside the place of the record: some keys are the neighbour's guests.
+ */
+static const uint32_t LINE_SPILLED = 0x80000000u;
+
 /* What a scan of one bucket leaves to be looked at: slots whose filter is within the radius, and
- * where the overflow record lies. */
+ * where further keys lie. */
 struct line_hit {
     uint32_t bucket;
-    uint32_t overflow;
-    uint16_t slots; /* bit i: slot i */
+    uint32_t overflow; /* place of the record, LINE_SPILLED */
+    uint16_t slots;    /* bit i: slot i */
 };
 
 struct line_table;
@@ -83,7 +89,11 @@ static inline void line_prefetch_rest(const struct line_table *table, struct lin
 }
 
 static inline unsigned line_slots_used(const struct line_table *table, const uint8_t *bucket) {
-    return bucket[table->bucket_bytes - 1];
+    return bucket[table->bucket_bytes - 1] & 15;
+}
+
+static inline unsigned line_guests(const struct line_table *table, const uint8_t *bucket) {
+    return bucket[table->bucket_bytes - 1] >> 4;
 }
 
 static inline uint32_t line_overflow(const struct line_table *table, const uint8_t *bucket) {
@@ -96,11 +106,16 @@ static inline uint32_t line_filter(const struct line_table *table, short_key key
     return (uint32_t)(key >> (128 - table->key_bits));
 }
 
-/* The whole key in a slot. */
-short_key line_key(const struct line_table *table, size_t bucket, unsigned slot);
+/* Fetches what line_hit_matches will read besides the bucket. */
+static inline void line_hit_prefetch(const struct line_table *table, const struct line_hit *hit) {
+    if (hit->overflow & LINE_SPILLED)
+        line_prefetch(table, hit->bucket ^ 1);
+    if (hit->overflow & ~LINE_SPILLED)
+        __builtin_prefetch(table->overflow + (hit->overflow & ~LINE_SPILLED));
+}
 
-/* A key that a hit led to. `order` counts from the bucket's first key, through slots and overflow.
- */
+/* A key that a hit led to. `order` counts from the bucket's first key, through slots, guests and
+ * record. */
 struct line_match {
     short_key key;
     uint32_t bucket, order;

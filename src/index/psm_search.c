@@ -87,8 +87,7 @@ static void scan_query(void *context, const size_t *slot, const size_t *ahead) {
         table->scan(table, flight->buckets, flight->bucket_count, line_filter(table, flight->key),
                     piece->job->search->radius_bits, next, flight->hits);
     for (size_t i = 0; i < flight->hit_count; i++) {
-        if (flight->hits[i].overflow)
-            __builtin_prefetch(table->overflow + flight->hits[i].overflow);
+        line_hit_prefetch(table, &flight->hits[i]);
         if (flight->hits[i].slots)
             __builtin_prefetch(table->ranks + flight->hits[i].bucket);
     }

@@ -56,6 +56,7 @@ TEST(line_table_finds_every_key_at_its_position) {
 
 static bool scans_agree(const struct line_table *table, struct random *random) {
     uint32_t buckets[64];
+    struct line_ahead none = {0};
     struct line_hit expected[64], found[64];
     size_t count = random_below(random, 65);
     for (size_t i = 0; i < count; i++)
@@ -64,14 +65,14 @@ static bool scans_agree(const struct line_table *table, struct random *random) {
     if (count > 0)
         memcpy(&filter, line_bucket(table, buckets[0]), sizeof filter);
     for (unsigned radius = 0; radius <= 8; radius += 4) {
-        size_t hits = line_scan_portable(table, buckets, count, filter, radius, expected);
+        size_t hits = line_scan_portable(table, buckets, count, filter, radius, none, expected);
 #if defined(__x86_64__)
         line_scan *const scans[] = {line_scan_popcnt, line_scan_avx2, line_scan_avx512};
         static const enum cpu_level levels[] = {CPU_POPCNT, CPU_AVX2, CPU_AVX512};
         for (int s = 0; s < 3; s++) {
             if (!cpu_supports(levels[s]))
                 continue;
-            if (scans[s](table, buckets, count, filter, radius, found) != hits)
+            if (scans[s](table, buckets, count, filter, radius, none, found) != hits)
                 return false;
             for (size_t i = 0; i < hits; i++)
                 if (found[i].bucket != expected[i].bucket || found[i].slots != expected[i].slots ||

@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "index/probes.h"
+#include "index/header_probes.h"
 #include "test.h"
 
 enum { SETS_MAX = 1 << 14 };
@@ -170,4 +170,54 @@ TEST(probes_refuse_too_many_flips) {
     cog_error failure = {0};
     CHECK(probe_heap_start(&heap, &bits, PROBE_FLIPS_MAX + 1, &failure) == COG_ERR_USAGE);
     CHECK(failure.message[0]);
+}
+
+/* The buckets of both ranges are those of probes_within up to the whole bound, and every level
+ * writes what the portable one writes. */
+TEST(header_probes_are_the_probes_within) {
+    enum { CAPACITY = 4096 };
+    static uint32_t buckets[CAPACITY + HEADER_PROBES_SLACK], other[CAPACITY + HEADER_PROBES_SLACK];
+    static uint64_t masks[CAPACITY], found[2 * CAPACITY];
+    struct random random = random_seeded(77);
+    static float differences[CAPACITY];
+    static struct volatility volatility;
+    for (size_t i = 0; i < CAPACITY; i++)
+        differences[i] = (float)(random_unit(&random) * random_unit(&random));
+    CHECK_OK(volatility_learn(&volatility, differences, CAPACITY, error));
+    for (int round = 0; round < 2000; round++) {
+        unsigned header_bits = 1 + (unsigned)random_below(&random, 31);
+        unsigned flips_max = (unsigned)random_below(&random, 5);
+        uint32_t bound = (uint32_t)random_below(&random, 6 * PROBE_PENALTY_ONE);
+        uint32_t header = (uint32_t)random_below(&random, (uint64_t)1 << header_bits);
+        float weights[PROBE_BITS_MAX], scale = random_below(&random, 2) ? 4 : 0.5f;
+        uint32_t penalties[PROBE_BITS_MAX];
+        for (unsigned i = 0; i < header_bits; i++) {
+            weights[i] = (float)(random_unit(&random) - 0.5) * scale;
+            if (random_below(&random, 50) == 0)
+                weights[i] = NAN;
+            penalties[i] = volatility_penalty(&volatility, weights[i]);
+        }
+        struct probe_bits bits;
+        probe_bits_init(&bits, penalties, header_bits, bound);
+        size_t expected = probes_within(&bits, flips_max, bound, masks, CAPACITY), count = 0;
+        if (expected == CAPACITY)
+            continue;
+        uint32_t middle = bound / 2;
+        for (int part = 0; part < 2; part++) {
+            struct header_probes probes = header_probes_of(
+                &volatility, header_bits, flips_max, part ? middle + 1 : 0, part ? bound : middle);
+            size_t here = header_probes_portable(&probes, weights, header, buckets, CAPACITY);
+            size_t again = probes.fill(&probes, weights, header, other, CAPACITY);
+            CHECK(here == again && memcmp(buckets, other, here * sizeof *buckets) == 0);
+            size_t some = random_below(&random, here + 1);
+            CHECK(probes.fill(&probes, weights, header, other, some) == some);
+            CHECK(memcmp(buckets, other, some * sizeof *buckets) == 0);
+            for (size_t i = 0; i < here; i++)
+                found[count++] = buckets[i] ^ header;
+        }
+        CHECK_MSG(count == expected, "%zu buckets, %zu sets", count, expected);
+        qsort(found, count, sizeof *found, by_value);
+        qsort(masks, expected, sizeof *masks, by_value);
+        CHECK(memcmp(found, masks, count * sizeof *found) == 0);
+    }
 }
