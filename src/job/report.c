@@ -10,11 +10,14 @@
 #include "base/memory.h"
 #include "job/escape.h"
 
+/* Seconds and bytes are those of a stage; bytes the most that was held until its end. */
+enum field_kind { FIELD_PLAIN, FIELD_SECONDS, FIELD_BYTES };
+
 struct field {
     char *name;
     char *text; /* NULL for a number */
     double number;
-    bool stage;
+    enum field_kind kind;
 };
 
 struct cog_report {
@@ -45,16 +48,16 @@ void cog_report_free(cog_report *report) {
     free(report);
 }
 
-static struct field *find_field(const cog_report *report, const char *name, bool stage) {
+static struct field *find_field(const cog_report *report, const char *name, enum field_kind kind) {
     for (size_t i = 0; i < report->count; i++)
-        if (report->fields[i].stage == stage && strcmp(report->fields[i].name, name) == 0)
+        if (report->fields[i].kind == kind && strcmp(report->fields[i].name, name) == 0)
             return &report->fields[i];
     return NULL;
 }
 
 /* A report that runs out of memory loses a field, never the job. */
-static struct field *want_field(cog_report *report, const char *name, bool stage) {
-    struct field *field = find_field(report, name, stage);
+static struct field *want_field(cog_report *report, const char *name, enum field_kind kind) {
+    struct field *field = find_field(report, name, kind);
     if (field)
         return field;
     char *copy = strdup(name);
@@ -64,18 +67,18 @@ static struct field *want_field(cog_report *report, const char *name, bool stage
         return NULL;
     }
     field = &report->fields[report->count++];
-    *field = (struct field){.name = copy, .stage = stage};
+    *field = (struct field){.name = copy, .kind = kind};
     return field;
 }
 
 void report_number(cog_report *report, const char *name, double value) {
-    struct field *field = report ? want_field(report, name, false) : NULL;
+    struct field *field = report ? want_field(report, name, FIELD_PLAIN) : NULL;
     if (field)
         field->number = value;
 }
 
 void report_text(cog_report *report, const char *name, const char *value) {
-    struct field *field = report ? want_field(report, name, false) : NULL;
+    struct field *field = report ? want_field(report, name, FIELD_PLAIN) : NULL;
     if (!field)
         return;
     free(field->text);
@@ -83,9 +86,12 @@ void report_text(cog_report *report, const char *name, const char *value) {
 }
 
 void report_stage(cog_report *report, const char *name, double seconds) {
-    struct field *field = report ? want_field(report, name, true) : NULL;
+    struct field *field = report ? want_field(report, name, FIELD_SECONDS) : NULL;
     if (field)
         field->number += seconds;
+    field = report ? want_field(report, name, FIELD_BYTES) : NULL;
+    if (field)
+        field->number = (double)memory_peak_bytes();
 }
 
 void report_notice(cog_report *report, const char *format, ...) {
@@ -113,11 +119,11 @@ static void json_number(struct buffer *json, double number) {
         buffer_printf(json, "%.6g", number);
 }
 
-static void json_fields(struct buffer *json, const cog_report *report, bool stages) {
-    const char *indent = stages ? "    " : "  ";
+static void json_fields(struct buffer *json, const cog_report *report, enum field_kind kind) {
+    const char *indent = kind == FIELD_PLAIN ? "  " : "    ";
     for (size_t i = 0; i < report->count; i++) {
         const struct field *field = &report->fields[i];
-        if (field->stage != stages)
+        if (field->kind != kind)
             continue;
         buffer_append_text(json, json->data[json->size - 1] == '{' ? "\n" : ",\n");
         buffer_append_text(json, indent);
@@ -135,11 +141,13 @@ const char *cog_report_json(cog_report *report) {
     buffer_reset(json);
     if (!buffer_append(json, "{", 1))
         return "{}";
-    json_fields(json, report, false);
+    json_fields(json, report, FIELD_PLAIN);
     if (json->data[json->size - 1] != '{')
         buffer_append(json, ",", 1);
     buffer_append_text(json, "\n  \"seconds\": {");
-    json_fields(json, report, true);
+    json_fields(json, report, FIELD_SECONDS);
+    buffer_append_text(json, "\n  },\n  \"bytes\": {");
+    json_fields(json, report, FIELD_BYTES);
     buffer_append_text(json, "\n  },\n  \"notices\": [");
     for (size_t i = 0; i < report->notice_count; i++) {
         buffer_append_text(json, i ? ",\n    " : "\n    ");
@@ -152,9 +160,9 @@ const char *cog_report_json(cog_report *report) {
 double cog_report_number(const cog_report *report, const char *name) {
     if (!report)
         return 0;
-    const struct field *field = find_field(report, name, false);
+    const struct field *field = find_field(report, name, FIELD_PLAIN);
     if (!field)
-        field = find_field(report, name, true);
+        field = find_field(report, name, FIELD_SECONDS);
     return field && !field->text ? field->number : 0;
 }
 
