@@ -17,6 +17,13 @@ static inline double bench_cpu_seconds_since(uint64_t start_ns) {
     return (double)(bench_cpu_ns() - start_ns) * 1e-9;
 }
 
+/* Of all threads of the process. */
+static inline double bench_process_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 static inline int bench_by_value(const void *x, const void *y) {
     double a = *(const double *)x, b = *(const double *)y;
     return (a > b) - (a < b);

@@ -13,10 +13,6 @@
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
 
-/* Vectors are of single precision: the product of a vector with itself may miss 1 by this much. A
- * cosine that is nearer to the threshold than that counts as reaching it. */
-static const double cosine_precision = 2e-7;
-
 enum { SHORT_DOCUMENT_TERMS = 5 };
 
 static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
@@ -67,7 +63,7 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
         return error_set(error, COG_ERR_USAGE,
                          "pairs are found by the methods exact, flat, lsh and window");
     if (options->measure == COG_MEASURE_COSINE)
-        task->options.threshold -= cosine_precision;
+        task->options.threshold -= COSINE_PRECISION;
     if (task->options.method == COG_METHOD_AUTO)
         task->options.method = COG_METHOD_EXACT;
     cog_status status = options_terms(&options->sign.terms, &task->terms, error);

@@ -6,14 +6,12 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/report.h"
+#include "match/cosine_join.h"
 #include "plan/radius.h"
 
 /* Signatures propose this many rows for each neighbour that is wanted, and at least so many; the
  * true cosine chooses. */
 enum { CANDIDATES_PER_NEIGHBOUR = 20, CANDIDATES_LEAST = 200, VERIFY_GRAIN = 64 };
-
-/* Vectors are of single precision: the product of a vector with itself may miss 1 by this much. */
-#define COSINE_PRECISION 2e-7
 
 static const char *const method_names[] = {"auto", "exact", "flat", "slices"};
 

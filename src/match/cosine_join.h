@@ -8,6 +8,11 @@
 #include "match/match_list.h"
 #include "vector/sparse.h"
 
+/* Vectors are of single precision: the product of a vector with itself may miss 1 by this much. Who
+ * asks for a threshold takes it off, so that a cosine that is nearer to the threshold than that
+ * counts as reaching it. */
+#define COSINE_PRECISION 2e-7
+
 /* Pairs of rows a < b of one matrix. `matches` must be empty. */
 cog_status cosine_join_self(const struct sparse_matrix *matrix, const struct join_options *options,
                             struct match_list *matches, cog_error *error);
