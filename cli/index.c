@@ -185,7 +185,8 @@ static const struct action *take_action(const struct arguments *arguments) {
 }
 
 static bool take_arguments(const struct arguments *arguments, struct index_arguments *taken) {
-    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_FLAT, COG_METHOD_SLICES};
+    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_FLAT, COG_METHOD_SLICES,
+                                         COG_METHOD_COLUMNS};
     *taken = (struct index_arguments){.given = arguments,
                                       .folder = arguments->words[1],
                                       .rest = arguments->words + 2,

@@ -93,10 +93,10 @@
     X(MAX_WORDS, "max-words", 0, "N", NULL, "leave out longer sentences (70)")                     \
     X(ENTRIES, "entries", 0, "N", NULL, "keep the N best translations of a word (15)")             \
     X(MASS, "mass", 0, "P", NULL, "keep translations up to this share of the mass (0.95)")         \
-    X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices",                                \
-      "exact: true cosines of all; flat: all signatures; slices: lists of an index")               \
-    X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices",                                       \
-      "flat: signatures alone; slices: with lists (auto: lists from 100,000 rows on)")             \
+    X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|columns",                       \
+      "exact: true cosines of all; flat: all signatures; slices, columns: of an index")             \
+    X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices|columns",                               \
+      "flat: signatures alone; slices, columns: with them (auto: slices from 100,000 rows on)")     \
     X(SLICE_BITS, "slice-bits", 0, "W", NULL, "width of the slices (by the number of rows)")       \
     X(EXPAND, "expand", 0, "I", NULL,                                                              \
       "slices: read lists of values up to I bits away (by --recall)")                              \

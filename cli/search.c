@@ -18,6 +18,8 @@ struct search_arguments {
 };
 
 bool take_search_options(const struct arguments *arguments, cog_search_options *options) {
+    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_EXACT, COG_METHOD_FLAT,
+                                         COG_METHOD_SLICES, COG_METHOD_COLUMNS};
     cog_search_options_init(options);
     uint64_t k = options->k, radius = 0, expand = 0, admit = 0;
     if (!number_option(arguments, OPTION_NEIGHBOURS, 1, UINT32_MAX, &k) ||
@@ -35,7 +37,7 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
         options->expand = (int)expand;
     if (has_option(arguments, OPTION_ADMIT))
         options->admit = (int)admit;
-    options->method = (cog_method)choice_option(arguments, OPTION_SEARCH_METHOD, COG_METHOD_AUTO);
+    options->method = methods[choice_option(arguments, OPTION_SEARCH_METHOD, 0)];
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
     return true;
 }
@@ -115,7 +117,9 @@ static cog_status index_file(const struct search_arguments *taken, const char *p
     if (!take_index_options(taken->given, &options))
         return COG_ERR_USAGE;
     options.method =
-        taken->search.method == COG_METHOD_SLICES ? COG_METHOD_SLICES : COG_METHOD_FLAT;
+        taken->search.method == COG_METHOD_SLICES || taken->search.method == COG_METHOD_COLUMNS
+            ? taken->search.method
+            : COG_METHOD_FLAT;
     if (cog_is_signature_file(taken->input.format, path)) {
         cog_status status = cog_signatures_open(path, &searched->signatures, error);
         return status == COG_OK

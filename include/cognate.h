@@ -224,11 +224,12 @@ typedef enum cog_measure { COG_MEASURE_COSINE, COG_MEASURE_JACCARD } cog_measure
 
 typedef enum cog_method {
     COG_METHOD_AUTO,
-    COG_METHOD_EXACT,  /* the true measure on vectors and sets, no pair missed */
-    COG_METHOD_FLAT,   /* all signatures against all, then the true measure of what is near */
-    COG_METHOD_SLICES, /* lists of rows by slices of their signatures; of an index only */
-    COG_METHOD_LSH,    /* rows that share a key in a hash table, then their true measure */
-    COG_METHOD_WINDOW, /* windows over signatures sorted under permutations of their bits */
+    COG_METHOD_EXACT,   /* the true measure on vectors and sets, no pair missed */
+    COG_METHOD_FLAT,    /* all signatures against all, then the true measure of what is near */
+    COG_METHOD_SLICES,  /* lists of rows by slices of their signatures; of an index only */
+    COG_METHOD_LSH,     /* rows that share a key in a hash table, then their true measure */
+    COG_METHOD_WINDOW,  /* windows over signatures sorted under permutations of their bits */
+    COG_METHOD_COLUMNS, /* columns of the signatures' bits; of an index only */
     COG_METHOD_COUNT,
 } cog_method;
 

@@ -5,6 +5,7 @@
 #define COGNATE_INDEX_SEGMENT_H
 
 #include "hamming/signatures.h"
+#include "index/bit_columns.h"
 #include "index/slices.h"
 #include "store/settings.h"
 #include "vector/sparse.h"
@@ -18,6 +19,7 @@ struct segment_parts {
     const char *id_bytes;
     struct signatures_view signatures;
     const struct slices_view *slices;
+    const struct columns_view *columns; /* of the bits */
     const struct sparse_matrix *vectors;
 };
 
@@ -33,6 +35,7 @@ struct segment {
     struct bytes_view id_bytes;
     struct signatures_view signatures; /* bits 0 without signatures */
     struct slices_view slices;         /* offsets NULL without slices */
+    struct columns_view columns;       /* words NULL without columns */
     struct sparse_matrix vectors; /* offsets NULL without vectors; in the map, never to be freed */
 };
 

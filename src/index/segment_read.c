@@ -68,6 +68,20 @@ static cog_status open_slices(struct segment *segment, const uint8_t *shape, cog
     return status;
 }
 
+static cog_status open_columns(struct segment *segment, cog_error *error) {
+    struct bytes_view view;
+    const void *words = NULL;
+    uint64_t bits = segment->signatures.bits;
+    if (!container_find(&segment->container, SECTION_BIT_COLUMNS, &view))
+        return COG_OK;
+    cog_status status =
+        find_array(&segment->container, SECTION_BIT_COLUMNS, bits * column_words(segment->rows),
+                   sizeof(uint64_t), &words, error);
+    if (status == COG_OK && bits)
+        segment->columns = (struct columns_view){words, segment->rows, (unsigned)bits};
+    return status;
+}
+
 static cog_status open_vectors(struct segment *segment, const uint8_t *shape, cog_error *error) {
     struct bytes_view view;
     uint64_t entries = decode_u64(shape + SHAPE_ENTRIES);
@@ -107,6 +121,8 @@ static cog_status open_parts(struct segment *segment, cog_error *error) {
         status = open_signatures(segment, shape, error);
     if (status == COG_OK)
         status = open_slices(segment, shape, error);
+    if (status == COG_OK)
+        status = open_columns(segment, error);
     if (status == COG_OK)
         status = open_vectors(segment, shape, error);
     return status;
@@ -194,6 +210,8 @@ cog_status segment_verify(const struct segment *segment, cog_error *error) {
         status = verify_rows(segment, error);
     if (status == COG_OK && segment->slices.offsets)
         status = slices_check(&segment->slices, error);
+    if (status == COG_OK && segment->columns.words)
+        status = columns_check(&segment->columns, &segment->signatures, error);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #define SECTION_SIGNATURES CONTAINER_TAG('s', 'i', 'g', 'n')
 #define SECTION_SLICE_OFFSETS CONTAINER_TAG('s', 'l', 'o', 'f')
 #define SECTION_SLICE_POSTINGS CONTAINER_TAG('s', 'l', 'p', 'o')
+#define SECTION_BIT_COLUMNS CONTAINER_TAG('b', 'c', 'o', 'l')
 #define SECTION_VECTOR_OFFSETS CONTAINER_TAG('v', 'c', 'o', 'f')
 #define SECTION_VECTOR_COLUMNS CONTAINER_TAG('v', 'c', 'c', 'o')
 #define SECTION_VECTOR_VALUES CONTAINER_TAG('v', 'c', 'v', 'a')

@@ -18,6 +18,9 @@ static cog_status check_parts(const struct segment_parts *parts, cog_error *erro
     else if (parts->slices && (parts->slices->rows != parts->rows ||
                                parts->slices->layout.bits != parts->signatures.bits))
         fault = "slices of other signatures";
+    else if (parts->columns && (parts->columns->rows != parts->rows ||
+                                parts->columns->bits != parts->signatures.bits))
+        fault = "columns of other signatures";
     else if (parts->vectors && parts->vectors->rows != parts->rows)
         fault = "vectors of another number of rows";
     return fault ? error_set(error, COG_ERR_USAGE, "a segment cannot be written: %s", fault)
@@ -94,6 +97,9 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
                                             slices->layout.count * rows, sizeof(uint32_t)}};
         status = write_sections(writer, sections, 2, error);
     }
+    if (status == COG_OK && parts->columns)
+        status = container_writer_section(writer, SECTION_BIT_COLUMNS, parts->columns->words,
+                                          columns_size_bytes(parts->columns), error);
     if (status == COG_OK && parts->vectors) {
         const struct sparse_matrix *vectors = parts->vectors;
         const struct section sections[] = {

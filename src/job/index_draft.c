@@ -13,6 +13,7 @@ void segment_memory_free(struct segment_memory *memory) {
     free(memory->id_bytes);
     free(memory->signatures);
     slice_lists_free(&memory->lists);
+    bit_columns_free(&memory->columns);
     sparse_matrix_free(&memory->vectors);
     *memory = (struct segment_memory){0};
 }
@@ -23,9 +24,9 @@ void segment_draft_free(struct segment_draft *draft) {
     *draft = (struct segment_draft){0};
 }
 
-/* Lists where the index is to have them. */
-static cog_status add_lists(const cog_index *index, unsigned threads, struct segment_draft *draft,
-                            cog_error *error) {
+/* Lists or columns where the index is to have them. */
+static cog_status add_method(const cog_index *index, unsigned threads, struct segment_draft *draft,
+                             cog_error *error) {
     const char *method = "auto";
     uint64_t width = 0;
     settings_get_text(&index->parts.manifest.settings, "index method", &method);
@@ -33,6 +34,12 @@ static cog_status add_lists(const cog_index *index, unsigned threads, struct seg
     if (strcmp(method, "flat") == 0 ||
         (strcmp(method, "auto") == 0 && draft->segment.rows < AUTO_SLICES_ROWS))
         return COG_OK;
+    if (strcmp(method, "columns") == 0) {
+        cog_status status =
+            bit_columns_build(&draft->memory.columns, &draft->segment.signatures, threads, error);
+        draft->segment.columns = draft->memory.columns.view;
+        return status;
+    }
     cog_status status = slice_lists_build(&draft->memory.lists, &draft->segment.signatures,
                                           (unsigned)width, threads, error);
     draft->segment.slices = draft->memory.lists.view;
@@ -105,7 +112,7 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
     draft->segment.vectors = draft->memory.vectors;
     if (status == COG_OK)
         status = copy_ids(corpus, draft, error);
-    return status == COG_OK ? add_lists(index, threads, draft, error) : status;
+    return status == COG_OK ? add_method(index, threads, draft, error) : status;
 }
 
 cog_status segment_draft_signatures(const cog_index *index, const struct signatures_view *rows,
@@ -116,7 +123,7 @@ cog_status segment_draft_signatures(const cog_index *index, const struct signatu
     cog_status status = take_settings(index, draft, error);
     if (status == COG_OK && (want_ids || first_id))
         status = segment_draft_number(draft, first_id, error);
-    return status == COG_OK ? add_lists(index, threads, draft, error) : status;
+    return status == COG_OK ? add_method(index, threads, draft, error) : status;
 }
 
 /* ---- Merging --------------------------------------------------------------------------------- */
@@ -243,5 +250,5 @@ cog_status segment_draft_merged(const cog_index *index, unsigned threads,
         status = make_room_for_rows(&merge, error);
     if (status == COG_OK)
         status = visit_live_rows(index, merge_row, &merge, error);
-    return status == COG_OK ? add_lists(index, threads, draft, error) : status;
+    return status == COG_OK ? add_method(index, threads, draft, error) : status;
 }

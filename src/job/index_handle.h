@@ -13,6 +13,7 @@ struct segment_memory {
     char *id_bytes;
     uint8_t *signatures;
     struct slice_lists lists;
+    struct bit_columns columns;
     struct sparse_matrix vectors;
 };
 

@@ -23,7 +23,10 @@
  * measured and rounded up; and what is there without any. */
 enum { MEMORY_FACTOR = 4, MEMORY_BASE_BYTES = 32 << 20 };
 
-static const char *const method_names[] = {"auto", "exact", "flat", "slices"};
+static const char *const method_names[COG_METHOD_COUNT] = {[COG_METHOD_AUTO] = "auto",
+                                                           [COG_METHOD_FLAT] = "flat",
+                                                           [COG_METHOD_SLICES] = "slices",
+                                                           [COG_METHOD_COLUMNS] = "columns"};
 
 void cog_index_options_init(cog_index_options *options) {
     *options = (cog_index_options){.method = COG_METHOD_AUTO, .vectors = true};
@@ -54,9 +57,10 @@ void cog_index_close(cog_index *index) {
 static cog_status check_options(const cog_index_options *options, bool documents,
                                 cog_error *error) {
     if (options->method == COG_METHOD_EXACT)
-        return error_set(error, COG_ERR_USAGE,
-                         "an index needs nothing for the method exact but its vectors: choose flat "
-                         "or slices");
+        return error_set(
+            error, COG_ERR_USAGE,
+            "an index needs nothing for the method exact but its vectors: choose flat, "
+            "slices or columns");
     if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW)
         return error_set(error, COG_ERR_USAGE,
                          "hash tables and windows join pairs and do not search an index");
@@ -83,6 +87,8 @@ static double signatures_memory(const struct signatures_view *rows,
     double bytes = (double)rows->rows * (double)rows->stride_bytes;
     if (options->method == COG_METHOD_FLAT || rows->rows == 0)
         return bytes;
+    if (options->method == COG_METHOD_COLUMNS)
+        return 2 * bytes;
     unsigned width =
         options->slice_bits ? options->slice_bits : slice_width_for(rows->rows, rows->bits);
     double slices = ceil((double)rows->bits / width);
@@ -359,6 +365,7 @@ struct segment_parts index_parts_of(const struct segment *segment) {
                                   .id_bytes = segment->id_bytes.data,
                                   .signatures = segment->signatures,
                                   .slices = segment->slices.offsets ? &segment->slices : NULL,
+                                  .columns = segment->columns.words ? &segment->columns : NULL,
                                   .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
 }
 

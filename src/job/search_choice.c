@@ -40,8 +40,8 @@ static cog_status try_flat(const struct search_task *task, const struct signatur
     return status;
 }
 
-/* The same for slices: a few of the queries are answered, on one thread each. */
-static cog_status try_slices(const struct search_task *task, struct signature_search search,
+/* The same for lists or columns: a few of the queries are answered, on one thread each. */
+static cog_status try_method(const struct search_task *task, struct signature_search search,
                              double *seconds, cog_error *error) {
     struct signatures_view queries = task->signatures;
     struct hit_lists lists = {0};
@@ -57,23 +57,42 @@ static cog_status try_slices(const struct search_task *task, struct signature_se
     return status;
 }
 
-cog_status search_task_choose(struct search_task *task, cog_error *error) {
-    if (task->options.method != COG_METHOD_AUTO)
-        return COG_OK;
+/* FLAT is the method so far; the other one takes its place if it is expected to be faster with the
+ * effort that the recall needs. */
+static cog_status choose_by_time(struct search_task *task, cog_method method, cog_error *error) {
+    double flat_seconds = 0, other_seconds = 0;
+    task->options.method = method;
+    cog_status status = search_task_tune(task, error);
+    if (status != COG_OK || task->options.method != method)
+        return status;
+    struct signature_search search = search_task_signatures(task, method);
+    status = try_flat(task, &search, &flat_seconds, error);
+    if (status == COG_OK)
+        status = try_method(task, search, &other_seconds, error);
+    report_number(task->report, "expected_seconds_flat", flat_seconds);
+    report_number(task->report,
+                  method == COG_METHOD_SLICES ? "expected_seconds_slices"
+                                              : "expected_seconds_columns",
+                  other_seconds);
+    if (other_seconds >= flat_seconds)
+        task->options.method = COG_METHOD_FLAT;
+    return status;
+}
+
+static cog_status choose_method(struct search_task *task, cog_error *error) {
     bool cosines_decide =
         task->has_vectors && task->options.verify && task->options.radius_bits == COG_RADIUS_NONE;
     task->options.method = cosines_decide ? COG_METHOD_EXACT : COG_METHOD_FLAT;
-    if (cosines_decide || !search_task_has_lists(task->index) ||
-        (double)task->queries * (double)task->index->parts.rows < SMALL_COMPARISONS)
+    bool columns = search_task_has_columns(task->index) && task->options.k;
+    if (cosines_decide || !(columns || search_task_has_lists(task->index)) ||
+        (double)task->queries * (double)task->index->parts.rows < SMALL_COMPARISONS ||
+        task->queries <= task->options.recall_sample)
         return COG_OK;
-    struct signature_search search = search_task_signatures(task, COG_METHOD_SLICES);
-    double flat_seconds = 0, slices_seconds = 0;
-    cog_status status = try_flat(task, &search, &flat_seconds, error);
-    if (status == COG_OK)
-        status = try_slices(task, search, &slices_seconds, error);
-    report_number(task->report, "expected_seconds_flat", flat_seconds);
-    report_number(task->report, "expected_seconds_slices", slices_seconds);
-    if (slices_seconds < flat_seconds)
-        task->options.method = COG_METHOD_SLICES;
-    return status;
+    return choose_by_time(task, columns ? COG_METHOD_COLUMNS : COG_METHOD_SLICES, error);
+}
+
+cog_status search_task_choose(struct search_task *task, cog_error *error) {
+    cog_status status =
+        task->options.method == COG_METHOD_AUTO ? choose_method(task, error) : COG_OK;
+    return status == COG_OK ? search_task_tune(task, error) : status;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/corpus_sign.h"
@@ -33,14 +34,18 @@ static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *er
     cog_status status = progress_report(&progress, 0, error);
     if (status == COG_OK)
         status = search_task_choose(task, error);
-    if (status == COG_OK)
+    uint64_t start = clock_ns();
+    for (bool enough = false; status == COG_OK && !enough;) {
         status = search_task_run(task, error);
+        if (status == COG_OK)
+            status = search_task_measure(task, &enough, error);
+    }
     if (status == COG_OK)
         status = progress_finish(&progress, error);
-    if (status == COG_OK)
-        status = search_task_measure(task, error);
     if (status != COG_OK)
         return status;
+    search_task_report(task);
+    report_stage(task->report, "searching", clock_seconds_since(start));
     hits->index = task->index;
     hits->lists = task->hits;
     hits->estimates = task->estimates;
@@ -93,7 +98,7 @@ static cog_status sign_queries(struct search_task *task, const struct corpus *co
     enum { SUMS_MAX_BYTES = 256 << 20 };
     size_t size_bytes;
     bool wanted = task->options.expand < 0 && task->options.recall < 1 &&
-                  search_task_has_lists(index) &&
+                  (search_task_has_lists(index) || search_task_has_columns(index)) &&
                   size_multiply(corpus->rows, index_bits(index) * sizeof(float), &size_bytes) &&
                   size_bytes <= SUMS_MAX_BYTES;
     *sums = wanted ? memory_array(corpus->rows + 1, index_bits(index) * sizeof **sums) : NULL;

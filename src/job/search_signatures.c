@@ -1,9 +1,10 @@
-/* Candidates by signatures: exhaustively, or by slice lists. */
+/* Candidates by signatures: exhaustively, by slice lists, or by columns. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "index/columns_search.h"
 #include "index/flat.h"
 #include "job/search_task.h"
 
@@ -37,7 +38,8 @@ static cog_status search_flat(const struct signature_search *search, const struc
     return status;
 }
 
-/* ---- Slices ---------------------------------------------------------------------------------- */
+/* ---- Slices and columns
+ * ---------------------------------------------------------------------------------- */
 
 /* Answers of slices as they come: each thread fills the places of its queries. */
 struct slices_collection {
@@ -75,40 +77,42 @@ static cog_status take_answers(struct signature_search *search, const struct sli
     return status;
 }
 
-/* How far to read for a wanted recall@10, as measured in docs/index.md. */
-static struct slices_request usual_request(const struct signature_search *search) {
-    static const struct {
-        double recall;
-        unsigned expand, admit;
-        size_t probes;
-    } steps[] = {{0.85, 2, 2, 2000}, {0.95, 3, 3, 16000}, {1, 4, 4, 64000}};
-    size_t step = 0;
-    while (search->recall > steps[step].recall)
-        step++;
-    return (struct slices_request){
-        .expand = steps[step].expand, .admit = steps[step].admit, .probes = steps[step].probes};
-}
-
-static cog_status search_slices(struct signature_search *search, const struct segment *segment,
-                                size_t k, struct hit_lists *lists, cog_error *error) {
-    size_t queries = search->queries->rows;
-    struct slices_request request = usual_request(search);
-    request.k = k;
-    request.radius_bits = search->radius_bits;
-    request.certain = search->recall >= 1;
+static struct slices_request slices_request_of(const struct signature_search *search, size_t k) {
+    struct slices_request request = {.k = k,
+                                     .radius_bits = search->radius_bits,
+                                     .expand = search->effort.expand,
+                                     .admit = search->effort.admit,
+                                     .verify = search->effort.distances,
+                                     .probes = search->effort.probes,
+                                     .certain = search->certain};
     if (search->expand >= 0) {
         request.expand = request.admit = (unsigned)search->expand;
         request.probes = 0;
     }
     if (search->admit >= 0)
         request.admit = (unsigned)search->admit;
+    return request;
+}
+
+/* By lists, or by columns. */
+static cog_status search_by_method(struct signature_search *search, const struct segment *segment,
+                                   size_t k, struct hit_lists *lists, cog_error *error) {
+    size_t queries = search->queries->rows;
+    struct slices_request by_lists = slices_request_of(search, k);
+    struct columns_request by_columns = {
+        .k = k, .columns = search->effort.columns, .verify = search->effort.distances};
     struct slices_collection collection = {
         memory_zeroed_array(queries + 1, sizeof *collection.answers)};
     if (!collection.answers)
         return error_memory(error, queries * sizeof *collection.answers, "answers");
     cog_status status =
-        slices_search_all(&segment->slices, &segment->signatures, search->queries, search->weights,
-                          &request, search->threads, collect_answer, &collection, error);
+        search->method == COG_METHOD_SLICES
+            ? slices_search_all(&segment->slices, &segment->signatures, search->queries,
+                                search->weights, &by_lists, search->threads, collect_answer,
+                                &collection, error)
+            : columns_search_all(&segment->columns, &segment->signatures, search->queries,
+                                 search->weights, &by_columns, search->threads, collect_answer,
+                                 &collection, error);
     if (status == COG_OK)
         status = take_answers(search, collection.answers, lists, error);
     for (size_t query = 0; query < queries; query++)
@@ -117,14 +121,17 @@ static cog_status search_slices(struct signature_search *search, const struct se
     return status;
 }
 
-/* A segment without lists is small: it is searched exhaustively. */
+/* A segment without what the method needs is small: it is searched exhaustively, as is a radius
+ * that columns are asked for. */
 static cog_status search_segment(void *context, size_t part, size_t k, struct hit_lists *lists,
                                  cog_error *error) {
     struct signature_search *search = context;
     const struct segment *segment = &search->index->parts.segments[part];
-    return search->method == COG_METHOD_SLICES && segment->slices.offsets
-               ? search_slices(search, segment, k, lists, error)
-               : search_flat(search, segment, k, lists, error);
+    bool by_method = search->method == COG_METHOD_COLUMNS  ? segment->columns.words && k
+                     : search->method == COG_METHOD_SLICES ? segment->slices.offsets != NULL
+                                                           : false;
+    return by_method ? search_by_method(search, segment, k, lists, error)
+                     : search_flat(search, segment, k, lists, error);
 }
 
 cog_status search_signatures(struct signature_search *search, struct hit_lists *lists,

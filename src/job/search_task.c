@@ -9,15 +9,17 @@
 #include "match/cosine_join.h"
 #include "plan/radius.h"
 
-/* Signatures propose this many rows for each neighbour that is wanted, and at least so many; the
- * true cosine chooses. */
-enum { CANDIDATES_PER_NEIGHBOUR = 20, CANDIDATES_LEAST = 200, VERIFY_GRAIN = 64 };
+enum { VERIFY_GRAIN = 64 };
 
-static const char *const method_names[] = {"auto", "exact", "flat", "slices"};
+static const char *const method_names[COG_METHOD_COUNT] = {[COG_METHOD_EXACT] = "exact",
+                                                           [COG_METHOD_FLAT] = "flat",
+                                                           [COG_METHOD_SLICES] = "slices",
+                                                           [COG_METHOD_COLUMNS] = "columns"};
 
 void search_task_free(struct search_task *task) {
     sparse_matrix_free(&task->vectors);
     hit_lists_free(&task->hits);
+    search_sample_free(task->sample);
 }
 
 /* ---- What was asked -------------------------------------------------------------------------- */
@@ -51,11 +53,34 @@ static cog_status check_numbers(const cog_search_options *options, cog_error *er
     return COG_OK;
 }
 
+bool search_task_has_columns(const cog_index *index) {
+    for (size_t part = 0; part < index->parts.manifest.count; part++)
+        if (index->parts.segments[part].columns.words)
+            return true;
+    return false;
+}
+
 bool search_task_has_lists(const cog_index *index) {
     for (size_t part = 0; part < index->parts.manifest.count; part++)
         if (index->parts.segments[part].slices.offsets)
             return true;
     return false;
+}
+
+/* Where a recall of 1 is asked of a method that cannot certify, one that misses nothing answers:
+ * true cosines of documents, exhaustive distances of signatures. */
+static void answer_certainly(struct search_task *task) {
+    cog_search_options *options = &task->options;
+    if (options->recall < 1 || options->method == COG_METHOD_AUTO ||
+        options->method == COG_METHOD_EXACT)
+        return;
+    if (is_verified(task) && options->radius_bits == COG_RADIUS_NONE) {
+        options->method = COG_METHOD_EXACT;
+        report_notice(task->report, "signatures cannot certify the cosines of documents: a recall "
+                                    "of 1 is answered by the method exact");
+    } else if (options->method == COG_METHOD_COLUMNS) {
+        options->method = COG_METHOD_FLAT;
+    }
 }
 
 cog_status search_task_check(struct search_task *task, cog_error *error) {
@@ -86,11 +111,10 @@ cog_status search_task_check(struct search_task *task, cog_error *error) {
     if (options->method == COG_METHOD_SLICES && !search_task_has_lists(task->index))
         return error_set(error, COG_ERR_USAGE,
                          "the index has no slice lists: build it with --method slices");
-    if (options->recall >= 1 && is_verified(task) && options->radius_bits == COG_RADIUS_NONE &&
-        (options->method == COG_METHOD_FLAT || options->method == COG_METHOD_SLICES))
+    if (options->method == COG_METHOD_COLUMNS && !search_task_has_columns(task->index))
         return error_set(error, COG_ERR_USAGE,
-                         "signatures cannot certify the cosines of documents: use --method exact, "
-                         "or a recall below 1");
+                         "the index has no columns: build it with --method columns");
+    answer_certainly(task);
     return COG_OK;
 }
 
@@ -105,7 +129,7 @@ struct signature_search search_task_signatures(const struct search_task *task, c
                                       .radius_bits = options->radius_bits,
                                       .expand = options->expand,
                                       .admit = options->admit,
-                                      .recall = options->recall,
+                                      .certain = options->recall >= 1,
                                       .threads = task->threads};
     if (asks_within(options)) {
         search.k = 0;
@@ -116,11 +140,11 @@ struct signature_search search_task_signatures(const struct search_task *task, c
                                         options->recall)
                     : cog_radius_of_cosine(options->threshold, bits);
         search.radius_bits = search.radius_bits < bits ? search.radius_bits : bits;
-    } else if (is_verified(task)) {
-        search.k = options->k * CANDIDATES_PER_NEIGHBOUR;
-        if (search.k < CANDIDATES_LEAST)
-            search.k = CANDIDATES_LEAST;
+        return search;
     }
+    search_effort_of(method, task->step, options->k, task->index->parts.rows, &search.effort);
+    if (is_verified(task))
+        search.k = search.effort.candidates;
     return search;
 }
 
@@ -208,9 +232,8 @@ static cog_status run_signatures(struct search_task *task, cog_error *error) {
     cog_status status = search_signatures(&search, &task->hits, error);
     if (status != COG_OK)
         return status;
-    report_number(task->report, "candidates", (double)task->hits.offsets[task->queries]);
-    if (search.k == 0)
-        report_number(task->report, "radius_bits", search.radius_bits);
+    task->candidates = task->hits.offsets[task->queries];
+    task->radius_bits = search.k == 0 ? search.radius_bits : COG_RADIUS_NONE;
     task->has_distances = true;
     task->estimates = !is_verified(task);
     task->is_exact = search.is_exact && !task->has_vectors;
@@ -218,21 +241,28 @@ static cog_status run_signatures(struct search_task *task, cog_error *error) {
 }
 
 cog_status search_task_run(struct search_task *task, cog_error *error) {
-    uint64_t start = clock_ns();
     cog_status status;
+    hit_lists_free(&task->hits);
     if (task->options.method == COG_METHOD_EXACT) {
         size_t k = task->options.threshold > 0 ? 0 : task->options.k;
         task->is_exact = true;
+        task->estimates = task->has_distances = false;
         status = search_exact(task, &task->vectors, k, &task->hits, error);
     } else {
         status = run_signatures(task, error);
     }
-    if (status != COG_OK)
-        return status;
-    trim(task, &task->hits);
+    if (status == COG_OK)
+        trim(task, &task->hits);
+    return status;
+}
+
+void search_task_report(const struct search_task *task) {
+    if (task->options.method != COG_METHOD_EXACT) {
+        report_number(task->report, "candidates", (double)task->candidates);
+        if (task->radius_bits != COG_RADIUS_NONE)
+            report_number(task->report, "radius_bits", task->radius_bits);
+    }
     report_text(task->report, "method", method_names[task->options.method]);
     report_number(task->report, "queries", (double)task->queries);
     report_number(task->report, "matches", (double)task->hits.offsets[task->queries]);
-    report_stage(task->report, "searching", clock_seconds_since(start));
-    return COG_OK;
 }

@@ -4,6 +4,11 @@
 #define COGNATE_JOB_SEARCH_TASK_H
 
 #include "job/hit_lists.h"
+#include "job/search_effort.h"
+
+/* Queries that are answered exhaustively, to choose the effort and to tell the recall. */
+struct search_sample;
+void search_sample_free(struct search_sample *sample);
 
 /* Zero-initialise and fill in; search_task_free releases. */
 struct search_task {
@@ -22,8 +27,12 @@ struct search_task {
     bool estimates; /* the hits carry estimates */
     bool has_distances;
     bool is_exact; /* certified: no query misses a hit */
+    unsigned step; /* of the effort */
+    struct search_sample *sample;
+    uint64_t candidates;  /* of the last run */
+    uint32_t radius_bits; /* of the last run */
 };
-/* Frees vectors and hits. */
+/* Frees vectors, hits and the sample. */
 void search_task_free(struct search_task *task);
 
 /* What signatures are asked. */
@@ -31,11 +40,12 @@ struct signature_search {
     const cog_index *index;
     const struct signatures_view *queries;
     const float *weights;
-    cog_method method; /* FLAT or SLICES */
-    size_t k;          /* 0: all within radius_bits */
+    cog_method method; /* FLAT, SLICES or COLUMNS */
+    struct search_effort effort;
+    size_t k; /* 0: all within radius_bits */
     uint32_t radius_bits;
-    int expand, admit; /* slices; -1: by the recall */
-    double recall;     /* slices; 1: certified answers */
+    int expand, admit; /* slices; -1: by the effort */
+    bool certain;      /* nothing may be missed */
     unsigned threads;
     bool is_exact; /* set: no nearer row was missed */
 };
@@ -44,15 +54,23 @@ struct signature_search {
 cog_status search_task_check(struct search_task *task, cog_error *error);
 /* What signatures are to be asked for the options. */
 struct signature_search search_task_signatures(const struct search_task *task, cog_method method);
-/* Answers with the method of the options, which is not AUTO. */
+/* Sets the step of the effort: the first at which a sample of the queries has the recall of the
+ * options. Where no step reaches it, the method becomes one that misses nothing. */
+cog_status search_task_tune(struct search_task *task, cog_error *error);
+/* Answers with the method of the options, which is not AUTO, and the step of the effort. */
 cog_status search_task_run(struct search_task *task, cog_error *error);
-/* Whether some segment has slice lists. */
+/* What the last run did. */
+void search_task_report(const struct search_task *task);
+/* Whether some segment has slice lists, or columns. */
 bool search_task_has_lists(const cog_index *index);
+bool search_task_has_columns(const cog_index *index);
 /* AUTO becomes a method. True cosines decide by computing them all; else lists are compared with
  * the exhaustive scan by the time that each takes for a part of the work. */
 cog_status search_task_choose(struct search_task *task, cog_error *error);
-/* Brute-forces a sample of the queries and reports the recall, or reports that it is exact. */
-cog_status search_task_measure(const struct search_task *task, cog_error *error);
+/* Reports the recall that a sample of the queries has, or that the answer is exact. Where the
+ * recall of the options is not reached, *enough is false, nothing is reported, and the effort is
+ * raised for another run. */
+cog_status search_task_measure(struct search_task *task, bool *enough, cog_error *error);
 
 /* ---- Methods: all hits of all queries, in order ---------------------------------------------- */
 

@@ -31,18 +31,26 @@ echo "nothing to search: exit $?"
 echo "no queries: exit $?"
 "$COGNATE" search d.jsonl q.jsonl -k 100 -o out.tsv --quiet && wc -l <out.tsv
 python3 "$here/make_documents.py" 40 3 60 >many.jsonl
-for method in exact flat slices; do
+for method in exact flat slices columns; do
     for threads in 1 2 3; do
         "$COGNATE" search many.jsonl many.jsonl --method $method --threads $threads --quiet >$method.$threads
     done
     cmp $method.1 $method.2 && cmp $method.1 $method.3 && echo "$method: the same for every number of threads"
     cut -f 1-4 $method.1 | grep -c -P '^(\S+)\t1\t\1\t1\.000000$'
 done
-cut -f 1-4 exact.1 >exact && cut -f 1-4 flat.1 | cmp exact - && echo "flat: all rows are candidates, the same as exact"
-"$COGNATE" search many.jsonl many.jsonl --method flat 2>&1 >/dev/null | grep -o 'recall 1.000'
+cut -f 1-4 exact.1 >exact
+"$COGNATE" search many.jsonl many.jsonl --method flat --recall 1 --quiet | cut -f 1-4 | cmp exact - &&
+    echo "flat with a recall of 1: the same as exact"
+for method in flat slices columns; do
+    for recall in 0.5 0.9 0.99; do
+        "$COGNATE" search many.jsonl many.jsonl --method $method --recall $recall 2>&1 >/dev/null |
+            grep -o 'recall [01][.0-9]*\|exact' | awk -v method=$method -v wanted=$recall \
+            '{ print method, wanted, ($1 == "exact" || $2 >= wanted ? "reached" : "missed, " $2) }'
+    done
+done
 "$COGNATE" search many.jsonl many.jsonl --stats stats.json --quiet >/dev/null
 grep '"recall"' stats.json
-for wrong in '--method flat --recall 1' '--method exact --radius 9' '--method exact --no-verify' '-t 0.5 --radius 9' \
+for wrong in '--method exact --radius 9' '--method exact --no-verify' '-t 0.5 --radius 9' \
     '--expand 2 --admit 3' '--signature minhash' '-k 0' '-t 2' '--memory 1M'; do
     "$COGNATE" search d.jsonl q.jsonl $wrong 2>&1 >/dev/null | grep -v 'no terms\|needs about'
 done

@@ -126,15 +126,18 @@ static bool search_is_right(const struct world *world, cog_method method, uint32
 
 TEST(index_of_several_segments_answers_as_brute_force) {
     cog_error fault = {0};
-    const cog_method methods[] = {COG_METHOD_FLAT, COG_METHOD_SLICES, COG_METHOD_AUTO};
-    struct world *world = make_world(COG_METHOD_SLICES, &fault);
-    CHECK_MSG(world, "%s", fault.message);
-    for (int i = 0; i < 3; i++)
-        for (unsigned threads = 1; threads <= 3; threads += 2) {
-            CHECK(search_is_right(world, methods[i], COG_RADIUS_NONE, threads, &fault));
-            CHECK(search_is_right(world, methods[i], 20, threads, &fault));
-        }
-    free_world(world);
+    for (int made = 0; made < 2; made++) {
+        cog_method own = made ? COG_METHOD_COLUMNS : COG_METHOD_SLICES;
+        const cog_method methods[] = {COG_METHOD_FLAT, own, COG_METHOD_AUTO};
+        struct world *world = make_world(own, &fault);
+        CHECK_MSG(world, "%s", fault.message);
+        for (int i = 0; i < 3; i++)
+            for (unsigned threads = 1; threads <= 3; threads += 2) {
+                CHECK(search_is_right(world, methods[i], COG_RADIUS_NONE, threads, &fault));
+                CHECK(search_is_right(world, methods[i], 20, threads, &fault));
+            }
+        free_world(world);
+    }
 }
 
 /* The same distances for the same ids. */

@@ -18,6 +18,7 @@ struct sample {
     float values[ROWS * 3];
     struct settings settings;
     struct slice_lists lists;
+    struct bit_columns bit_columns;
     struct sparse_matrix vectors;
     struct segment_parts parts;
 };
@@ -48,13 +49,16 @@ static void make_sample(struct sample *sample, uint64_t seed) {
                                .id_bytes = sample->id_bytes,
                                .signatures = {(const uint8_t *)sample->words, ROWS, BITS, STRIDE},
                                .slices = &sample->lists.view,
+                               .columns = &sample->bit_columns.view,
                                .vectors = &sample->vectors};
     slice_lists_build(&sample->lists, &sample->parts.signatures, SLICE_BITS, 1, NULL);
+    bit_columns_build(&sample->bit_columns, &sample->parts.signatures, 1, NULL);
 }
 
 static void free_sample(struct sample *sample) {
     settings_free(&sample->settings);
     slice_lists_free(&sample->lists);
+    bit_columns_free(&sample->bit_columns);
 }
 
 static bool segment_holds(const struct segment *segment, const struct sample *sample) {

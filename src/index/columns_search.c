@@ -1,0 +1,149 @@
+#include "index/columns_search.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "hamming/hamming.h"
+#include "index/topk.h"
+
+struct columns_searcher {
+    const struct signatures_view *signatures;
+    struct column_counts counts;
+    uint32_t *chosen;
+    uint16_t *distances;
+    size_t chosen_capacity, distance_capacity;
+    struct neighbour *hits;
+    size_t hit_capacity;
+    struct topk nearest;
+};
+
+cog_status columns_searcher_create(const struct columns_view *view,
+                                   const struct signatures_view *signatures,
+                                   struct columns_searcher **result, cog_error *error) {
+    if (view->rows != signatures->rows || view->bits != signatures->bits)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "columns of %zu rows of %u bits do not belong to %zu signatures of %u bits", view->rows,
+            view->bits, signatures->rows, signatures->bits);
+    struct columns_searcher *searcher = memory_zeroed_array(1, sizeof *searcher);
+    if (!searcher)
+        return error_memory(error, sizeof *searcher, "a searcher");
+    searcher->signatures = signatures;
+    cog_status status = column_counts_init(&searcher->counts, view, error);
+    if (status != COG_OK) {
+        columns_searcher_free(searcher);
+        return status;
+    }
+    *result = searcher;
+    return COG_OK;
+}
+
+void columns_searcher_free(struct columns_searcher *searcher) {
+    if (!searcher)
+        return;
+    column_counts_free(&searcher->counts);
+    free(searcher->chosen);
+    free(searcher->distances);
+    free(searcher->hits);
+    topk_free(&searcher->nearest);
+    free(searcher);
+}
+
+static cog_status reserve(struct columns_searcher *searcher, size_t rows, size_t k,
+                          cog_error *error) {
+    struct topk *nearest = &searcher->nearest;
+    if (!memory_grow((void **)&searcher->chosen, &searcher->chosen_capacity, rows,
+                     sizeof *searcher->chosen) ||
+        !memory_grow((void **)&searcher->distances, &searcher->distance_capacity, rows,
+                     sizeof *searcher->distances) ||
+        !memory_grow((void **)&searcher->hits, &searcher->hit_capacity, k, sizeof *searcher->hits))
+        return error_memory(error, rows * 6, "the candidates of a query");
+    if (nearest->items && nearest->k == k)
+        return COG_OK;
+    topk_free(nearest);
+    return topk_init(nearest, k, searcher->signatures->bits, error);
+}
+
+/* Rows of the least counts: nearly twice the wanted number, lowering the threshold where that many
+ * are not allowed, but never fewer than k. */
+static size_t choose_rows(struct columns_searcher *searcher, size_t wanted, size_t k) {
+    const struct column_counts *counts = &searcher->counts;
+    unsigned threshold = column_counts_threshold(counts, wanted + wanted / 2);
+    size_t count = column_counts_select(counts, threshold, searcher->chosen, 2 * wanted);
+    while (count < k && threshold < counts->columns)
+        count = column_counts_select(counts, ++threshold, searcher->chosen, 2 * wanted);
+    return count;
+}
+
+cog_status columns_search(struct columns_searcher *searcher, const uint8_t *query,
+                          const struct columns_request *request, struct slices_answer *answer,
+                          cog_error *error) {
+    size_t rows = searcher->signatures->rows;
+    size_t k = request->k < rows ? request->k : rows;
+    size_t wanted = request->verify > k ? request->verify : k;
+    *answer = (struct slices_answer){.exact = rows == 0};
+    if (rows == 0)
+        return COG_OK;
+    wanted = wanted < rows ? wanted : rows;
+    cog_status status = reserve(searcher, 2 * wanted, k, error);
+    if (status != COG_OK)
+        return status;
+    column_counts_fill(&searcher->counts, query, request->weights, request->columns);
+    size_t count = choose_rows(searcher, wanted, k);
+    hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
+    for (size_t i = 0; i < count; i++)
+        topk_add(&searcher->nearest, searcher->chosen[i], searcher->distances[i]);
+    answer->hits = searcher->hits;
+    answer->count = topk_finish(&searcher->nearest, searcher->hits);
+    answer->exact = count == rows;
+    answer->candidates = answer->verified = count;
+    return COG_OK;
+}
+
+/* ---- Many queries ---------------------------------------------------------------------------- */
+
+struct batch {
+    const struct columns_view *view;
+    const struct signatures_view *signatures, *queries;
+    const float *weights;
+    const struct columns_request *request;
+    slices_emit *emit;
+    void *context;
+    struct columns_searcher *searchers[COG_MAX_THREADS]; /* made by the worker that needs one */
+};
+
+static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
+                               cog_error *error) {
+    struct batch *batch = context;
+    struct columns_searcher **searcher = &batch->searchers[worker];
+    cog_status status = COG_OK;
+    if (!*searcher)
+        status = columns_searcher_create(batch->view, batch->signatures, searcher, error);
+    for (size_t query = begin; status == COG_OK && query < end; query++) {
+        struct columns_request request = *batch->request;
+        struct slices_answer answer;
+        request.weights = batch->weights ? batch->weights + query * batch->queries->bits : NULL;
+        status = columns_search(*searcher, signature_row(batch->queries, query), &request, &answer,
+                                error);
+        if (status == COG_OK)
+            status = batch->emit(batch->context, query, &answer, error);
+    }
+    return status;
+}
+
+cog_status columns_search_all(const struct columns_view *view,
+                              const struct signatures_view *signatures,
+                              const struct signatures_view *queries, const float *weights,
+                              const struct columns_request *request, unsigned threads,
+                              slices_emit *emit, void *context, cog_error *error) {
+    if (queries->bits != signatures->bits)
+        return error_set(error, COG_ERR_USAGE, "queries of %u bits for signatures of %u bits",
+                         queries->bits, signatures->bits);
+    struct batch batch = {view, signatures, queries, weights, request, emit, context, {0}};
+    cog_status status =
+        parallel_for(threads_resolve(threads), queries->rows, 8, search_piece, &batch, error);
+    for (unsigned worker = 0; worker < COG_MAX_THREADS; worker++)
+        columns_searcher_free(batch.searchers[worker]);
+    return status;
+}
