@@ -64,9 +64,12 @@ static double time_tile(const struct hamming_tile *tile, struct data *data, uint
             tile->prepare_rows(data->rows + row * data->stride_bytes, data->stride_bytes,
                                data->words, tile->panel_rows, rows);
             for (size_t q = 0; q < QUERIES / TILE_QUERIES; q++) {
-                struct hamming_comparison comparison = {
-                    queries + q * query_panel, rows,  data->words, TILE_QUERIES,
-                    tile->panel_rows,          limits};
+                struct hamming_comparison comparison = {.queries = queries + q * query_panel,
+                                                        .rows = rows,
+                                                        .words = data->words,
+                                                        .query_count = TILE_QUERIES,
+                                                        .row_count = tile->panel_rows,
+                                                        .limits = limits};
                 data->checksum += tile->compare(&comparison, hits);
             }
         }

@@ -448,6 +448,7 @@ static void tables(void) {
 }
 
 int main(int argc, char **argv) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc < 2) {
         tables();
         growth();

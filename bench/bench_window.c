@@ -1,13 +1,16 @@
 /* The sliding window join on signatures of documents (Figures 5, 6 and 8 of paper 000): recall of
  * true pairs against relative cost, measured, by equations 4 and 5, and by the corrected model; the
- * cost at which comparing everything is cheaper; and the rate of detection beside that of the
- * exhaustive join. usage: bench_window DOCUMENTS... (each a file of documents, and a collection) */
+ * recall above which comparing everything is cheaper; the rate of detection beside that of the
+ * exhaustive join; growth of time and memory, of hash tables too.
+ * usage: bench_window [DOCUMENTS[,DOCUMENTS...]]... (each a collection; default: two from the
+ * folder of documents in COGNATE_DATA or ../shared/data); about a minute */
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "hamming/hamming.h"
@@ -16,10 +19,11 @@
 #include "job/text_signer.h"
 #include "match/cosine_join.h"
 #include "match/flat_join.h"
+#include "match/lsh_join.h"
 #include "match/window_join.h"
 #include "plan/recall_model.h"
 
-enum { BITS = 1000, RADIUS_BITS = 400, SAMPLE_ROWS = 500, RATE_ROWS = 100000 };
+enum { BITS = 1000, RADIUS_BITS = 400, SAMPLE_ROWS = 500, RATE_ROWS = 100000, DOUBLINGS = 5 };
 #define COSINE 0.3
 
 static void need(cog_status status, const cog_error *error) {
@@ -27,6 +31,10 @@ static void need(cog_status status, const cog_error *error) {
         return;
     fprintf(stderr, "bench_window: %s\n", error->message);
     exit(1);
+}
+
+static void print_goal(const char *what, bool met, double reached) {
+    printf("  goal: %s: %s (%.3f)\n", what, met ? "met" : "MISSED", reached);
 }
 
 struct study {
@@ -43,8 +51,20 @@ struct study {
 
 /* ---- A collection: vectors, signatures, true pairs of a sample ------------------------------- */
 
-static void read_vectors(struct study *study, const char *path, cog_sign_options *options,
+enum { PATHS_MAX = 8 };
+
+static size_t split_paths(char *list, const char *paths[PATHS_MAX]) {
+    size_t count = 0;
+    for (char *path = strtok(list, ","); path && count < PATHS_MAX; path = strtok(NULL, ","))
+        paths[count++] = path;
+    return count;
+}
+
+static void read_vectors(struct study *study, const char *list, cog_sign_options *options,
                          struct statistics **statistics) {
+    const char *paths[PATHS_MAX];
+    char *copy = strdup(list);
+    size_t path_count = split_paths(copy, paths);
     cog_error error;
     cog_input_options input;
     cog_documents *documents;
@@ -53,7 +73,7 @@ static void read_vectors(struct study *study, const char *path, cog_sign_options
     struct weighting weighting;
     cog_input_options_init(&input);
     need(cog_report_create(&report, &error), &error);
-    need(cog_documents_open(&input, &path, 1, &documents, &error), &error);
+    need(cog_documents_open(&input, paths, path_count, &documents, &error), &error);
     need(options_terms(&options->terms, &terms, &error), &error);
     need(options_weighting(&options->weights, &weighting, &error), &error);
     struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
@@ -66,6 +86,7 @@ static void read_vectors(struct study *study, const char *path, cog_sign_options
          &error);
     cog_documents_close(documents);
     cog_report_free(report);
+    free(copy);
 }
 
 static void sign_rows(struct study *study, const cog_sign_options *options,
@@ -222,13 +243,12 @@ static struct prediction predict(const struct study *study, const struct window_
                                sum.corrected / count};
 }
 
-/* The most that was found for less than comparing everything. */
-struct crossing {
-    double recall, cost, model_error;
+/* A setting as it was measured. */
+struct point {
+    double pairs, recall, cost, detect_seconds, model_error;
 };
 
-static void study_setting(const struct study *study, unsigned tables, size_t window,
-                          struct crossing *crossing) {
+static struct point study_setting(const struct study *study, unsigned tables, size_t window) {
     struct window_options options = {
         .tables = tables, .window = window, .radius_bits = RADIUS_BITS, .seed = 1};
     struct window_setting setting = {BITS, tables, window, RADIUS_BITS};
@@ -243,43 +263,83 @@ static void study_setting(const struct study *study, unsigned tables, size_t win
            100 * cost, recall, recall / study->upper_bound, prediction.published_low,
            prediction.published_high, prediction.corrected, prediction.corrected - recall,
            (run.order_seconds + run.detect_seconds) * 1e3);
-    if (cost < 1 && recall > crossing->recall) {
-        crossing->recall = recall;
-        crossing->cost = cost;
-    }
-    double off = fabs(prediction.corrected - recall);
-    crossing->model_error = off > crossing->model_error ? off : crossing->model_error;
     match_list_free(&found);
+    return (struct point){(double)run.work.comparisons, recall, cost, run.detect_seconds,
+                          fabs(prediction.corrected - recall)};
 }
 
-static void study_collection(const char *path) {
-    static const unsigned tables[] = {10, 30, 100, 300};
-    static const size_t windows[] = {20, 60, 200};
+/* Figure 5: seconds of detection as a line over the number of comparisons; the share of their
+ * variance that it explains. */
+static double line_fit(const struct point *points, size_t count) {
+    double n = (double)count, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+    for (size_t i = 0; i < count; i++) {
+        x += points[i].pairs;
+        y += points[i].detect_seconds;
+        xx += points[i].pairs * points[i].pairs;
+        xy += points[i].pairs * points[i].detect_seconds;
+        yy += points[i].detect_seconds * points[i].detect_seconds;
+    }
+    double covariance = n * xy - x * y;
+    return covariance * covariance / ((n * xx - x * x) * (n * yy - y * y));
+}
+
+/* Figure 8: the recall that costs as much as comparing everything, on the line between the best
+ * setting below that cost and the cheapest better one above. */
+static double crossing_recall(const struct point *points, size_t count) {
+    struct point below = {0}, above = {.cost = INFINITY};
+    for (size_t i = 0; i < count; i++)
+        if (points[i].cost <= 1 && points[i].recall > below.recall)
+            below = points[i];
+    for (size_t i = 0; i < count; i++)
+        if (points[i].cost > 1 && points[i].recall > below.recall && points[i].cost < above.cost)
+            above = points[i];
+    double share = isinf(above.cost) ? 0 : (1 - below.cost) / (above.cost - below.cost);
+    return below.recall + share * (above.recall - below.recall);
+}
+
+static void study_grid(const struct study *study) {
+    static const unsigned tables[] = {10, 30, 60, 100, 300};
+    static const size_t windows[] = {20, 60, 200, 500};
+    struct point points[sizeof tables / sizeof *tables * sizeof windows / sizeof *windows];
+    size_t count = 0;
+    double model_error = 0;
+    printf("      Q      B     cost   recall relative   equations 4, 5    model   error"
+           "        ms\n");
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (size_t w = 0; w < sizeof windows / sizeof *windows; w++) {
+            points[count] = study_setting(study, tables[t], windows[w]);
+            model_error = fmax(model_error, points[count++].model_error);
+        }
+    double crossing = crossing_recall(points, count);
+    printf("  crossing point: above recall %.3f (%.3f of what signatures reach) brute force is "
+           "cheaper; the paper: 0.995 of it\n",
+           crossing, crossing / study->upper_bound);
+    double worst_fit = 1;
+    for (size_t t = 0; t < count; t += sizeof windows / sizeof *windows)
+        worst_fit = fmin(worst_fit, line_fit(points + t, sizeof windows / sizeof *windows));
+    printf("  detection time of each Q over B is a line with R^2 of %.4f or more (the paper: "
+           "0.999)\n",
+           worst_fit);
+    print_goal("the corrected model is within 0.05 over the grid", model_error <= 0.05,
+               model_error);
+}
+
+static void study_collection(const char *paths) {
     struct study study = {0};
     struct statistics *statistics;
     cog_sign_options options;
     cog_sign_options_init(&options, COG_SIGNATURE_RP);
     options.signature.bits = BITS;
     options.signature.gaussian = true;
-    read_vectors(&study, path, &options, &statistics);
+    read_vectors(&study, paths, &options, &statistics);
     sign_rows(&study, &options, statistics);
     find_truth(&study);
     study.flat_rate = flat_rate(&study.view, RADIUS_BITS);
-    printf("%s: %zu documents, %zu true pairs of %zu sampled rows at cosine %.1f, %.3f of them "
+    printf("%s:\n  %zu documents, %zu true pairs of %zu sampled rows at cosine %.1f, %.3f of them "
            "within %d of %d bits; exhaustive join %.0f M pairs/s\n",
-           path, study.view.rows, study.truth.count, study.sample_count, COSINE, study.upper_bound,
+           paths, study.view.rows, study.truth.count, study.sample_count, COSINE, study.upper_bound,
            RADIUS_BITS, BITS, study.flat_rate * 1e-6);
-    printf("      Q      B     cost   recall relative   equations 4, 5    model   error"
-           "        ms\n");
-    struct crossing crossing = {0};
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
-            study_setting(&study, tables[t], windows[w], &crossing);
-    printf(
-        "  brute force is cheaper above recall %.3f (%.3f of what signatures reach, at %.0f%% of "
-        "its cost); largest error of the model %.3f\n",
-        crossing.recall, crossing.recall / study.upper_bound, 100 * crossing.cost,
-        crossing.model_error);
+    study_grid(&study);
     corpus_free(&study.corpus);
     sparse_matrix_free(&study.vectors);
     statistics_free(statistics);
@@ -288,41 +348,165 @@ static void study_collection(const char *path) {
     free((void *)study.view.data);
 }
 
+static void study_data_folder(void) {
+    const char *data = getenv("COGNATE_DATA");
+    char first[4096], both[8300];
+    data = data ? data : "../shared/data";
+    snprintf(first, sizeof first, "%s/xling_de_en/mdn/en.jsonl.zst", data);
+    snprintf(both, sizeof both,
+             "%s/xling_de_en/dev/en.jsonl.zst,%s/xling_de_en/distractors/"
+             "en.jsonl.zst",
+             data, data);
+    if (access(first, R_OK) != 0) {
+        printf("no folder of documents: the figures on real collections are left out\n");
+        return;
+    }
+    study_collection(first);
+    study_collection(both);
+}
+
 /* ---- Rate and growth on random bits ---------------------------------------------------------- */
 
-static void study_rate(size_t rows, size_t window, unsigned tables) {
-    size_t stride = signature_stride_bytes(BITS);
+static struct signatures_view random_rows(size_t rows, unsigned bits) {
+    size_t stride = signature_stride_bytes(bits), words = stride / 8;
     uint64_t *data = calloc(rows, stride);
     struct random random = random_seeded(9);
-    for (size_t i = 0; i < rows * stride / 8; i++)
-        data[i] = i % (stride / 8) == stride / 8 - 1 ? 0 : random_next(&random);
-    struct signatures_view view = {(const uint8_t *)data, rows, BITS, stride};
-    struct signatures_view part = view;
-    part.rows = rows < 20000 ? rows : 20000;
-    struct window_options options = {
-        .tables = tables, .window = window, .radius_bits = RADIUS_BITS, .seed = 1};
+    for (size_t i = 0; i < rows * words; i++)
+        data[i] = i % words == words - 1 && bits % 64 ? 0 : random_next(&random);
+    return (struct signatures_view){(const uint8_t *)data, rows, bits, stride};
+}
+
+static void study_rates(void) {
+    static const struct {
+        size_t window;
+        unsigned tables;
+    } settings[] = {{50, 8},  {100, 8},  {200, 8},  {350, 6},
+                    {500, 4}, {1000, 4}, {2000, 2}, {5000, 1}};
+    struct signatures_view view = random_rows(RATE_ROWS, BITS), part = view;
     struct match_list matches = {0};
-    struct window_cost run = window_run(&view, options, 3, &matches);
-    double flat = flat_rate(&part, RADIUS_BITS);
-    printf("  %8zu rows, B = %5zu: detection %6.0f M pairs/s, exhaustive %6.0f, ratio %.2f; order "
-           "%.1f ns a row and table; %.0f MB beside the input\n",
-           rows, window, run.detect_rate * 1e-6, flat * 1e-6, run.detect_rate / flat,
-           run.order_seconds * 1e9 / (double)rows / tables,
-           (double)window_join_memory_bytes(&view, NULL, &options) / 1e6);
+    part.rows = 20000;
+    printf("detection, %zu rows of %d random bits, T = %d, one thread; the paper: 36 M pairs/s (28 "
+           "ns a pair)\n",
+           view.rows, BITS, RADIUS_BITS);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct window_options options = {.tables = settings[i].tables,
+                                         .window = settings[i].window,
+                                         .radius_bits = RADIUS_BITS,
+                                         .seed = 1};
+        struct window_cost run = window_run(&view, options, 3, &matches);
+        double flat = flat_rate(&part, RADIUS_BITS), ratio = run.detect_rate / flat;
+        printf("  B = %5zu: %6.0f M pairs/s, the tile kernel's join %6.0f; order %.1f ns a row and "
+               "table\n",
+               settings[i].window, run.detect_rate * 1e-6, flat * 1e-6,
+               run.order_seconds * 1e9 / (double)view.rows / settings[i].tables);
+        print_goal("0.8 of the tile kernel's rate", ratio >= 0.8, ratio);
+    }
     match_list_free(&matches);
-    free(data);
+    free((void *)view.data);
+}
+
+/* What a run added to the memory of this process at its height. */
+static double status_bytes(const char *name) {
+    char line[256];
+    double kilobytes = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            kilobytes = strtod(line + strlen(name), NULL);
+    if (file)
+        fclose(file);
+    return kilobytes * 1024;
+}
+
+static void forget_peak(void) {
+    malloc_trim(0);
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (!file)
+        return;
+    fputs("5", file);
+    fclose(file);
+}
+
+struct growth {
+    double rows, seconds, model_seconds, bytes, model_bytes;
+};
+
+/* Time by the model has one unknown, the speed of the machine: taken from the middle of the sizes.
+ */
+static void print_growth(const char *name, struct growth *sizes) {
+    double speed = sizes[DOUBLINGS / 2].seconds / sizes[DOUBLINGS / 2].model_seconds, off = 0;
+    double memory_off = 0;
+    printf("growth of %s, one thread\n", name);
+    for (int i = 0; i <= DOUBLINGS; i++) {
+        double model = sizes[i].model_seconds * speed;
+        printf("  %8.0f rows: %8.3f s, by the model %8.3f;  %7.1f MB, by the model %7.1f\n",
+               sizes[i].rows, sizes[i].seconds, model, sizes[i].bytes / 1e6,
+               sizes[i].model_bytes / 1e6);
+        if (i)
+            off = fmax(off, fabs(log(sizes[i].seconds / model)));
+        if (i >= 2) /* smaller ones vanish among pages */
+            memory_off = fmax(memory_off, fabs(log(sizes[i].bytes / sizes[i].model_bytes)));
+    }
+    print_goal("time within a factor of 1.5 of the model", exp(off) <= 1.5, exp(off));
+    print_goal("memory within a factor of 1.25 of the model", exp(memory_off) <= 1.25,
+               exp(memory_off));
+}
+
+static void window_growth(void) {
+    enum { TABLES = 4, WINDOW = 500, SMALLEST = 12500 };
+    struct growth sizes[DOUBLINGS + 1];
+    for (int i = 0; i <= DOUBLINGS; i++) {
+        struct signatures_view view = random_rows((size_t)SMALLEST << i, BITS);
+        struct window_options options = {.tables = TABLES,
+                                         .window = WINDOW,
+                                         .radius_bits = RADIUS_BITS,
+                                         .seed = 1,
+                                         .threads = 1};
+        struct match_list matches = {0};
+        forget_peak();
+        double before = status_bytes("VmRSS:");
+        struct window_cost run = window_run(&view, options, 1, &matches);
+        sizes[i] = (struct growth){(double)view.rows, run.order_seconds + run.detect_seconds,
+                                   (double)view.rows, status_bytes("VmHWM:") - before,
+                                   (double)window_join_memory_bytes(&view, NULL, &options)};
+        match_list_free(&matches);
+        free((void *)view.data);
+    }
+    print_growth("the window join, Q = 4, B = 500: time in proportion to the rows", sizes);
+}
+
+/* A row costs its keys in all tables; a comparison costs about a third of a key. */
+static void lsh_growth(void) {
+    enum { KEY_BITS = 16, TABLES = 10, LSH_BITS = 128, SMALLEST = 37500 };
+    const double comparison_keys = 0.3;
+    struct growth sizes[DOUBLINGS + 1];
+    for (int i = 0; i <= DOUBLINGS; i++) {
+        struct signatures_view view = random_rows((size_t)SMALLEST << i, LSH_BITS);
+        struct lsh_collection rows = {&view, NULL, 0};
+        struct lsh_options options = {.key_bits = KEY_BITS, .tables = TABLES};
+        struct lsh_check check = {.radius_bits = 20};
+        struct match_list matches = {0};
+        struct lsh_work work;
+        cog_error error;
+        double count = (double)view.rows, start = cpu_seconds();
+        need(lsh_join_self(&rows, &options, &check, 1, &matches, &work, &error), &error);
+        sizes[i] = (struct growth){
+            count, cpu_seconds() - start,
+            count * (TABLES + comparison_keys * lsh_comparisons(&options, view.rows) / 2),
+            (double)work.table_bytes, TABLES * 4.0 * (count + (1 << KEY_BITS))};
+        match_list_free(&matches);
+        free((void *)view.data);
+    }
+    print_growth("hash tables, K = 16, L = 10, self-join: time by keys and comparisons", sizes);
 }
 
 int main(int argc, char **argv) {
-    printf("random bits, %d of them, T = %d, one thread; the paper: 36 M pairs/s (28 ns a pair)\n",
-           BITS, RADIUS_BITS);
-    study_rate(RATE_ROWS, 200, 8);
-    study_rate(RATE_ROWS, 1000, 4);
-    study_rate(RATE_ROWS, 2000, 2);
-    for (size_t rows = 12500; rows <= 400000; rows *= 2)
-        study_rate(rows, 500, 2);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    study_rates();
+    window_growth();
+    lsh_growth();
     if (argc < 2)
-        printf("no documents given: the figures on real collections are left out\n");
+        study_data_folder();
     for (int i = 1; i < argc; i++)
         study_collection(argv[i]);
     return 0;

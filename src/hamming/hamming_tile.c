@@ -39,6 +39,14 @@ const struct hamming_tile *hamming_tile(void) {
     return chosen;
 }
 
+const struct hamming_tile *hamming_tile_for(size_t queries_a_row) {
+    enum { MATRIX_QUERIES_MIN = 200 };
+    const struct hamming_tile *fastest = hamming_tile();
+    return fastest != tiles[cpu_best_level()] && queries_a_row < MATRIX_QUERIES_MIN
+               ? tiles[cpu_best_level()]
+               : fastest;
+}
+
 size_t hamming_tile_methods(const struct hamming_tile *methods[HAMMING_TILE_METHODS]) {
     size_t count = 0;
     for (int level = 0; level < CPU_LEVEL_COUNT; level++)

@@ -47,6 +47,9 @@ struct hamming_tile {
 
 /* The fastest method that cpu_best_level() allows. */
 const struct hamming_tile *hamming_tile(void);
+/* The fastest where every row meets so many queries only: some methods prepare at a higher price.
+ */
+const struct hamming_tile *hamming_tile_for(size_t queries_a_row);
 
 enum { HAMMING_TILE_METHODS = CPU_LEVEL_COUNT + 1 };
 /* All methods that this machine can run, slowest first; returns how many. */

@@ -88,21 +88,32 @@ static void prepare_queries(const uint8_t *rows, size_t stride_bytes, size_t wor
     }
 }
 
+static inline __attribute__((always_inline)) void
+write_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count, uint8_t *tiles) {
+    const __m512i one = _mm512_set1_epi8(1), minus_one = _mm512_set1_epi8(-1);
+    for (size_t w = 0; w < words; w++) {
+        const uint8_t *row = rows + w * 8;
+        for (size_t i = 0; i < count; i++, row += stride_bytes) {
+            uint64_t word;
+            memcpy(&word, row, 8);
+            _mm512_store_si512(tiles + w * TILE_BYTES + i * 64,
+                               _mm512_mask_blend_epi8(word, one, minus_one));
+        }
+    }
+}
+
 /* Tiles [16 rows][word]: the first factor, a line for each row. */
 static void prepare_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                          uint8_t *panel) {
-    const __m512i one = _mm512_set1_epi8(1), minus_one = _mm512_set1_epi8(-1);
-    if (count % SIDE)
-        memset(panel + count / SIDE * SIDE * words * 64, 0, words * TILE_BYTES);
-    for (size_t first = 0; first < count; first += SIDE) {
-        size_t size = count - first < SIDE ? count - first : SIDE;
-        for (size_t w = 0; w < words; w++, panel += TILE_BYTES)
-            for (size_t i = 0; i < size; i++) {
-                uint64_t word;
-                memcpy(&word, rows + (first + i) * stride_bytes + w * 8, 8);
-                _mm512_store_si512(panel + i * 64, _mm512_mask_blend_epi8(word, one, minus_one));
-            }
-    }
+    size_t first = 0;
+    for (; first + SIDE <= count; first += SIDE)
+        write_rows(rows + first * stride_bytes, stride_bytes, words, SIDE,
+                   panel + first * words * 64);
+    if (first == count)
+        return;
+    memset(panel + first * words * 64, 0, words * TILE_BYTES);
+    write_rows(rows + first * stride_bytes, stride_bytes, words, count - first,
+               panel + first * words * 64);
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */

@@ -9,12 +9,24 @@ enum {
     ROWS_AT_ONCE = 256,            /* that a block meets in one comparison */
     RING_CACHE_BYTES = 1200 << 10, /* of prepared rows: most of a second-level cache */
     RING_PANELS_MIN = 8,
-    NARROW_WINDOW = 96, /* too little of a tile would be inside the band */
+    NARROW_WINDOW = 24, /* too little of a tile would be inside the band */
     PREFETCH_ROWS = 32, /* rows between a prefetch and its copy */
     SELECT_SLACK = 16   /* entries that select() may write beyond the count */
 };
 
 static const size_t NO_PANEL = SIZE_MAX;
+
+static size_t ring_panels(size_t panel_bytes) {
+    size_t fitting = RING_CACHE_BYTES / panel_bytes;
+    return fitting < RING_PANELS_MIN ? RING_PANELS_MIN : fitting;
+}
+
+size_t band_scanner_bytes(unsigned bits, size_t width) {
+    const struct hamming_tile *tile = hamming_tile_for(width);
+    size_t panel_bytes = tile->rows_bytes(hamming_words(bits));
+    return ring_panels(panel_bytes) * panel_bytes + tile->queries_bytes(hamming_words(bits)) +
+           BLOCK_QUERIES * ROWS_AT_ONCE * sizeof(struct hamming_hit);
+}
 
 static cog_status allocate(struct band_scanner *scanner, unsigned bits, cog_error *error) {
     const size_t row_bytes = signature_stride_bytes(bits);
@@ -31,13 +43,11 @@ static cog_status allocate(struct band_scanner *scanner, unsigned bits, cog_erro
 }
 
 cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint32_t radius_bits,
-                               cog_error *error) {
-    const struct hamming_tile *tile = hamming_tile();
+                               size_t width, cog_error *error) {
+    const struct hamming_tile *tile = hamming_tile_for(width);
     *scanner = (struct band_scanner){.tile = tile, .words = hamming_words(bits)};
     scanner->panel_bytes = tile->rows_bytes(scanner->words);
-    scanner->ring_panels = RING_CACHE_BYTES / scanner->panel_bytes;
-    if (scanner->ring_panels < RING_PANELS_MIN)
-        scanner->ring_panels = RING_PANELS_MIN;
+    scanner->ring_panels = ring_panels(scanner->panel_bytes);
     cog_status status = allocate(scanner, bits, error);
     if (status != COG_OK) {
         band_scanner_free(scanner);
@@ -248,9 +258,7 @@ cog_status band_scan(struct band_scanner *scanner, const struct band *band, size
         pairs += width;
         widest = width > widest ? width : widest;
     }
-    size_t narrow = scanner->tile->worthwhile_queries;
-    narrow = narrow < NARROW_WINDOW ? NARROW_WINDOW : narrow;
-    if (pairs >= (end - begin) * narrow)
+    if (pairs >= (end - begin) * NARROW_WINDOW)
         return scan_tiles(scanner, band, begin, end, widest, sink, context, error);
     cog_status status = COG_OK;
     for (size_t query = begin; query < end && status == COG_OK; query++)

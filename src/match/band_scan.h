@@ -36,8 +36,11 @@ struct band_scanner {
     uint32_t *positions;
     size_t distance_capacity, position_capacity;
 };
+/* width: rows that a window has, about. */
 cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint32_t radius_bits,
-                               cog_error *error);
+                               size_t width, cog_error *error);
+/* Memory that it takes. */
+size_t band_scanner_bytes(unsigned bits, size_t width);
 void band_scanner_free(struct band_scanner *scanner);
 
 /* Takes a pair of rows within the radius. */

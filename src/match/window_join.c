@@ -190,7 +190,7 @@ static cog_status prepare(struct window_join *join, cog_error *error) {
     for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++) {
         join->detectors[worker].join = join;
         status = band_scanner_create(&join->detectors[worker].scanner, join->space.first->bits,
-                                     join->options->radius_bits, error);
+                                     join->options->radius_bits, join->options->window, error);
     }
     if (status == COG_OK && !is_cross(join))
         set_own_windows(join);
@@ -292,7 +292,9 @@ size_t window_join_memory_bytes(const struct signatures_view *first,
                                 const struct window_options *options) {
     const struct row_space space = {first, second};
     /* A key and a row number for every table at once and for the scratch of a sort; order and
-     * windows. */
+     * windows; and what a thread has for itself. */
     size_t row_bytes = (tables_at_once(options) + 1) * 12 + 3 * sizeof(uint32_t);
-    return row_space_count(&space) * row_bytes;
+    size_t thread_bytes =
+        sizeof(struct detector) + band_scanner_bytes(first->bits, options->window);
+    return row_space_count(&space) * row_bytes + threads_resolve(options->threads) * thread_bytes;
 }
