@@ -376,7 +376,8 @@ static double modelled(const struct study *study, const struct lsh_options *opti
     for (size_t i = 0; i < study->truth.count; i++)
         if (study->test_rows[study->truth.items[i].a] != study->truth.items[i].b)
             cosines[count++] = (double)study->truth.items[i].similarity;
-    need(lsh_recall_simulated(options, cosines, count, MODEL_SAMPLES, &recall, NULL) == COG_OK,
+    need(lsh_recall_simulated(options, LSH_JOIN_CROSS, cosines, count, MODEL_SAMPLES, &recall,
+                              NULL) == COG_OK,
          "no model");
     free(cosines);
     return recall;

@@ -95,18 +95,49 @@ static cog_status plan_bands(struct lsh_pairs *pairs, double *expected) {
     return COG_OK;
 }
 
-/* The cosine at which bits differ as often as they do at the threshold. */
-static double threshold_cosine(const struct pair_task *task) {
-    double threshold = task->options.threshold;
+/* The cosine at which bits differ as often as they do at this value of the measure. */
+static double equivalent_cosine(const struct pair_task *task, double similarity) {
     return task->options.measure == COG_MEASURE_COSINE
-               ? threshold
-               : cos(M_PI * bit_flip_probability_jaccard(threshold));
+               ? similarity
+               : cos(M_PI * bit_flip_probability_jaccard(similarity));
+}
+
+static double threshold_cosine(const struct pair_task *task) {
+    return equivalent_cosine(task, task->options.threshold);
 }
 
 /* Whoever turns one knob gets the paper's values of the others, not a plan that overrules it. */
 static bool is_given(const cog_lsh_options *given) {
     return given->tables || given->key_bits || given->flips || given->flip_both ||
            given->flip_mode != COG_FLIP_DISTANCE;
+}
+
+/* Most true pairs are nearer than the threshold: the recall is stated for those that a sample has,
+ * or, where it has few, for pairs at the threshold. */
+static cog_status plan_by_sample(struct lsh_pairs *pairs, double *expected, cog_error *error) {
+    enum { PAIRS_MIN = 50, PAIRS_MAX = 1000 };
+    const struct pair_task *task = pairs->task;
+    double cosines[PAIRS_MAX + 1], recall = task->options.recall;
+    struct lsh_demand demand = {.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
+                                .rows = pairs->sides[task->sides - 1].count,
+                                .bits = task->options.sign.signature.bits,
+                                .have_sums = has_sums(task),
+                                .cosines = cosines};
+    cog_status status =
+        pair_recall_similarities(task, cosines, PAIRS_MAX, &demand.cosine_count, error);
+    if (status != COG_OK)
+        return status;
+    for (size_t i = 0; i < demand.cosine_count; i++)
+        cosines[i] = equivalent_cosine(task, cosines[i]);
+    if (demand.cosine_count < PAIRS_MIN) {
+        cosines[0] = threshold_cosine(task);
+        demand.cosine_count = 1;
+    }
+    /* Chance in the sample, and in the few bits that all rows share as keys. */
+    recall += 0.01 + sqrt(recall * (1 - recall) / (double)(demand.cosine_count + PAIRS_MIN));
+    demand.recall = recall < 0.995 ? recall : 0.995;
+    report_number(task->report, "planned_by_pairs", (double)demand.cosine_count);
+    return lsh_plan(&demand, &pairs->options, expected, error);
 }
 
 static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
@@ -126,17 +157,12 @@ static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error
         cog_status status = lsh_options_check(&pairs->options, task->options.sign.signature.bits,
                                               has_sums(task), error);
         return status == COG_OK
-                   ? lsh_recall_simulated(&pairs->options, &cosine, 1, SAMPLES, expected, error)
+                   ? lsh_recall_simulated(&pairs->options,
+                                          task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
+                                          &cosine, 1, SAMPLES, expected, error)
                    : status;
     }
-    struct lsh_demand demand = {.rows = pairs->sides[task->sides - 1].count,
-                                .bits = task->options.sign.signature.bits,
-                                .have_sums = has_sums(task),
-                                .recall =
-                                    task->options.recall < 0.995 ? task->options.recall : 0.995,
-                                .cosines = &cosine,
-                                .cosine_count = 1};
-    return lsh_plan(&demand, &pairs->options, expected, error);
+    return plan_by_sample(pairs, expected, error);
 }
 
 static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {
@@ -152,7 +178,7 @@ static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {
     report_number(report, "band_values", pairs->options.band_values);
     report_number(report, "tables", pairs->options.tables);
     report_number(report, "flips", pairs->options.flips);
-    report_number(report, "expected_recall_at_threshold", expected);
+    report_number(report, "expected_recall", expected);
     return COG_OK;
 }
 

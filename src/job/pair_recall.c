@@ -1,11 +1,13 @@
 #include "job/pair_recall.h"
 
+#include <stdlib.h>
+
 #include "evaluate/recall_sample.h"
 #include "job/recall_report.h"
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
 
-enum { SAMPLE_ROWS = 1000 };
+enum { SAMPLE_ROWS = 1000, PLAN_ROWS = 500 };
 
 static bool is_listed(const struct match_list *matches, uint32_t a, uint32_t b) {
     size_t low = 0, high = matches->count;
@@ -38,6 +40,28 @@ static cog_status find_truth(const struct pair_task *task, const uint32_t *sampl
                      : error_memory(error, rows, "the recall sample");
     sparse_matrix_free(&vectors);
     set_collection_free(&sets);
+    return status;
+}
+
+static int by_value(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+cog_status pair_recall_similarities(const struct pair_task *task, double *similarities, size_t most,
+                                    size_t *count, cog_error *error) {
+    uint32_t sample[PLAN_ROWS];
+    struct match_list truth = {0};
+    size_t rows = recall_sample_rows(task->corpora[0].rows, PLAN_ROWS,
+                                     task->options.sign.signature.seed + 1, sample);
+    cog_status status = find_truth(task, sample, rows, &truth, error);
+    *count = 0;
+    size_t step = truth.count / most + 1; /* every so many, where there are too many */
+    for (size_t i = 0; i < truth.count; i += step)
+        if (task->sides == 2 || sample[truth.items[i].a] != truth.items[i].b)
+            similarities[(*count)++] = (double)truth.items[i].similarity;
+    qsort(similarities, *count, sizeof *similarities, by_value);
+    match_list_free(&truth);
     return status;
 }
 

@@ -5,6 +5,11 @@
 
 #include "job/pair_task.h"
 
+/* The true measures of the matches of other sampled rows, in rising order: what a plan goes by.
+ * *count is how many there are, at most `most`. */
+cog_status pair_recall_similarities(const struct pair_task *task, double *similarities, size_t most,
+                                    size_t *count, cog_error *error);
+
 /* Matches are sorted. Reports the share with its 95% interval. */
 cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
                                cog_error *error);

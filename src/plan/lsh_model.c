@@ -7,7 +7,7 @@
 #include "hamming/signatures.h"
 #include "plan/recall_model.h"
 
-enum { PLAN_SAMPLES = 600, PLAN_HALVES_MAX = 24, PLAN_FLIPS_MAX = 7 };
+enum { PLAN_SAMPLES = 1000, PLAN_HALVES_MAX = 24, PLAN_FLIPS_MAX = 7 };
 
 /* Tables are the edges between half-keys: all among the first R - 1 half-keys, and between the last
  * and some of them. Nothing is met when no edge has both ends agreeing. */
@@ -62,25 +62,37 @@ static void draw_pair(struct simulation *simulation, struct random *random, doub
     }
 }
 
-static cog_status pair_meets(struct simulation *simulation, bool *meets, cog_error *error) {
+/* Whether a key of one list, flipped ones included, is among the first `count` keys of another;
+ * the own keys come first, by table. */
+static bool keys_meet(const struct lsh_key *keys, size_t key_count, const struct lsh_key *others,
+                      size_t other_count, unsigned tables) {
+    for (size_t i = 0; i < key_count; i++) {
+        if (keys[i].key == others[keys[i].table].key)
+            return true;
+        for (size_t j = tables; j < other_count; j++)
+            if (keys[i].table == others[j].table && keys[i].key == others[j].key)
+                return true;
+    }
+    return false;
+}
+
+static cog_status pair_meets(struct simulation *simulation, enum lsh_join_kind kind, bool *meets,
+                             cog_error *error) {
     const struct lsh_options *options = simulation->keyer.options;
+    const unsigned tables = options->tables;
     size_t counts[2];
     for (int side = 0; side < 2; side++) {
-        cog_status status =
-            lsh_keys_of(&simulation->keyer, simulation->signatures[side], simulation->stride_bytes,
-                        simulation->sums[side], side == 0 || options->flip_both,
-                        simulation->keys[side], &counts[side], error);
+        bool flipped = side == 0 || options->flip_both || kind == LSH_JOIN_SELF;
+        cog_status status = lsh_keys_of(&simulation->keyer, simulation->signatures[side],
+                                        simulation->stride_bytes, simulation->sums[side], flipped,
+                                        simulation->keys[side], &counts[side], error);
         if (status != COG_OK)
             return status;
     }
-    *meets = false;
-    for (size_t i = 0; i < counts[0] && !*meets; i++) {
-        struct lsh_key key = simulation->keys[0][i];
-        *meets = key.key == simulation->keys[1][key.table].key;
-        for (size_t j = options->tables; j < counts[1] && !*meets; j++)
-            *meets =
-                key.table == simulation->keys[1][j].table && key.key == simulation->keys[1][j].key;
-    }
+    *meets = keys_meet(simulation->keys[0], counts[0], simulation->keys[1],
+                       options->flip_both ? counts[1] : tables, tables);
+    if (kind == LSH_JOIN_SELF && !*meets)
+        *meets = keys_meet(simulation->keys[1], counts[1], simulation->keys[0], tables, tables);
     return COG_OK;
 }
 
@@ -109,9 +121,9 @@ static cog_status simulation_create(struct simulation *simulation,
     return status;
 }
 
-cog_status lsh_recall_simulated(const struct lsh_options *options, const double *cosines,
-                                size_t cosine_count, size_t samples, double *recall,
-                                cog_error *error) {
+cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
+                                const double *cosines, size_t cosine_count, size_t samples,
+                                double *recall, cog_error *error) {
     struct simulation simulation;
     struct random random = random_seeded(lsh_bits_used(options));
     size_t met = 0;
@@ -121,7 +133,7 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, const double 
         /* Spread evenly over the cosines, however many there are. */
         double cosine = cosines[(size_t)((double)i / (double)samples * (double)cosine_count)];
         draw_pair(&simulation, &random, cosine < 1 ? cosine : 1);
-        status = pair_meets(&simulation, &meets, error);
+        status = pair_meets(&simulation, kind, &meets, error);
         met += meets;
     }
     simulation_free(&simulation);
@@ -142,8 +154,9 @@ static cog_status fewest_halves(const struct lsh_demand *demand, struct lsh_opti
         unsigned middle = (low + high) / 2;
         double reached;
         options->tables = middle * (middle - 1) / 2;
-        cog_status status = lsh_recall_simulated(options, demand->cosines, demand->cosine_count,
-                                                 PLAN_SAMPLES, &reached, error);
+        cog_status status =
+            lsh_recall_simulated(options, demand->kind, demand->cosines, demand->cosine_count,
+                                 PLAN_SAMPLES, &reached, error);
         if (status != COG_OK)
             return status;
         if (reached >= demand->recall) {

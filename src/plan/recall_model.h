@@ -53,10 +53,12 @@ double window_plan(struct window_setting *setting, size_t rows, double cosine, d
 double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables);
 
 /* The same with flips, for pairs at the given cosines in turn: `samples` pairs of rows with normal
- * sums are keyed as the join does it. Repeats exactly. */
-cog_status lsh_recall_simulated(const struct lsh_options *options, const double *cosines,
-                                size_t cosine_count, size_t samples, double *recall,
-                                cog_error *error);
+ * sums are keyed as the join does it. Inside one collection either row may find the other. Repeats
+ * exactly. */
+enum lsh_join_kind { LSH_JOIN_CROSS, LSH_JOIN_SELF };
+cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
+                                const double *cosines, size_t cosine_count, size_t samples,
+                                double *recall, cog_error *error);
 
 /* Candidates a query among so many unrelated rows. */
 double lsh_comparisons(const struct lsh_options *options, size_t rows);
@@ -66,6 +68,7 @@ double lsh_comparisons(const struct lsh_options *options, size_t rows);
  * on the query's side where there are sums. Where `bits` are too few for the recall, keys get
  * shorter; *recall is what is expected. */
 struct lsh_demand {
+    enum lsh_join_kind kind;
     size_t rows;
     unsigned bits; /* of a signature */
     bool have_sums;

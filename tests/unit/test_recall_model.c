@@ -110,7 +110,8 @@ TEST(recall_model_of_tables_is_the_simulation) {
         static const double cosines[] = {0.75, 0.9};
         for (int i = 0; i < 2; i++) {
             double simulated, agreement = 1 - bit_flip_probability_cosine(cosines[i]);
-            CHECK_OK(lsh_recall_simulated(&options, &cosines[i], 1, 4000, &simulated, error));
+            CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &cosines[i], 1, 4000,
+                                          &simulated, error));
             CHECK_MSG(near(simulated, lsh_recall_plain(agreement, 8, tables), 0.03),
                       "%u tables, cosine %g: %.3f and %.3f", tables, cosines[i], simulated,
                       lsh_recall_plain(agreement, 8, tables));
@@ -135,7 +136,8 @@ TEST(recall_plan_reaches_what_it_states) {
         CHECK_OK(lsh_plan(&demand, &options, &expected, error));
         CHECK_OK(lsh_options_check(&options, 256, sums, error));
         CHECK(expected >= 0.9);
-        CHECK_OK(lsh_recall_simulated(&options, cosines, 1, 4000, &simulated, error));
+        CHECK_OK(
+            lsh_recall_simulated(&options, LSH_JOIN_CROSS, cosines, 1, 4000, &simulated, error));
         CHECK_MSG(simulated > 0.87, "stated 0.9, simulated %.3f", simulated);
     }
     struct lsh_demand hopeless = {
@@ -164,4 +166,18 @@ TEST(recall_plan_of_bands_is_the_best_of_all) {
     unsigned band_values, bands;
     CHECK(band_plan(0.01, 0.99, 32, 16, &band_values, &bands) < 0.99);
     CHECK(band_values == 1 && bands == 16);
+}
+
+/* A pair that shares no key is found by the first row's flips, by the second's, or by both: twice
+ * the gain of one side less what both gain. */
+TEST(recall_model_of_a_self_join_has_both_rows_looking) {
+    struct lsh_options options = {
+        .key_bits = 16, .tables = 10, .flips = 2, .flip_mode = LSH_FLIP_DISTANCE};
+    struct lsh_options none = {.key_bits = 16, .tables = 10};
+    double cosine = 0.7, cross, self, without;
+    CHECK_OK(lsh_recall_simulated(&none, LSH_JOIN_SELF, &cosine, 1, 4000, &without, error));
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &cosine, 1, 4000, &cross, error));
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_SELF, &cosine, 1, 4000, &self, error));
+    CHECK_MSG(self > cross + 0.05 && self < without + 2 * (cross - without) + 0.02,
+              "without flips %g, cross %g, self %g", without, cross, self);
 }
