@@ -27,7 +27,7 @@ struct command {
 extern const struct command command_eval, command_dedup, command_pairs, command_related,
     command_sign, command_lexicon;
 extern const struct command command_index, command_search;
-extern const struct command command_link;
+extern const struct command command_link, command_explain;
 
 extern const struct command *const commands[]; /* ends with NULL */
 
@@ -64,6 +64,12 @@ void print_message(const char *text);
 /* The end of every command that lists pairs: writes them where the options say and ends the job. */
 int finish_pairs(const struct arguments *arguments, cog_status status, cog_error *error,
                  cog_report *report, const cog_pairs *pairs);
+
+/* The option's own value and the words behind it, up to the other option (link, explain). */
+cog_status open_side(const struct arguments *arguments, enum option_id id, enum option_id other,
+                     const cog_input_options *input, cog_documents **documents, cog_error *error);
+/* "known 10 links 9 precision ..." */
+void print_link_scores(const cog_link_scores *scores, FILE *stream);
 
 /* After a job: notices and --stats; returns the exit code of status, error printed. */
 int finish_job(const struct arguments *arguments, cog_status status, const cog_error *error,

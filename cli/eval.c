@@ -6,7 +6,7 @@
 
 static const enum option_id own_options[] = {
     OPTION_SAMPLE, OPTION_SEEDS, OPTION_NEIGHBOURS,    OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
-    OPTION_EXPAND, OPTION_ADMIT, OPTION_QUERY_WEIGHTS, OPTION_COUNT};
+    OPTION_EXPAND, OPTION_ADMIT, OPTION_QUERY_WEIGHTS, OPTION_GOLD,          OPTION_COUNT};
 static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
                                   signature_options, run_options,   NULL};
 
@@ -85,18 +85,41 @@ static int evaluate_signatures(const struct arguments *arguments) {
     return code;
 }
 
+static int evaluate_links(const struct arguments *arguments) {
+    cog_error error = {0};
+    cog_link_scores scores;
+    if (arguments->word_count != 2 || !has_option(arguments, OPTION_GOLD)) {
+        usage_error(arguments,
+                    "give the links and the known ones: links FOUND.tsv --gold GOLD.tsv");
+        return EXIT_USAGE;
+    }
+    cog_report *report = NULL;
+    cog_status status = cog_report_create(&report, &error);
+    if (status == COG_OK)
+        status = cog_evaluate_link_file(arguments->words[1], arguments->values[OPTION_GOLD],
+                                        &scores, &error);
+    if (status == COG_OK)
+        print_link_scores(&scores, stdout);
+    int code = finish_job(arguments, status, &error, report);
+    cog_report_free(report);
+    return code;
+}
+
 static int run(const struct arguments *arguments) {
     if (arguments->word_count && strcmp(arguments->words[0], "signatures") == 0)
         return evaluate_signatures(arguments);
     if (arguments->word_count && strcmp(arguments->words[0], "neighbours") == 0)
         return evaluate_neighbours(arguments);
-    usage_error(arguments, "say what to evaluate: signatures or neighbours");
+    if (arguments->word_count && strcmp(arguments->words[0], "links") == 0)
+        return evaluate_links(arguments);
+    usage_error(arguments, "say what to evaluate: signatures, neighbours or links");
     return EXIT_USAGE;
 }
 
 const struct command command_eval = {
     "eval",
-    "signatures IN... | neighbours FOUND.tsv TRUTH.tsv | neighbours INDEX QUERIES.npy [OPTIONS]",
+    "signatures IN... | neighbours FOUND.tsv TRUTH.tsv | neighbours INDEX QUERIES.npy | "
+    "links FOUND.tsv --gold GOLD.tsv [OPTIONS]",
     "measure a method against the exact answer",
     "signatures: the mean absolute error of the cosine that signatures estimate, over all pairs "
     "of\n"
@@ -108,7 +131,12 @@ const struct command command_eval = {
     "true\n"
     "ones, of two files that cognate search wrote, or of a method beside the exhaustive answer.\n"
     "Ties count the same whichever of them is found. In files, a missing place counts as a\n"
-    "distance of --bits (1024).",
+    "distance of --bits (1024).\n"
+    "\n"
+    "links: precision and recall of the links that cognate link wrote, beside known ones (two ids "
+    "a\n"
+    "line); recall@1, how many sources have a known partner as the best of their links; and the\n"
+    "recall of the best links, as many as are 99% right.",
     sets,
     run,
 };

@@ -53,10 +53,8 @@ static bool is_behind(const struct arguments *arguments, size_t word, enum optio
     return place > begin && !(stop > begin && place > stop);
 }
 
-/* The option's own value and the words behind it. */
-static cog_status open_side(const struct arguments *arguments, enum option_id id,
-                            enum option_id other, const cog_input_options *input,
-                            cog_documents **documents, cog_error *error) {
+cog_status open_side(const struct arguments *arguments, enum option_id id, enum option_id other,
+                     const cog_input_options *input, cog_documents **documents, cog_error *error) {
     size_t count = 0;
     const char **paths = malloc((arguments->word_count + 1) * sizeof *paths);
     if (!paths) {
@@ -72,16 +70,29 @@ static cog_status open_side(const struct arguments *arguments, enum option_id id
     return status;
 }
 
+void print_link_scores(const cog_link_scores *scores, FILE *stream) {
+    fprintf(stream,
+            "known %llu links %llu right %llu precision %.4f recall %.4f recall@1 %.4f "
+            "recall@precision0.99 %.4f\n",
+            (unsigned long long)scores->known, (unsigned long long)scores->links,
+            (unsigned long long)scores->right, scores->precision, scores->recall,
+            scores->recall_at_1, scores->recall_at_precision_99);
+    if (scores->judged < scores->links)
+        fprintf(stream, "of documents with known links: links %llu precision %.4f\n",
+                (unsigned long long)scores->judged,
+                scores->judged ? (double)scores->right / (double)scores->judged : 0);
+}
+
 static cog_status print_scores(const cog_links *links, const char *gold, cog_error *error) {
     cog_link_scores scores;
     cog_status status = cog_links_score(links, gold, &scores, error);
-    if (status == COG_OK)
-        fprintf(stderr,
-                "known %llu links %llu precision %.4f recall %.4f recall@1 %.4f "
-                "recall@precision0.99 %.4f\n",
-                (unsigned long long)scores.known, (unsigned long long)scores.links,
-                scores.precision, scores.recall, scores.recall_at_1, scores.recall_at_precision_99);
-    return status;
+    if (status != COG_OK)
+        return status;
+    print_link_scores(&scores, stderr);
+    if (scores.absent)
+        fprintf(stderr, "left out: %llu known links between documents that are not there\n",
+                (unsigned long long)scores.absent);
+    return COG_OK;
 }
 
 /* The word matches of all links of a source document. */
@@ -164,6 +175,8 @@ const struct command command_link = {
         "twice the cosine minus both documents' mean cosine to their nearest, which keeps pages\n"
         "that resemble everything from collecting links.\n\n"
         "With --sentences the linked documents' sentences are paired and printed in place of the\n"
-        "links, each pair once; with --explain ID the words that link a document.",
+        "links, each pair once; with --explain ID the words that link a document. --gold takes "
+        "two\n"
+        "ids a line, or a MediaWiki dump whose pages name their partners ([[de:Titel]]).",
     .sets = sets,
     .run = run};

@@ -2,9 +2,17 @@
 
 #include "command.h"
 
-const struct command *const commands[] = {
-    &command_dedup,   &command_eval,  &command_pairs,  &command_related, &command_sign,
-    &command_lexicon, &command_index, &command_search, &command_link,    NULL};
+const struct command *const commands[] = {&command_dedup,
+                                          &command_eval,
+                                          &command_pairs,
+                                          &command_related,
+                                          &command_sign,
+                                          &command_lexicon,
+                                          &command_index,
+                                          &command_search,
+                                          &command_link,
+                                          &command_explain,
+                                          NULL};
 
 static void print_overview(FILE *stream) {
     fputs("usage: cognate COMMAND [OPTIONS] ...\n\n"

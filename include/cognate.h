@@ -628,14 +628,29 @@ COG_API cog_link_item cog_links_item(const cog_links *links, size_t index);
 COG_API cog_status cog_links_write(const cog_links *links, const char *path, cog_error *error);
 
 typedef struct cog_link_scores {
-    uint64_t known, links;         /* known links, links found */
+    uint64_t known, links, right;  /* known links, links found, those that are known */
+    uint64_t judged;               /* links found of source documents that have known links */
+    uint64_t absent;               /* known links between documents that are not there: left out */
     double precision, recall;      /* of the links found */
     double recall_at_1;            /* known links that are their source's first choice */
     double recall_at_precision_99; /* recall of the best links, as many as are 99% right */
 } cog_link_scores;
-/* Against known links: a file of source id TAB target id. */
+/* Against known links: a file of source id TAB target id, or a MediaWiki dump (.xml) of either
+ * language whose pages name their partners: [[de:Titel]]. */
 COG_API cog_status cog_links_score(const cog_links *links, const char *gold_path,
                                    cog_link_scores *scores, cog_error *error);
+
+/* Two collections in one space without links between them: to compare and explain. */
+COG_API cog_status cog_links_prepare(cog_documents *from, cog_documents *to,
+                                     const cog_lexicon *lexicon,
+                                     const cog_projection_options *options,
+                                     const cog_run_options *run, cog_links **links,
+                                     cog_report *report, cog_error *error);
+/* The row of a document of `from` (side 0) or `to` (side 1) by its id; false where there is none.
+ */
+COG_API bool cog_links_find(const cog_links *links, int side, const char *id, size_t id_size,
+                            uint32_t *row);
+COG_API double cog_links_cosine(const cog_links *links, uint32_t from_row, uint32_t to_row);
 
 /* A word of a source document and the word of a target document that it was matched with. */
 typedef struct cog_word_match {
@@ -677,6 +692,10 @@ COG_API cog_status cog_evaluate_signatures(cog_documents *documents,
                                            size_t sample, unsigned seeds,
                                            const cog_run_options *run, cog_signature_error *results,
                                            cog_report *report, cog_error *error);
+
+/* The links of a file that cog_links_write wrote, against a file of source id TAB target id. */
+COG_API cog_status cog_evaluate_link_file(const char *found, const char *gold_path,
+                                          cog_link_scores *scores, cog_error *error);
 
 /* How good lists of neighbours are beside the true ones. */
 typedef struct cog_neighbour_quality {

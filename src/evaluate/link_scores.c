@@ -1,25 +1,155 @@
 #include "evaluate/link_scores.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "crosslingual/line_source.h"
 
-/* Pairs of ids by hash: with 64 bits two of a million pairs meet once in 10^7 files. */
-struct link_gold {
-    uint64_t *pairs; /* sorted */
-    size_t pair_count, pair_capacity;
-    struct judged {
-        double score;
-        bool right;
-    } * links;
-    size_t link_count, link_capacity;
-    uint64_t right_firsts;
+/* Ids by hash: with 64 bits two of a million meet once in 10^7 files. */
+struct known_link {
+    uint64_t from, to;
 };
 
-static uint64_t pair_of(struct bytes_view from, struct bytes_view to) {
-    return hash_pair(hash_bytes(from.data, from.size), hash_bytes(to.data, to.size));
+struct judged_link {
+    uint64_t from;
+    double score;
+    bool right;
+};
+
+struct link_gold {
+    struct known_link *known; /* sorted, each once, when `sealed` */
+    size_t known_count, known_capacity;
+    bool sealed;
+    struct judged_link *links;
+    size_t link_count, link_capacity;
+    uint64_t right_firsts, judged;
+};
+
+static uint64_t hash_of(struct bytes_view id) {
+    return hash_bytes(id.data, id.size);
+}
+
+cog_status link_gold_create(struct link_gold **gold, cog_error *error) {
+    *gold = calloc(1, sizeof **gold);
+    return *gold ? COG_OK : error_memory(error, sizeof **gold, "known links");
+}
+
+void link_gold_free(struct link_gold *gold) {
+    if (!gold)
+        return;
+    free(gold->known);
+    free(gold->links);
+    free(gold);
+}
+
+/* ---- Known links ----------------------------------------------------------------------------- */
+
+cog_status link_gold_add(struct link_gold *gold, struct bytes_view from, struct bytes_view to,
+                         cog_error *error) {
+    if (!memory_grow((void **)&gold->known, &gold->known_capacity, gold->known_count + 1,
+                     sizeof *gold->known))
+        return error_memory(error, gold->known_count * sizeof *gold->known, "known links");
+    gold->known[gold->known_count++] = (struct known_link){hash_of(from), hash_of(to)};
+    gold->sealed = false;
+    return COG_OK;
+}
+
+static int by_ids(const void *x, const void *y) {
+    const struct known_link *a = x, *b = y;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+static void seal(struct link_gold *gold) {
+    size_t kept = 0;
+    if (gold->sealed)
+        return;
+    gold->sealed = true;
+    if (gold->known_count)
+        qsort(gold->known, gold->known_count, sizeof *gold->known, by_ids);
+    for (size_t i = 0; i < gold->known_count; i++)
+        if (kept == 0 || by_ids(&gold->known[kept - 1], &gold->known[i]) != 0)
+            gold->known[kept++] = gold->known[i];
+    gold->known_count = kept;
+}
+
+/* Undoes what results do to tabs, line ends and backslashes; any other backslash stands for itself.
+ * The buffer holds one id. */
+static bool unescape(struct bytes_view field, struct buffer *id) {
+    static const char letters[] = "tnr\\", meanings[] = "\t\n\r\\";
+    buffer_reset(id);
+    if (!buffer_reserve(id, field.size + 1))
+        return false;
+    for (size_t i = 0; i < field.size; i++) {
+        const char *letter = field.data[i] == '\\' && i + 1 < field.size && field.data[i + 1]
+                                 ? strchr(letters, field.data[i + 1])
+                                 : NULL;
+        id->data[id->size++] = letter ? meanings[letter - letters] : field.data[i];
+        i += letter != NULL;
+    }
+    return true;
+}
+
+/* A line of two ids and perhaps more. */
+struct link_line {
+    struct buffer ids[2];
+    struct bytes_view rest; /* data NULL where nothing follows the ids */
+};
+
+static cog_status parse_line(struct link_line *parsed, struct bytes_view line,
+                             const struct line_source *lines, const char *path, cog_error *error) {
+    struct bytes_view from = take_field(&line, '\t');
+    if (!line.data)
+        return error_set_at(error, COG_ERR_INPUT, lines->line,
+                            "%s:%llu: links are two ids with a tab between them", path,
+                            (unsigned long long)lines->line);
+    struct bytes_view to = take_field(&line, '\t');
+    parsed->rest = line;
+    return unescape(from, &parsed->ids[0]) && unescape(to, &parsed->ids[1])
+               ? COG_OK
+               : error_memory(error, from.size + to.size, "a link");
+}
+
+typedef cog_status line_work(struct link_gold *gold, const struct link_line *line, const char *path,
+                             uint64_t number, cog_error *error);
+
+static cog_status read_links(struct link_gold *gold, const char *path, line_work *work,
+                             cog_error *error) {
+    struct line_source lines = {0};
+    struct link_line parsed = {0};
+    bool end = false;
+    cog_status status = line_source_open(&lines, path, error);
+    while (status == COG_OK && !end) {
+        struct bytes_view line;
+        status = line_source_next(&lines, &line, &end, error);
+        if (status != COG_OK || end || line.size == 0)
+            continue;
+        status = parse_line(&parsed, line, &lines, path, error);
+        if (status == COG_OK)
+            status = work(gold, &parsed, path, lines.line, error);
+    }
+    line_source_close(&lines);
+    buffer_free(&parsed.ids[0]);
+    buffer_free(&parsed.ids[1]);
+    return status;
+}
+
+static struct bytes_view id_of(const struct link_line *line, int side) {
+    return view_of(line->ids[side].data, line->ids[side].size);
+}
+
+static cog_status add_line(struct link_gold *gold, const struct link_line *line, const char *path,
+                           uint64_t number, cog_error *error) {
+    (void)path;
+    (void)number;
+    return link_gold_add(gold, id_of(line, 0), id_of(line, 1), error);
+}
+
+cog_status link_gold_read(struct link_gold *gold, const char *path, cog_error *error) {
+    return read_links(gold, path, add_line, error);
 }
 
 static int by_number(const void *x, const void *y) {
@@ -27,60 +157,41 @@ static int by_number(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-static cog_status read_gold(struct link_gold *gold, struct line_source *lines, const char *path,
-                            cog_error *error) {
-    for (;;) {
-        struct bytes_view line;
-        bool end;
-        cog_status status = line_source_next(lines, &line, &end, error);
-        if (status != COG_OK || end)
-            return status;
-        if (line.size == 0)
-            continue;
-        struct bytes_view from = take_field(&line, '\t');
-        if (!line.data)
-            return error_set_at(error, COG_ERR_INPUT, lines->line,
-                                "%s:%llu: known links are two ids with a tab between them", path,
-                                (unsigned long long)lines->line);
-        if (!memory_grow((void **)&gold->pairs, &gold->pair_capacity, gold->pair_count + 1,
-                         sizeof *gold->pairs))
-            return error_memory(error, gold->pair_count * sizeof *gold->pairs, "known links");
-        gold->pairs[gold->pair_count++] = pair_of(from, take_field(&line, '\t'));
-    }
+static bool has_number(const uint64_t *numbers, size_t count, uint64_t number) {
+    return count && bsearch(&number, numbers, count, sizeof number, by_number) != NULL;
 }
 
-cog_status link_gold_open(const char *path, struct link_gold **result, cog_error *error) {
-    struct link_gold *gold = calloc(1, sizeof *gold);
-    struct line_source lines = {0};
-    if (!gold)
-        return error_memory(error, sizeof *gold, "known links");
-    cog_status status = line_source_open(&lines, path, error);
-    if (status == COG_OK)
-        status = read_gold(gold, &lines, path, error);
-    line_source_close(&lines);
-    if (status != COG_OK) {
-        link_gold_free(gold);
-        return status;
-    }
-    if (gold->pair_count)
-        qsort(gold->pairs, gold->pair_count, sizeof *gold->pairs, by_number);
-    *result = gold;
-    return COG_OK;
+size_t link_gold_keep(struct link_gold *gold, const uint64_t *from, size_t from_count,
+                      const uint64_t *to, size_t to_count) {
+    seal(gold);
+    size_t kept = 0, before = gold->known_count;
+    for (size_t i = 0; i < before; i++)
+        if (has_number(from, from_count, gold->known[i].from) &&
+            has_number(to, to_count, gold->known[i].to))
+            gold->known[kept++] = gold->known[i];
+    gold->known_count = kept;
+    return before - kept;
 }
 
-void link_gold_free(struct link_gold *gold) {
-    if (!gold)
-        return;
-    free(gold->pairs);
-    free(gold->links);
-    free(gold);
+/* ---- Links that were found ------------------------------------------------------------------- */
+
+static int by_from(const void *x, const void *y) {
+    uint64_t a = ((const struct known_link *)x)->from, b = ((const struct known_link *)y)->from;
+    return (a > b) - (a < b);
+}
+
+static bool has_source(const struct link_gold *gold, uint64_t from) {
+    struct known_link link = {from, 0};
+    return gold->known_count &&
+           bsearch(&link, gold->known, gold->known_count, sizeof link, by_from) != NULL;
 }
 
 cog_status link_gold_take(struct link_gold *gold, struct bytes_view from, struct bytes_view to,
                           double score, bool is_first, cog_error *error) {
-    uint64_t pair = pair_of(from, to);
-    bool right = gold->pair_count && bsearch(&pair, gold->pairs, gold->pair_count,
-                                             sizeof *gold->pairs, by_number) != NULL;
+    seal(gold);
+    struct known_link link = {hash_of(from), hash_of(to)};
+    bool right = gold->known_count && bsearch(&link, gold->known, gold->known_count,
+                                              sizeof *gold->known, by_ids) != NULL;
     if (is_first) {
         gold->right_firsts += right;
         return COG_OK;
@@ -88,19 +199,65 @@ cog_status link_gold_take(struct link_gold *gold, struct bytes_view from, struct
     if (!memory_grow((void **)&gold->links, &gold->link_capacity, gold->link_count + 1,
                      sizeof *gold->links))
         return error_memory(error, gold->link_count * sizeof *gold->links, "judged links");
-    gold->links[gold->link_count++] = (struct judged){score, right};
+    gold->links[gold->link_count++] = (struct judged_link){link.from, score, right};
+    gold->judged += has_source(gold, link.from);
     return COG_OK;
 }
 
+/* The last of the columns behind the ids is the score; without any, all are equally good. */
+static cog_status take_line(struct link_gold *gold, const struct link_line *line, const char *path,
+                            uint64_t number, cog_error *error) {
+    struct bytes_view rest = line->rest, field = {0};
+    double score = 0;
+    if (number == 1 && line->ids[0].size == 4 && memcmp(line->ids[0].data, "from", 4) == 0 &&
+        line->ids[1].size == 2 && memcmp(line->ids[1].data, "to", 2) == 0)
+        return COG_OK;
+    while (rest.data)
+        field = take_field(&rest, '\t');
+    if (field.size) {
+        char text[64], *end;
+        size_t size = field.size < sizeof text - 1 ? field.size : sizeof text - 1;
+        memcpy(text, field.data, size);
+        text[size] = '\0';
+        score = strtod(text, &end);
+        if (end == text || *end)
+            return error_set_at(error, COG_ERR_INPUT, number, "%s:%llu: '%s' is no score", path,
+                                (unsigned long long)number, text);
+    }
+    return link_gold_take(gold, id_of(line, 0), id_of(line, 1), score, false, error);
+}
+
+static int by_source(const void *x, const void *y) {
+    const struct judged_link *a = x, *b = y;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->score != b->score)
+        return a->score > b->score ? -1 : 1;
+    return (int)a->right - (int)b->right; /* ties are counted against the result */
+}
+
+cog_status link_gold_take_file(struct link_gold *gold, const char *path, cog_error *error) {
+    cog_status status = read_links(gold, path, take_line, error);
+    if (status == COG_OK && gold->link_count)
+        qsort(gold->links, gold->link_count, sizeof *gold->links, by_source);
+    for (size_t i = 0; i < gold->link_count && status == COG_OK; i++)
+        if (i == 0 || gold->links[i].from != gold->links[i - 1].from)
+            gold->right_firsts += gold->links[i].right;
+    return status;
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
 static int by_falling_score(const void *x, const void *y) {
-    const struct judged *a = x, *b = y;
+    const struct judged_link *a = x, *b = y;
     if (a->score != b->score)
         return a->score > b->score ? -1 : 1;
     return (int)a->right - (int)b->right; /* ties are counted against the result */
 }
 
 void link_gold_scores(struct link_gold *gold, cog_link_scores *scores) {
-    double known = gold->pair_count ? (double)gold->pair_count : 1;
+    seal(gold);
+    double known = gold->known_count ? (double)gold->known_count : 1;
     uint64_t right = 0, right_at_99 = 0;
     if (gold->link_count)
         qsort(gold->links, gold->link_count, sizeof *gold->links, by_falling_score);
@@ -109,8 +266,10 @@ void link_gold_scores(struct link_gold *gold, cog_link_scores *scores) {
         if ((double)right >= 0.99 * (double)(i + 1))
             right_at_99 = right;
     }
-    *scores = (cog_link_scores){.known = gold->pair_count,
+    *scores = (cog_link_scores){.known = gold->known_count,
                                 .links = gold->link_count,
+                                .right = right,
+                                .judged = gold->judged,
                                 .precision =
                                     gold->link_count ? (double)right / (double)gold->link_count : 0,
                                 .recall = (double)right / known,

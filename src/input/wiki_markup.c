@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "input/characters.h"
+#include "input/wiki_languages.h"
 
 /* Bounds keep broken markup from being searched again and again. */
 enum { MAX_TAG_BYTES = 1000 };
@@ -239,7 +240,8 @@ static void close_link(struct stripping *s, struct links *links) {
     size_t size = (size_t)(s->out - content);
     const char *bar = size ? memchr(content, '|', size) : NULL;
     const char *label = bar ? bar + 1 : content + (size && *content == ':');
-    if (is_dropped_namespace(content, bar ? (size_t)(bar - content) : size)) {
+    size_t target = bar ? (size_t)(bar - content) : size;
+    if (is_dropped_namespace(content, target) || wiki_language_code(content, target)) {
         s->out = content;
     } else {
         size_t length = (size_t)(s->out - label);

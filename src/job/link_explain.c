@@ -90,6 +90,10 @@ static double row_cosine(const struct link_space *space, uint32_t a, uint32_t b)
                       to->columns + j, to->values + j, to->offsets[b + 1] - j);
 }
 
+double cog_links_cosine(const cog_links *links, uint32_t from_row, uint32_t to_row) {
+    return row_cosine(&links->space, from_row, to_row);
+}
+
 cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t to_row,
                              cog_word_match **matches, size_t *count, cog_error *error) {
     const struct link_space *space = &links->space;

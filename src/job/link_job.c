@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "evaluate/link_scores.h"
 #include "job/escape.h"
 #include "job/link_candidates.h"
 #include "job/link_job.h"
@@ -130,6 +129,34 @@ static cog_status link_documents(cog_links *links, const cog_link_options *optio
     return status;
 }
 
+/* The documents of both sides, read and not yet in one space. */
+static cog_status read_documents(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
+                                 const cog_run_options *run, cog_links **result, cog_report *report,
+                                 cog_error *error) {
+    *result = calloc(1, sizeof **result);
+    return *result
+               ? link_space_read(&(*result)->space, &lexicon->table, from, to, run, report, error)
+               : error_memory(error, sizeof **result, "links");
+}
+
+static cog_status hand_out(cog_links *links, cog_status status, cog_links **result) {
+    if (status == COG_OK)
+        *result = links;
+    else
+        cog_links_free(links);
+    return status;
+}
+
+cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
+                             const cog_projection_options *options, const cog_run_options *run,
+                             cog_links **result, cog_report *report, cog_error *error) {
+    cog_links *links = NULL;
+    cog_status status = read_documents(from, to, lexicon, run, &links, report, error);
+    if (status == COG_OK)
+        status = link_space_build(&links->space, options, error);
+    return hand_out(links, status, result);
+}
+
 cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
                     const cog_link_options *options, const cog_run_options *run, cog_links **result,
                     cog_report *report, cog_error *error) {
@@ -139,19 +166,11 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
                          options->bits, SIGNATURE_MIN_BITS, SIGNATURE_MAX_BITS);
     if (options->candidates == 0)
         return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
-    cog_links *links = calloc(1, sizeof *links);
-    if (!links)
-        return error_memory(error, sizeof *links, "links");
-    cog_status status =
-        link_space_read(&links->space, &lexicon->table, from, to, run, report, error);
+    cog_links *links = NULL;
+    cog_status status = read_documents(from, to, lexicon, run, &links, report, error);
     if (status == COG_OK)
         status = link_documents(links, options, report, error);
-    if (status != COG_OK) {
-        cog_links_free(links);
-        return status;
-    }
-    *result = links;
-    return COG_OK;
+    return hand_out(links, status, result);
 }
 
 void cog_links_free(cog_links *links) {
@@ -165,6 +184,19 @@ void cog_links_free(cog_links *links) {
 
 size_t cog_links_count(const cog_links *links) {
     return links->count;
+}
+
+bool cog_links_find(const cog_links *links, int side, const char *id, size_t id_size,
+                    uint32_t *row) {
+    const struct corpus *corpus = &links->space.corpora[side];
+    for (size_t i = 0; i < corpus->rows; i++) {
+        struct bytes_view other = corpus_id(corpus, i);
+        if (other.size == id_size && memcmp(other.data, id, id_size) == 0) {
+            *row = (uint32_t)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 static struct bytes_view id_of(const cog_links *links, int side, uint32_t row) {
@@ -208,30 +240,5 @@ cog_status cog_links_write(const cog_links *links, const char *path, cog_error *
         status = output_commit(output, error);
     output_close(output);
     buffer_free(&line);
-    return status;
-}
-
-/* ---- Against known links --------------------------------------------------------------------- */
-
-static cog_status add_links(struct link_gold *gold, const cog_links *links,
-                            const struct link *items, size_t count, bool first, cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < count && status == COG_OK; i++)
-        status = link_gold_take(gold, id_of(links, 0, items[i].from), id_of(links, 1, items[i].to),
-                                (double)items[i].score, first, error);
-    return status;
-}
-
-cog_status cog_links_score(const cog_links *links, const char *gold_path, cog_link_scores *scores,
-                           cog_error *error) {
-    struct link_gold *gold = NULL;
-    cog_status status = link_gold_open(gold_path, &gold, error);
-    if (status == COG_OK)
-        status = add_links(gold, links, links->firsts, links->first_count, true, error);
-    if (status == COG_OK)
-        status = add_links(gold, links, links->items, links->count, false, error);
-    if (status == COG_OK)
-        link_gold_scores(gold, scores);
-    link_gold_free(gold);
     return status;
 }

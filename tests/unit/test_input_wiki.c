@@ -1,5 +1,6 @@
 #include "base/random.h"
 #include "input/utf8.h"
+#include "input/wiki_languages.h"
 #include "input/wiki_markup.h"
 #include "test.h"
 #include "test_input_support.h"
@@ -46,6 +47,8 @@ TEST(input_wiki_markup) {
     check_strip("[[Target]] [[Target|label]]s [[:Category:X]]", "Target labels Category:X");
     check_strip("a[[File:x.jpg|thumb|a [[link|caption]] here]]b", "ab");
     check_strip("a [[Kategorie:Physik]]b[[category:x]]", "a b");
+    check_strip("a [[de:Physik]][[zh-min-nan:B]] b [[:de:Physik]] [[simple:X]]", "a  b de:Physik");
+    check_strip("[[CSI: Miami]] [[wikt:word]] [[d-:x]]", "CSI: Miami wikt:word d-:x");
     check_strip("a{{tpl|x={{inner|}}|y=|}}b{{{par|{{d}}}}}c", "abc");
     check_strip("a {{open [[b|c]]", "a {{open c");
     check_strip("a }} b ]] c", "a }} b ]] c");
@@ -184,4 +187,25 @@ TEST(input_wiki_batch_size_does_not_matter) {
         read_result_free(&split);
     }
     read_result_free(&whole);
+}
+
+TEST(input_wiki_language_links) {
+    static const char page[] =
+        "<title>A</title><text>[[b]] [[de:Zur&amp;uuml;ck_zu &quot;A&quot;]] [[:en:No]] "
+        "[[fr:caf\xc3\xa9#Histoire]] [[pt:  Dois__sinais |x]] [[CSI: Miami]] [[es:]] [[it:open";
+    static const struct {
+        const char *code, *title;
+    } expected[] = {{"de", "Zur&uuml;ck zu \"A\""}, {"fr", "Caf\xc3\xa9"}, {"pt", "Dois sinais"}};
+    struct wiki_language_links links = {.rest = view_of(page, sizeof page - 1)};
+    struct bytes_view code, title;
+    size_t count = 0;
+    for (; wiki_language_link_next(&links, &code, &title); count++) {
+        CHECK(count < 3);
+        CHECK(code.size == 2 && memcmp(code.data, expected[count].code, 2) == 0);
+        CHECK_MSG(title.size == strlen(expected[count].title) &&
+                      memcmp(title.data, expected[count].title, title.size) == 0,
+                  "%.*s", (int)title.size, title.data);
+    }
+    CHECK(count == 3);
+    buffer_free(&links.title);
 }

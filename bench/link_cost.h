@@ -1,0 +1,399 @@
+/* The cost of finding all pairs across languages at a cosine (paper 000, section 6): recall against
+ * comparisons and time, for all cosines, all signatures, and the methods that leave pairs out. Part
+ * of bench_link. */
+#ifndef COGNATE_BENCH_LINK_COST_H
+#define COGNATE_BENCH_LINK_COST_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "index/slices.h"
+#include "job/link_vectors.h"
+#include "job/vector_sign.h"
+#include "link_bench.h"
+#include "match/cosine_join.h"
+#include "match/cosine_tiles.h"
+#include "match/flat_join.h"
+#include "match/lsh_join.h"
+#include "match/window_join.h"
+#include "plan/radius.h"
+#include "plan/recall_model.h"
+
+/* The paper's signatures. */
+enum { COST_BITS = 1000 };
+
+struct cost_study {
+    const struct link_space *space;
+    double threshold;
+    double all_pairs;
+    struct match_list truth; /* pairs at the cosine */
+    struct match_list
+        nearby;           /* pairs within the radius that estimates the cosine: signatures alone */
+    uint32_t radius_bits; /* T */
+    struct signatures_view views[2];
+    float *sums[2]; /* behind the bits */
+    double flat_seconds, sign_seconds;
+};
+
+/* Seconds of all processors: other programs on the machine do not lengthen them much. */
+static double cost_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int cost_by_rows(const void *x, const void *y) {
+    const struct match *p = x, *q = y;
+    if (p->a != q->a)
+        return p->a < q->a ? -1 : 1;
+    return (p->b > q->b) - (p->b < q->b);
+}
+
+/* The share of `wanted` that `found` (sorted) has. */
+static double cost_share(const struct match_list *found, const struct match_list *wanted) {
+    size_t hits = 0;
+    for (size_t i = 0; i < wanted->count; i++)
+        hits += found->count && bsearch(&wanted->items[i], found->items, found->count,
+                                        sizeof *found->items, cost_by_rows) != NULL;
+    return wanted->count ? (double)hits / (double)wanted->count : 1;
+}
+
+/* One line of the curves: what signatures alone find counts as 1 in the paper's figure 8. */
+static void cost_line(const struct cost_study *study, const char *name, double comparisons,
+                      const struct match_list *found, double seconds) {
+    double upper = cost_share(&study->nearby, &study->truth);
+    double recall = cost_share(found, &study->truth);
+    printf("  %-34s %8.4f %10.4f %10.4f %9.2f %8.2f\n", name, comparisons / study->all_pairs,
+           cost_share(found, &study->nearby), recall / upper, seconds,
+           seconds / study->flat_seconds);
+}
+
+static void cost_header(const char *title) {
+    printf("%s\n  %-34s %8s %10s %10s %9s %8s\n", title, "", "cost", "of near", "of bound", "cpu s",
+           "to flat");
+}
+
+/* ---- Brute force ----------------------------------------------------------------------------- */
+
+struct cost_counting {
+    double threshold;
+    uint64_t counts[COG_MAX_THREADS];
+};
+
+static cog_status cost_count_tile(void *context, unsigned worker, const struct cosine_tile *tile,
+                                  cog_error *error) {
+    (void)error;
+    struct cost_counting *counting = context;
+    uint64_t count = 0;
+    for (size_t q = 0; q < tile->query_count; q++)
+        for (size_t r = 0; r < tile->row_count; r++)
+            count += (double)tile->values[q * tile->stride + r] >= counting->threshold;
+    counting->counts[worker] += count;
+    return COG_OK;
+}
+
+static double cost_all_cosines(const struct cost_study *study) {
+    cog_error error = {0};
+    struct cost_counting counting = {.threshold = study->threshold};
+    struct cosine_tiling tiling = {.queries = cosine_rows_all(&study->space->vectors[0]),
+                                   .collection = cosine_rows_all(&study->space->vectors[1]),
+                                   .threads = study->space->threads,
+                                   .work = cost_count_tile,
+                                   .context = &counting};
+    double start = cost_seconds();
+    need(cosine_tiles_run(&tiling, &error), &error);
+    return cost_seconds() - start;
+}
+
+static double cost_exact(struct cost_study *study, struct join_work *work) {
+    cog_error error = {0};
+    struct join_options options = {.threshold = study->threshold, .work = work};
+    double start = cost_seconds();
+    need(cosine_join_cross(&study->space->vectors[0], &study->space->vectors[1], &options,
+                           &study->truth, &error),
+         &error);
+    return cost_seconds() - start;
+}
+
+static void cost_sign(struct cost_study *study) {
+    struct signature_options options;
+    cog_error error = {0};
+    signature_options_init(&options, SIGNATURE_RP);
+    options.bits = COST_BITS;
+    double start = cost_seconds();
+    for (int side = 0; side < 2; side++) {
+        const struct sparse_matrix *matrix = &study->space->vectors[side];
+        struct vector_rows rows = {matrix, NULL, matrix->rows};
+        study->sums[side] = memory_array(matrix->rows * COST_BITS, sizeof(float));
+        need(vector_sign(&rows, &options, study->space->threads, &study->views[side],
+                         study->sums[side], COST_BITS, &error),
+             &error);
+    }
+    study->sign_seconds = cost_seconds() - start;
+}
+
+/* All pairs of signatures within a radius. */
+static double cost_flat(const struct cost_study *study, uint32_t radius_bits,
+                        struct match_list *found) {
+    cog_error error = {0};
+    uint64_t comparisons;
+    double start = cost_seconds();
+    need(flat_join_between(&study->views[0], &study->views[1], radius_bits, study->space->threads,
+                           found, &comparisons, &error),
+         &error);
+    return cost_seconds() - start;
+}
+
+/* Keeps the pairs whose true cosine reaches the threshold. */
+static double cost_verify(const struct cost_study *study, struct match_list *found) {
+    const struct sparse_matrix *x = &study->space->vectors[0], *y = &study->space->vectors[1];
+    double start = cost_seconds();
+    size_t kept = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        struct match match = found->items[i];
+        uint64_t p = x->offsets[match.a], q = y->offsets[match.b];
+        double cosine = sparse_dot(x->columns + p, x->values + p, x->offsets[match.a + 1] - p,
+                                   y->columns + q, y->values + q, y->offsets[match.b + 1] - q);
+        if (cosine >= study->threshold)
+            found->items[kept++] = match;
+    }
+    found->count = kept;
+    return cost_seconds() - start;
+}
+
+static void cost_print_brute(struct cost_study *study) {
+    struct join_work work = {0};
+    double cosines = cost_all_cosines(study), exact = cost_exact(study, &work);
+    cost_sign(study);
+    while (study->radius_bits < COST_BITS &&
+           cos(M_PI * (study->radius_bits + 1) / COST_BITS) >= study->threshold)
+        study->radius_bits++;
+    study->flat_seconds = cost_flat(study, study->radius_bits, &study->nearby);
+    double upper = cost_share(&study->nearby, &study->truth);
+    printf("  true pairs %zu of %.0f; pairs within %u of %d bits %zu\n", study->truth.count,
+           study->all_pairs, study->radius_bits, COST_BITS, study->nearby.count);
+    printf("  signatures alone, against true cosines: recall %.4f, precision %.4f (paper: 0.76, "
+           "0.59)\n",
+           upper, cost_share(&study->truth, &study->nearby));
+    struct match_list wide = {0};
+    uint32_t radius =
+        radius_for_recall(COST_BITS, bit_flip_probability_cosine(study->threshold), 0.95);
+    double wide_seconds = cost_flat(study, radius, &wide);
+    size_t candidates = wide.count;
+    wide_seconds += cost_verify(study, &wide);
+    printf("  within %u bits, then true cosines: recall %.4f, %zu cosines\n", radius,
+           cost_share(&wide, &study->truth), candidates);
+    match_list_free(&wide);
+    double flat = study->sign_seconds + wide_seconds;
+    double touched = (double)work.candidates / study->all_pairs;
+    printf("  cpu seconds: all cosines %.2f; signing %.2f; all signatures %.2f, with signing and "
+           "cosines %.2f\n",
+           cosines, study->sign_seconds, study->flat_seconds, flat);
+    printf("  auto (exact join by inverted lists): recall 1, %.2f cpu s\n", exact);
+    printf("    pairs met in the lists %.4f of all: %s\n", touched, goal_text(touched, 0.4, false));
+    printf("    cosines computed %.6f of all\n", (double)work.verified / study->all_pairs);
+    printf("    time to all cosines %.2f: %s\n", exact / cosines,
+           goal_text(exact / cosines, 1, false));
+    printf("    time to all signatures, signing and cosines included %.2f: %s\n", exact / flat,
+           goal_text(exact / flat, 1, false));
+}
+
+/* ---- Windows --------------------------------------------------------------------------------- */
+
+struct cost_best {
+    double cost; /* the least for 0.95 of what signatures alone find; 2 where none does */
+    char name[64];
+};
+
+static void cost_consider(const struct cost_study *study, struct cost_best *best, const char *name,
+                          double comparisons, const struct match_list *found) {
+    double cost = comparisons / study->all_pairs;
+    if (cost_share(found, &study->nearby) >= 0.95 && cost < best->cost) {
+        best->cost = cost;
+        snprintf(best->name, sizeof best->name, "%s", name);
+    }
+}
+
+/* Figure 6: Q for some B, with the recall that the model expects. */
+static void cost_print_windows(const struct cost_study *study, struct cost_best *best) {
+    static const size_t windows[] = {30, 100, 300, 1000};
+    static const unsigned shares[] = {5, 10, 20, 40, 70}; /* percent of brute force */
+    cog_error error = {0};
+    size_t rows = study->views[0].rows + study->views[1].rows;
+    cost_header("windows (Q tables, window B; cost is the share of all comparisons)");
+    for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
+        for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
+            double wanted = study->all_pairs * shares[s] / 100;
+            struct window_options options = {
+                .tables = (unsigned)ceil(wanted / ((double)windows[w] * (double)rows)),
+                .window = windows[w],
+                .radius_bits = study->radius_bits};
+            struct match_list found = {0};
+            struct window_work work = {0};
+            if (options.tables < 2 && s > 0 && shares[s] < 20)
+                continue;
+            double start = cost_seconds();
+            need(window_join_cross(&study->views[0], &study->views[1], &options, &found, &work,
+                                   &error),
+                 &error);
+            double seconds = cost_seconds() - start;
+            struct window_setting setting = {COST_BITS, options.tables, options.window,
+                                             study->radius_bits};
+            char name[64];
+            snprintf(name, sizeof name, "Q=%u B=%zu (model %.2f to %.2f)", options.tables,
+                     options.window,
+                     window_recall_published(&setting, rows, study->threshold, true),
+                     window_recall_published(&setting, rows, study->threshold, false));
+            cost_line(study, name, (double)work.comparisons, &found, seconds);
+            cost_consider(study, best, name, (double)work.comparisons, &found);
+            match_list_free(&found);
+        }
+}
+
+/* ---- Hash tables ----------------------------------------------------------------------------- */
+
+static void cost_print_tables(const struct cost_study *study, struct cost_best *best) {
+    static const struct lsh_options settings[] = {
+        {.key_bits = 16, .tables = 120, .flips = 2, .flip_mode = LSH_FLIP_DISTANCE},
+        {.key_bits = 16, .tables = 300, .flips = 4, .flip_mode = LSH_FLIP_DISTANCE},
+        {.key_bits = 16, .tables = 1000, .flips = 6, .flip_mode = LSH_FLIP_DISTANCE},
+        {.key_bits = 12, .tables = 60, .flips = 2, .flip_mode = LSH_FLIP_DISTANCE},
+        {.key_bits = 12, .tables = 120, .flips = 4, .flip_mode = LSH_FLIP_DISTANCE},
+        {.key_bits = 12, .tables = 300, .flips = 4, .flip_mode = LSH_FLIP_DISTANCE},
+        {.key_bits = 10, .tables = 120, .flips = 3, .flip_mode = LSH_FLIP_DISTANCE},
+    };
+    cog_error error = {0};
+    struct lsh_collection sides[2];
+    struct lsh_check check = {.radius_bits = study->radius_bits};
+    for (int side = 0; side < 2; side++)
+        sides[side] = (struct lsh_collection){&study->views[side], study->sums[side], COST_BITS};
+    cost_header("hash tables (K bits, L tables, F flips by distance)");
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct match_list found = {0};
+        struct lsh_work work = {0};
+        double start = cost_seconds();
+        need(lsh_join_cross(&sides[0], &sides[1], &settings[i], &check, study->space->threads,
+                            &found, &work, &error),
+             &error);
+        double seconds = cost_seconds() - start;
+        char name[64];
+        snprintf(name, sizeof name, "K=%u L=%u F=%u", settings[i].key_bits, settings[i].tables,
+                 settings[i].flips);
+        cost_line(study, name, (double)work.comparisons, &found, seconds);
+        cost_consider(study, best, name, (double)work.comparisons, &found);
+        match_list_free(&found);
+    }
+}
+
+/* ---- Slices ---------------------------------------------------------------------------------- */
+
+struct cost_slices {
+    uint32_t radius_bits;
+    struct match_list *lists; /* one a query */
+    uint64_t *verified;
+};
+
+static cog_status cost_take_hits(void *context, size_t query, const struct slices_answer *answer,
+                                 cog_error *error) {
+    struct cost_slices *slices = context;
+    cog_status status = COG_OK;
+    slices->verified[query] = answer->verified;
+    for (size_t i = 0; i < answer->count && status == COG_OK; i++)
+        if (answer->hits[i].distance <= slices->radius_bits)
+            status = match_list_add(&slices->lists[query],
+                                    (struct match){.a = (uint32_t)query, .b = answer->hits[i].row},
+                                    error);
+    return status;
+}
+
+static void cost_collect(struct cost_slices *slices, size_t queries, struct match_list *found,
+                         double *comparisons) {
+    cog_error error = {0};
+    for (size_t q = 0; q < queries; q++) {
+        for (size_t i = 0; i < slices->lists[q].count; i++)
+            need(match_list_add(found, slices->lists[q].items[i], &error), &error);
+        match_list_free(&slices->lists[q]);
+        *comparisons += (double)slices->verified[q];
+    }
+    match_list_sort(found);
+}
+
+static void cost_print_slices(const struct cost_study *study, struct cost_best *best) {
+    static const struct {
+        unsigned expand;
+        size_t verify;
+    } settings[] = {{0, 300}, {0, 1000}, {0, 3000}, {1, 300}, {1, 1000}, {1, 3000}, {1, 8000}};
+    cog_error error = {0};
+    struct slice_lists lists = {0};
+    size_t queries = study->views[0].rows;
+    cost_header("slices (i bits expanded, true distances V a query)");
+    need(slice_lists_build(&lists, &study->views[1], 0, study->space->threads, &error), &error);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct match_list found = {0};
+        struct cost_slices slices = {.radius_bits = study->radius_bits};
+        slices.lists = memory_zeroed_array(queries, sizeof *slices.lists);
+        slices.verified = memory_zeroed_array(queries, sizeof *slices.verified);
+        struct slices_request request = {.k = settings[i].verify,
+                                         .expand = settings[i].expand,
+                                         .admit = settings[i].expand,
+                                         .verify = settings[i].verify};
+        double comparisons = 0, start = cost_seconds();
+        need(slices_search_all(&lists.view, &study->views[1], &study->views[0], NULL, &request,
+                               study->space->threads, cost_take_hits, &slices, &error),
+             &error);
+        double seconds = cost_seconds() - start;
+        cost_collect(&slices, queries, &found, &comparisons);
+        char name[64];
+        snprintf(name, sizeof name, "i=j=%u V=%zu", settings[i].expand, settings[i].verify);
+        cost_line(study, name, comparisons, &found, seconds);
+        cost_consider(study, best, name, comparisons, &found);
+        match_list_free(&found);
+        free(slices.lists);
+        free(slices.verified);
+    }
+    slice_lists_free(&lists);
+}
+
+static void cost_print_best(const char *method, const struct cost_best *best) {
+    if (best->cost > 1)
+        printf("%s: 0.95 of what signatures alone find is not reached below brute force's "
+               "comparisons\n",
+               method);
+    else
+        printf("%s: 0.95 of what signatures alone find at %.3f of the comparisons (%s): %s\n",
+               method, best->cost, best->name, goal_text(best->cost, 0.4, false));
+}
+
+/* All pairs of the space's two collections at a cosine. */
+static void link_cost_print(const struct link_space *space, double threshold) {
+    struct cost_study study = {.space = space,
+                               .threshold = threshold,
+                               .all_pairs =
+                                   (double)space->vectors[0].rows * (double)space->vectors[1].rows};
+    struct cost_best windows = {2, ""}, tables = {2, ""}, slices = {2, ""};
+    printf("pairs across languages at cosine %.1f, %zu x %zu documents\n", threshold,
+           space->vectors[0].rows, space->vectors[1].rows);
+    cost_print_brute(&study);
+    printf("curves: cost is comparisons to brute force's, 'of near' recall of what signatures "
+           "alone find, 'of bound' recall\nof true pairs to that of signatures alone, time to "
+           "that of all signatures\n");
+    cost_print_windows(&study, &windows);
+    cost_print_slices(&study, &slices);
+    cost_print_tables(&study, &tables);
+    cost_print_best("windows", &windows);
+    cost_print_best("slices", &slices);
+    cost_print_best("hash tables", &tables);
+    match_list_free(&study.truth);
+    match_list_free(&study.nearby);
+    for (int side = 0; side < 2; side++) {
+        free((void *)study.views[side].data);
+        free(study.sums[side]);
+    }
+}
+
+#endif

@@ -1,0 +1,42 @@
+# Links between two made-up languages: the command, its score, the score of its file, and why two documents match.
+here=$(dirname "$0")
+python3 "$here/two_languages.py" write .
+"$COGNATE" lexicon convert table.tsv --from vo --to eo --mass 1 -o vo-eo.lex --quiet
+"$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --one-to-one --gold gold.tsv --quiet >links.tsv 2>scores
+cat scores
+head -n 1 links.tsv
+"$COGNATE" eval links links.tsv --gold gold.tsv
+# Every second link is wrong, one known link is not there, one is listed twice.
+{ printf 'from\tto\tsimilarity\tscore\n'
+  for i in 0 1 2 3; do printf 'from%d\tto%d\t0.5\t0.%d\n' $i $((i / 2 * 2)) $((9 - i)); done; } >made.tsv
+printf 'from0\tto0\nfrom1\tto1\nfrom2\tto2\nfrom0\tto0\nodd\\tid\tto4\n' >some.tsv
+"$COGNATE" eval links made.tsv --gold some.tsv
+printf 'odd\\tid\tto4\n' >odd.tsv
+"$COGNATE" eval links odd.tsv --gold some.tsv
+"$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --gold some.tsv --quiet 2>&1 >links2.tsv | tail -n 1
+for method in flat exact; do
+    "$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --one-to-one --method $method --quiet |
+        cut -f 1-3 | cmp - <(cut -f 1-3 links.tsv) && echo "$method: same"
+done
+# Shares of the cosine sum to 1, a word stands for itself with probability 1, translations have those of the table.
+"$COGNATE" explain from7 to7 --from from.jsonl --to to.jsonl --lexicon vo-eo.lex >why.tsv 2>cosine
+python3 - <<'PYTHON'
+rows = [line.split("\t") for line in open("why.tsv").read().splitlines()]
+table = {tuple(line.split("\t")[:2]): float(line.split("\t")[2]) for line in open("table.tsv").read().splitlines()}
+print(rows[0])
+rows = [(a, b, float(p), float(share)) for a, b, p, share in rows[1:]]
+print(abs(sum(row[3] for row in rows) - 1) < 1e-4, rows == sorted(rows, key=lambda row: -row[3]))
+print([row[:3] for row in rows if row[0].startswith("zz")])
+print(all(abs(table[row[:2]] - row[2]) < 1e-6 for row in rows if not row[0].startswith("zz")))
+link = next(line for line in open("links.tsv") if line.startswith("from7\t")).split("\t")
+print(open("cosine").read() == f"cosine {link[2]}\n")
+PYTHON
+"$COGNATE" explain from7 nobody --from from.jsonl --to to.jsonl --lexicon vo-eo.lex 2>&1
+echo "exit $?"
+"$COGNATE" explain from7 to7 --lexicon vo-eo.lex --from from.jsonl 2>&1
+echo "exit $?"
+head -n 2 table.tsv | cut -f 1 | tr '\n' ' ' >a.txt
+head -n 2 table.tsv | cut -f 2 | tr '\n' ' ' >b.txt
+"$COGNATE" explain a.txt b.txt --lexicon vo-eo.lex --quiet | wc -l
+"$COGNATE" eval links links.tsv 2>&1
+echo "exit $?"
