@@ -4,11 +4,12 @@
 #include "command.h"
 #include "eval.h"
 
+static const enum option_id log_options[] = {OPTION_OUTPUT, OPTION_QUERIES, OPTION_COUNT};
 static const enum option_id own_options[] = {
     OPTION_SAMPLE, OPTION_SEEDS, OPTION_NEIGHBOURS,    OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
     OPTION_EXPAND, OPTION_ADMIT, OPTION_QUERY_WEIGHTS, OPTION_GOLD,          OPTION_COUNT};
-static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
-                                  signature_options, run_options,   NULL};
+static const option_set sets[] = {own_options,    log_options,       input_options, term_options,
+                                  weight_options, signature_options, run_options,   NULL};
 
 /* The rows of Table 1 of paper 000: minhash values there have 32 bits. */
 static const struct {
@@ -105,21 +106,50 @@ static int evaluate_links(const struct arguments *arguments) {
     return code;
 }
 
+static int generate_log(const struct arguments *arguments) {
+    cog_run_options run;
+    cog_error error = {0};
+    uint64_t queries = 300000, seed = 0;
+    const char *path = arguments->values[OPTION_OUTPUT];
+    if (!take_run_options(arguments, &run) ||
+        !number_option(arguments, OPTION_QUERIES, 1, 1000000000, &queries) ||
+        !number_option(arguments, OPTION_SEED, 0, UINT64_MAX, &seed))
+        return EXIT_USAGE;
+    if (arguments->word_count > 1 || !path) {
+        usage_error(arguments, "querylog takes no input, and needs -o LOG.tsv");
+        return EXIT_USAGE;
+    }
+    cog_report *report = NULL;
+    cog_status status = cog_report_create(&report, &error);
+    if (status == COG_OK)
+        status = cog_query_log_generate(path, queries, seed, &error);
+    if (status == COG_OK && run.announce)
+        print_message("the log is generated: no real searches are in it");
+    int code = finish_job(arguments, status, &error, report);
+    cog_report_free(report);
+    return code;
+}
+
 static int run(const struct arguments *arguments) {
+    if (arguments->word_count && strcmp(arguments->words[0], "querylog") == 0)
+        return generate_log(arguments);
+    if (!refuse_options(arguments, log_options, "is of eval querylog"))
+        return EXIT_USAGE;
     if (arguments->word_count && strcmp(arguments->words[0], "signatures") == 0)
         return evaluate_signatures(arguments);
     if (arguments->word_count && strcmp(arguments->words[0], "neighbours") == 0)
         return evaluate_neighbours(arguments);
     if (arguments->word_count && strcmp(arguments->words[0], "links") == 0)
         return evaluate_links(arguments);
-    usage_error(arguments, "say what to evaluate: signatures, neighbours or links");
+    usage_error(arguments,
+                "say what to evaluate: signatures, neighbours or links, or write a querylog");
     return EXIT_USAGE;
 }
 
 const struct command command_eval = {
     "eval",
     "signatures IN... | neighbours FOUND.tsv TRUTH.tsv | neighbours INDEX QUERIES.npy | "
-    "links FOUND.tsv --gold GOLD.tsv [OPTIONS]",
+    "links FOUND.tsv --gold GOLD.tsv | querylog -o LOG.tsv [OPTIONS]",
     "measure a method against the exact answer",
     "signatures: the mean absolute error of the cosine that signatures estimate, over all pairs "
     "of\n"
@@ -136,7 +166,10 @@ const struct command command_eval = {
     "links: precision and recall of the links that cognate link wrote, beside known ones (two ids "
     "a\n"
     "line); recall@1, how many sources have a known partner as the best of their links; and the\n"
-    "recall of the best links, as many as are 99% right.",
+    "recall of the best links, as many as are 99% right.\n"
+    "\n"
+    "querylog: writes a generated log (query, url, clicks) with groups of related queries, for\n"
+    "measuring cognate related at any size.",
     sets,
     run,
 };

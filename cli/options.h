@@ -50,6 +50,7 @@
     X(GROUPING, "grouping", 0, "HOW", "representative|connected",                                  \
       "members near their representative, or chained by similar pairs (representative)")           \
     X(SAMPLE, "sample", 0, "N", NULL, "how many documents are compared with each other (1064)")    \
+    X(QUERIES, "queries", 0, "N", NULL, "how many queries a generated log has (300000)")           \
     X(SEEDS, "seeds", 0, "N", NULL, "how many seeds are averaged over (10)")                       \
     X(INPUT_FORMAT, "input-format", 0, "FORMAT",                                                   \
       "auto|txt|jsonl|csv|tsv|wikixml|lett|querylog|npy",                                          \
@@ -93,10 +94,10 @@
     X(MAX_WORDS, "max-words", 0, "N", NULL, "leave out longer sentences (70)")                     \
     X(ENTRIES, "entries", 0, "N", NULL, "keep the N best translations of a word (15)")             \
     X(MASS, "mass", 0, "P", NULL, "keep translations up to this share of the mass (0.95)")         \
-    X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|columns",                       \
-      "exact: true cosines of all; flat: all signatures; slices, columns: of an index")             \
+    X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|columns",                        \
+      "exact: true cosines of all; flat: all signatures; slices, columns: of an index")            \
     X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices|columns",                               \
-      "flat: signatures alone; slices, columns: with them (auto: slices from 100,000 rows on)")     \
+      "flat: signatures alone; slices, columns: with them (auto: slices from 100,000 rows on)")    \
     X(SLICE_BITS, "slice-bits", 0, "W", NULL, "width of the slices (by the number of rows)")       \
     X(EXPAND, "expand", 0, "I", NULL,                                                              \
       "slices: read lists of values up to I bits away (by --recall)")                              \

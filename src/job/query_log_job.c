@@ -1,0 +1,62 @@
+/* Writes a generated query log, so that what is measured on one can be repeated. */
+#include "base/buffer.h"
+#include "base/output.h"
+#include "evaluate/query_log_generator.h"
+
+static bool append_query(const struct query_log_generator *generator, size_t row,
+                         struct buffer *text, struct buffer *lines) {
+    struct query_click clicks[QUERY_CLICKS_MAX];
+    size_t count = query_log_row(generator, row, clicks);
+    buffer_reset(text);
+    if (!query_log_text(generator, row, text))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!buffer_append(lines, text->data, text->size) ||
+            !buffer_printf(lines, "\thttp://site%u.example/\t%u\n", clicks[i].url,
+                           clicks[i].clicks))
+            return false;
+    return true;
+}
+
+static cog_status write_rows(const struct query_log_generator *generator, size_t rows,
+                             struct output *output, cog_error *error) {
+    enum { FLUSH_BYTES = 1 << 16 };
+    struct buffer text = {0}, lines = {0};
+    cog_status status = COG_OK;
+    for (size_t row = 0; row < rows && status == COG_OK && !output_is_broken(output); row++) {
+        if (!append_query(generator, row, &text, &lines))
+            status = error_memory(error, FLUSH_BYTES, "lines of a log");
+        if (status == COG_OK && (lines.size >= FLUSH_BYTES || row + 1 == rows)) {
+            status = output_write(output, lines.data, lines.size, error);
+            buffer_reset(&lines);
+        }
+    }
+    buffer_free(&text);
+    buffer_free(&lines);
+    return status;
+}
+
+cog_status cog_query_log_generate(const char *path, uint64_t queries, uint64_t seed,
+                                  cog_error *error) {
+    struct query_log_shape shape;
+    struct query_log_generator *generator = NULL;
+    struct output *output = NULL;
+    query_log_shape_init(&shape);
+    double urls = (double)shape.urls * (double)queries / (double)shape.queries;
+    if (queries == 0 || urls >= UINT32_MAX)
+        return error_set(error, COG_ERR_USAGE, "%llu queries: choose 1 to a billion",
+                         (unsigned long long)queries);
+    shape.urls = urls < QUERY_CLICKS_MAX ? QUERY_CLICKS_MAX : (uint32_t)urls;
+    shape.queries = (size_t)queries;
+    shape.seed += seed;
+    cog_status status = query_log_generator_create(&shape, &generator, error);
+    if (status == COG_OK)
+        status = output_open(path, &output, error);
+    if (status == COG_OK)
+        status = write_rows(generator, shape.queries, output, error);
+    if (status == COG_OK)
+        status = output_commit(output, error);
+    output_close(output);
+    query_log_generator_free(generator);
+    return status;
+}
