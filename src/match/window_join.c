@@ -10,6 +10,7 @@
 #include "index/bit_permutation.h"
 #include "match/band_scan.h"
 #include "match/pair_set.h"
+#include "match/window_spool.h"
 
 enum { TABLES_AT_ONCE = 8, CHUNKS_A_THREAD = 4, CHUNK_MIN_WINDOWS = 8, CHUNK_MIN_ROWS = 4096 };
 
@@ -23,6 +24,17 @@ struct detector {
 struct pass {
     struct band band;
     bool swapped; /* queries are of the second collection */
+    /* The rows that stand at the places of a piece; NULL: the band tells rows. */
+    const uint32_t *query_names, *row_names;
+};
+
+/* Rows that do not fit memory: sorted on disk, and joined in pieces. */
+struct piece_reader {
+    struct window_spool spools[2]; /* of the collections */
+    size_t capacity;               /* rows that are loaded, of the queries and of the others */
+    uint8_t *loaded[2];            /* queries, rows */
+    uint32_t *places;              /* 0, 1, ... */
+    uint32_t *begins, *ends;       /* windows of the queries, counted in the piece */
 };
 
 struct window_join {
@@ -38,12 +50,33 @@ struct window_join {
     uint32_t *sides[2], *begins[2], *ends[2];
     size_t side_rows[2];
     const struct pass *pass;
+    struct piece_reader reader;
+    bool spooled;
     size_t chunk_rows;
     struct window_work work;
 };
 
 static bool is_cross(const struct window_join *join) {
     return join->space.second != NULL;
+}
+
+/* A key and a row number for every table at once and for the scratch of a sort; order and windows;
+ * and what a thread has for itself. */
+static size_t join_bytes(const struct window_options *options, const struct row_space *space,
+                         size_t tables) {
+    size_t row_bytes = (tables + 1) * 12 + 3 * sizeof(uint32_t);
+    size_t thread_bytes =
+        sizeof(struct detector) + band_scanner_bytes(space->first->bits, options->window);
+    return row_space_count(space) * row_bytes + threads_resolve(options->threads) * thread_bytes;
+}
+
+/* Whether the rows and all that the join takes beside them are more than the budget. */
+static bool exceeds_memory(const struct window_join *join) {
+    size_t rows = row_space_count(&join->space);
+    uint64_t needed =
+        window_join_memory_bytes(join->space.first, join->space.second, join->options) +
+        (uint64_t)rows * signature_stride_bytes(join->space.first->bits);
+    return join->options->memory_bytes && needed > join->options->memory_bytes;
 }
 
 /* ---- Windows of a table ---------------------------------------------------------------------- */
@@ -84,6 +117,10 @@ static cog_status take_pair(void *context, uint32_t query_row, uint32_t row, uin
                             cog_error *error) {
     struct detector *detector = context;
     const struct window_join *join = detector->join;
+    if (join->pass->query_names) {
+        query_row = join->pass->query_names[query_row];
+        row = join->pass->row_names[row];
+    }
     bool swap = is_cross(join) ? join->pass->swapped : query_row > row;
     struct row_pair pair = {swap ? row : query_row, swap ? query_row : row, distance};
     return pair_set_add(&detector->join->found, &detector->pairs, pair, error);
@@ -111,6 +148,18 @@ static size_t default_chunk_rows(const struct window_join *join, size_t rows) {
     return chunk < CHUNK_MIN_ROWS ? CHUNK_MIN_ROWS : chunk;
 }
 
+static cog_status run_pass(struct window_join *join, const struct pass *pass, cog_error *error) {
+    size_t count = pass->band.queries.count;
+    join->pass = pass;
+    join->chunk_rows = join->options->chunk_rows && !join->spooled
+                           ? join->options->chunk_rows
+                           : default_chunk_rows(join, count);
+    size_t chunks = count / join->chunk_rows + (count % join->chunk_rows != 0);
+    for (size_t i = 0; i < count; i++)
+        join->work.comparisons += pass->band.ends[i] - pass->band.begins[i];
+    return parallel_for(join->threads, chunks, 1, detect_chunks, join, error);
+}
+
 static cog_status detect(struct window_join *join, int queries, int rows, cog_error *error) {
     const struct signatures_view *views[2] = {join->space.first, join->space.second};
     struct pass pass = {
@@ -120,24 +169,128 @@ static cog_status detect(struct window_join *join, int queries, int rows, cog_er
                  .ends = join->ends[queries]},
         .swapped = queries == 1,
     };
-    join->pass = &pass;
-    size_t count = join->side_rows[queries];
-    join->chunk_rows =
-        join->options->chunk_rows ? join->options->chunk_rows : default_chunk_rows(join, count);
-    size_t chunks = count / join->chunk_rows + (count % join->chunk_rows != 0);
-    for (size_t i = 0; i < count; i++)
-        join->work.comparisons += pass.band.ends[i] - pass.band.begins[i];
-    return parallel_for(join->threads, chunks, 1, detect_chunks, join, error);
+    return run_pass(join, &pass, error);
+}
+
+/* ---- Detection in pieces --------------------------------------------------------------------- */
+
+/* Queries from `first` on whose windows fit the reader together; the number after the last. */
+static size_t piece_end(const struct window_join *join, int queries, size_t first) {
+    const uint32_t *begins = join->begins[queries], *ends = join->ends[queries];
+    size_t end = first + 1, capacity = join->reader.capacity;
+    while (end < join->side_rows[queries] && end - first < capacity &&
+           ends[end] - begins[first] <= capacity)
+        end++;
+    return end;
+}
+
+static cog_status detect_piece(struct window_join *join, int queries, int rows, size_t first,
+                               size_t end, cog_error *error) {
+    struct piece_reader *reader = &join->reader;
+    const unsigned bits = join->space.first->bits;
+    const size_t stride = signature_stride_bytes(bits), count = end - first;
+    const size_t first_row = join->begins[queries][first];
+    const size_t row_count = join->ends[queries][end - 1] - first_row;
+    struct signatures_view views[2] = {{reader->loaded[0], count, bits, stride},
+                                       {reader->loaded[1], row_count, bits, stride}};
+    for (size_t i = 0; i < count; i++) {
+        reader->begins[i] = join->begins[queries][first + i] - (uint32_t)first_row;
+        reader->ends[i] = join->ends[queries][first + i] - (uint32_t)first_row;
+    }
+    struct pass pass = {
+        .band = {.queries = {&views[0], reader->places, count},
+                 .rows = {&views[1], reader->places, row_count},
+                 .begins = reader->begins,
+                 .ends = reader->ends},
+        .swapped = queries == 1,
+        .query_names = join->sides[queries] + first,
+        .row_names = join->sides[rows] + first_row,
+    };
+    cog_status status =
+        window_spool_load(&reader->spools[queries], first, count, reader->loaded[0], error);
+    if (status == COG_OK)
+        status = window_spool_load(&reader->spools[rows], first_row, row_count, reader->loaded[1],
+                                   error);
+    join->work.pieces++;
+    return status == COG_OK ? run_pass(join, &pass, error) : status;
+}
+
+static cog_status detect_pieces(struct window_join *join, int queries, int rows, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t first = 0; first < join->side_rows[queries] && status == COG_OK;) {
+        size_t end = piece_end(join, queries, first);
+        status = detect_piece(join, queries, rows, first, end, error);
+        first = end;
+    }
+    return status;
+}
+
+static cog_status fill_spools(struct window_join *join, cog_error *error) {
+    const struct signatures_view *views[2] = {join->space.first, join->space.second};
+    cog_status status = COG_OK;
+    for (int side = 0; side <= is_cross(join) && join->spooled && status == COG_OK; side++)
+        status =
+            window_spool_fill(&join->reader.spools[side], views[side], join->sides[side], error);
+    return status;
 }
 
 static cog_status detect_table(struct window_join *join, const uint32_t *order, cog_error *error) {
-    if (!is_cross(join)) {
+    cog_status (*detect_side)(struct window_join *, int, int, cog_error *) =
+        join->spooled ? detect_pieces : detect;
+    if (is_cross(join))
+        split_sides(join, order);
+    else
         memcpy(join->sides[0], order, join->side_rows[0] * sizeof *order);
-        return detect(join, 0, 0, error);
+    cog_status status = fill_spools(join, error);
+    if (status == COG_OK)
+        status = detect_side(join, 0, is_cross(join), error);
+    if (status == COG_OK && is_cross(join))
+        status = detect_side(join, 1, 0, error);
+    return status;
+}
+
+/* Rows of a piece that leave the rest of the join its memory, at least a window; or what M says. */
+static cog_status create_reader(struct window_join *join, cog_error *error) {
+    const struct signatures_view *views[2] = {join->space.first, join->space.second};
+    struct piece_reader *reader = &join->reader;
+    const size_t stride = signature_stride_bytes(views[0]->bits), window = join->options->window;
+    const size_t rows = row_space_count(&join->space);
+    uint64_t used = join_bytes(join->options, &join->space, 1) + rows * sizeof(uint32_t);
+    uint64_t piece_row_bytes = 2 * stride + 3 * sizeof(uint32_t);
+    uint64_t left = join->options->memory_bytes > used ? join->options->memory_bytes - used : 0;
+    reader->capacity = (size_t)(left / piece_row_bytes);
+    if (join->options->chunk_rows && reader->capacity > join->options->chunk_rows + window)
+        reader->capacity = join->options->chunk_rows + window;
+    if (reader->capacity < 2 * window)
+        return error_set(error, COG_ERR_MEMORY,
+                         "windows of %zu rows need about %llu MB: raise --memory, or use smaller "
+                         "windows",
+                         window,
+                         (unsigned long long)((used + 2 * window * piece_row_bytes) >> 20) + 1);
+    cog_status status = COG_OK;
+    for (int side = 0; side <= is_cross(join) && status == COG_OK; side++)
+        status = window_spool_create(&reader->spools[side], views[side], reader->capacity, error);
+    for (int i = 0; i < 2; i++)
+        reader->loaded[i] = memory_array(reader->capacity, stride);
+    reader->places = memory_array(reader->capacity, sizeof *reader->places);
+    reader->begins = memory_array(reader->capacity, sizeof *reader->begins);
+    reader->ends = memory_array(reader->capacity, sizeof *reader->ends);
+    if (status == COG_OK && (!reader->loaded[0] || !reader->loaded[1] || !reader->places ||
+                             !reader->begins || !reader->ends))
+        status = error_memory(error, reader->capacity * stride, "a piece of the rows");
+    for (size_t i = 0; i < reader->capacity && status == COG_OK; i++)
+        reader->places[i] = (uint32_t)i;
+    return status;
+}
+
+static void free_reader(struct piece_reader *reader) {
+    for (int i = 0; i < 2; i++) {
+        window_spool_free(&reader->spools[i]);
+        free(reader->loaded[i]);
     }
-    split_sides(join, order);
-    cog_status status = detect(join, 0, 1, error);
-    return status == COG_OK ? detect(join, 1, 0, error) : status;
+    free(reader->places);
+    free(reader->begins);
+    free(reader->ends);
 }
 
 /* ---- The whole join -------------------------------------------------------------------------- */
@@ -167,13 +320,14 @@ static cog_status run_tables(struct window_join *join, size_t first_table, size_
     return status;
 }
 
-static size_t tables_at_once(const struct window_options *options) {
-    return options->tables < TABLES_AT_ONCE ? options->tables : TABLES_AT_ONCE;
+static size_t tables_at_once(const struct window_join *join) {
+    size_t most = join->spooled ? 1 : TABLES_AT_ONCE;
+    return join->options->tables < most ? join->options->tables : most;
 }
 
 static cog_status prepare(struct window_join *join, cog_error *error) {
     cog_status status = COG_OK;
-    size_t at_once = tables_at_once(join->options), rows = row_space_count(&join->space);
+    size_t at_once = tables_at_once(join), rows = row_space_count(&join->space);
     for (size_t t = 0; t < at_once && status == COG_OK; t++)
         status = key_array_init(&join->tables[t], rows, 1, true, error);
     for (int side = 0; side <= is_cross(join) && status == COG_OK; side++) {
@@ -192,6 +346,8 @@ static cog_status prepare(struct window_join *join, cog_error *error) {
         status = band_scanner_create(&join->detectors[worker].scanner, join->space.first->bits,
                                      join->options->radius_bits, join->options->window, error);
     }
+    if (status == COG_OK && join->spooled)
+        status = create_reader(join, error);
     if (status == COG_OK && !is_cross(join))
         set_own_windows(join);
     return status;
@@ -208,6 +364,7 @@ static void release(struct window_join *join) {
     for (unsigned worker = 0; join->detectors && worker < join->threads; worker++)
         band_scanner_free(&join->detectors[worker].scanner);
     free(join->detectors);
+    free_reader(&join->reader);
 }
 
 static cog_status deliver(struct window_join *join, struct match_list *matches, cog_error *error) {
@@ -255,11 +412,12 @@ static cog_status run(struct window_join *join, struct match_list *matches,
     join->threads = threads_resolve(join->options->threads);
     join->side_rows[0] = join->space.first->rows;
     join->side_rows[1] = is_cross(join) ? join->space.second->rows : 0;
+    join->spooled = exceeds_memory(join);
     pair_set_init(&join->found, matches->limit);
     status = prepare(join, error);
     for (size_t table = 0; table < join->options->tables && status == COG_OK;) {
         size_t left = join->options->tables - table;
-        size_t count = left < TABLES_AT_ONCE ? left : TABLES_AT_ONCE;
+        size_t at_once = tables_at_once(join), count = left < at_once ? left : at_once;
         status = run_tables(join, table, count, error);
         table += count;
     }
@@ -291,10 +449,6 @@ size_t window_join_memory_bytes(const struct signatures_view *first,
                                 const struct signatures_view *second,
                                 const struct window_options *options) {
     const struct row_space space = {first, second};
-    /* A key and a row number for every table at once and for the scratch of a sort; order and
-     * windows; and what a thread has for itself. */
-    size_t row_bytes = (tables_at_once(options) + 1) * 12 + 3 * sizeof(uint32_t);
-    size_t thread_bytes =
-        sizeof(struct detector) + band_scanner_bytes(first->bits, options->window);
-    return row_space_count(&space) * row_bytes + threads_resolve(options->threads) * thread_bytes;
+    return join_bytes(options, &space,
+                      options->tables < TABLES_AT_ONCE ? options->tables : TABLES_AT_ONCE);
 }

@@ -1,7 +1,7 @@
 /* The sliding window join (paper 000, section 4.3): rows are sorted by their signatures under Q
  * random permutations of the bits, and in each order every row is compared with the B rows before
  * it. Misses pairs that never come close; what it lists is right. The result depends on the seed,
- * not on the number of threads nor on the size of the chunks. */
+ * not on the number of threads, the size of the chunks, or the memory. */
 #ifndef COGNATE_MATCH_WINDOW_JOIN_H
 #define COGNATE_MATCH_WINDOW_JOIN_H
 
@@ -15,6 +15,9 @@ struct window_options {
     uint32_t radius_bits; /* T */
     uint64_t seed;
     unsigned threads; /* 0 means all */
+    /* 0: no limit. Where rows and tables take more, rows are sorted into a scratch file, and joined
+     * in pieces that fit: the rows themselves need not be in memory (a map of a file). */
+    uint64_t memory_bytes;
     /* Two collections: the window holds the last B rows of both together, as in the paper, in place
      * of the last B rows of the other collection. */
     bool shared_window;
@@ -25,6 +28,7 @@ struct window_work {
     uint64_t comparisons; /* pairs of a window; the same for every number of threads */
     uint64_t order_ns;    /* making the tables: the paper's chunk generation */
     uint64_t detect_ns;   /* comparing: its detection */
+    size_t pieces;        /* of a table that were loaded from disk; 0 where all rows fit */
 };
 
 /* Pairs (a, b), a < b, of one collection. similarity is the estimated cosine of a random

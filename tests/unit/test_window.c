@@ -211,3 +211,60 @@ TEST(window_join_keeps_to_the_limit_of_matches) {
     match_list_free(&matches);
     free((void *)rows.data);
 }
+
+/* The budget that leaves room for pieces of so many rows. */
+static uint64_t budget_for_pieces(const struct signatures_view *first,
+                                  const struct signatures_view *second,
+                                  struct window_options options, size_t piece_rows) {
+    size_t rows = first->rows + (second ? second->rows : 0);
+    options.tables = 1;
+    return window_join_memory_bytes(first, second, &options) + rows * 4 +
+           piece_rows * (2 * signature_stride_bytes(first->bits) + 12);
+}
+
+TEST(window_join_on_disk_is_the_join_in_memory) {
+    struct random random = random_seeded(45);
+    for (int round = 0; round < 40; round++) {
+        unsigned bits = 64 * (unsigned)(1 + random_below(&random, 3));
+        struct signatures_view first = make_rows(&random, bits, 1 + random_below(&random, 500));
+        struct signatures_view second = make_rows(&random, bits, 1 + random_below(&random, 500));
+        const struct signatures_view *other = round % 2 ? &second : NULL;
+        struct window_options options = {.tables = 8,
+                                         .window = 1 + random_below(&random, 30),
+                                         .radius_bits = (uint32_t)random_below(&random, bits / 2),
+                                         .seed = (uint64_t)round,
+                                         .threads = 1 + (unsigned)round % 3,
+                                         .shared_window = round % 4 == 3};
+        struct match_list found = {0}, expected = {0};
+        struct window_work work, plain_work;
+        CHECK_OK(other ? window_join_cross(&first, other, &options, &expected, &plain_work, error)
+                       : window_join_self(&first, &options, &expected, &plain_work, error));
+        CHECK(plain_work.pieces == 0);
+        options.memory_bytes = budget_for_pieces(&first, other, options,
+                                                 2 * options.window + random_below(&random, 50));
+        CHECK_OK(other ? window_join_cross(&first, other, &options, &found, &work, error)
+                       : window_join_self(&first, &options, &found, &work, error));
+        CHECK_MSG(found.count == expected.count && work.comparisons == plain_work.comparisons &&
+                      memcmp(found.items, expected.items, found.count * sizeof *found.items) == 0,
+                  "round %d", round);
+        if (first.rows > 200)
+            CHECK(work.pieces > 8);
+        match_list_free(&found);
+        match_list_free(&expected);
+        free((void *)first.data);
+        free((void *)second.data);
+    }
+}
+
+TEST(window_join_says_how_much_memory_a_window_needs) {
+    struct random random = random_seeded(46);
+    struct signatures_view rows = make_rows(&random, 64, 300);
+    struct window_options options = {.tables = 8, .window = 100, .radius_bits = 9, .threads = 1};
+    struct match_list matches = {0};
+    cog_error error = {0};
+    options.memory_bytes = budget_for_pieces(&rows, NULL, options, 190);
+    CHECK(window_join_self(&rows, &options, &matches, NULL, &error) == COG_ERR_MEMORY);
+    CHECK(strstr(error.message, "--memory"));
+    match_list_free(&matches);
+    free((void *)rows.data);
+}
