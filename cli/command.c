@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const enum option_id input_options[] = {OPTION_INPUT_FORMAT, OPTION_LINES,      OPTION_TEXT_FIELD,
@@ -238,25 +239,72 @@ bool refuse_options(const struct arguments *arguments, option_set set, const cha
     return true;
 }
 
-/* Outputs go to different files, in folders that exist: known before the work, not after it. */
+/* False where the path is too long. */
+static bool folder_of(const char *path, char *folder, size_t size) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + (slash == path) : 1;
+    if (length >= size)
+        return false;
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = '\0';
+    return true;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether writing to `path`, a file that exists, would destroy `input` or a file of that folder. */
+static bool destroys(const char *path, const char *input) {
+    struct stat output_info, input_info, folder_info;
+    if (!input || strcmp(input, "-") == 0 || stat(path, &output_info) != 0 ||
+        !S_ISREG(output_info.st_mode) || stat(input, &input_info) != 0)
+        return false;
+    if (!S_ISDIR(input_info.st_mode))
+        return is_same_file(&output_info, &input_info);
+    char folder[4096];
+    return folder_of(path, folder, sizeof folder) && stat(folder, &folder_info) == 0 &&
+           is_same_file(&folder_info, &input_info);
+}
+
+static bool spares_inputs(const struct arguments *arguments, enum option_id output) {
+    static const enum option_id inputs[] = {OPTION_AGAINST,      OPTION_STATISTICS, OPTION_LEXICON,
+                                            OPTION_GOLD,         OPTION_FROM,       OPTION_TO,
+                                            OPTION_QUERY_WEIGHTS};
+    const char *path = arguments->values[output], *destroyed = NULL;
+    for (size_t i = 0; i < arguments->word_count; i++)
+        if (destroys(path, arguments->words[i]))
+            destroyed = arguments->words[i];
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (destroys(path, arguments->values[inputs[i]]))
+            destroyed = arguments->values[inputs[i]];
+    return !destroyed ||
+           usage_error(arguments, "--%s %s would overwrite what is read from %s; name another file",
+                       option_specs[output].name, path, destroyed);
+}
+
+/* Outputs go to different files, none of them an input, in folders that exist: known before the
+ * work, not after it. */
 static bool check_outputs(const struct arguments *arguments) {
     static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_CLUSTERS,        OPTION_REJECTS,
                                              OPTION_IDS,    OPTION_SAVE_STATISTICS, OPTION_STATS};
     enum { OUTPUTS = sizeof outputs / sizeof *outputs };
+    const char *stats = arguments->values[OPTION_STATS];
+    if (stats && strcmp(stats, "-") == 0 && !arguments->values[OPTION_OUTPUT] &&
+        !arguments->values[OPTION_CLUSTERS])
+        return usage_error(arguments,
+                           "--stats -: the result goes to standard output too; give -o FILE");
     for (size_t i = 0; i < OUTPUTS; i++) {
         const char *path = arguments->values[outputs[i]];
+        if (path && !spares_inputs(arguments, outputs[i]))
+            return false;
         for (size_t j = 0; path && j < i; j++)
             if (arguments->values[outputs[j]] && strcmp(arguments->values[outputs[j]], path) == 0)
                 return usage_error(arguments, "--%s and --%s: both go to %s",
                                    option_specs[outputs[j]].name, option_specs[outputs[i]].name,
                                    path);
-        const char *slash = path ? strrchr(path, '/') : NULL;
         char folder[4096];
-        if (!slash || slash == path || (size_t)(slash - path) >= sizeof folder)
-            continue;
-        memcpy(folder, path, (size_t)(slash - path));
-        folder[slash - path] = '\0';
-        if (access(folder, W_OK | X_OK) != 0)
+        if (path && folder_of(path, folder, sizeof folder) && access(folder, W_OK | X_OK) != 0)
             return usage_error(arguments, "--%s %s: the folder cannot be written",
                                option_specs[outputs[i]].name, path);
     }

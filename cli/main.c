@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 
 #include "command.h"
@@ -71,7 +72,15 @@ static int run_command(const struct command *command, int argc, char **argv) {
     return code;
 }
 
-int main(int argc, char **argv) {
+/* What was printed may wait in a buffer until the end; a reader who has gone is no error. */
+static int finish_printing(int code) {
+    if (fflush(stdout) == 0 || errno == EPIPE)
+        return code;
+    fprintf(stderr, "cognate: standard output: cannot write: %s\n", strerror(errno));
+    return EXIT_RESOURCES;
+}
+
+static int run_program(int argc, char **argv) {
     if (argc < 2) {
         print_overview(stderr);
         return EXIT_USAGE;
@@ -89,4 +98,8 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     return run_command(command, argc, argv);
+}
+
+int main(int argc, char **argv) {
+    return finish_printing(run_program(argc, argv));
 }

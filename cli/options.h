@@ -24,7 +24,8 @@
     X(AGAINST, "against", 0, "IN", NULL,                                                           \
       "compare with this second collection; inputs that follow belong to it")                      \
     X(MEASURE, "measure", 0, "NAME", "cosine|jaccard", "what similarity is")                       \
-    X(THRESHOLD, "threshold", 't', "S", NULL, "least similarity of a match (0.8)")                 \
+    X(THRESHOLD, "threshold", 't', "S", NULL,                                                      \
+      "least similarity of a match (0.8; link 0.35, related 0.7)")                                 \
     X(RADIUS, "radius", 0, "BITS", NULL, "signatures: greatest distance of a match")               \
     X(NEIGHBOURS, "neighbours", 'k', "N", NULL, "how many neighbours of each query (10)")          \
     X(METHOD, "method", 0, "NAME", "auto|exact|flat|lsh|window",                                   \

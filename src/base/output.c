@@ -54,12 +54,21 @@ static cog_status open_descriptor(struct output *output, cog_error *error) {
     return COG_OK;
 }
 
+/* A link stays, and the file behind it is replaced. */
+static char *target_of(const char *path) {
+    struct stat info;
+    char *target = NULL;
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        target = realpath(path, NULL);
+    return target ? target : strdup(path);
+}
+
 cog_status output_open(const char *path, struct output **result, cog_error *error) {
     struct output *output = calloc(1, sizeof *output);
     if (!output)
         return error_memory(error, sizeof *output, "an output file");
     output->descriptor = -1;
-    output->path = strdup(path);
+    output->path = target_of(path);
     cog_status status =
         output->path ? open_descriptor(output, error) : error_memory(error, strlen(path), "a path");
     if (status != COG_OK) {

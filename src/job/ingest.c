@@ -43,7 +43,7 @@ struct ingest {
     struct worker *workers;
     unsigned worker_count;
     size_t next_item;
-    uint64_t bad_records;
+    uint64_t records, bad_records;
     struct progress progress;
     cog_report *report;
 };
@@ -190,6 +190,7 @@ static cog_status consume(void *context, void *batch, cog_error *error) {
     struct ingest *ingest = context;
     struct slot *slot = batch;
     const struct ingest_plan *plan = ingest->plan;
+    ingest->records += slot->item_count;
     for (size_t i = 0; i < slot->skipped_count; i++) {
         const struct skipped *skipped = &slot->skipped[i];
         cog_status status = ingest_note_bad(ingest->documents, ingest->report,
@@ -297,6 +298,11 @@ cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,
         status = pipeline_run(&pipeline, ingest.worker_count, error);
     if (status == COG_OK)
         status = progress_finish(&ingest.progress, error);
+    if (status == COG_OK && ingest.bad_records && ingest.bad_records == ingest.records)
+        status = error_set(error, COG_ERR_INPUT,
+                           "no good record among %llu: is it the right format, are the fields "
+                           "named as they are?",
+                           (unsigned long long)ingest.records);
     if (status == COG_OK) {
         report_number(report, "bad_records", (double)ingest.bad_records);
         report_skipped_files(documents, ingest.report);

@@ -95,18 +95,20 @@ cog_status cog_evaluate_hits(const cog_hits *found, const cog_hits *truth, size_
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* A line of a result: the query's id in the map, and its hit. */
+/* A line of a result: the ids of query and row in the map, and the hit. */
 struct listed_hit {
-    struct bytes_view query;
+    struct bytes_view query, id;
     uint64_t line;
     struct match hit;
 };
 
 struct listed_hits {
+    const char *path;
     struct mapping mapping;
     struct listed_hit *items;
     size_t count, capacity;
     bool has_distances;
+    bool estimates; /* as the header says */
 };
 
 static void listed_hits_free(struct listed_hits *list) {
@@ -137,7 +139,7 @@ static bool parse_line(struct bytes_view line, struct listed_hits *list,
     double rank, similarity, distance = 0;
     listed->query = next_field(&line);
     struct bytes_view rank_field = next_field(&line);
-    next_field(&line); /* the id: places count, not names */
+    listed->id = next_field(&line);
     struct bytes_view similarity_field = next_field(&line), distance_field = next_field(&line);
     bool no_distance = distance_field.size == 1 && distance_field.data[0] == '-';
     if (!parse_number(rank_field, &rank) || !parse_number(similarity_field, &similarity) ||
@@ -155,14 +157,23 @@ static int by_query(const void *a, const void *b) {
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-static cog_status read_lines(const char *path, struct listed_hits *list, cog_error *error) {
+static void read_header(struct bytes_view line, struct listed_hits *list) {
+    for (int column = 0; column < 3; column++)
+        next_field(&line);
+    struct bytes_view measure = next_field(&line);
+    list->estimates = measure.size == 8 && memcmp(measure.data, "estimate", 8) == 0;
+}
+
+static cog_status read_lines(struct listed_hits *list, cog_error *error) {
     const char *at = (const char *)list->mapping.data, *end = at + list->mapping.size;
     for (uint64_t number = 1; at < end; number++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         struct bytes_view line = view_of(at, (size_t)((stop ? stop : end) - at));
         at = stop ? stop + 1 : end;
-        if (number == 1 && line.size > 6 && memcmp(line.data, "query\t", 6) == 0)
+        if (number == 1 && line.size > 6 && memcmp(line.data, "query\t", 6) == 0) {
+            read_header(line, list);
             continue;
+        }
         if (!memory_grow((void **)&list->items, &list->capacity, list->count + 1,
                          sizeof *list->items))
             return error_memory(error, list->count * sizeof *list->items, "hits");
@@ -172,16 +183,17 @@ static cog_status read_lines(const char *path, struct listed_hits *list, cog_err
             return error_set_at(error, COG_ERR_INPUT, number,
                                 "%s:%llu: not a line of search results (query, rank, id, "
                                 "similarity, distance)",
-                                path, (unsigned long long)number);
+                                list->path, (unsigned long long)number);
     }
     return COG_OK;
 }
 
 static cog_status listed_hits_read(const char *path, struct listed_hits *list, cog_error *error) {
+    list->path = path;
     list->has_distances = true;
     cog_status status = mapping_open(path, &list->mapping, error);
     if (status == COG_OK && list->mapping.size)
-        status = read_lines(path, list, error);
+        status = read_lines(list, error);
     if (status == COG_OK && list->count)
         qsort(list->items, list->count, sizeof *list->items, by_query);
     return status;
@@ -198,6 +210,40 @@ static struct answer take_answer(const struct listed_hits *list, size_t *at, str
     return answer;
 }
 
+/* A found row is worth what the truth says of it. One that the truth does not list can tie with its
+ * last at best; where its own value is of another kind, it is a miss. */
+static cog_status judge_hits(const struct evaluation *evaluation, const struct listed_hits *found,
+                             size_t found_first, const struct listed_hits *truth,
+                             size_t truth_first, size_t truth_end, struct answer ours,
+                             struct match *items, cog_error *error) {
+    static const float rounding = 1.5e-6f; /* of six decimals */
+    const struct match *last = &truth->items[truth_end - 1].hit;
+    for (size_t i = 0; i < ours.count; i++) {
+        const struct listed_hit *listed = &found->items[found_first + i];
+        size_t t = truth_first;
+        while (t < truth_end && index_compare_ids(&truth->items[t].id, &listed->id) != 0)
+            t++;
+        if (t < truth_end) {
+            items[i] = truth->items[t].hit;
+            continue;
+        }
+        if (found->estimates != truth->estimates) {
+            items[i] = (struct match){.distance = evaluation->missing_distance, .similarity = -2};
+            continue;
+        }
+        bool is_nearer = evaluation->has_distances
+                             ? items[i].distance < last->distance
+                             : items[i].similarity > last->similarity + rounding;
+        if (is_nearer)
+            return error_set_at(error, COG_ERR_INPUT, listed->line,
+                                "%s:%llu: '%.*s' is nearer than the last that %s lists for this "
+                                "query, and not in it: these are not answers to one question",
+                                found->path, (unsigned long long)listed->line, (int)listed->id.size,
+                                listed->id.data, truth->path);
+    }
+    return COG_OK;
+}
+
 /* Walks both lists in the order of the queries. */
 static cog_status evaluate_lists(struct evaluation *evaluation, const struct listed_hits *found,
                                  const struct listed_hits *truth, cog_error *error) {
@@ -205,17 +251,23 @@ static cog_status evaluate_lists(struct evaluation *evaluation, const struct lis
     struct match *items = memory_array(2 * k + 1, sizeof *items);
     if (!items)
         return error_memory(error, 2 * k * sizeof *items, "neighbours");
-    for (size_t i = 0; i < truth->count;) {
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < truth->count && status == COG_OK;) {
         struct bytes_view query = truth->items[i].query;
+        size_t truth_first = i;
         struct answer right = take_answer(truth, &i, items, k), ours = {items + k, 0};
         while (at < found->count && index_compare_ids(&found->items[at].query, &query) < 0)
             at++;
+        size_t found_first = at;
         if (at < found->count && index_compare_ids(&found->items[at].query, &query) == 0)
             ours = take_answer(found, &at, items + k, k);
-        evaluate_query(evaluation, right, ours);
+        status = judge_hits(evaluation, found, found_first, truth, truth_first, i, ours, items + k,
+                            error);
+        if (status == COG_OK)
+            evaluate_query(evaluation, right, ours);
     }
     free(items);
-    return COG_OK;
+    return status;
 }
 
 cog_status cog_evaluate_neighbour_files(const char *found_path, const char *truth_path, size_t k,
@@ -226,6 +278,8 @@ cog_status cog_evaluate_neighbour_files(const char *found_path, const char *trut
     cog_status status = listed_hits_read(found_path, &found, error);
     if (status == COG_OK)
         status = listed_hits_read(truth_path, &truth, error);
+    if (status == COG_OK && truth.count == 0)
+        status = error_set(error, COG_ERR_INPUT, "%s: no results to measure against", truth_path);
     evaluation.has_distances = found.has_distances && truth.has_distances;
     if (status == COG_OK)
         status = evaluation_start(&evaluation, k, error);

@@ -1,18 +1,50 @@
 #include "text/language_detect.h"
 
-#include <cstdio>
+#include <string>
 
 #include <cld2/public/compact_lang_det.h>
+#include <unicode/bytestream.h>
+#include <unicode/normalizer2.h>
 
 #include "text/code_point.h"
+
+/* Decomposed letters take up to three times the bytes of composed ones. */
+enum { DECOMPOSED_BYTES = 3 * DETECT_BYTES };
+
+static size_t cut_at_character(const char *text, size_t size, size_t most) {
+    size_t end = size < most ? size : most;
+    while (end < size && end > 0 && !utf8_is_start(text[end]))
+        end--;
+    return end;
+}
+
+/* The beginning of a text as composed characters (NFC), so that the way it is encoded does not
+ * decide its language. Empty where the text is composed already. */
+static std::string composed_beginning(const char *text, size_t size) {
+    UErrorCode status = U_ZERO_ERROR;
+    const icu::Normalizer2 *composer = icu::Normalizer2::getNFCInstance(status);
+    std::string composed;
+    icu::StringPiece sample(text, static_cast<int32_t>(cut_at_character(text, size, DETECT_BYTES)));
+    if (U_FAILURE(status) || composer->isNormalizedUTF8(sample, status) || U_FAILURE(status))
+        return composed;
+    icu::StringByteSink<std::string> sink(&composed);
+    sample.set(text, static_cast<int32_t>(cut_at_character(text, size, DECOMPOSED_BYTES)));
+    composer->normalizeUTF8(0, sample, sink, nullptr, status);
+    if (U_FAILURE(status))
+        composed.clear();
+    return composed;
+}
 
 const char *language_detect(const char *text, size_t size) {
     if (size == 0)
         return "";
-    size_t end = size < DETECT_BYTES ? size : size_t{DETECT_BYTES};
-    while (end < size && end > 0 && !utf8_is_start(text[end]))
-        end--;
+    std::string composed = composed_beginning(text, size);
+    if (!composed.empty()) {
+        text = composed.data();
+        size = composed.size();
+    }
+    int length = static_cast<int>(cut_at_character(text, size, DETECT_BYTES));
     bool reliable = false;
-    CLD2::Language language = CLD2::DetectLanguage(text, static_cast<int>(end), true, &reliable);
+    CLD2::Language language = CLD2::DetectLanguage(text, length, true, &reliable);
     return reliable && language != CLD2::UNKNOWN_LANGUAGE ? CLD2::LanguageCode(language) : "";
 }

@@ -25,3 +25,41 @@ head -c 300 packed.npy.gz >cut.npy.gz
 echo "exit $?"
 printf '{"id": "a\\u001b[31mred", "text": "one"}\n{"id": "a\\u001b[31mred", "text": "two"}\n' >escape.jsonl
 "$COGNATE" pairs escape.jsonl 2>&1 | cat -v
+# Nothing that is read is overwritten; records that are all bad are an error, not an empty result.
+for options in 'pairs d.jsonl -o d.jsonl' 'dedup d.jsonl -o k.jsonl --clusters ./d.jsonl' 'pairs s.npy -o s.npy' \
+    'pairs d.jsonl --text-field body' 'pairs d.jsonl --stats -'; do
+    "$COGNATE" $options 2>&1 | grep -v skipped
+    echo "exit ${PIPESTATUS[0]}"
+done
+"$COGNATE" index build I d.jsonl --quiet
+"$COGNATE" search I d.jsonl -o I/manifest 2>&1
+echo "exit $?"
+"$COGNATE" help >/dev/full
+echo "full: exit $?"
+echo old >target
+ln -s target link
+"$COGNATE" pairs d.jsonl -o link --quiet
+[ -L link ] && head -n 1 target
+# A file of results is judged by its ids.
+"$COGNATE" search d.jsonl d.jsonl -k 5 --quiet >truth.tsv
+sed '2,$s/\tf[0-9]*m/\tg0m/' truth.tsv >fake.tsv
+"$COGNATE" eval neighbours fake.tsv truth.tsv -k 5 2>&1 | sed 's/[^ ]*: .*/refused/'
+"$COGNATE" search d.jsonl d.jsonl -k 5 --method flat --no-verify --quiet >estimates.tsv
+"$COGNATE" eval neighbours estimates.tsv truth.tsv -k 5 >measured
+python3 - <<'P'
+def lists(path):
+    found = {}
+    for line in list(open(path))[1:]:
+        query, _, row, *_ = line.split("\t")
+        found.setdefault(query, set()).add(row)
+    return found
+truth, found = lists("truth.tsv"), lists("estimates.tsv")
+share = sum(len(truth[q] & found[q]) for q in truth) / sum(map(len, truth.values()))
+measured = float(open("measured").read().split("recall@5\t")[1].split()[0])
+print("as counted by ids" if abs(share - measured) < 1e-4 else (share, measured))
+P
+head -n 1 truth.tsv >empty.tsv
+"$COGNATE" eval neighbours truth.tsv empty.tsv 2>&1
+echo "exit $?"
+"$COGNATE" eval signatures d.jsonl --signature simhash --sample 150 --quiet |
+    awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "ratio") column = i } NR > 1 { print ($column > 0.9 && $column < 1.1) }'

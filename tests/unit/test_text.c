@@ -147,6 +147,20 @@ TEST(text_chars_are_windows_over_folded_text) {
     CHECK_TERMS(terms_of(&options, mixed, strlen(mixed), ""), "ä 中| 中é|中é |é f| fi");
 }
 
+TEST(text_detected_language_does_not_depend_on_composition) {
+    const char *composed = "Die Häuser schön größer über Mädchen hören möglich Bücher für Schüler";
+    const char *decomposed = "Die Ha\u0308user scho\u0308n gro\u0308ßer u\u0308ber Ma\u0308dchen "
+                             "ho\u0308ren mo\u0308glich "
+                             "Bu\u0308cher fu\u0308r Schu\u0308ler";
+    struct term_options options;
+    term_options_init(&options);
+    options.stem = options.drop_stop_words = true;
+    char first[256];
+    snprintf(first, sizeof first, "%s", terms_of(&options, composed, strlen(composed), ""));
+    CHECK(strstr(first, "haus"));
+    CHECK_TERMS(terms_of(&options, decomposed, strlen(decomposed), ""), first);
+}
+
 TEST(text_stop_words_and_stems) {
     CHECK_TERMS(stems("The cats don't like running in the houses", "en"), "cat|like|run|hous");
     CHECK_TERMS(stems("The cats don\u2019t like running", "en-GB"), "cat|like|run");
