@@ -1,24 +1,45 @@
-/* Slice lists against the exhaustive scan, in one run on one core.
+/* Slice lists and columns of bits against the exhaustive scan, in one run on one core.
  *
- * usage: bench_slices table [FOLDER]          the paper's Table 1 (expansion i, admission j,
- *                                             milliseconds a query, CDR@10, at k = 30), narrower
- *                                             slices, weights, certain answers, building, file size
- *        bench_slices growth [MILLIONS]       time and size from 1M rows on, doubling
- *        bench_slices curve FOLDER            time and recall@10 of many settings, for
- * compare_neighbours.py bench_slices write FOLDER [ROWS]     generated signatures as files
+ * usage: bench_slices table [FOLDER]       the paper's Table 1 (expansion i, admission j,
+ *                                          milliseconds a query, CDR@10, at k = 30), other widths,
+ *                                          columns, weights, certain answers, building, file size
+ *        bench_slices growth [MILLIONS]    time and size from 1M rows on, doubling
+ *        bench_slices curve FOLDER         time and recall@10 of many settings, for
+ *                                          compare_neighbours.py
+ *        bench_slices write FOLDER [ROWS]  generated signatures as files
  *
  * FOLDER has numpy files as bench/passages.py makes them; without one, signatures are generated
- * (slices_world.h describes how). */
+ * (slices_world.h describes how). A table takes about two minutes. */
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "evaluate/neighbour_measures.h"
+#include "index/columns_search.h"
 #include "index/segment.h"
 #include "slices_world.h"
 
-enum { DEPTH = 10, TABLE_QUERIES = 200, CURVE_QUERIES = 400, GROWTH_QUERIES = 100, ROWS = 1000000 };
+enum {
+    DEPTH = 10, /* of CDR and recall */
+    TABLE_QUERIES = 200,
+    CURVE_QUERIES = 400,
+    GROWTH_QUERIES = 100,
+    ROWS = 1000000,
+};
 
 /* ---- One setting ----------------------------------------------------------------------------- */
+
+/* What answers: lists or columns, one of them. */
+struct engine {
+    struct slices_searcher *lists;
+    struct columns_searcher *columns;
+};
+
+/* How it is asked. Lists are read by weight where the request has probes. */
+struct tuning {
+    struct slices_request lists;
+    struct columns_request columns;
+    bool weighted;
+};
 
 struct result {
     double median_ms, mean_ms, cdr, recall, exact;
@@ -26,40 +47,56 @@ struct result {
     double queries;
 };
 
-/* Queries begin to end - 1; weights are used where the request has probes. */
-static struct result measure(struct slices_searcher *searcher, const struct queries *queries,
-                             size_t begin, size_t end, struct slices_request request) {
-    double times[WORLD_MAX_QUERIES];
-    struct result result = {.queries = (double)(end - begin)};
+static void answer_query(const struct engine *engine, const struct queries *queries, size_t query,
+                         struct tuning setting, struct slices_answer *found) {
+    const uint8_t *signature = signature_row(&queries->signatures, query);
+    const float *weights = queries->weights + query * WORLD_BITS;
     cog_error error = {0};
-    request.k = request.k ? request.k : WORLD_K;
+    setting.lists.weights = setting.lists.probes ? weights : NULL;
+    setting.columns.weights = setting.weighted ? weights : NULL;
+    setting.columns.k = setting.lists.k;
+    world_require(engine->lists
+                      ? slices_search(engine->lists, signature, &setting.lists, found, &error)
+                      : columns_search(engine->columns, signature, &setting.columns, found, &error),
+                  &error);
+}
+
+/* Queries begin to end - 1. */
+static struct result measure(const struct engine *engine, const struct queries *queries,
+                             size_t begin, size_t end, struct tuning setting) {
+    double times[WORLD_MAX_QUERIES], n = (double)(end - begin);
+    struct result result = {.queries = n};
+    setting.lists.k = setting.lists.k ? setting.lists.k : WORLD_K;
     for (size_t query = begin; query < end; query++) {
-        const uint8_t *signature = signature_row(&queries->signatures, query);
         const struct neighbour *truth = queries->truth + query * WORLD_K;
-        struct slices_answer answer;
-        request.weights = request.probes ? queries->weights + query * WORLD_BITS : NULL;
+        struct slices_answer found;
         uint64_t start = bench_cpu_ns();
-        world_require(slices_search(searcher, signature, &request, &answer, &error), &error);
-        times[query - begin] = bench_cpu_seconds_since(start) * 1e3;
-        result.mean_ms += times[query - begin] / result.queries;
-        result.cdr += cumulative_distance_ratio(truth, WORLD_K, answer.hits, answer.count, DEPTH,
-                                                WORLD_BITS) /
-                      result.queries;
-        result.recall +=
-            neighbour_recall(truth, WORLD_K, answer.hits, answer.count, DEPTH) / result.queries;
-        result.exact += answer.exact / result.queries;
-        result.sum.lists += answer.lists;
-        result.sum.postings += answer.postings;
-        result.sum.candidates += answer.candidates;
-        result.sum.verified += answer.verified;
+        answer_query(engine, queries, query, setting, &found);
+        double ms = bench_cpu_seconds_since(start) * 1e3;
+        times[query - begin] = ms;
+        result.mean_ms += ms / n;
+        result.cdr +=
+            cumulative_distance_ratio(truth, WORLD_K, found.hits, found.count, DEPTH, WORLD_BITS) /
+            n;
+        result.recall += neighbour_recall(truth, WORLD_K, found.hits, found.count, DEPTH) / n;
+        result.exact += found.exact / n;
+        result.sum.lists += found.lists;
+        result.sum.postings += found.postings;
+        result.sum.candidates += found.candidates;
+        result.sum.verified += found.verified;
     }
     result.median_ms = bench_median(times, (int)(end - begin));
     return result;
 }
 
-static struct result measure_line(struct slices_searcher *searcher, const struct queries *queries,
-                                  const char *name, struct slices_request request) {
-    struct result result = measure(searcher, queries, 0, queries->signatures.rows, request);
+static void print_head(void) {
+    printf("%-26s %7s %7s  %6s  %5s %6s %8s %9s %8s %8s\n", "", "ms", "faster", "CDR@10", "R@10",
+           "exact", "lists", "postings", "cands", "verified");
+}
+
+static struct result measure_line(const struct engine *engine, const struct queries *queries,
+                                  const char *name, struct tuning setting) {
+    struct result result = measure(engine, queries, 0, queries->signatures.rows, setting);
     double n = result.queries;
     printf("%-26s %7.3f %6.1fx  %.4f  %.3f %6.2f %8.0f %9.0f %8.0f %8.0f\n", name, result.median_ms,
            queries->scan_ms / result.median_ms, result.cdr, result.recall, result.exact,
@@ -69,9 +106,16 @@ static struct result measure_line(struct slices_searcher *searcher, const struct
     return result;
 }
 
-static void print_head(void) {
-    printf("%-26s %7s %7s  %6s  %5s %6s %8s %9s %8s %8s\n", "", "ms", "faster", "CDR@10", "R@10",
-           "exact", "lists", "postings", "cands", "verified");
+/* The number at the end is that of true distances. */
+static void name_setting(const struct engine *engine, const struct tuning *setting, char name[64]) {
+    if (engine->columns)
+        snprintf(name, 64, "%u columns%s, %zu", setting->columns.columns,
+                 setting->weighted ? " by weight" : "", setting->columns.verify);
+    else if (setting->lists.probes)
+        snprintf(name, 64, "%zu lists by weight, %zu", setting->lists.probes,
+                 setting->lists.verify);
+    else
+        snprintf(name, 64, "i = j = %u, %zu", setting->lists.expand, setting->lists.verify);
 }
 
 static void print_goal(const char *what, double wanted, double reached) {
@@ -79,29 +123,54 @@ static void print_goal(const char *what, double wanted, double reached) {
            reached);
 }
 
-static void build_lists(const struct world *world, unsigned width, struct slice_lists *lists,
-                        struct slices_searcher **searcher) {
+/* ---- Building -------------------------------------------------------------------------------- */
+
+/* Processor seconds. */
+static double build_lists(const struct world *world, unsigned width, struct slice_lists *lists,
+                          struct engine *engine) {
     cog_error error = {0};
-    uint64_t start = clock_ns();
+    *engine = (struct engine){0};
+    double start = bench_process_seconds();
     world_require(slice_lists_build(lists, &world->rows, width, 0, &error), &error);
-    double seconds = clock_seconds_since(start);
-    printf("\n%u-bit slices (%u): built in %.2f s on %u threads, %.2f M rows a second\n",
-           slice_width(&lists->view.layout, 0), lists->view.layout.count, seconds,
-           threads_resolve(0), (double)world->rows.rows * 1e-6 / seconds);
-    world_require(slices_searcher_create(&lists->view, &world->rows, searcher, &error), &error);
+    double seconds = bench_process_seconds() - start;
+    world_require(slices_searcher_create(&lists->view, &world->rows, &engine->lists, &error),
+                  &error);
+    return seconds;
+}
+
+static double build_columns(const struct world *world, struct bit_columns *columns,
+                            struct engine *engine) {
+    cog_error error = {0};
+    *engine = (struct engine){0};
+    double start = bench_process_seconds();
+    world_require(bit_columns_build(columns, &world->rows, 0, &error), &error);
+    double seconds = bench_process_seconds() - start;
+    world_require(columns_searcher_create(&columns->view, &world->rows, &engine->columns, &error),
+                  &error);
+    return seconds;
+}
+
+static void print_building(const struct world *world, const char *what, double seconds) {
+    printf("\n%s: built in %.2f processor seconds, %.2f M rows a second on two cores\n", what,
+           seconds, (double)world->rows.rows * 2e-6 / seconds);
+}
+
+static double lists_bytes_a_row(const struct slices_view *view) {
+    return 4 * (double)view->layout.count +
+           4 * (double)slice_layout_offsets(&view->layout) / (double)view->rows;
 }
 
 /* ---- Table ----------------------------------------------------------------------------------- */
 
-static void measure_paper(struct slices_searcher *searcher, const struct queries *queries) {
+static void measure_paper(const struct engine *engine, const struct queries *queries) {
     char name[64];
     double cdr_32 = 0, cdr_44 = 0;
     print_head();
     for (unsigned i = 0; i <= 4; i++)
         for (unsigned j = 0; j <= i; j++) {
+            struct tuning setting = {.lists = {.expand = i, .admit = j}};
             snprintf(name, sizeof name, "i = %u, j = %u", i, j);
-            struct result result = measure_line(searcher, queries, name,
-                                                (struct slices_request){.expand = i, .admit = j});
+            struct result result = measure_line(engine, queries, name, setting);
             if (i == 3 && j == 2)
                 cdr_32 = result.cdr;
             if (i == 4 && j == 4)
@@ -117,15 +186,11 @@ struct fastest {
     char name[64];
 };
 
-static void try_setting(struct slices_searcher *searcher, const struct queries *queries,
-                        struct slices_request request, struct fastest *fastest) {
+static void try_setting(const struct engine *engine, const struct queries *queries,
+                        struct tuning setting, struct fastest *fastest) {
     char name[64];
-    int size = request.probes
-                   ? snprintf(name, sizeof name, "weights, %zu lists", request.probes)
-                   : snprintf(name, sizeof name, "i = %u, j = %u", request.expand, request.admit);
-    if (request.verify)
-        snprintf(name + size, sizeof name - (size_t)size, ", verify %zu", request.verify);
-    struct result result = measure_line(searcher, queries, name, request);
+    name_setting(engine, &setting, name);
+    struct result result = measure_line(engine, queries, name, setting);
     double factor = queries->scan_ms / result.median_ms;
     if (result.cdr >= 0.985 && factor > fastest->factor) {
         fastest->factor = factor;
@@ -133,25 +198,54 @@ static void try_setting(struct slices_searcher *searcher, const struct queries *
     }
 }
 
-static void measure_fast(const struct world *world, const struct queries *queries) {
-    static const unsigned widths[] = {12, 14, 16};
-    static const size_t probes[] = {100, 200, 400, 800, 1500, 3000};
-    struct fastest plain = {0}, weighted = {0};
-    for (size_t w = 0; w < 3; w++) {
+static void measure_widths(const struct world *world, const struct queries *queries,
+                           struct fastest *plain, struct fastest *weighted) {
+    static const size_t probes[] = {200, 400, 800, 1500, 3000};
+    for (unsigned width = 12; width <= 16; width += 2) {
         struct slice_lists lists;
-        struct slices_searcher *searcher = NULL;
-        build_lists(world, widths[w], &lists, &searcher);
+        struct engine engine;
+        char name[32];
+        snprintf(name, sizeof name, "%u-bit slices", width);
+        print_building(world, name, build_lists(world, width, &lists, &engine));
         print_head();
         for (unsigned i = 0; i <= 2; i++)
-            for (size_t verify = 0; verify <= 4000; verify += 2000)
-                try_setting(searcher, queries,
-                            (struct slices_request){.expand = i, .admit = i, .verify = verify},
-                            &plain);
-        for (size_t p = 0; p < 6; p++)
-            try_setting(searcher, queries, (struct slices_request){.probes = probes[p]}, &weighted);
-        slices_searcher_free(searcher);
+            for (size_t verify = 1000; verify <= 4000; verify *= 2) {
+                struct tuning setting = {.lists = {.expand = i, .admit = i, .verify = verify}};
+                try_setting(&engine, queries, setting, plain);
+            }
+        for (size_t p = 0; p < 5; p++) {
+            struct tuning setting = {.lists = {.probes = probes[p], .verify = 1000}};
+            try_setting(&engine, queries, setting, weighted);
+        }
+        slices_searcher_free(engine.lists);
         slice_lists_free(&lists);
     }
+}
+
+static void measure_columns(const struct world *world, const struct queries *queries,
+                            struct fastest *plain, struct fastest *weighted) {
+    static const unsigned columns[] = {15, 30, 45, 60, 90, 120, 180, 240};
+    struct bit_columns bit_columns;
+    struct engine engine;
+    print_building(world, "columns of bits", build_columns(world, &bit_columns, &engine));
+    print_head();
+    for (size_t c = 0; c < 8; c++)
+        for (size_t verify = 500; verify <= 8000; verify *= 4) {
+            struct tuning setting = {.columns = {.columns = columns[c], .verify = verify}};
+            if (columns[c] >= 90)
+                try_setting(&engine, queries, setting, plain);
+            setting.weighted = true;
+            if (columns[c] <= 120)
+                try_setting(&engine, queries, setting, weighted);
+        }
+    columns_searcher_free(engine.columns);
+    bit_columns_free(&bit_columns);
+}
+
+static void measure_fast(const struct world *world, const struct queries *queries) {
+    struct fastest plain = {0}, weighted = {0};
+    measure_widths(world, queries, &plain, &weighted);
+    measure_columns(world, queries, &plain, &weighted);
     print_goal("times faster than the scan at CDR@10 of 0.985", 15, plain.factor);
     print_goal("times faster with known weights", 30, weighted.factor);
     printf("by: %s; %s\n", plain.name, weighted.name);
@@ -177,47 +271,57 @@ static void measure_file(const struct world *world, const struct queries *querie
                                   .signatures = world->rows,
                                   .slices = slices};
     struct segment segment;
-    struct slices_searcher *searcher = NULL;
+    struct engine engine = {0};
     cog_error error = {0};
     world_require(segment_write(path, &parts, &error), &error);
     world_require(segment_open(path, &segment, &error), &error);
-    world_require(slices_searcher_create(&segment.slices, &segment.signatures, &searcher, &error),
-                  &error);
+    world_require(
+        slices_searcher_create(&segment.slices, &segment.signatures, &engine.lists, &error),
+        &error);
     size_t sum = rows * (WORLD_BITS / 8) + slices->layout.count * rows * 4 +
                  slice_layout_offsets(&slices->layout) * 4 + (rows + 1) * 8 + ids.size;
-    printf("segment file: %.1f MB, %.4f of its parts (goal: 1.02 at most); searched in the map:\n",
-           (double)segment.container.size_bytes * 1e-6,
-           (double)segment.container.size_bytes / (double)sum);
-    print_head();
+    double share = (double)segment.container.size_bytes / (double)sum;
+    printf("segment file: %.1f MB\ngoal: at most 1.02 of its parts: %s (%.4f)\nin the map:\n",
+           (double)segment.container.size_bytes * 1e-6, share <= 1.02 ? "met" : "missed", share);
     for (unsigned i = 1; i <= 2; i++)
-        measure_line(searcher, queries, i == 1 ? "map, i = j = 1" : "map, i = j = 2",
-                     (struct slices_request){.expand = i, .admit = i});
-    slices_searcher_free(searcher);
+        measure_line(&engine, queries, i == 1 ? "map, i = j = 1" : "map, i = j = 2",
+                     (struct tuning){.lists = {.expand = i, .admit = i}});
+    slices_searcher_free(engine.lists);
     segment_close(&segment);
     unlink(path);
     free(offsets);
     buffer_free(&ids);
 }
 
-static void measure_queries(struct world *world, struct queries *queries, const char *what) {
-    struct slice_lists lists;
-    struct slices_searcher *searcher = NULL;
-    world_find_truth(world, queries);
+static void print_queries(const struct world *world, const struct queries *queries,
+                          const char *what) {
+    static const size_t ranks[] = {1, 10, 30};
+    size_t count = queries->signatures.rows;
     printf("\n== %s, %zu rows of %d bits, %zu %s, k = %d ==\n", world->name, world->rows.rows,
-           WORLD_BITS, queries->signatures.rows, what, WORLD_K);
+           WORLD_BITS, count, what, WORLD_K);
     printf("exhaustive (%s): %.3f ms for one query, %.3f ms a query in tiles of all\n",
            cpu_level_name(hamming_kernels()->level), queries->scan_ms, queries->tile_ms);
-    double distances[3] = {0};
-    for (size_t query = 0; query < queries->signatures.rows; query++)
-        for (int i = 0; i < 3; i++)
-            distances[i] += queries->truth[query * WORLD_K + (size_t[]){0, 9, 29}[i]].distance /
-                            (double)queries->signatures.rows;
-    printf("mean distance of the 1st, 10th, 30th neighbour: %.0f, %.0f, %.0f bits\n", distances[0],
-           distances[1], distances[2]);
-    build_lists(world, 16, &lists, &searcher);
-    measure_paper(searcher, queries);
-    measure_line(searcher, queries, "certain", (struct slices_request){.certain = true});
-    slices_searcher_free(searcher);
+    for (int i = 0; i < 3; i++) {
+        double sum = 0;
+        for (size_t query = 0; query < count; query++)
+            sum += queries->truth[query * WORLD_K + ranks[i] - 1].distance;
+        printf("mean distance at rank %zu: %.0f bits\n", ranks[i], sum / (double)count);
+    }
+}
+
+static void measure_queries(const struct world *world, struct queries *queries, const char *what) {
+    struct slice_lists lists;
+    struct engine engine;
+    world_find_truth(world, queries);
+    print_queries(world, queries, what);
+    uint64_t start = clock_ns();
+    double seconds = build_lists(world, 16, &lists, &engine);
+    double rate = (double)world->rows.rows * 1e-6 / clock_seconds_since(start);
+    print_building(world, "16-bit slices", seconds);
+    print_goal("million rows a second, by the clock", 1, rate);
+    measure_paper(&engine, queries);
+    measure_line(&engine, queries, "certain", (struct tuning){.lists = {.certain = true}});
+    slices_searcher_free(engine.lists);
     if (queries == &world->stored)
         measure_file(world, queries, &lists.view);
     slice_lists_free(&lists);
@@ -238,52 +342,69 @@ static int table(const char *folder) {
 
 /* ---- Curve ----------------------------------------------------------------------------------- */
 
-static void print_point(struct slices_searcher *searcher, const struct queries *queries,
-                        struct slices_request request) {
+/* False when more would only take longer than twice the scan. */
+static bool print_point(const struct engine *engine, const struct queries *queries,
+                        struct tuning setting) {
+    char name[64];
     size_t half = queries->signatures.rows / 2;
-    request.k = DEPTH;
-    struct result first = measure(searcher, queries, 0, half, request);
-    struct result second = measure(searcher, queries, half, 2 * half, request);
-    if (request.probes)
-        printf("%zu lists", request.probes);
-    else
-        printf("i = j = %u", request.expand);
-    printf(", verify %zu\t%.4f\t%.4f\t%.4f\t%.4f\n", request.verify, first.mean_ms, first.recall,
-           second.mean_ms, second.recall);
+    setting.lists.k = DEPTH;
+    name_setting(engine, &setting, name);
+    struct result first = measure(engine, queries, 0, half, setting);
+    struct result second = measure(engine, queries, half, 2 * half, setting);
+    printf("%s\t%.4f\t%.4f\t%.4f\t%.4f\n", name, first.mean_ms, first.recall, second.mean_ms,
+           second.recall);
     fflush(stdout);
+    return second.mean_ms < 2 * queries->scan_ms;
 }
 
-static void print_index(const struct world *world, const struct slices_view *view, const char *name,
-                        double build_seconds) {
-    double postings = (double)view->layout.count * (double)view->rows;
-    double bytes = (postings + (double)slice_layout_offsets(&view->layout)) * 4;
-    printf("index\t%s, %u bits\t%.2f\t%.1f\n", name, slice_width(&view->layout, 0), build_seconds,
-           WORLD_BITS / 8 + bytes / (double)world->rows.rows);
+static void print_index(const char *name, double seconds, double bytes_a_row) {
+    printf("index\t%s\t%.2f\t%.1f\n", name, seconds, WORLD_BITS / 8 + bytes_a_row);
 }
 
 /* Lists without and with weights of one width. */
 static void print_width(const struct world *world, unsigned width) {
-    static const size_t verify[] = {250, 1000, 4000, 16000};
-    static const size_t probes[] = {200, 400, 800, 1600, 3200, 6400, 12800, 25600, 51200};
+    static const size_t verify[] = {500, 4000, 16000}, probes[] = {400, 1600, 6400, 25600};
     struct slice_lists lists;
-    struct slices_searcher *searcher = NULL;
-    cog_error error = {0};
-    double start = bench_process_seconds();
-    world_require(slice_lists_build(&lists, &world->rows, width, 0, &error), &error);
-    double seconds = bench_process_seconds() - start;
-    world_require(slices_searcher_create(&lists.view, &world->rows, &searcher, &error), &error);
-    print_index(world, &lists.view, "slices", seconds);
-    for (unsigned i = 0; i <= 4; i++)
-        for (size_t v = 0; v < 4; v++)
-            print_point(searcher, &world->held_out,
-                        (struct slices_request){.expand = i, .admit = i, .verify = verify[v]});
-    print_index(world, &lists.view, "slices and weights", seconds);
-    for (size_t p = 0; p < 9; p++)
-        for (size_t v = 0; v < 4; v++)
-            print_point(searcher, &world->held_out,
-                        (struct slices_request){.probes = probes[p], .verify = verify[v]});
-    slices_searcher_free(searcher);
+    struct engine engine;
+    char name[64];
+    bool goes_on = true;
+    double seconds = build_lists(world, width, &lists, &engine);
+    snprintf(name, sizeof name, "slices, %u bits", width);
+    print_index(name, seconds, lists_bytes_a_row(&lists.view));
+    for (unsigned i = 0; i <= 4 && goes_on; i++)
+        for (size_t v = 0; v < 3; v++) {
+            struct tuning setting = {.lists = {.expand = i, .admit = i, .verify = verify[v]}};
+            goes_on = print_point(&engine, &world->held_out, setting) && goes_on;
+        }
+    snprintf(name, sizeof name, "weights: slices, %u bits", width);
+    print_index(name, seconds, lists_bytes_a_row(&lists.view));
+    goes_on = true;
+    for (size_t p = 0; p < 4 && goes_on; p++)
+        for (size_t v = 0; v < 3; v++) {
+            struct tuning setting = {.lists = {.probes = probes[p], .verify = verify[v]}};
+            goes_on = print_point(&engine, &world->held_out, setting) && goes_on;
+        }
+    slices_searcher_free(engine.lists);
     slice_lists_free(&lists);
+}
+
+static void print_columns(const struct world *world) {
+    static const unsigned columns[] = {15, 30, 60, 90, 120, 180, 240, 390, 510, 645};
+    struct bit_columns bit_columns;
+    struct engine engine;
+    double seconds = build_columns(world, &bit_columns, &engine);
+    double bytes = (double)columns_size_bytes(&bit_columns.view) / (double)world->rows.rows;
+    for (int weighted = 0; weighted < 2; weighted++) {
+        print_index(weighted ? "weights: columns" : "columns", seconds, bytes);
+        for (size_t c = 0; c < 10; c++)
+            for (size_t verify = 500; verify <= 32000; verify *= 4) {
+                struct tuning setting = {.columns = {.columns = columns[c], .verify = verify},
+                                         .weighted = weighted};
+                print_point(&engine, &world->held_out, setting);
+            }
+    }
+    columns_searcher_free(engine.columns);
+    bit_columns_free(&bit_columns);
 }
 
 static int curve(const char *folder) {
@@ -291,6 +412,7 @@ static int curve(const char *folder) {
     world_load(&world, folder, CURVE_QUERIES);
     world_find_truth(&world, &world.held_out);
     printf("exhaustive\t%.3f\t%.3f\n", world.held_out.scan_ms, world.held_out.tile_ms);
+    print_columns(&world);
     for (unsigned width = 12; width <= 16; width += 2)
         print_width(&world, width);
     world_free(&world);
@@ -299,41 +421,36 @@ static int curve(const char *folder) {
 
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
-/* One size: the width follows from it. The least time of three rounds counts. */
+/* One size, whose width follows from it. The least median of three rounds counts. */
 static double measure_size(const struct world *whole, size_t rows) {
     struct world world = *whole;
     struct slice_lists lists;
-    struct slices_searcher *searcher = NULL;
+    struct engine engine;
     struct result result = {0};
-    cog_error error = {0};
     world.rows.rows = rows;
-    world.stored.truth = NULL;
+    world.stored = (struct queries){0};
     make_queries(&world, &world.stored, GROWTH_QUERIES, true);
     world_find_truth(&world, &world.stored);
     uint64_t start = clock_ns();
-    world_require(slice_lists_build(&lists, &world.rows, 0, 0, &error), &error);
+    build_lists(&world, 0, &lists, &engine);
     double seconds = clock_seconds_since(start);
-    world_require(slices_searcher_create(&lists.view, &world.rows, &searcher, &error), &error);
-    const struct slice_layout *layout = &lists.view.layout;
-    double bytes = WORLD_BITS / 8 + 4.0 * layout->count +
-                   4.0 * (double)slice_layout_offsets(layout) / (double)rows;
     for (int repeat = 0; repeat < 3; repeat++) {
-        struct result again = measure(searcher, &world.stored, 0, GROWTH_QUERIES,
-                                      (struct slices_request){.expand = 1, .admit = 1});
+        struct result again = measure(&engine, &world.stored, 0, GROWTH_QUERIES,
+                                      (struct tuning){.lists = {.expand = 1, .admit = 1}});
         if (repeat == 0 || again.median_ms < result.median_ms)
             result = again;
     }
-    printf("%9zu %5u %8.2f %9.3f %8.1fx %8.4f %6.3f %8.2f %8.1f\n", rows, slice_width(layout, 0),
-           world.stored.scan_ms, result.median_ms, world.stored.scan_ms / result.median_ms,
-           result.cdr, result.recall, seconds, bytes);
+    printf("%9zu %5u %8.2f %9.3f %8.1fx %8.4f %6.3f %8.2f %8.1f\n", rows,
+           slice_width(&lists.view.layout, 0), world.stored.scan_ms, result.median_ms,
+           world.stored.scan_ms / result.median_ms, result.cdr, result.recall, seconds,
+           WORLD_BITS / 8 + lists_bytes_a_row(&lists.view));
     fflush(stdout);
-    slices_searcher_free(searcher);
+    slices_searcher_free(engine.lists);
     slice_lists_free(&lists);
     queries_free(&world.stored);
     return result.median_ms;
 }
 
-/* The largest number of rows in millions. */
 static int growth(size_t millions) {
     struct world world = {0};
     double first_ms = 0, last_ms = 0;

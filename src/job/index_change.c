@@ -41,6 +41,36 @@ static cog_status add_draft(cog_index *index, struct segment_draft *draft, cog_e
     return status == COG_OK ? index_reload(index, error) : status;
 }
 
+static cog_status replace_in_folder(cog_index *index, const struct segment_draft *draft,
+                                    cog_error *error) {
+    struct segment_parts parts = index_parts_of(&draft->segment);
+    struct manifest manifest = {.next_number = index->parts.manifest.next_number};
+    cog_status status = manifest_add_segment(index->folder, &manifest, &parts, error);
+    if (status == COG_OK)
+        status = commit_change(index, &manifest, error);
+    manifest_free(&manifest);
+    return status == COG_OK ? index_reload(index, error) : status;
+}
+
+static cog_status replace_in_memory(cog_index *index, struct segment_draft *draft,
+                                    cog_error *error) {
+    struct manifest *manifest = &index->parts.manifest;
+    for (size_t i = 0; i < manifest->count; i++) {
+        segment_close(&index->parts.segments[i]);
+        segment_memory_free(&index->memory[i]);
+        free(manifest->entries[i].removed);
+    }
+    manifest->count = 0;
+    index->parts.rows = 0;
+    return index_take_draft(index, draft, error);
+}
+
+/* The draft takes the place of all segments. */
+static cog_status replace_draft(cog_index *index, struct segment_draft *draft, cog_error *error) {
+    return index->folder ? replace_in_folder(index, draft, error)
+                         : replace_in_memory(index, draft, error);
+}
+
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
 /* An id of the corpus with its row. The view comes first: it is what index_compare_ids sees. */
@@ -113,12 +143,15 @@ static cog_status add_documents(cog_index *index, cog_documents *documents, stru
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
     cog_status status = drop_known_ids(index, documents, corpus, report, error);
+    bool first = index_awaits_statistics(index);
+    if (status == COG_OK && first && corpus->rows)
+        status = index_take_statistics(index, corpus, threads, error);
     if (status == COG_OK)
         status = index_drop_empty_rows(index, corpus, report, error);
     if (status == COG_OK && corpus->rows) {
         status = segment_draft_documents(index, corpus, threads, &draft, error);
         if (status == COG_OK)
-            status = add_draft(index, &draft, error);
+            status = first ? replace_draft(index, &draft, error) : add_draft(index, &draft, error);
     }
     if (status == COG_OK)
         report_addition(index, corpus->rows, start, report);
@@ -255,30 +288,6 @@ cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t cou
 
 /* ---- Compacting ------------------------------------------------------------------------------ */
 
-static cog_status replace_in_folder(cog_index *index, const struct segment_draft *draft,
-                                    cog_error *error) {
-    struct segment_parts parts = index_parts_of(&draft->segment);
-    struct manifest manifest = {.next_number = index->parts.manifest.next_number};
-    cog_status status = manifest_add_segment(index->folder, &manifest, &parts, error);
-    if (status == COG_OK)
-        status = commit_change(index, &manifest, error);
-    manifest_free(&manifest);
-    return status == COG_OK ? index_reload(index, error) : status;
-}
-
-static cog_status replace_in_memory(cog_index *index, struct segment_draft *draft,
-                                    cog_error *error) {
-    struct manifest *manifest = &index->parts.manifest;
-    for (size_t i = 0; i < manifest->count; i++) {
-        segment_close(&index->parts.segments[i]);
-        segment_memory_free(&index->memory[i]);
-        free(manifest->entries[i].removed);
-    }
-    manifest->count = 0;
-    index->parts.rows = 0;
-    return index_take_draft(index, draft, error);
-}
-
 cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_report *report,
                              cog_error *error) {
     struct segment_draft draft = {0};
@@ -289,8 +298,7 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
         status =
             segment_draft_merged(index, threads_resolve(run ? run->threads : 0), &draft, error);
     if (status == COG_OK)
-        status = index->folder ? replace_in_folder(index, &draft, error)
-                               : replace_in_memory(index, &draft, error);
+        status = replace_draft(index, &draft, error);
     if (status == COG_OK)
         report_addition(index, 0, start, report);
     index_unlock(lock);

@@ -1,6 +1,7 @@
 /* An index as a job builds it, a folder keeps it, and a handle opens it. */
 #include "job/index_job.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/memory_budget.h"
@@ -95,23 +97,39 @@ static double signatures_memory(const struct signatures_view *rows,
     return bytes + slices * ((double)rows->rows + (double)((uint64_t)1 << width)) * 4;
 }
 
+static cog_status add_to_fingerprint(void *context, uint64_t hash, struct term_counts counts,
+                                     cog_error *error) {
+    (void)error;
+    *(uint64_t *)context +=
+        hash_pair(hash_pair(hash, counts.document_frequency), counts.collection_frequency);
+    return COG_OK;
+}
+
+/* The same for the same documents and terms with the same counts, in whatever order. */
+static uint64_t statistics_fingerprint(const struct statistics *counts) {
+    uint64_t sum = 0;
+    statistics_visit(counts, add_to_fingerprint, &sum, NULL);
+    sum = hash_pair(sum, statistics_document_count(counts));
+    return hash_pair(sum, statistics_total_length(counts));
+}
+
+static cog_status record_statistics(const cog_index *index, struct settings *settings,
+                                    cog_error *error) {
+    const struct statistics *counts = index->statistics->counts;
+    cog_status status = settings_set_u64(settings, "statistics: documents",
+                                         statistics_document_count(counts), error);
+    return status == COG_OK ? settings_set_u64(settings, "statistics: fingerprint",
+                                               statistics_fingerprint(counts), error)
+                            : status;
+}
+
 /* What must fit when the parts of an index come together again. */
 static cog_status record_documents(const cog_index *index, const cog_index_options *options,
                                    struct settings *settings, cog_error *error) {
-    const struct statistics *counts = index->statistics->counts;
     cog_status status = options_record_signing(&options->sign, settings, error);
     if (status == COG_OK)
         status = settings_set_u64(settings, "vectors", options->vectors, error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "statistics: documents",
-                                  statistics_document_count(counts), error);
-    if (status == COG_OK)
-        status =
-            settings_set_u64(settings, "statistics: terms", statistics_term_count(counts), error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "statistics: length", statistics_total_length(counts),
-                                  error);
-    return status;
+    return status == COG_OK ? record_statistics(index, settings, error) : status;
 }
 
 /* After the settings and the statistics are known: everything that follows from them. */
@@ -236,15 +254,46 @@ cog_status index_drop_empty_rows(const cog_index *index, struct corpus *corpus, 
 }
 
 static cog_status collect_statistics(cog_index *index, const struct corpus *corpus,
-                                     const cog_index_options *options, unsigned threads,
+                                     const cog_term_options *terms, unsigned threads,
                                      cog_error *error) {
     index->statistics = calloc(1, sizeof *index->statistics);
     if (!index->statistics)
         return error_memory(error, sizeof *index->statistics, "statistics");
     cog_status status = corpus_statistics(&corpus, 1, threads, &index->statistics->counts, error);
     if (status == COG_OK)
-        status = options_record_terms(&options->sign.terms, &index->statistics->terms, error);
+        status = options_record_terms(terms, &index->statistics->terms, error);
     return status;
+}
+
+static cog_status statistics_path(const char *folder, char **path, cog_error *error) {
+    if (asprintf(path, "%s/statistics", folder) >= 0)
+        return COG_OK;
+    *path = NULL;
+    return error_memory(error, strlen(folder), "a path");
+}
+
+static cog_status save_statistics(const cog_index *index, const char *folder, cog_error *error) {
+    char *path = NULL;
+    cog_status status = statistics_path(folder, &path, error);
+    if (status == COG_OK)
+        status = cog_statistics_save(index->statistics, path, error);
+    free(path);
+    return status;
+}
+
+cog_status index_take_statistics(cog_index *index, const struct corpus *corpus, unsigned threads,
+                                 cog_error *error) {
+    cog_statistics_free(index->statistics);
+    columns_free(index->columns);
+    index->statistics = NULL;
+    index->columns = NULL;
+    cog_status status = collect_statistics(index, corpus, &index->sign.terms, threads, error);
+    if (status == COG_OK)
+        status = record_statistics(index, &index->parts.manifest.settings, error);
+    if (status == COG_OK)
+        status = make_columns(index, error);
+    return status == COG_OK && index->folder ? save_statistics(index, index->folder, error)
+                                             : status;
 }
 
 static cog_status index_corpus(cog_index *index, struct corpus *corpus,
@@ -256,7 +305,7 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus,
     progress_start(&progress, run, "indexing", corpus->rows);
     cog_status status = progress_report(&progress, 0, error);
     if (status == COG_OK)
-        status = collect_statistics(index, corpus, options, threads, error);
+        status = collect_statistics(index, corpus, &options->sign.terms, threads, error);
     if (status == COG_OK)
         status = record_method(options, settings, error);
     if (status == COG_OK)
@@ -330,13 +379,6 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
 
 /* ---- Folders --------------------------------------------------------------------------------- */
 
-static cog_status statistics_path(const char *folder, char **path, cog_error *error) {
-    if (asprintf(path, "%s/statistics", folder) >= 0)
-        return COG_OK;
-    *path = NULL;
-    return error_memory(error, strlen(folder), "a path");
-}
-
 cog_status index_lock(const char *folder, int *lock, cog_error *error) {
     *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*lock < 0)
@@ -396,15 +438,6 @@ static cog_status save_segment(const cog_index *index, size_t part, uint64_t fir
     return COG_OK;
 }
 
-static cog_status save_statistics(const cog_index *index, const char *folder, cog_error *error) {
-    char *path = NULL;
-    cog_status status = statistics_path(folder, &path, error);
-    if (status == COG_OK)
-        status = cog_statistics_save(index->statistics, path, error);
-    free(path);
-    return status;
-}
-
 static cog_status save_parts(const cog_index *index, const char *folder, cog_error *error) {
     struct manifest manifest = {0};
     uint64_t first_row = 0;
@@ -421,11 +454,28 @@ static cog_status save_parts(const cog_index *index, const char *folder, cog_err
     return status;
 }
 
+/* Files of a build that did not come to its end may be there; others are somebody's. */
+static cog_status check_folder(const char *folder, cog_error *error) {
+    DIR *files = opendir(folder);
+    if (!files)
+        return error_system(error, "read the folder", folder);
+    cog_status status = COG_OK;
+    for (const struct dirent *file; status == COG_OK && (file = readdir(files));) {
+        const char *name = file->d_name;
+        bool own = name[0] == '.' || strncmp(name, "segment-", 8) == 0 ||
+                   strncmp(name, "statistics", 10) == 0 || strncmp(name, "manifest", 8) == 0;
+        if (!own)
+            status = error_set(error, COG_ERR_USAGE,
+                               "%s: holds other files, such as '%.100s'; name a new folder for the "
+                               "index, or an empty one",
+                               folder, name);
+    }
+    closedir(files);
+    return status;
+}
+
 cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
     int lock = -1;
-    if (index->has_documents && statistics_document_count(index->statistics->counts) == 0)
-        return error_set(error, COG_ERR_INPUT,
-                         "no documents: an index takes its term statistics from the first ones");
     bool made = mkdir(folder, 0777) == 0;
     if (!made && errno != EEXIST)
         return error_system(error, "create the folder", folder);
@@ -434,7 +484,9 @@ cog_status cog_index_save(const cog_index *index, const char *folder, cog_error 
         status = error_set(
             error, COG_ERR_USAGE,
             "%s: holds an index already; name a new folder, or use cognate index add", folder);
-    else if (status == COG_OK)
+    if (status == COG_OK)
+        status = check_folder(folder, error);
+    if (status == COG_OK)
         status = save_parts(index, folder, error);
     index_unlock(lock);
     if (status != COG_OK && made)
@@ -446,25 +498,36 @@ cog_status cog_index_save(const cog_index *index, const char *folder, cog_error 
 static bool statistics_fit(const cog_index *index) {
     const struct settings *settings = &index->parts.manifest.settings;
     const struct statistics *counts = index->statistics->counts;
-    uint64_t documents = 0, terms = 0, length = 0;
-    settings_get_u64(settings, "statistics: documents", &documents);
-    settings_get_u64(settings, "statistics: terms", &terms);
-    settings_get_u64(settings, "statistics: length", &length);
-    return statistics_document_count(counts) == documents &&
-           statistics_term_count(counts) == terms && statistics_total_length(counts) == length;
+    uint64_t fingerprint = 0;
+    return settings_get_u64(settings, "statistics: fingerprint", &fingerprint) &&
+           fingerprint == statistics_fingerprint(counts);
+}
+
+bool index_awaits_statistics(const cog_index *index) {
+    uint64_t documents = 0;
+    settings_get_u64(&index->parts.manifest.settings, "statistics: documents", &documents);
+    return index->has_documents && documents == 0;
+}
+
+/* Those of an empty index are empty, whatever the file has: filling one writes it before the
+ * manifest. */
+static cog_status read_statistics(cog_index *index, const char *path, cog_error *error) {
+    cog_statistics *statistics = NULL;
+    const struct corpus empty = {0};
+    cog_status status = index_awaits_statistics(index)
+                            ? collect_statistics(index, &empty, &index->sign.terms, 1, error)
+                            : cog_statistics_open(path, &index->sign.terms, &statistics, error);
+    if (statistics)
+        index->statistics = statistics;
+    return status == COG_OK ? make_columns(index, error) : status;
 }
 
 /* They never change, so a handle reads them once. */
 static cog_status load_statistics(cog_index *index, cog_error *error) {
     char *path = NULL;
     cog_status status = statistics_path(index->folder, &path, error);
-    if (status == COG_OK && !index->statistics) {
-        cog_statistics *statistics = NULL;
-        status = cog_statistics_open(path, &index->sign.terms, &statistics, error);
-        index->statistics = statistics;
-        if (statistics)
-            status = make_columns(index, error);
-    }
+    if (status == COG_OK && !index->statistics)
+        status = read_statistics(index, path, error);
     if (status == COG_OK && index->statistics && !statistics_fit(index))
         status = error_set(error, COG_ERR_FORMAT,
                            "%s: not the statistics that the index was made with; restore the "
@@ -550,6 +613,29 @@ bool cog_index_sign_options(const cog_index *index, cog_sign_options *options) {
     return index->has_documents;
 }
 
+/* The option that a difference between settings is about. */
+static const char *option_of(const char *difference) {
+    static const char *const names[][2] = {{"tokens", "--tokens"},
+                                           {"ngram", "--ngram"},
+                                           {"stem", "--stem"},
+                                           {"drop stop words", "--stop-words"},
+                                           {"language", "--lang"},
+                                           {"weighting", "--weighting"},
+                                           {"k1", "--k1"},
+                                           {"b ", "--b"},
+                                           {"minimum collection frequency", "--min-frequency"},
+                                           {"signature", "--signature"},
+                                           {"bits", "--bits"},
+                                           {"seed", "--seed"},
+                                           {"gaussian", "--gaussian"},
+                                           {"density", "--density"},
+                                           {"value bits", "--value-bits"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(difference, names[i][0], strlen(names[i][0])) == 0)
+            return names[i][1];
+    return "the option";
+}
+
 cog_status cog_index_expect(const cog_index *index, const cog_sign_options *options,
                             cog_error *error) {
     if (!index->has_documents)
@@ -564,9 +650,9 @@ cog_status cog_index_expect(const cog_index *index, const cog_sign_options *opti
         status = options_record_signing(options, &other, error);
     if (status == COG_OK && !settings_equal(&own, &other, difference))
         status = error_set(error, COG_ERR_USAGE,
-                           "the index was made otherwise than the options say: %s; leave the "
-                           "option out, or build another index",
-                           difference);
+                           "the index (here) was made otherwise than the options (there) say: %s; "
+                           "leave %s out, or build another index",
+                           difference, option_of(difference));
     settings_free(&own);
     settings_free(&other);
     return status;

@@ -22,4 +22,11 @@ void index_unlock(int lock);
 /* Opens the folder's present state in place of the one that the handle has. */
 cog_status index_reload(cog_index *index, cog_error *error);
 
+/* Whether the index was made of no documents: the first that are added bring its statistics. */
+bool index_awaits_statistics(const cog_index *index);
+/* Takes statistics and columns from the corpus, notes them in the settings, and writes them to the
+ * folder if there is one. */
+cog_status index_take_statistics(cog_index *index, const struct corpus *corpus, unsigned threads,
+                                 cog_error *error);
+
 #endif

@@ -47,8 +47,19 @@ echo "exit $?"
 "$COGNATE" index add S a.jsonl 2>&1
 "$COGNATE" index add I a.npy 2>&1
 : >none.jsonl
-"$COGNATE" index build E none.jsonl 2>&1 | grep -v 'needs about'
-ls E 2>&1 | grep -c manifest
+"$COGNATE" index build E none.jsonl --quiet
+"$COGNATE" search E a.jsonl --quiet
+echo "searching an empty index: exit $?"
+"$COGNATE" index build F a.jsonl --quiet
+"$COGNATE" index add E a.jsonl --quiet && "$COGNATE" index check E
+"$COGNATE" search E a.jsonl --quiet >filled; "$COGNATE" search F a.jsonl --quiet | cmp - filled && echo "filled: the same as built, $(wc -l <filled) lines"
+"$COGNATE" index build G a.jsonl --quiet --k1 1.5 && cp G/statistics F/statistics
+"$COGNATE" index info F 2>&1 | head -n 1
+head -n 30 a.jsonl >fewer.jsonl && "$COGNATE" index build H fewer.jsonl --quiet && cp H/statistics F/statistics
+"$COGNATE" index info F 2>&1
+mkdir other && touch other/notes.txt
+"$COGNATE" index build other a.jsonl --quiet 2>&1
+echo "a folder with other files: exit $?, $(ls other)"
 "$COGNATE" index 2>&1
 "$COGNATE" index add I 2>&1
 "$COGNATE" index check nowhere 2>&1
