@@ -101,7 +101,9 @@ static bool take_lsh_options(const struct arguments *arguments, cog_lsh_options 
         return false;
     *options = (cog_lsh_options){
         (unsigned)key_bits, (unsigned)tables, (unsigned)flips,
-        (cog_flip_mode)choice_option(arguments, OPTION_FLIP_MODE, COG_FLIP_DISTANCE),
+        has_option(arguments, OPTION_FLIPS) && flips == 0
+            ? COG_FLIP_NONE
+            : (cog_flip_mode)choice_option(arguments, OPTION_FLIP_MODE, COG_FLIP_DISTANCE),
         choice_option(arguments, OPTION_FLIP_SIDE, 0) == 1};
     return true;
 }

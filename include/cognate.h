@@ -240,8 +240,8 @@ typedef enum cog_flip_mode {
     COG_FLIP_NONE,
 } cog_flip_mode;
 
-/* Hash tables. All as initialised, the size of the collection and the wanted recall choose; where
- * one is given, K is 16 and L is 10 unless given too. */
+/* Hash tables. What is 0 is chosen by the size of the collection and the wanted recall, with what
+ * is given. */
 typedef struct cog_lsh_options {
     unsigned key_bits; /* K; even */
     unsigned tables;   /* L; for minhash values of more than one bit, the number of bands */

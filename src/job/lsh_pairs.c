@@ -72,12 +72,6 @@ static cog_status check_signature(const struct pair_task *task, cog_error *error
                            "--signature minhash");
 }
 
-static enum lsh_flip_mode flip_mode(const cog_lsh_options *given) {
-    static const enum lsh_flip_mode modes[] = {LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM, LSH_FLIP_ACROSS,
-                                               LSH_FLIP_NONE};
-    return given->flips ? modes[given->flip_mode] : LSH_FLIP_NONE;
-}
-
 static cog_status plan_bands(struct lsh_pairs *pairs, double *expected) {
     const cog_pairs_options *options = &pairs->task->options;
     const cog_signature_options *signature = &options->sign.signature;
@@ -106,15 +100,31 @@ static double threshold_cosine(const struct pair_task *task) {
     return equivalent_cosine(task, task->options.threshold);
 }
 
-/* Whoever turns one knob gets the paper's values of the others, not a plan that overrules it. */
-static bool is_given(const cog_lsh_options *given) {
-    return given->tables || given->key_bits || given->flips || given->flip_both ||
-           given->flip_mode != COG_FLIP_DISTANCE;
+static struct lsh_options given_options(const struct pair_task *task) {
+    static const enum lsh_flip_mode modes[] = {LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM, LSH_FLIP_ACROSS,
+                                               LSH_FLIP_NONE};
+    const cog_lsh_options *given = &task->options.lsh;
+    return (struct lsh_options){.key_bits = given->key_bits,
+                                .tables = given->tables,
+                                .flips = given->flip_mode == COG_FLIP_NONE ? 0 : given->flips,
+                                .flip_mode = modes[given->flip_mode],
+                                .flip_both = given->flip_both,
+                                .seed = task->options.sign.signature.seed};
+}
+
+/* What was given must be possible whatever is chosen for the rest. */
+static cog_status check_given(const struct lsh_demand *demand, cog_error *error) {
+    struct lsh_options least = demand->given;
+    least.key_bits = least.key_bits ? least.key_bits : 2;
+    least.tables = least.tables ? least.tables : 1;
+    if (least.flips == 0)
+        least.flip_mode = LSH_FLIP_NONE;
+    return lsh_options_check(&least, demand->bits, demand->have_sums, error);
 }
 
 /* Most true pairs are nearer than the threshold: the recall is stated for those that a sample has,
  * or, where it has few, for pairs at the threshold. */
-static cog_status plan_by_sample(struct lsh_pairs *pairs, double *expected, cog_error *error) {
+static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
     enum { PAIRS_MIN = 50, PAIRS_MAX = 1000 };
     const struct pair_task *task = pairs->task;
     double cosines[PAIRS_MAX + 1], recall = task->options.recall;
@@ -122,7 +132,8 @@ static cog_status plan_by_sample(struct lsh_pairs *pairs, double *expected, cog_
                                 .rows = pairs->sides[task->sides - 1].count,
                                 .bits = task->options.sign.signature.bits,
                                 .have_sums = has_sums(task),
-                                .cosines = cosines};
+                                .cosines = cosines,
+                                .given = given_options(task)};
     cog_status status =
         pair_recall_similarities(task, cosines, PAIRS_MAX, &demand.cosine_count, error);
     if (status != COG_OK)
@@ -137,32 +148,8 @@ static cog_status plan_by_sample(struct lsh_pairs *pairs, double *expected, cog_
     recall += 0.01 + sqrt(recall * (1 - recall) / (double)(demand.cosine_count + PAIRS_MIN));
     demand.recall = recall < 0.995 ? recall : 0.995;
     report_number(task->report, "planned_by_pairs", (double)demand.cosine_count);
-    return lsh_plan(&demand, &pairs->options, expected, error);
-}
-
-static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
-    const struct pair_task *task = pairs->task;
-    const cog_lsh_options *given = &task->options.lsh;
-    double cosine = threshold_cosine(task);
-    if (is_given(given)) {
-        enum { SAMPLES = 1000, DEFAULT_KEY_BITS = 16, DEFAULT_TABLES = 10 };
-        pairs->options = (struct lsh_options){
-            .key_bits = given->key_bits ? given->key_bits : DEFAULT_KEY_BITS,
-            .tables = given->tables ? given->tables : DEFAULT_TABLES,
-            .flips = given->flip_mode == COG_FLIP_NONE ? 0 : given->flips,
-            .flip_mode = flip_mode(given),
-            .flip_both = given->flip_both,
-            .seed = task->options.sign.signature.seed,
-        };
-        cog_status status = lsh_options_check(&pairs->options, task->options.sign.signature.bits,
-                                              has_sums(task), error);
-        return status == COG_OK
-                   ? lsh_recall_simulated(&pairs->options,
-                                          task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
-                                          &cosine, 1, SAMPLES, expected, error)
-                   : status;
-    }
-    return plan_by_sample(pairs, expected, error);
+    status = check_given(&demand, error);
+    return status == COG_OK ? lsh_plan(&demand, &pairs->options, expected, error) : status;
 }
 
 static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {

@@ -143,32 +143,16 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
-/* The fewest half-keys (all pairs of them are tables) that reach the recall with the given flips;
- * 0 where none do. */
-static cog_status fewest_halves(const struct lsh_demand *demand, struct lsh_options *options,
-                                unsigned halves_max, unsigned *halves, double *recall,
-                                cog_error *error) {
-    unsigned low = 2, high = halves_max + 1;
-    double best = 0;
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        double reached;
-        options->tables = middle * (middle - 1) / 2;
-        cog_status status =
-            lsh_recall_simulated(options, demand->kind, demand->cosines, demand->cosine_count,
-                                 PLAN_SAMPLES, &reached, error);
-        if (status != COG_OK)
-            return status;
-        if (reached >= demand->recall) {
-            high = middle;
-            best = reached;
-        } else {
-            low = middle + 1;
-        }
-    }
-    *halves = low > halves_max ? 0 : low;
-    *recall = best;
-    return COG_OK;
+struct plan {
+    struct lsh_options options;
+    double recall, cost;
+    bool reached;
+};
+
+static bool is_better(const struct plan *a, const struct plan *b) {
+    if (a->reached != b->reached)
+        return a->reached;
+    return a->reached ? a->cost < b->cost : a->recall > b->recall;
 }
 
 /* In comparisons: a key and its bucket cost about one, putting a row into a table several. */
@@ -178,54 +162,87 @@ static double plan_cost(const struct lsh_options *options, size_t rows) {
            TABLE_COMPARISONS * (double)options->tables;
 }
 
-static cog_status plan_with_key(const struct lsh_demand *demand, unsigned key_bits,
-                                struct lsh_options *options, double *recall, bool *reached,
-                                cog_error *error) {
-    unsigned halves_max = demand->bits / (key_bits / 2);
-    halves_max = halves_max < PLAN_HALVES_MAX ? halves_max : PLAN_HALVES_MAX;
-    double best_cost = INFINITY;
-    *reached = false;
-    for (unsigned flips = 0; flips <= PLAN_FLIPS_MAX && flips <= key_bits; flips += flips + 1) {
-        struct lsh_options tried = {
-            .key_bits = key_bits,
-            .flips = flips,
-            .flip_mode = flips ? LSH_FLIP_DISTANCE : LSH_FLIP_NONE,
-        };
-        unsigned halves = 0;
-        double expected = 0;
-        if (flips && !demand->have_sums)
-            break;
-        cog_status status = fewest_halves(demand, &tried, halves_max, &halves, &expected, error);
-        if (status != COG_OK)
-            return status;
-        tried.tables = halves * (halves - 1) / 2;
-        if (halves == 0 || plan_cost(&tried, demand->rows) >= best_cost)
-            continue;
-        best_cost = plan_cost(&tried, demand->rows);
-        *options = tried;
-        *recall = expected;
-        *reached = true;
+static cog_status judge(const struct lsh_demand *demand, unsigned tables, struct plan *plan,
+                        cog_error *error) {
+    plan->options.tables = tables;
+    if (lsh_bits_used(&plan->options) > demand->bits) {
+        plan->recall = -1;
+        return COG_OK;
     }
-    return COG_OK;
+    plan->cost = plan_cost(&plan->options, demand->rows);
+    cog_status status =
+        lsh_recall_simulated(&plan->options, demand->kind, demand->cosines, demand->cosine_count,
+                             PLAN_SAMPLES, &plan->recall, error);
+    plan->reached = plan->recall >= demand->recall;
+    return status;
+}
+
+/* The fewest half-keys (all pairs of them are tables) that reach the recall, or all of them. */
+static cog_status plan_tables(const struct lsh_demand *demand, struct plan *plan,
+                              cog_error *error) {
+    unsigned halves_max = demand->bits / (plan->options.key_bits / 2);
+    halves_max = halves_max < PLAN_HALVES_MAX ? halves_max : PLAN_HALVES_MAX;
+    if (demand->given.tables)
+        return judge(demand, demand->given.tables, plan, error);
+    struct plan tried = *plan;
+    cog_status status = judge(demand, halves_max * (halves_max - 1) / 2, plan, error);
+    for (unsigned low = 2, high = halves_max; low < high && status == COG_OK;) {
+        unsigned middle = (low + high) / 2;
+        status = judge(demand, middle * (middle - 1) / 2, &tried, error);
+        if (tried.reached) {
+            high = middle;
+            *plan = tried;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return status;
+}
+
+static cog_status plan_with_key(const struct lsh_demand *demand, unsigned key_bits,
+                                struct plan *best, cog_error *error) {
+    bool may_flip = demand->have_sums || demand->given.flip_mode == LSH_FLIP_RANDOM;
+    unsigned first = demand->given.flips, last = first ? first : PLAN_FLIPS_MAX;
+    if (demand->given.flip_mode == LSH_FLIP_NONE || !may_flip)
+        last = first = 0;
+    cog_status status = COG_OK;
+    for (unsigned flips = first; flips <= last && flips <= key_bits && status == COG_OK;
+         flips += flips + 1) {
+        struct plan tried = {.options = demand->given};
+        tried.options.key_bits = key_bits;
+        tried.options.flips = flips;
+        if (flips == 0)
+            tried.options.flip_mode = LSH_FLIP_NONE;
+        status = plan_tables(demand, &tried, error);
+        if (status == COG_OK && is_better(&tried, best))
+            *best = tried;
+    }
+    return status;
 }
 
 cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,
                     cog_error *error) {
-    unsigned key_bits = 2;
-    while (key_bits + 2 <= LSH_KEY_BITS_MAX && (double)demand->rows > ldexp(1, (int)key_bits + 1))
+    const struct lsh_options *given = &demand->given;
+    struct plan best = {.recall = -1};
+    unsigned key_bits = given->key_bits ? given->key_bits : 2;
+    while (!given->key_bits && key_bits + 2 <= LSH_KEY_BITS_MAX &&
+           (double)demand->rows > ldexp(1, (int)key_bits + 1))
         key_bits += 2;
-    for (; key_bits >= 2; key_bits -= 2) {
-        bool reached = false;
-        if (demand->bits < key_bits)
-            continue;
-        cog_status status = plan_with_key(demand, key_bits, options, recall, &reached, error);
-        if (status != COG_OK || reached)
-            return status;
+    cog_status status = COG_OK;
+    for (; key_bits >= 2 && !best.reached && status == COG_OK; key_bits -= 2) {
+        if (demand->bits >= key_bits)
+            status = plan_with_key(demand, key_bits, &best, error);
+        if (given->key_bits)
+            break;
     }
-    return error_set(error, COG_ERR_USAGE,
-                     "no tables over %u bits reach a recall of %g: use longer signatures, or the "
-                     "exact method",
-                     demand->bits, demand->recall);
+    if (status == COG_OK && !best.reached && !given->key_bits && !given->tables && !given->flips)
+        status = error_set(error, COG_ERR_USAGE,
+                           "no tables over %u bits reach a recall of %g: use longer signatures, or "
+                           "the exact method",
+                           demand->bits, demand->recall);
+    *options = best.options;
+    *recall = best.recall;
+    return status;
 }
 
 /* ---- Bands of values ------------------------------------------------------------------------- */

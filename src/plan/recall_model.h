@@ -64,9 +64,9 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
 double lsh_comparisons(const struct lsh_options *options, size_t rows);
 
 /* Settings for a stated recall of pairs at the given cosines (the threshold alone, where no others
- * are known): K from the number of rows, then L and F with the fewest comparisons, distance flips
- * on the query's side where there are sums. Where `bits` are too few for the recall, keys get
- * shorter; *recall is what is expected. */
+ * are known): K from the number of rows, then L and F with the fewest comparisons; flips need sums.
+ * Where `bits` are too few for the recall, keys get shorter. What is given stays; if the recall is
+ * out of reach because of that, the plan comes as near as it can. *recall is what is expected. */
 struct lsh_demand {
     enum lsh_join_kind kind;
     size_t rows;
@@ -75,6 +75,7 @@ struct lsh_demand {
     double recall;
     const double *cosines;
     size_t cosine_count;
+    struct lsh_options given; /* of key_bits, tables and flips, what is 0 is chosen */
 };
 cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,
                     cog_error *error);

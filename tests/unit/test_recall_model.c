@@ -130,7 +130,8 @@ TEST(recall_plan_reaches_what_it_states) {
                                     .have_sums = sums,
                                     .recall = 0.9,
                                     .cosines = cosines,
-                                    .cosine_count = 1};
+                                    .cosine_count = 1,
+                                    .given = {.flip_mode = LSH_FLIP_DISTANCE}};
         struct lsh_options options;
         double expected, simulated;
         CHECK_OK(lsh_plan(&demand, &options, &expected, error));
@@ -146,6 +147,35 @@ TEST(recall_plan_reaches_what_it_states) {
     double expected;
     cog_error problem;
     CHECK(lsh_plan(&hopeless, &options, &expected, &problem) == COG_ERR_USAGE);
+}
+
+TEST(recall_plan_keeps_what_is_given) {
+    static const struct lsh_options given[] = {
+        {.tables = 6, .flip_mode = LSH_FLIP_DISTANCE},
+        {.key_bits = 8, .flip_mode = LSH_FLIP_DISTANCE},
+        {.flips = 2, .flip_mode = LSH_FLIP_RANDOM},
+        {.tables = 3, .flip_mode = LSH_FLIP_NONE},
+        {.key_bits = 20, .tables = 1, .flips = 1, .flip_mode = LSH_FLIP_DISTANCE},
+    };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        struct lsh_demand demand = {.rows = 5000,
+                                    .bits = 512,
+                                    .have_sums = true,
+                                    .recall = 0.9,
+                                    .cosines = (double[]){0.9},
+                                    .cosine_count = 1,
+                                    .given = given[i]};
+        struct lsh_options options;
+        double expected;
+        CHECK_OK(lsh_plan(&demand, &options, &expected, error));
+        CHECK_OK(lsh_options_check(&options, 512, true, error));
+        CHECK(!given[i].key_bits || options.key_bits == given[i].key_bits);
+        CHECK(!given[i].tables || options.tables == given[i].tables);
+        CHECK(!given[i].flips ||
+              (options.flips == given[i].flips && options.flip_mode == given[i].flip_mode));
+        bool all = given[i].key_bits && given[i].tables;
+        CHECK_MSG(all ? expected < 0.9 : expected >= 0.9, "case %zu: %.3f", i, expected);
+    }
 }
 
 TEST(recall_plan_of_bands_is_the_best_of_all) {
