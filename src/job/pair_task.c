@@ -64,8 +64,11 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
                          "pairs are found by the methods exact, flat, lsh and window");
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= COSINE_PRECISION;
-    if (task->options.method == COG_METHOD_AUTO)
-        task->options.method = COG_METHOD_EXACT;
+    if (options->method == COG_METHOD_EXACT && !options->verify)
+        return error_set(error, COG_ERR_USAGE,
+                         "the method exact computes true similarities: leave --no-verify out");
+    if (options->method == COG_METHOD_AUTO)
+        task->options.method = options->verify ? COG_METHOD_EXACT : COG_METHOD_FLAT;
     cog_status status = options_terms(&options->sign.terms, &task->terms, error);
     return status == COG_OK ? options_weighting(&options->sign.weights, &task->weighting, error)
                             : status;
