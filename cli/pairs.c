@@ -10,11 +10,13 @@ static const option_set sets[] = {
 
 /* What speaks of one kind of input only. */
 static const enum option_id for_signatures[] = {OPTION_RADIUS, OPTION_COUNT};
-static const enum option_id of_documents[] = {OPTION_MEASURE,  OPTION_RECALL,     OPTION_NO_VERIFY,
-                                              OPTION_LINES,    OPTION_TEXT_FIELD, OPTION_LANG_FIELD,
-                                              OPTION_ID_FIELD, OPTION_STRICT,     OPTION_COUNT};
+static const enum option_id of_documents[] = {OPTION_MEASURE,    OPTION_NO_VERIFY,  OPTION_LINES,
+                                              OPTION_TEXT_FIELD, OPTION_LANG_FIELD, OPTION_ID_FIELD,
+                                              OPTION_STRICT,     OPTION_COUNT};
+static const enum option_id of_hashes[] = {OPTION_KEY_BITS, OPTION_FLIPS, OPTION_FLIP_MODE,
+                                           OPTION_FLIP_SIDE, OPTION_COUNT};
 static const option_set for_documents[] = {of_documents, term_options, weight_options,
-                                           signature_options, lsh_options};
+                                           signature_options, of_hashes};
 
 struct pairs_arguments {
     cog_input_options input;
@@ -45,6 +47,11 @@ static bool check_inputs(const struct arguments *arguments, const struct pairs_a
         return usage_error(arguments, "one .npy file a side; join them with numpy.concatenate");
     if (has_option(arguments, OPTION_RADIUS) && has_option(arguments, OPTION_THRESHOLD))
         return usage_error(arguments, "--radius and --threshold: both say how far; give one");
+    static const enum option_id of_windows[] = {OPTION_RECALL, OPTION_COUNT};
+    if (taken->pairs.method != COG_METHOD_WINDOW &&
+        !refuse_options(arguments, of_windows,
+                        "says how to compare documents, and these are signatures"))
+        return false;
     for (size_t i = 0; i < sizeof for_documents / sizeof *for_documents; i++)
         if (!refuse_options(arguments, for_documents[i],
                             "says how to compare documents, and these are signatures"))
@@ -129,9 +136,8 @@ static cog_status find_in_signatures(const struct arguments *arguments,
         uint64_t radius = cog_radius_of_cosine(taken->pairs.threshold, bits);
         status = COG_ERR_USAGE;
         if (number_option(arguments, OPTION_RADIUS, 0, bits, &radius))
-            status =
-                cog_pairs_find_signatures(signatures[0], signatures[1], (uint32_t)radius,
-                                          taken->pairs.method, &taken->run, pairs, report, error);
+            status = cog_pairs_find_signatures(signatures[0], signatures[1], (uint32_t)radius,
+                                               &taken->pairs, &taken->run, pairs, report, error);
     }
     cog_signatures_free(signatures[0]);
     cog_signatures_free(signatures[1]);
@@ -168,7 +174,8 @@ const struct command command_pairs = {
     "--against are projected into the language of those behind it; the threshold is then 0.35.\n"
     "\n"
     "Where the input is a .npy file of signatures, pairs within --radius bits are listed (by\n"
-    "default those whose estimated cosine reaches the threshold), and similarities are estimates.",
+    "default those whose estimated cosine reaches the threshold), and similarities are estimates.\n"
+    "With --method window it may be larger than --memory.",
     sets,
     run,
 };

@@ -335,12 +335,14 @@ COG_API size_t cog_signatures_rows(const cog_signatures *signatures);
 COG_API unsigned cog_signatures_bits(const cog_signatures *signatures);
 
 /* All pairs within radius_bits, exactly: by all comparisons (flat), or (auto) for short signatures
- * and a small radius by blocks that must agree. Similarities are estimates. */
+ * and a small radius by blocks that must agree; or, by sliding windows, the stated recall of those
+ * at the radius, on disk where the rows of a file do not fit the memory budget. Of the options,
+ * the method, its own ones and the recall count. Similarities are estimates. */
 COG_API cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
                                              const cog_signatures *against, uint32_t radius_bits,
-                                             cog_method method, const cog_run_options *run,
-                                             cog_pairs **pairs, cog_report *report,
-                                             cog_error *error);
+                                             const cog_pairs_options *options,
+                                             const cog_run_options *run, cog_pairs **pairs,
+                                             cog_report *report, cog_error *error);
 /* The largest distance at which the estimated cosine is at or above the threshold. */
 COG_API uint32_t cog_radius_of_cosine(double threshold, unsigned bits);
 

@@ -41,3 +41,7 @@ void recall_count_nearest(const struct match *truth, size_t truth_count, const s
     *hits += good;
     *trials += truth_count;
 }
+
+bool recall_sample_holds(const uint32_t *sample, size_t count, uint32_t row) {
+    return bsearch(&row, sample, count, sizeof *sample, by_number) != NULL;
+}

@@ -12,6 +12,9 @@
  * room for `most`. */
 size_t recall_sample_rows(size_t rows, size_t most, uint64_t seed, uint32_t *sample);
 
+/* Whether the rising numbers of a sample have this one: a pair of two sampled rows counts once. */
+bool recall_sample_holds(const uint32_t *sample, size_t count, uint32_t row);
+
 /* Both lists are answers to one query. A found hit counts if it is as good as the last of the
  * truth, by distance or else by similarity, so ties are worth the same whichever is found. */
 enum recall_key { RECALL_BY_DISTANCE, RECALL_BY_SIMILARITY };

@@ -90,7 +90,7 @@ static cog_status join_windows(const struct pair_task *task, const struct signat
                         : cos(M_PI * bit_flip_probability_jaccard(threshold));
     struct window_setting setting = {views[0].bits, given->tables, given->rows, radius};
     double expected =
-        window_plan(&setting, views[0].rows + views[1].rows, cosine, task->options.recall);
+        window_plan(&setting, views[0].rows + views[1].rows, &cosine, task->options.recall);
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,
                                      .chunk_rows = given->chunk,

@@ -9,28 +9,6 @@
 
 enum { SAMPLE_ROWS = 1000, PLAN_ROWS = 500 };
 
-static bool is_listed(const struct match_list *matches, uint32_t a, uint32_t b) {
-    size_t low = 0, high = matches->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct match *match = &matches->items[middle];
-        if (match->a < a || (match->a == a && match->b < b))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < matches->count && matches->items[low].a == a && matches->items[low].b == b;
-}
-
-static int by_number(const void *x, const void *y) {
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
-static bool is_sampled(const uint32_t *sample, size_t rows, uint32_t row) {
-    return bsearch(&row, sample, rows, sizeof *sample, by_number) != NULL;
-}
-
 /* The true matches of the sampled rows with all others, by the exact join. */
 static cog_status find_truth(const struct pair_task *task, const uint32_t *sample, size_t rows,
                              struct match_list *truth, cog_error *error) {
@@ -85,10 +63,10 @@ cog_status pair_recall_measure(const struct pair_task *task, const struct match_
     for (size_t i = 0; i < truth.count; i++) {
         uint32_t a = sample[truth.items[i].a], b = truth.items[i].b;
         bool swap = task->sides == 1 && b < a;
-        if (task->sides == 1 && (a == b || (swap && is_sampled(sample, rows, b))))
+        if (task->sides == 1 && (a == b || (swap && recall_sample_holds(sample, rows, b))))
             continue; /* a pair of two sampled rows counts from its earlier one */
         trials++;
-        hits += is_listed(matches, swap ? b : a, swap ? a : b);
+        hits += match_list_holds(matches, swap ? b : a, swap ? a : b);
     }
     match_list_free(&truth);
     if (status != COG_OK)

@@ -1,19 +1,12 @@
-/* Similar pairs as a job: from documents or signatures to a list with ids. */
-#include <math.h>
+/* Similar pairs as a job: from documents to a list with ids. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "hamming/signatures.h"
 #include "job/pairs_handle.h"
-#include "job/recall_report.h"
 #include "job/report.h"
 #include "job/result_table.h"
-#include "job/signature_handle.h"
-#include "match/flat_join.h"
-#include "match/multisort_join.h"
 
 void cog_pairs_free(cog_pairs *pairs) {
     if (!pairs)
@@ -117,84 +110,4 @@ cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, con
         {"distance", RESULT_DISTANCE}};
     struct result_table table = {columns, 4, pairs->matches.count, fill_pair, pairs};
     return result_table_write(&table, format, path, error);
-}
-
-/* ---- Signatures ------------------------------------------------------------------------------ */
-
-uint32_t cog_radius_of_cosine(double threshold, unsigned bits) {
-    uint32_t radius = 0;
-    while (radius < bits && cos(M_PI * (radius + 1) / bits) >= threshold)
-        radius++;
-    return radius;
-}
-
-/* Blocks that must agree need short signatures, a small radius, and enough rows to pay for sorting.
- */
-enum { BLOCKS_MAX_RADIUS = 8, BLOCKS_MIN_ROWS = 20000 };
-
-static bool blocks_pay(const struct signatures_view *a, const struct signatures_view *b,
-                       uint32_t radius_bits) {
-    size_t rows = a->rows + (b ? b->rows : 0);
-    return (a->bits == 64 || a->bits == 128) && radius_bits <= BLOCKS_MAX_RADIUS &&
-           rows >= BLOCKS_MIN_ROWS;
-}
-
-static cog_status join_signatures(const struct signatures_view *a, const struct signatures_view *b,
-                                  uint32_t radius_bits, cog_method method,
-                                  const cog_run_options *run, struct match_list *matches,
-                                  cog_report *report, cog_error *error) {
-    unsigned threads = run ? run->threads : 0;
-    if (method == COG_METHOD_AUTO && blocks_pay(a, b, radius_bits)) {
-        struct multisort_options options = {.radius_bits = radius_bits,
-                                            .threads = threads,
-                                            .memory_bytes = run ? run->memory_bytes : 0};
-        report_text(report, "method", "blocks");
-        return multisort_join(a, b, &options, matches, error);
-    }
-    uint64_t comparisons = 0;
-    matches->limit = run ? (size_t)(run->memory_bytes / (2 * sizeof(struct match))) : 0;
-    cog_status status =
-        b ? flat_join_between(a, b, radius_bits, threads, matches, &comparisons, error)
-          : flat_join_self(a, radius_bits, threads, matches, &comparisons, error);
-    report_text(report, "method", "flat");
-    report_number(report, "comparisons", (double)comparisons);
-    return status;
-}
-
-cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
-                                     const cog_signatures *against, uint32_t radius_bits,
-                                     cog_method method, const cog_run_options *run,
-                                     cog_pairs **result, cog_report *report, cog_error *error) {
-    const struct signatures_view *a = signatures_view_of(signatures);
-    const struct signatures_view *b = against ? signatures_view_of(against) : NULL;
-    if (b && a->bits != b->bits)
-        return error_set(error, COG_ERR_USAGE, "signatures of %u and of %u bits do not compare",
-                         a->bits, b->bits);
-    if (method != COG_METHOD_AUTO && method != COG_METHOD_FLAT)
-        return error_set(error, COG_ERR_USAGE,
-                         "signatures have no vectors: use --method auto or flat");
-    cog_pairs *pairs = calloc(1, sizeof *pairs);
-    if (!pairs)
-        return error_memory(error, sizeof *pairs, "pairs");
-    uint64_t start = clock_ns();
-    pairs->sides = b ? 2 : 1;
-    pairs->estimates = pairs->has_distances = true;
-    uint32_t radius = radius_bits < a->bits ? radius_bits : a->bits;
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
-    cog_status status = join_signatures(a, b, radius, method, run, &pairs->matches, report, error);
-    job_watch_end(&watch);
-    if (status != COG_OK) {
-        cog_pairs_free(pairs);
-        return status;
-    }
-    report_stage(report, "joining", clock_seconds_since(start));
-    report_number(report, "documents", (double)(a->rows + (b ? b->rows : 0)));
-    report_number(report, "bits", a->bits);
-    report_number(report, "radius_bits", radius);
-    report_number(report, "matches", (double)pairs->matches.count);
-    report_exact(report);
-    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
-    *result = pairs;
-    return COG_OK;
 }

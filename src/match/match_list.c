@@ -64,3 +64,16 @@ void match_list_free(struct match_list *list) {
     free(list->items);
     *list = (struct match_list){0};
 }
+
+bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b) {
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct match *match = &list->items[middle];
+        if (match->a < a || (match->a == a && match->b < b))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->count && list->items[low].a == a && list->items[low].b == b;
+}

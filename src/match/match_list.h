@@ -23,6 +23,8 @@ cog_status match_list_add(struct match_list *list, struct match match, cog_error
 cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error);
 /* By a, then b. */
 void match_list_sort(struct match_list *list);
+/* Whether a sorted list has the pair. */
+bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b);
 void match_list_free(struct match_list *list);
 
 #endif

@@ -111,19 +111,21 @@ double window_recall(const struct window_setting *setting, const double *found, 
 enum {
     PLAN_TABLES_MAX = 4096,
     PLAN_WINDOW_MIN = 32,
-    ORDER_COMPARISONS = 80 /* what ordering a row for a table costs, in comparisons */
+    /* What a row of a table costs before its first comparison: its place in the order, and its
+     * preparation for comparing. */
+    ORDER_COMPARISONS = 200
 };
 
 static double expected_recall(const struct window_setting *setting, const double *crowd,
-                              double cosine) {
+                              const double *cosine) {
     double found[HAMMING_MAX_BITS + 1];
     window_found(setting, crowd, found);
-    return window_recall(setting, found, cosine);
+    return cosine ? window_recall(setting, found, *cosine) : found[setting->radius_bits];
 }
 
 /* The fewest tables that reach the recall with this window, PLAN_TABLES_MAX where none do. */
-static unsigned fewest_tables(struct window_setting setting, const double *crowd, double cosine,
-                              double recall) {
+static unsigned fewest_tables(struct window_setting setting, const double *crowd,
+                              const double *cosine, double recall) {
     unsigned low = 1, high = PLAN_TABLES_MAX;
     while (low < high) {
         setting.tables = (low + high) / 2;
@@ -135,13 +137,16 @@ static unsigned fewest_tables(struct window_setting setting, const double *crowd
     return low;
 }
 
-double window_plan(struct window_setting *setting, size_t rows, double cosine, double recall) {
+double window_plan(struct window_setting *setting, size_t rows, const double *cosine,
+                   double recall) {
     double crowd[WINDOW_PREFIX_MAX + 1], best_cost = INFINITY;
     struct window_setting best = *setting, tried = *setting;
     for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
         crowd[prefix] = ldexp((double)rows, -prefix);
-    double reachable = probability_within(setting->bits, bit_flip_probability_cosine(cosine),
-                                          setting->radius_bits);
+    double reachable = 1;
+    if (cosine)
+        reachable = probability_within(setting->bits, bit_flip_probability_cosine(*cosine),
+                                       setting->radius_bits);
     recall = recall < 0.999 * reachable ? recall : 0.999 * reachable;
     for (size_t window = PLAN_WINDOW_MIN; window / 2 < rows || window == PLAN_WINDOW_MIN;
          window *= 2) {

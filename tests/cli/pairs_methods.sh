@@ -22,3 +22,12 @@ done
 echo "exit $?"
 "$COGNATE" pairs d.jsonl --method lsh --key-bits 15 --tables 3 --quiet 2>&1
 echo "exit $?"
+# Signatures, all in memory or in pieces from disk.
+python3 "$here/make_documents.py" 30000 2 10 >many.jsonl
+"$COGNATE" sign many.jsonl -o s.npy --quiet
+"$COGNATE" pairs s.npy --radius 40 --method window --tables 20 --window 30 --quiet >memory.tsv
+"$COGNATE" pairs s.npy --radius 40 --method window --tables 20 --window 30 --threads 2 --memory 10M --stats stats.json --quiet |
+    cmp - memory.tsv && echo "from disk: same; $(grep -c '"pieces_on_disk": [1-9]' stats.json) report of pieces"
+"$COGNATE" pairs s.npy --radius 40 --method window --memory 1M --quiet 2>/dev/null
+echo "exit $?"
+"$COGNATE" pairs s.npy --radius 40 --recall 0.9 2>&1

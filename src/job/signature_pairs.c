@@ -1,0 +1,206 @@
+/* Pairs of signatures that exist already. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "evaluate/recall_sample.h"
+#include "job/pairs_handle.h"
+#include "job/recall_report.h"
+#include "job/report.h"
+#include "job/signature_handle.h"
+#include "match/flat_join.h"
+#include "match/multisort_join.h"
+#include "match/window_join.h"
+#include "plan/recall_model.h"
+
+/* What a join of signatures is about. */
+struct signature_task {
+    const struct signatures_view *first, *second; /* second may be NULL */
+    uint32_t radius_bits;
+    const cog_pairs_options *options;
+    const cog_run_options *run;
+    cog_report *report;
+};
+
+static unsigned threads_of(const struct signature_task *task) {
+    return task->run ? task->run->threads : 0;
+}
+
+static uint64_t budget_of(const struct signature_task *task) {
+    return task->run ? task->run->memory_bytes : 0;
+}
+
+uint32_t cog_radius_of_cosine(double threshold, unsigned bits) {
+    uint32_t radius = 0;
+    while (radius < bits && cos(M_PI * (radius + 1) / bits) >= threshold)
+        radius++;
+    return radius;
+}
+
+/* Blocks that must agree need short signatures, a small radius, and enough rows to pay for sorting.
+ */
+enum { BLOCKS_MAX_RADIUS = 8, BLOCKS_MIN_ROWS = 20000 };
+
+static bool blocks_pay(const struct signatures_view *a, const struct signatures_view *b,
+                       uint32_t radius_bits) {
+    size_t rows = a->rows + (b ? b->rows : 0);
+    return (a->bits == 64 || a->bits == 128) && radius_bits <= BLOCKS_MAX_RADIUS &&
+           rows >= BLOCKS_MIN_ROWS;
+}
+
+static cog_status join_by_blocks(const struct signature_task *task, struct match_list *matches,
+                                 cog_error *error) {
+    struct multisort_options options = {.radius_bits = task->radius_bits,
+                                        .threads = threads_of(task),
+                                        .memory_bytes = budget_of(task)};
+    report_text(task->report, "method", "blocks");
+    cog_status status = multisort_join(task->first, task->second, &options, matches, error);
+    report_exact(task->report);
+    return status;
+}
+
+static cog_status join_all(const struct signature_task *task, struct match_list *matches,
+                           cog_error *error) {
+    uint64_t comparisons = 0;
+    matches->limit = (size_t)(budget_of(task) / (2 * sizeof(struct match)));
+    cog_status status = task->second
+                            ? flat_join_between(task->first, task->second, task->radius_bits,
+                                                threads_of(task), matches, &comparisons, error)
+                            : flat_join_self(task->first, task->radius_bits, threads_of(task),
+                                             matches, &comparisons, error);
+    report_text(task->report, "method", "flat");
+    report_number(task->report, "comparisons", (double)comparisons);
+    report_exact(task->report);
+    return status;
+}
+
+/* ---- Sliding windows ------------------------------------------------------------------------- */
+
+enum { SAMPLE_ROWS = 1000 };
+
+/* The rows of a sample against all, exhaustively. */
+static cog_status measure_recall(const struct signature_task *task,
+                                 const struct match_list *matches, cog_error *error) {
+    const struct signatures_view *first = task->first;
+    const struct signatures_view *other = task->second ? task->second : first;
+    uint32_t sample[SAMPLE_ROWS];
+    size_t stride = signature_stride_bytes(first->bits);
+    size_t rows =
+        recall_sample_rows(first->rows, SAMPLE_ROWS, task->options->sign.signature.seed, sample);
+    uint8_t *copies = memory_array(rows, stride);
+    if (!copies)
+        return error_memory(error, rows * stride, "the recall sample");
+    for (size_t i = 0; i < rows; i++)
+        memcpy(copies + i * stride, signature_row(first, sample[i]), stride);
+    struct signatures_view view = {copies, rows, first->bits, stride};
+    struct match_list truth = {0};
+    uint64_t hits = 0, trials = 0;
+    cog_status status =
+        flat_join_between(&view, other, task->radius_bits, threads_of(task), &truth, NULL, error);
+    for (size_t i = 0; i < truth.count && status == COG_OK; i++) {
+        uint32_t a = sample[truth.items[i].a], b = truth.items[i].b;
+        bool swap = !task->second && b < a;
+        if (!task->second && (a == b || (swap && recall_sample_holds(sample, rows, b))))
+            continue;
+        trials++;
+        hits += match_list_holds(matches, swap ? b : a, swap ? a : b);
+    }
+    match_list_free(&truth);
+    free(copies);
+    if (status == COG_OK)
+        report_recall(task->report, hits, trials, rows, "pairs", "rows");
+    return status;
+}
+
+static cog_status join_windows(const struct signature_task *task, struct match_list *matches,
+                               cog_error *error) {
+    const cog_window_options *given = &task->options->window;
+    size_t rows = task->first->rows + (task->second ? task->second->rows : 0);
+    struct window_setting setting = {task->first->bits, given->tables, given->rows,
+                                     task->radius_bits};
+    double expected = window_plan(&setting, rows, NULL, task->options->recall);
+    struct window_options options = {.tables = setting.tables,
+                                     .window = setting.window,
+                                     .chunk_rows = given->chunk,
+                                     .radius_bits = task->radius_bits,
+                                     .seed = task->options->sign.signature.seed,
+                                     .threads = threads_of(task),
+                                     .memory_bytes = budget_of(task),
+                                     .shared_window = given->shared};
+    struct window_work work = {0};
+    matches->limit = (size_t)(budget_of(task) / (2 * sizeof(struct match)));
+    cog_status status =
+        task->second ? window_join_cross(task->first, task->second, &options, matches, &work, error)
+                     : window_join_self(task->first, &options, matches, &work, error);
+    report_text(task->report, "method", "window");
+    report_number(task->report, "tables", setting.tables);
+    report_number(task->report, "window_rows", (double)setting.window);
+    report_number(task->report, "pieces_on_disk", (double)work.pieces);
+    report_number(task->report, "expected_recall_at_radius", expected);
+    report_number(task->report, "comparisons", (double)work.comparisons);
+    return status == COG_OK ? measure_recall(task, matches, error) : status;
+}
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+static cog_status join_signatures(const struct signature_task *task, struct match_list *matches,
+                                  cog_error *error) {
+    cog_method method = task->options->method;
+    if (method == COG_METHOD_WINDOW)
+        return join_windows(task, matches, error);
+    return method == COG_METHOD_AUTO && blocks_pay(task->first, task->second, task->radius_bits)
+               ? join_by_blocks(task, matches, error)
+               : join_all(task, matches, error);
+}
+
+static cog_status check_task(const struct signature_task *task, cog_error *error) {
+    cog_method method = task->options->method;
+    if (task->second && task->first->bits != task->second->bits)
+        return error_set(error, COG_ERR_USAGE, "signatures of %u and of %u bits do not compare",
+                         task->first->bits, task->second->bits);
+    if (method != COG_METHOD_AUTO && method != COG_METHOD_FLAT && method != COG_METHOD_WINDOW)
+        return error_set(error, COG_ERR_USAGE,
+                         "signatures have no vectors: use --method auto, flat or window");
+    return COG_OK;
+}
+
+cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
+                                     const cog_signatures *against, uint32_t radius_bits,
+                                     const cog_pairs_options *options, const cog_run_options *run,
+                                     cog_pairs **result, cog_report *report, cog_error *error) {
+    struct signature_task task = {signatures_view_of(signatures),
+                                  against ? signatures_view_of(against) : NULL,
+                                  radius_bits,
+                                  options,
+                                  run,
+                                  report};
+    cog_status status = check_task(&task, error);
+    if (status != COG_OK)
+        return status;
+    if (task.radius_bits > task.first->bits)
+        task.radius_bits = task.first->bits;
+    cog_pairs *pairs = calloc(1, sizeof *pairs);
+    if (!pairs)
+        return error_memory(error, sizeof *pairs, "pairs");
+    uint64_t start = clock_ns();
+    pairs->sides = against ? 2 : 1;
+    pairs->estimates = pairs->has_distances = true;
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
+    status = join_signatures(&task, &pairs->matches, error);
+    job_watch_end(&watch);
+    if (status != COG_OK) {
+        cog_pairs_free(pairs);
+        return status;
+    }
+    size_t rows = task.first->rows + (task.second ? task.second->rows : 0);
+    report_stage(report, "joining", clock_seconds_since(start));
+    report_number(report, "documents", (double)rows);
+    report_number(report, "bits", task.first->bits);
+    report_number(report, "radius_bits", task.radius_bits);
+    report_number(report, "matches", (double)pairs->matches.count);
+    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+    *result = pairs;
+    return COG_OK;
+}
