@@ -2,10 +2,6 @@
 
 #include "base/threads.h"
 
-static unsigned block_begin(const struct block_layout *layout, unsigned block) {
-    return block * layout->key_bits / layout->blocks;
-}
-
 /* Appends block `block` at bit `at`; neighbours that stay neighbours move together. */
 static void add_block(const struct block_layout *layout, struct block_choice *choice,
                       unsigned block, unsigned *at) {
@@ -29,6 +25,7 @@ static void add_choice(struct block_layout *layout, unsigned members) {
         if (members >> block & 1)
             add_block(layout, choice, block, &at);
     choice->header_bits = at;
+    choice->first_block = (unsigned)__builtin_ctz(members);
     for (unsigned block = 0; block < layout->blocks; block++)
         if (!(members >> block & 1))
             add_block(layout, choice, block, &at);
@@ -50,15 +47,16 @@ cog_status block_layout_init(struct block_layout *layout, unsigned key_bits, uns
                          "%u of %u blocks: choose at least 1, of at most %d blocks", chosen, blocks,
                          BLOCKS_MAX);
     layout->header_radius_bits = header_radius(blocks, chosen, radius_bits);
-    for (unsigned members = 0; members < 1u << blocks; members++) {
-        if ((unsigned)__builtin_popcount(members) != chosen)
-            continue;
-        if (layout->choice_count == BLOCK_CHOICES_MAX)
-            return error_set(error, COG_ERR_USAGE,
-                             "%u of %u blocks need more than %d tables: choose fewer blocks",
-                             chosen, blocks, BLOCK_CHOICES_MAX);
-        add_choice(layout, members);
-    }
+    for (unsigned first = 0; first < blocks; first++)
+        for (unsigned members = 1u << first; members < 1u << blocks; members += 2u << first) {
+            if ((unsigned)__builtin_popcount(members) != chosen)
+                continue;
+            if (layout->choice_count == BLOCK_CHOICES_MAX)
+                return error_set(error, COG_ERR_USAGE,
+                                 "%u of %u blocks need more than %d tables: choose fewer blocks",
+                                 chosen, blocks, BLOCK_CHOICES_MAX);
+            add_choice(layout, members);
+        }
     return COG_OK;
 }
 

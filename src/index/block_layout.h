@@ -20,14 +20,19 @@ struct block_choice {
     struct block_move moves[BLOCKS_MAX];
     unsigned move_count;
     unsigned header_bits; /* of the chosen blocks together */
+    unsigned first_block;
 };
 
 struct block_layout {
     unsigned key_bits, blocks, chosen;
     unsigned radius_bits, header_radius_bits;
     unsigned choice_count;                          /* T = C(G, g) */
-    struct block_choice choices[BLOCK_CHOICES_MAX]; /* the first is the identity */
+    struct block_choice choices[BLOCK_CHOICES_MAX]; /* by first block; choice 0 is the identity */
 };
+
+static inline unsigned block_begin(const struct block_layout *layout, unsigned block) {
+    return block * layout->key_bits / layout->blocks;
+}
 
 cog_status block_layout_init(struct block_layout *layout, unsigned key_bits, unsigned blocks,
                              unsigned chosen, unsigned radius_bits, cog_error *error);

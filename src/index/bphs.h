@@ -26,6 +26,7 @@ struct bphs_index {
 struct bphs_search {
     unsigned radius_bits; /* at most the index's */
     bool first_only;
+    bool batch; /* takes the queries in the order of their blocks: pays for a batch of millions */
     unsigned threads;
 };
 
@@ -36,7 +37,7 @@ void bphs_free(struct bphs_index *index);
 /* Tables, without the row numbers. */
 size_t bphs_bytes(const struct bphs_index *index);
 
-/* Adds the hits, by query. */
+/* Adds the hits, by query; with `batch` by query and row. */
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
                        const struct bphs_search *search, struct short_hits *hits, cog_error *error);
 

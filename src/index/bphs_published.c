@@ -133,14 +133,15 @@ cog_status bphs_published_search_batch(const struct signatures_view *stored,
         bphs_published_build(&tables, queries, blocks, chosen, radius_bits, threads, error);
     if (status != COG_OK)
         return status;
-    struct bphs_search search = {radius_bits, false, threads};
+    struct bphs_search search = {radius_bits, false, false, threads};
     size_t before = hits->count;
     status = bphs_published_search(&tables, stored, &search, hits, error);
     for (size_t i = before; i < hits->count; i++) {
         struct short_hit *hit = &hits->items[i];
         *hit = (struct short_hit){hit->row, hit->query, hit->distance};
     }
-    short_hits_sort(hits, before);
+    if (status == COG_OK)
+        status = short_hits_sort(hits, before, threads, error);
     bphs_published_free(&tables);
     return status;
 }

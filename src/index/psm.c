@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "index/psm_search.h"
+#include "index/query_order.h"
 
 cog_status psm_build(struct psm_index *index, const struct signatures_view *view, unsigned threads,
                      cog_error *error) {
@@ -87,7 +88,21 @@ cog_status psm_search(const struct psm_index *index, const struct psm_queries *q
     if (status != COG_OK)
         return status;
     struct psm_list all = {NULL, queries->signatures.rows};
-    return psm_search_list(index, queries, search, all, hits, error);
+    if (!search->batch)
+        return psm_search_list(index, queries, search, all, hits, error);
+    uint32_t *order = memory_array(all.count, sizeof *order);
+    if (!order)
+        return error_memory(error, all.count * sizeof *order, "the order of a batch");
+    size_t before = hits->count;
+    status =
+        query_order_fill(&queries->signatures, NULL, all.count, 0, search->threads, order, error);
+    if (status == COG_OK)
+        status = psm_search_list(index, queries, search, (struct psm_list){order, all.count}, hits,
+                                 error);
+    free(order);
+    if (status == COG_OK)
+        status = short_hits_sort(hits, before, search->threads, error);
+    return status;
 }
 
 /* Searches one chunk; *count and open say which queries still take part. */
@@ -123,8 +138,9 @@ cog_status psm_search_batch(const struct psm_source *source, const struct psm_qu
         data = memory_large(size_bytes);
     if (!open || !data)
         status = error_memory(error, size_bytes, "a chunk of stored signatures");
-    for (size_t i = 0; open && i < count; i++)
-        open[i] = (uint32_t)i;
+    if (status == COG_OK)
+        status =
+            query_order_fill(&queries->signatures, NULL, count, 0, search->threads, open, error);
     for (size_t first_row = 0, rows = 1; status == COG_OK && count > 0 && rows > 0;
          first_row += rows) {
         status = source->read(source->context, data, source->chunk_rows, &rows, error);
@@ -136,6 +152,7 @@ cog_status psm_search_batch(const struct psm_source *source, const struct psm_qu
     }
     free(open);
     memory_large_free(data, size_bytes);
-    short_hits_sort(hits, before);
+    if (status == COG_OK)
+        status = short_hits_sort(hits, before, search->threads, error);
     return status;
 }

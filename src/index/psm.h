@@ -30,6 +30,7 @@ struct psm_search {
     unsigned radius_bits;
     uint32_t penalty_bound; /* of a set of flips, see probes.h; psm_bound_for_recall chooses one */
     bool first_only;        /* any one hit a query is enough */
+    bool batch; /* takes the queries in the order of their keys: pays for a batch of millions */
     unsigned threads;
 };
 
@@ -43,8 +44,8 @@ cog_status psm_bound_for_recall(const struct psm_queries *queries, unsigned head
                                 unsigned radius_bits, double recall, size_t sample, uint32_t *bound,
                                 cog_error *error);
 
-/* Adds the hits, by query. Every reported hit is within the radius; a hit whose header differs in a
- * set of bits above the bound is missed. */
+/* Adds the hits, by query; with `batch` by query and row. Every reported hit is within the radius;
+ * a hit whose header differs in a set of bits above the bound is missed. */
 cog_status psm_search(const struct psm_index *index, const struct psm_queries *queries,
                       const struct psm_search *search, struct short_hits *hits, cog_error *error);
 

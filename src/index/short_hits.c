@@ -107,16 +107,30 @@ cog_status short_hits_gather(struct short_hits *hits, unsigned threads, size_t q
     return status;
 }
 
-static int by_query_and_row(const void *x, const void *y) {
-    const struct short_hit *p = x, *q = y;
-    if (p->query != q->query)
-        return p->query < q->query ? -1 : 1;
-    return (p->row > q->row) - (p->row < q->row);
-}
-
-void short_hits_sort(struct short_hits *hits, size_t first) {
-    if (hits->count > first)
-        qsort(hits->items + first, hits->count - first, sizeof *hits->items, by_query_and_row);
+cog_status short_hits_sort(struct short_hits *hits, size_t first, unsigned threads,
+                           cog_error *error) {
+    size_t count = hits->count - first;
+    struct key_array sorted;
+    cog_status status = key_array_init(&sorted, count, 1, true, error);
+    if (status != COG_OK)
+        return status;
+    uint32_t all = 1;
+    for (size_t i = first; i < hits->count; i++)
+        all |= hits->items[i].query;
+    unsigned shift = (unsigned)__builtin_clz(all); /* the sort is parallel by the highest bits */
+    for (size_t i = 0; i < count; i++) {
+        const struct short_hit *hit = &hits->items[first + i];
+        sorted.keys[i] = ((uint64_t)hit->query << 32 | hit->row) << shift;
+        sorted.rows[i] = hit->distance;
+    }
+    status = key_sort(&sorted, threads, error);
+    for (size_t i = 0; status == COG_OK && i < count; i++) {
+        uint64_t key = sorted.keys[i] >> shift;
+        hits->items[first + i] =
+            (struct short_hit){(uint32_t)(key >> 32), (uint32_t)key, sorted.rows[i]};
+    }
+    key_array_free(&sorted);
+    return status;
 }
 
 void short_hits_free(struct short_hits *hits) {

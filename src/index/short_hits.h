@@ -24,7 +24,8 @@ cog_status short_hits_add_rows(struct short_hits *hits, const struct key_rows *r
                                size_t position, uint32_t query, uint32_t distance, bool first_only,
                                cog_error *error);
 /* By query, then row, from number `first` on. */
-void short_hits_sort(struct short_hits *hits, size_t first);
+cog_status short_hits_sort(struct short_hits *hits, size_t first, unsigned threads,
+                           cog_error *error);
 
 enum { SHORT_PIECE_QUERIES = 2048 };
 

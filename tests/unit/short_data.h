@@ -61,7 +61,7 @@ static inline struct short_hits short_data_brute_force(const struct signatures_v
 
 /* Sorts `found`. */
 static inline bool short_hits_equal(struct short_hits *found, const struct short_hits *expected) {
-    short_hits_sort(found, 0);
+    short_hits_sort(found, 0, 1, NULL);
     return found->count == expected->count &&
            (found->count == 0 ||
             memcmp(found->items, expected->items, found->count * sizeof *found->items) == 0);
@@ -69,7 +69,7 @@ static inline bool short_hits_equal(struct short_hits *found, const struct short
 
 /* Whether `first` has exactly one hit of `all` for every query that has any there. */
 static inline bool short_hits_are_first_of(struct short_hits *first, const struct short_hits *all) {
-    short_hits_sort(first, 0);
+    short_hits_sort(first, 0, 1, NULL);
     size_t next = 0;
     for (size_t i = 0; i < all->count;) {
         uint32_t query = all->items[i].query;
