@@ -35,9 +35,9 @@ size_t line_scan_avx2(const struct line_table *table, const uint32_t *buckets, s
         unsigned slots =
             lanes_within(bucket, query, above) | lanes_within(bucket + 32, query, above) << 8;
         slots &= (1u << line_slots_used(table, bucket)) - 1;
-        uint32_t overflow = line_overflow(table, bucket);
-        hits[found] = (struct line_hit){buckets[i], overflow, (uint16_t)slots};
-        found += (slots | overflow) != 0;
+        unsigned flags = line_flags(table, bucket);
+        hits[found] = (struct line_hit){buckets[i], (uint16_t)slots, (uint16_t)flags};
+        found += (slots | flags) != 0;
     }
     line_prefetch_rest(table, ahead, count);
     return found;

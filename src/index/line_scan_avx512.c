@@ -13,12 +13,12 @@ size_t line_scan_avx512(const struct line_table *table, const uint32_t *buckets,
         if (i < ahead.count)
             line_prefetch(table, ahead.buckets[i]);
         const uint8_t *bucket = line_bucket(table, buckets[i]);
-        __m512i counts = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_load_si512(bucket), query));
+        __m512i counts = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(bucket), query));
         unsigned slots = _mm512_cmple_epu32_mask(counts, radius);
         slots &= (1u << line_slots_used(table, bucket)) - 1;
-        uint32_t overflow = line_overflow(table, bucket);
-        hits[found] = (struct line_hit){buckets[i], overflow, (uint16_t)slots};
-        found += (slots | overflow) != 0;
+        unsigned flags = line_flags(table, bucket);
+        hits[found] = (struct line_hit){buckets[i], (uint16_t)slots, (uint16_t)flags};
+        found += (slots | flags) != 0;
     }
     line_prefetch_rest(table, ahead, count);
     return found;

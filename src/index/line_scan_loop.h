@@ -26,9 +26,9 @@ static inline size_t line_scan_loop(const struct line_table *table, const uint32
         const uint8_t *bucket = line_bucket(table, buckets[i]);
         unsigned used = line_slots_used(table, bucket);
         unsigned slots = line_slots_within(bucket, used, filter, radius_bits);
-        uint32_t overflow = line_overflow(table, bucket);
-        hits[found] = (struct line_hit){buckets[i], overflow, (uint16_t)slots};
-        found += (slots | overflow) != 0;
+        unsigned flags = line_flags(table, bucket);
+        hits[found] = (struct line_hit){buckets[i], (uint16_t)slots, (uint16_t)flags};
+        found += (slots | flags) != 0;
     }
     line_prefetch_rest(table, ahead, count);
     return found;

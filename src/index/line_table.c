@@ -8,6 +8,7 @@ enum {
     FILTER_BITS = 32,
     HEADER_BITS_MIN = 4,
     HEADER_BITS_MAX = 31,
+    SLOTS_MAX = 15,         /* what the trailer can count */
     BYTES_PERCENT_MAX = 115 /* of the plain keys */
 };
 
@@ -35,8 +36,9 @@ static line_scan *choose_scan(void) {
 static void set_header(struct line_table *table, unsigned header_bits) {
     table->header_bits = header_bits;
     table->rest_bits = table->key_bits - header_bits - FILTER_BITS;
-    table->slots = (unsigned)((table->bucket_bytes - LINE_TRAILER_BYTES) * 8 /
-                              (table->rest_bits + FILTER_BITS));
+    size_t slots =
+        (table->bucket_bytes - LINE_TRAILER_BYTES) * 8 / (table->rest_bits + FILTER_BITS);
+    table->slots = slots < SLOTS_MAX ? (unsigned)slots : SLOTS_MAX;
 }
 
 /* rests: bit i of the run is bit i % 8 of byte i / 8. The bucket was zero before. */
@@ -125,15 +127,15 @@ static void fill_bucket(struct line_table *table, const struct key_array *keys, 
                 short_key_at(keys->keys, keys->words, at));
     own[table->bucket_bytes - 1] |= (uint8_t)run->inside;
     neighbour[table->bucket_bytes - 1] |= (uint8_t)(run->guests << 4);
-    uint32_t overflow = run->guests > 0 ? LINE_SPILLED : 0;
+    own[table->bucket_bytes - LINE_TRAILER_BYTES] =
+        (uint8_t)((run->guests > 0 ? LINE_SPILLED : 0) | (at < run->end ? LINE_RECORDED : 0));
     if (at < run->end) {
-        overflow |= (uint32_t)*overflow_used;
         uint64_t *record = table->overflow + *overflow_used;
-        record[0] = run->end - at;
-        memcpy(record + 1, keys->keys + at * keys->words, record[0] * keys->words * sizeof *record);
-        *overflow_used += 1 + record[0] * keys->words;
+        record[0] = (uint64_t)bucket << 32 | (run->end - at);
+        memcpy(record + 1, keys->keys + at * keys->words,
+               (run->end - at) * keys->words * sizeof *record);
+        *overflow_used += 1 + (run->end - at) * keys->words;
     }
-    memcpy(own + table->bucket_bytes - LINE_TRAILER_BYTES, &overflow, sizeof overflow);
 }
 
 static void fill_ranks(struct line_table *table, const struct key_array *keys) {
@@ -148,7 +150,7 @@ static void fill_ranks(struct line_table *table, const struct key_array *keys) {
 }
 
 static size_t count_overflow_words(const struct line_table *table, const struct key_array *keys) {
-    size_t words = 1, begin = 0;
+    size_t words = 0, begin = 0;
     for (size_t pair = 0; begin < keys->count; pair++) {
         struct bucket_run runs[2];
         plan_pair(table, keys, pair, begin, runs);
@@ -160,23 +162,53 @@ static size_t count_overflow_words(const struct line_table *table, const struct 
     return words;
 }
 
-/* The longest header that keeps to BYTES_PERCENT_MAX: first by the buckets alone, then one bit less
- * if the overflow breaks the limit. (Shorter still would not help a skewed collection, only slow
- * it.) */
+static size_t group_count(const struct line_table *table) {
+    size_t buckets = (size_t)1 << table->header_bits, in_group = 1 << LINE_GROUP_BITS;
+    return (buckets + in_group - 1) / in_group + 1;
+}
+
+static void set_layout(struct line_table *table, const struct key_array *keys, unsigned header_bits,
+                       size_t bucket_bytes) {
+    table->bucket_bytes = bucket_bytes;
+    set_header(table, header_bits);
+    table->overflow_words = count_overflow_words(table, keys);
+}
+
+/* The longest header that keeps to BYTES_PERCENT_MAX, and buckets as large as that leaves room for.
+ * An overflow that breaks the limit takes from the buckets, then a bit from the header; that of a
+ * skewed collection breaks it anyway. */
 static void choose_layout(struct line_table *table, const struct key_array *keys,
                           unsigned header_bits_max) {
-    table->bucket_bytes = table->key_bits;
+    size_t least = table->key_bits, step = least / 4;
     size_t limit_bytes = table->count * (table->key_bits / 8) * BYTES_PERCENT_MAX / 100;
     unsigned longest = header_bits_max < HEADER_BITS_MAX ? header_bits_max : HEADER_BITS_MAX;
     unsigned header = longest < HEADER_BITS_MIN ? longest : HEADER_BITS_MIN;
-    while (header < longest && table->bucket_bytes << (header + 1) <= limit_bytes)
+    while (header < longest && least << (header + 1) <= limit_bytes)
         header++;
-    set_header(table, header);
-    table->overflow_words = count_overflow_words(table, keys);
-    if (header > HEADER_BITS_MIN && line_table_bytes(table) > limit_bytes) {
-        set_header(table, header - 1);
-        table->overflow_words = count_overflow_words(table, keys);
+    for (unsigned tries = 0; tries < 2; tries++, header--) {
+        size_t bytes = least;
+        while (bytes + step < 2 * least && (bytes + step) << header <= limit_bytes)
+            bytes += step;
+        for (; bytes >= least; bytes -= step) {
+            set_layout(table, keys, header, bytes);
+            if (line_table_bytes(table) <= limit_bytes || header <= HEADER_BITS_MIN)
+                return;
+        }
     }
+}
+
+static void fill_buckets(struct line_table *table, const struct key_array *keys) {
+    size_t used = 0, begin = 0;
+    for (size_t pair = 0; pair < (size_t)1 << table->header_bits >> 1; pair++) {
+        if (pair % (1 << (LINE_GROUP_BITS - 1)) == 0)
+            table->group_starts[pair >> (LINE_GROUP_BITS - 1)] = (uint32_t)used;
+        struct bucket_run runs[2];
+        plan_pair(table, keys, pair, begin, runs);
+        fill_bucket(table, keys, 2 * pair, &runs[0], &used);
+        fill_bucket(table, keys, 2 * pair + 1, &runs[1], &used);
+        begin = runs[1].end;
+    }
+    table->group_starts[group_count(table) - 1] = (uint32_t)used;
 }
 
 cog_status line_table_build(struct line_table *table, const struct key_array *keys,
@@ -188,21 +220,15 @@ cog_status line_table_build(struct line_table *table, const struct key_array *ke
     size_t buckets = (size_t)1 << table->header_bits;
     table->buckets = memory_large(buckets * table->bucket_bytes);
     table->overflow = memory_large(table->overflow_words * sizeof *table->overflow);
+    table->group_starts = memory_large(group_count(table) * sizeof *table->group_starts);
     if (with_ranks)
         table->ranks = memory_large(buckets * sizeof *table->ranks);
-    if (!table->buckets || !table->overflow || (with_ranks && !table->ranks) ||
-        table->overflow_words >= LINE_SPILLED) {
+    if (!table->buckets || !table->overflow || !table->group_starts ||
+        (with_ranks && !table->ranks) || table->overflow_words > UINT32_MAX) {
         line_table_free(table);
         return error_memory(error, buckets * table->bucket_bytes, "a table of signatures");
     }
-    size_t used = 1, begin = 0;
-    for (size_t pair = 0; begin < keys->count; pair++) {
-        struct bucket_run runs[2];
-        plan_pair(table, keys, pair, begin, runs);
-        fill_bucket(table, keys, 2 * pair, &runs[0], &used);
-        fill_bucket(table, keys, 2 * pair + 1, &runs[1], &used);
-        begin = runs[1].end;
-    }
+    fill_buckets(table, keys);
     if (with_ranks)
         fill_ranks(table, keys);
     return COG_OK;
@@ -211,28 +237,37 @@ cog_status line_table_build(struct line_table *table, const struct key_array *ke
 void line_table_free(struct line_table *table) {
     memory_large_free(table->buckets, table->bucket_bytes << table->header_bits);
     memory_large_free(table->overflow, table->overflow_words * sizeof *table->overflow);
+    memory_large_free(table->group_starts, group_count(table) * sizeof *table->group_starts);
     memory_large_free(table->ranks, sizeof *table->ranks << table->header_bits);
     *table = (struct line_table){0};
 }
 
 size_t line_table_bytes(const struct line_table *table) {
     return (table->bucket_bytes << table->header_bits) +
-           table->overflow_words * sizeof *table->overflow;
+           table->overflow_words * sizeof *table->overflow +
+           group_count(table) * sizeof *table->group_starts;
 }
 
 size_t line_rank_bytes(const struct line_table *table) {
     return table->ranks ? sizeof *table->ranks << table->header_bits : 0;
 }
 
+/* The record of a bucket that has one. */
+static const uint64_t *find_record(const struct line_table *table, uint32_t bucket) {
+    const uint64_t *record = table->overflow + table->group_starts[bucket >> LINE_GROUP_BITS];
+    while (record[0] >> 32 != bucket)
+        record += 1 + (uint32_t)record[0] * (size_t)table->words;
+    return record;
+}
+
 size_t line_hit_matches(const struct line_table *table, const struct line_hit *hit, short_key query,
                         unsigned radius_bits, uint32_t from, struct line_match *matches,
                         size_t capacity, uint32_t *next) {
-    uint32_t place = hit->overflow & ~LINE_SPILLED;
-    const uint64_t *record = place ? table->overflow + place : NULL;
+    const uint64_t *record = hit->flags & LINE_RECORDED ? find_record(table, hit->bucket) : NULL;
     const uint8_t *own = line_bucket(table, hit->bucket);
     const uint8_t *neighbour = line_bucket(table, hit->bucket ^ 1);
     uint32_t slots = table->slots;
-    uint32_t guests = hit->overflow & LINE_SPILLED ? line_guests(table, neighbour) : 0;
+    uint32_t guests = hit->flags & LINE_SPILLED ? line_guests(table, neighbour) : 0;
     uint32_t end = slots + guests + (record ? (uint32_t)record[0] : 0);
     size_t count = 0;
     *next = 0;

@@ -1,34 +1,36 @@
-/* Distinct short keys in buckets of one cache line (64-bit keys) or two (128-bit keys), addressed
- * by the first header_bits bits of the key: a look-up costs one memory access. A bucket leaves out
- * the header bits of its keys and packs the rest, so the table is no larger than the plain keys
- * are:
+/* Distinct short keys in buckets of one cache line (64-bit keys) or two (128-bit keys), a quarter
+ * to three quarters more where the number of keys fits that better, addressed by the first
+ * header_bits bits of the key: a look-up costs one access to memory. A bucket leaves out the header
+ * bits of its keys and packs the rest, so the table is no larger than the plain keys are:
  *
  *     filters   32 bits for each slot, the last bits of its key
  *     rests     the bits between header and filter, packed
- *     trailer   5 bytes: where the bucket's overflow record lies (0: none) and whether keys went to
- *               the neighbour; numbers of own keys and of guests
+ *     trailer   2 bytes: whether keys went to the neighbour and to an overflow record; numbers of
+ *               own keys and of guests
  *
  * Keys that find no slot become guests in the last slots of the neighbour, the bucket whose number
- * differs in the last bit. Where both are full they go to an overflow record: a count, then whole
- * keys. So a skewed collection costs longer scans, never more than its keys. */
+ * differs in the last bit. Where both are full they go to a record in the overflow: the bucket and
+ * the count in one word, then whole keys; the records of 64 buckets follow each other. So a skewed
+ * collection costs longer scans, never more than its keys. */
 #ifndef COGNATE_INDEX_LINE_TABLE_H
 #define COGNATE_INDEX_LINE_TABLE_H
 
 #include "index/key_sort.h"
 #include "index/short_key.h"
 
-enum { LINE_TRAILER_BYTES = 5 };
-
-/* In the trailer's first word beside the place of the record: some keys are the neighbour's guests.
- */
-static const uint32_t LINE_SPILLED = 0x80000000u;
+enum {
+    LINE_TRAILER_BYTES = 2,
+    LINE_SPILLED = 1,  /* in the trailer: some keys are the neighbour's guests */
+    LINE_RECORDED = 2, /* some keys have a record in the overflow */
+    LINE_GROUP_BITS = 6
+};
 
 /* What a scan of one bucket leaves to be looked at: slots whose filter is within the radius, and
  * where further keys lie. */
 struct line_hit {
     uint32_t bucket;
-    uint32_t overflow; /* place of the record, LINE_SPILLED */
-    uint16_t slots;    /* bit i: slot i */
+    uint16_t slots; /* bit i: slot i */
+    uint16_t flags; /* LINE_SPILLED, LINE_RECORDED */
 };
 
 struct line_table;
@@ -54,9 +56,10 @@ struct line_table {
     unsigned rest_bits; /* between header and filter */
     unsigned slots;     /* in a bucket */
     size_t count;       /* keys */
-    uint64_t *overflow; /* record: count, then keys; word 0 is not used */
+    uint64_t *overflow;
     size_t overflow_words;
-    uint32_t *ranks; /* keys before each bucket; NULL where positions are not asked for */
+    uint32_t *group_starts; /* the first record of each 64 buckets, and the end */
+    uint32_t *ranks;        /* keys before each bucket; NULL where positions are not asked for */
     line_scan *scan;
 };
 
@@ -78,7 +81,7 @@ static inline void line_prefetch(const struct line_table *table, size_t bucket) 
     const uint8_t *line = line_bucket(table, bucket);
     __builtin_prefetch(line, 0, 2); /* the second level of cache takes more requests at once */
     if (table->bucket_bytes > 64)
-        __builtin_prefetch(line + 64, 0, 2);
+        __builtin_prefetch(line + table->bucket_bytes - 1, 0, 2);
 }
 
 /* What is left of `ahead` after a scan of `scanned` buckets. */
@@ -96,10 +99,8 @@ static inline unsigned line_guests(const struct line_table *table, const uint8_t
     return bucket[table->bucket_bytes - 1] >> 4;
 }
 
-static inline uint32_t line_overflow(const struct line_table *table, const uint8_t *bucket) {
-    uint32_t overflow;
-    memcpy(&overflow, bucket + table->bucket_bytes - LINE_TRAILER_BYTES, sizeof overflow);
-    return overflow;
+static inline unsigned line_flags(const struct line_table *table, const uint8_t *bucket) {
+    return bucket[table->bucket_bytes - LINE_TRAILER_BYTES];
 }
 
 static inline uint32_t line_filter(const struct line_table *table, short_key key) {
@@ -108,10 +109,10 @@ static inline uint32_t line_filter(const struct line_table *table, short_key key
 
 /* Fetches what line_hit_matches will read besides the bucket. */
 static inline void line_hit_prefetch(const struct line_table *table, const struct line_hit *hit) {
-    if (hit->overflow & LINE_SPILLED)
+    if (hit->flags & LINE_SPILLED)
         line_prefetch(table, hit->bucket ^ 1);
-    if (hit->overflow & ~LINE_SPILLED)
-        __builtin_prefetch(table->overflow + (hit->overflow & ~LINE_SPILLED));
+    if (hit->flags & LINE_RECORDED)
+        __builtin_prefetch(table->group_starts + (hit->bucket >> LINE_GROUP_BITS));
 }
 
 /* A key that a hit led to. `order` counts from the bucket's first key, through slots, guests and

@@ -76,7 +76,7 @@ static bool scans_agree(const struct line_table *table, struct random *random) {
                 return false;
             for (size_t i = 0; i < hits; i++)
                 if (found[i].bucket != expected[i].bucket || found[i].slots != expected[i].slots ||
-                    found[i].overflow != expected[i].overflow)
+                    found[i].flags != expected[i].flags)
                     return false;
         }
 #else
