@@ -3,7 +3,8 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {OPTION_INDEX_METHOD, OPTION_SLICE_BITS,
-                                             OPTION_NO_VECTORS, OPTION_COUNT};
+                                             OPTION_INDEX_RADIUS, OPTION_QUERY_WEIGHTS,
+                                             OPTION_NO_VECTORS,   OPTION_COUNT};
 static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
                                   signature_options, run_options,   NULL};
 
@@ -36,6 +37,23 @@ static void close_source(struct source *source) {
     cog_signatures_free(source->signatures);
 }
 
+/* With the weights, where a file of them is named. */
+static cog_status build_signatures(const struct index_arguments *taken,
+                                   const cog_signatures *signatures, cog_index **index,
+                                   cog_report *report, cog_error *error) {
+    const char *path = taken->given->values[OPTION_QUERY_WEIGHTS];
+    cog_index_options options = taken->index;
+    cog_weights *weights = NULL;
+    cog_status status = path ? cog_weights_open(path, &weights, error) : COG_OK;
+    if (status == COG_OK && weights)
+        status = cog_weights_of(weights, signatures, &options.weights, error);
+    if (status == COG_OK)
+        status =
+            cog_index_build_signatures(signatures, &options, &taken->run, index, report, error);
+    cog_weights_free(weights);
+    return status;
+}
+
 /* ---- Actions --------------------------------------------------------------------------------- */
 
 static cog_status run_build(const struct index_arguments *taken, cog_report *report,
@@ -49,10 +67,10 @@ static cog_status run_build(const struct index_arguments *taken, cog_report *rep
     }
     cog_status status = open_source(taken, &source, error);
     if (status == COG_OK)
-        status = source.signatures ? cog_index_build_signatures(source.signatures, &taken->index,
-                                                                &taken->run, &index, report, error)
-                                   : cog_index_build(source.documents, &taken->index, &taken->run,
-                                                     &index, report, error);
+        status = source.signatures
+                     ? build_signatures(taken, source.signatures, &index, report, error)
+                     : cog_index_build(source.documents, &taken->index, &taken->run, &index, report,
+                                       error);
     if (status == COG_OK)
         status = cog_index_save(index, taken->folder, error);
     cog_index_close(index);
@@ -185,8 +203,8 @@ static const struct action *take_action(const struct arguments *arguments) {
 }
 
 static bool take_arguments(const struct arguments *arguments, struct index_arguments *taken) {
-    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_FLAT, COG_METHOD_SLICES,
-                                         COG_METHOD_COLUMNS};
+    static const cog_method methods[] = {COG_METHOD_AUTO,    COG_METHOD_FLAT, COG_METHOD_SLICES,
+                                         COG_METHOD_COLUMNS, COG_METHOD_PSM,  COG_METHOD_BPHS};
     *taken = (struct index_arguments){.given = arguments,
                                       .folder = arguments->words[1],
                                       .rest = arguments->words + 2,
@@ -195,6 +213,10 @@ static bool take_arguments(const struct arguments *arguments, struct index_argum
         !take_index_options(arguments, &taken->index) || !take_run_options(arguments, &taken->run))
         return false;
     taken->index.method = methods[choice_option(arguments, OPTION_INDEX_METHOD, 0)];
+    uint64_t radius = taken->index.radius_bits;
+    if (!number_option(arguments, OPTION_INDEX_RADIUS, 0, 8, &radius))
+        return false;
+    taken->index.radius_bits = (unsigned)radius;
     return true;
 }
 

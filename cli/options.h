@@ -95,17 +95,20 @@
     X(MAX_WORDS, "max-words", 0, "N", NULL, "leave out longer sentences (70)")                     \
     X(ENTRIES, "entries", 0, "N", NULL, "keep the N best translations of a word (15)")             \
     X(MASS, "mass", 0, "P", NULL, "keep translations up to this share of the mass (0.95)")         \
-    X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|columns",                        \
-      "exact: true cosines of all; flat: all signatures; slices, columns: of an index")            \
-    X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices|columns",                               \
-      "flat: signatures alone; slices, columns: with them (auto: slices from 100,000 rows on)")    \
+    X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|columns|psm|bphs",               \
+      "exact: true cosines of all; flat: all signatures; slices, columns, psm, bphs: of an index") \
+    X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices|columns|psm|bphs",                      \
+      "flat: signatures alone; slices, columns: with them (auto: slices from 100,000 rows on); "   \
+      "psm, bphs: tables of 64 or 128 bits for --radius")                                          \
     X(SLICE_BITS, "slice-bits", 0, "W", NULL, "width of the slices (by the number of rows)")       \
     X(EXPAND, "expand", 0, "I", NULL,                                                              \
       "slices: read lists of values up to I bits away (by --recall)")                              \
     X(ADMIT, "admit", 0, "J", NULL,                                                                \
       "slices: lists beyond J bits bring no new candidates (as --expand)")                         \
+    X(INDEX_RADIUS, "radius", 0, "BITS", NULL, "psm, bphs: the radius that will be asked for (3)") \
+    X(FIRST, "first", 0, NULL, NULL, "psm, bphs: one row within the radius is enough")             \
     X(QUERY_WEIGHTS, "weights", 0, "FILE", NULL,                                                   \
-      "sums behind the bits of the queries (float32 .npy)")                                        \
+      "sums behind the bits of the queries, of an index its rows (float32 .npy)")                  \
     X(SEARCH_RECALL, "recall", 0, "R", NULL,                                                       \
       "share of the true neighbours to aim for (0.95); 1: certified exact answers")                \
     X(LEAST, "threshold", 't', "S", NULL,                                                          \

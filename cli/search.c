@@ -6,7 +6,7 @@
 static const enum option_id own_options[] = {
     OPTION_NEIGHBOURS, OPTION_LEAST,  OPTION_RADIUS, OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
     OPTION_SLICE_BITS, OPTION_EXPAND, OPTION_ADMIT,  OPTION_QUERY_WEIGHTS, OPTION_NO_VERIFY,
-    OPTION_OUTPUT,     OPTION_FORMAT, OPTION_COUNT};
+    OPTION_FIRST,      OPTION_OUTPUT, OPTION_FORMAT, OPTION_COUNT};
 static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
                                   signature_options, run_options,   NULL};
 
@@ -18,8 +18,9 @@ struct search_arguments {
 };
 
 bool take_search_options(const struct arguments *arguments, cog_search_options *options) {
-    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_EXACT, COG_METHOD_FLAT,
-                                         COG_METHOD_SLICES, COG_METHOD_COLUMNS};
+    static const cog_method methods[] = {COG_METHOD_AUTO,   COG_METHOD_EXACT,   COG_METHOD_FLAT,
+                                         COG_METHOD_SLICES, COG_METHOD_COLUMNS, COG_METHOD_PSM,
+                                         COG_METHOD_BPHS};
     cog_search_options_init(options);
     uint64_t k = options->k, radius = 0, expand = 0, admit = 0;
     if (!number_option(arguments, OPTION_NEIGHBOURS, 1, UINT32_MAX, &k) ||
@@ -39,6 +40,7 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
         options->admit = (int)admit;
     options->method = methods[choice_option(arguments, OPTION_SEARCH_METHOD, 0)];
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
+    options->first = has_option(arguments, OPTION_FIRST);
     return true;
 }
 
@@ -117,9 +119,12 @@ static cog_status index_file(const struct search_arguments *taken, const char *p
     if (!take_index_options(taken->given, &options))
         return COG_ERR_USAGE;
     options.method =
-        taken->search.method == COG_METHOD_SLICES || taken->search.method == COG_METHOD_COLUMNS
+        taken->search.method == COG_METHOD_SLICES || taken->search.method == COG_METHOD_COLUMNS ||
+                taken->search.method == COG_METHOD_PSM || taken->search.method == COG_METHOD_BPHS
             ? taken->search.method
             : COG_METHOD_FLAT;
+    if (taken->search.radius_bits != COG_RADIUS_NONE)
+        options.radius_bits = taken->search.radius_bits;
     if (cog_is_signature_file(taken->input.format, path)) {
         cog_status status = cog_signatures_open(path, &searched->signatures, error);
         return status == COG_OK

@@ -230,6 +230,8 @@ typedef enum cog_method {
     COG_METHOD_LSH,     /* rows that share a key in a hash table, then their true measure */
     COG_METHOD_WINDOW,  /* windows over signatures sorted under permutations of their bits */
     COG_METHOD_COLUMNS, /* columns of the signatures' bits; of an index only */
+    COG_METHOD_PSM,     /* 64 or 128 bits within a radius, probably; of an index with weights */
+    COG_METHOD_BPHS,    /* the same exactly, ten times the memory at radius 3 */
     COG_METHOD_COUNT,
 } cog_method;
 
@@ -392,7 +394,10 @@ COG_API const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, 
 typedef struct cog_index_options {
     cog_method
         method; /* FLAT: signatures alone; SLICES: with lists; AUTO: lists from 100,000 rows on */
-    unsigned slice_bits; /* 0: by the number of rows */
+    unsigned slice_bits;  /* 0: by the number of rows */
+    unsigned radius_bits; /* PSM, BPHS: the radius of searches, BPHS: the greatest */
+    const float *weights; /* PSM over signatures: the sums behind their bits, rows x bits; borrowed
+                             for the call. Documents bring their own. */
     bool vectors; /* false: documents without their vectors; similarities are then estimates */
     cog_sign_options sign; /* documents: terms, weights, signature */
 } cog_index_options;
@@ -469,6 +474,7 @@ typedef struct cog_search_options {
     double recall;        /* what to aim for; 1: certified answers where no vectors decide */
     int expand, admit;    /* slices: i and j; -1: by the recall */
     bool verify;          /* false: signatures decide, and similarities are estimates */
+    bool first;           /* PSM, BPHS: any one row within the radius is enough */
     size_t recall_sample; /* queries that are brute-forced to measure the recall; 0: none */
 } cog_search_options;
 /* The 10 nearest, recall 0.95, verified, 100 queries sampled. */

@@ -39,11 +39,24 @@ static cog_status build_table(struct bphs_index *index, unsigned choice,
     status =
         line_table_build(table, &permuted, layout->choices[choice].header_bits, choice == 0, error);
     key_array_free(&permuted);
-    if (status != COG_OK)
-        return status;
-    index->headers[choice] =
-        block_permute_back(layout, &layout->choices[choice], short_key_mask(0, table->header_bits));
-    return make_masks(index, choice, error);
+    return status;
+}
+
+cog_status bphs_lay_out(struct bphs_index *index, unsigned key_bits, unsigned blocks,
+                        unsigned chosen, unsigned radius_bits, cog_error *error) {
+    *index = (struct bphs_index){0};
+    return block_layout_init(&index->layout, key_bits, blocks, chosen, radius_bits, error);
+}
+
+cog_status bphs_address_tables(struct bphs_index *index, cog_error *error) {
+    const struct block_layout *layout = &index->layout;
+    cog_status status = COG_OK;
+    for (unsigned choice = 0; choice < layout->choice_count && status == COG_OK; choice++) {
+        index->headers[choice] = block_permute_back(
+            layout, &layout->choices[choice], short_key_mask(0, index->tables[choice].header_bits));
+        status = make_masks(index, choice, error);
+    }
+    return status;
 }
 
 cog_status bphs_build(struct bphs_index *index, const struct signatures_view *view, unsigned blocks,
@@ -51,7 +64,7 @@ cog_status bphs_build(struct bphs_index *index, const struct signatures_view *vi
     *index = (struct bphs_index){0};
     cog_status status = short_key_check(view, radius_bits, error);
     if (status == COG_OK)
-        status = block_layout_init(&index->layout, view->bits, blocks, chosen, radius_bits, error);
+        status = bphs_lay_out(index, view->bits, blocks, chosen, radius_bits, error);
     if (status != COG_OK)
         return status;
     struct key_set set;
@@ -60,6 +73,8 @@ cog_status bphs_build(struct bphs_index *index, const struct signatures_view *vi
         return status;
     for (unsigned choice = 0; choice < index->layout.choice_count && status == COG_OK; choice++)
         status = build_table(index, choice, &set.keys, threads, error);
+    if (status == COG_OK)
+        status = bphs_address_tables(index, error);
     index->rows = set.rows;
     set.rows = (struct key_rows){0};
     key_set_free(&set);

@@ -33,6 +33,11 @@ struct bphs_search {
 /* radius_bits is the greatest radius that searches may ask for. blocks and chosen: G and g. */
 cog_status bphs_build(struct bphs_index *index, const struct signatures_view *view, unsigned blocks,
                       unsigned chosen, unsigned radius_bits, unsigned threads, cog_error *error);
+/* For tables that lie in a file: the layout of an empty index first, then, when its tables have
+ * their shapes, how they are addressed. */
+cog_status bphs_lay_out(struct bphs_index *index, unsigned key_bits, unsigned blocks,
+                        unsigned chosen, unsigned radius_bits, cog_error *error);
+cog_status bphs_address_tables(struct bphs_index *index, cog_error *error);
 void bphs_free(struct bphs_index *index);
 /* Tables, without the row numbers. */
 size_t bphs_bytes(const struct bphs_index *index);

@@ -32,6 +32,15 @@ static inline const uint32_t *key_rows_of(const struct key_rows *rows, size_t i,
     return group + 1;
 }
 
+/* Whether key_rows_of may be asked: always, but for rows in a damaged file. */
+static inline bool key_rows_are_sound(const struct key_rows *rows, size_t i) {
+    if (i >= rows->entry_count)
+        return false;
+    uint32_t entry = rows->entries[i], place = entry & 0x7fffffff;
+    return entry >> 31 == 0 || (place < rows->group_words && rows->groups[place] > 0 &&
+                                rows->groups[place] < rows->group_words - place);
+}
+
 cog_status key_set_build(struct key_set *set, const struct signatures_view *view, unsigned threads,
                          cog_error *error);
 /* From keys with rows, in the order of their rows; takes the array over, also on failure. */

@@ -162,7 +162,7 @@ static size_t count_overflow_words(const struct line_table *table, const struct 
     return words;
 }
 
-static size_t group_count(const struct line_table *table) {
+size_t line_group_count(const struct line_table *table) {
     size_t buckets = (size_t)1 << table->header_bits, in_group = 1 << LINE_GROUP_BITS;
     return (buckets + in_group - 1) / in_group + 1;
 }
@@ -208,7 +208,7 @@ static void fill_buckets(struct line_table *table, const struct key_array *keys)
         fill_bucket(table, keys, 2 * pair + 1, &runs[1], &used);
         begin = runs[1].end;
     }
-    table->group_starts[group_count(table) - 1] = (uint32_t)used;
+    table->group_starts[line_group_count(table) - 1] = (uint32_t)used;
 }
 
 cog_status line_table_build(struct line_table *table, const struct key_array *keys,
@@ -220,7 +220,7 @@ cog_status line_table_build(struct line_table *table, const struct key_array *ke
     size_t buckets = (size_t)1 << table->header_bits;
     table->buckets = memory_large(buckets * table->bucket_bytes);
     table->overflow = memory_large(table->overflow_words * sizeof *table->overflow);
-    table->group_starts = memory_large(group_count(table) * sizeof *table->group_starts);
+    table->group_starts = memory_large(line_group_count(table) * sizeof *table->group_starts);
     if (with_ranks)
         table->ranks = memory_large(buckets * sizeof *table->ranks);
     if (!table->buckets || !table->overflow || !table->group_starts ||
@@ -237,7 +237,7 @@ cog_status line_table_build(struct line_table *table, const struct key_array *ke
 void line_table_free(struct line_table *table) {
     memory_large_free(table->buckets, table->bucket_bytes << table->header_bits);
     memory_large_free(table->overflow, table->overflow_words * sizeof *table->overflow);
-    memory_large_free(table->group_starts, group_count(table) * sizeof *table->group_starts);
+    memory_large_free(table->group_starts, line_group_count(table) * sizeof *table->group_starts);
     memory_large_free(table->ranks, sizeof *table->ranks << table->header_bits);
     *table = (struct line_table){0};
 }
@@ -245,36 +245,66 @@ void line_table_free(struct line_table *table) {
 size_t line_table_bytes(const struct line_table *table) {
     return (table->bucket_bytes << table->header_bits) +
            table->overflow_words * sizeof *table->overflow +
-           group_count(table) * sizeof *table->group_starts;
+           line_group_count(table) * sizeof *table->group_starts;
 }
 
 size_t line_rank_bytes(const struct line_table *table) {
     return table->ranks ? sizeof *table->ranks << table->header_bits : 0;
 }
 
-/* The record of a bucket that has one. */
-static const uint64_t *find_record(const struct line_table *table, uint32_t bucket) {
-    const uint64_t *record = table->overflow + table->group_starts[bucket >> LINE_GROUP_BITS];
-    while (record[0] >> 32 != bucket)
-        record += 1 + (uint32_t)record[0] * (size_t)table->words;
-    return record;
+bool line_table_restore(struct line_table *table, unsigned key_bits, uint64_t header_bits,
+                        uint64_t bucket_bytes, uint64_t count, uint64_t overflow_words) {
+    *table = (struct line_table){.key_bits = key_bits, .words = key_bits / 64};
+    if (header_bits < 1 || header_bits > HEADER_BITS_MAX || bucket_bytes < key_bits ||
+        bucket_bytes >= 2 * key_bits || count > SHORT_KEY_ROWS_MAX || overflow_words > UINT32_MAX)
+        return false;
+    table->bucket_bytes = (size_t)bucket_bytes;
+    table->count = (size_t)count;
+    table->overflow_words = (size_t)overflow_words;
+    table->scan = choose_scan();
+    set_header(table, (unsigned)header_bits);
+    return true;
+}
+
+/* The record of a bucket that has one, *count its keys. A table in a damaged file may have none, or
+ * one that ends too late. */
+static const uint64_t *find_record(const struct line_table *table, uint32_t bucket,
+                                   uint32_t *count) {
+    size_t place = table->group_starts[bucket >> LINE_GROUP_BITS];
+    while (place < table->overflow_words) {
+        const uint64_t *record = table->overflow + place;
+        size_t words = (size_t)(uint32_t)record[0] * table->words;
+        if (words >= table->overflow_words - place)
+            break;
+        if (record[0] >> 32 == bucket) {
+            *count = (uint32_t)record[0];
+            return record;
+        }
+        place += 1 + words;
+    }
+    *count = 0;
+    return NULL;
 }
 
 size_t line_hit_matches(const struct line_table *table, const struct line_hit *hit, short_key query,
                         unsigned radius_bits, uint32_t from, struct line_match *matches,
                         size_t capacity, uint32_t *next) {
-    const uint64_t *record = hit->flags & LINE_RECORDED ? find_record(table, hit->bucket) : NULL;
+    uint32_t recorded_count = 0;
+    const uint64_t *record =
+        hit->flags & LINE_RECORDED ? find_record(table, hit->bucket, &recorded_count) : NULL;
     const uint8_t *own = line_bucket(table, hit->bucket);
     const uint8_t *neighbour = line_bucket(table, hit->bucket ^ 1);
     uint32_t slots = table->slots;
     uint32_t guests = hit->flags & LINE_SPILLED ? line_guests(table, neighbour) : 0;
-    uint32_t end = slots + guests + (record ? (uint32_t)record[0] : 0);
+    guests = guests < slots ? guests : slots;
+    uint32_t end = slots + guests + recorded_count;
     size_t count = 0;
     *next = 0;
     for (uint32_t order = from; order < end; order++) {
         short_key key;
         if (order < slots) {
-            unsigned left = hit->slots >> order; /* go to the next slot that passed the filter */
+            unsigned left = (hit->slots & ((1u << slots) - 1)) >>
+                            order; /* go to the next slot that passed the filter */
             if (left == 0) {
                 order = slots - 1;
                 continue;
@@ -298,14 +328,21 @@ size_t line_hit_matches(const struct line_table *table, const struct line_hit *h
     return count;
 }
 
-size_t line_find(const struct line_table *table, short_key key) {
-    uint32_t bucket = (uint32_t)short_key_prefix(key, table->header_bits);
+/* Looks one key up; false when it is not there. */
+static bool find_match(const struct line_table *table, short_key key, struct line_match *match) {
+    uint32_t bucket = (uint32_t)short_key_prefix(key, table->header_bits), next;
     struct line_hit hit;
+    return table->scan(table, &bucket, 1, line_filter(table, key), 0, (struct line_ahead){0},
+                       &hit) > 0 &&
+           line_hit_matches(table, &hit, key, 0, 0, match, 1, &next) > 0;
+}
+
+size_t line_find(const struct line_table *table, short_key key) {
     struct line_match match;
-    uint32_t next;
-    if (table->scan(table, &bucket, 1, line_filter(table, key), 0, (struct line_ahead){0}, &hit) ==
-            0 ||
-        line_hit_matches(table, &hit, key, 0, 0, &match, 1, &next) == 0)
-        return SIZE_MAX;
-    return line_rank(table, bucket, match.order);
+    return find_match(table, key, &match) ? line_rank(table, match.bucket, match.order) : SIZE_MAX;
+}
+
+bool line_has(const struct line_table *table, short_key key) {
+    struct line_match match;
+    return find_match(table, key, &match);
 }

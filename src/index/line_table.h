@@ -69,6 +69,11 @@ struct line_table {
 cog_status line_table_build(struct line_table *table, const struct key_array *keys,
                             unsigned header_bits_max, bool with_ranks, cog_error *error);
 void line_table_free(struct line_table *table);
+/* The shape of a table whose arrays lie elsewhere; false where it is impossible. */
+bool line_table_restore(struct line_table *table, unsigned key_bits, uint64_t header_bits,
+                        uint64_t bucket_bytes, uint64_t count, uint64_t overflow_words);
+/* Of group_starts. */
+size_t line_group_count(const struct line_table *table);
 /* Without the ranks, which belong to the row numbers. */
 size_t line_table_bytes(const struct line_table *table);
 size_t line_rank_bytes(const struct line_table *table);
@@ -136,6 +141,8 @@ static inline size_t line_rank(const struct line_table *table, uint32_t bucket, 
 
 /* The position of a key, or SIZE_MAX when it is not in the table. */
 size_t line_find(const struct line_table *table, short_key key);
+/* The same for a table without positions. */
+bool line_has(const struct line_table *table, short_key key);
 
 /* The scans: every level finds the same. */
 line_scan line_scan_portable;

@@ -6,6 +6,7 @@
 
 #include "hamming/signatures.h"
 #include "index/bit_columns.h"
+#include "index/short_tables.h"
 #include "index/slices.h"
 #include "store/settings.h"
 #include "vector/sparse.h"
@@ -20,6 +21,7 @@ struct segment_parts {
     struct signatures_view signatures;
     const struct slices_view *slices;
     const struct columns_view *columns; /* of the bits */
+    const struct short_tables *tables;
     const struct sparse_matrix *vectors;
 };
 
@@ -33,9 +35,11 @@ struct segment {
     size_t rows;
     const uint64_t *id_offsets; /* NULL without ids */
     struct bytes_view id_bytes;
-    struct signatures_view signatures; /* bits 0 without signatures */
-    struct slices_view slices;         /* offsets NULL without slices */
-    struct columns_view columns;       /* words NULL without columns */
+    struct signatures_view signatures;  /* bits 0 without signatures */
+    struct slices_view slices;          /* offsets NULL without slices */
+    struct columns_view columns;        /* words NULL without columns */
+    const struct short_tables *tables;  /* of psm or bphs; NULL without */
+    struct short_tables *opened_tables; /* the same where they lie in the map */
     struct sparse_matrix vectors; /* offsets NULL without vectors; in the map, never to be freed */
 };
 

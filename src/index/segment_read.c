@@ -124,6 +124,10 @@ static cog_status open_parts(struct segment *segment, cog_error *error) {
     if (status == COG_OK)
         status = open_columns(segment, error);
     if (status == COG_OK)
+        status = short_tables_open(&segment->container, segment->signatures.bits,
+                                   &segment->opened_tables, error);
+    segment->tables = segment->opened_tables;
+    if (status == COG_OK)
         status = open_vectors(segment, shape, error);
     return status;
 }
@@ -212,10 +216,13 @@ cog_status segment_verify(const struct segment *segment, cog_error *error) {
         status = slices_check(&segment->slices, error);
     if (status == COG_OK && segment->columns.words)
         status = columns_check(&segment->columns, &segment->signatures, error);
+    if (status == COG_OK && segment->tables)
+        status = short_tables_check(segment->tables, &segment->signatures, error);
     return status;
 }
 
 void segment_close(struct segment *segment) {
+    short_tables_free(segment->opened_tables);
     settings_free(&segment->settings);
     container_close(&segment->container);
     *segment = (struct segment){0};

@@ -97,6 +97,8 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
                                             slices->layout.count * rows, sizeof(uint32_t)}};
         status = write_sections(writer, sections, 2, error);
     }
+    if (status == COG_OK && parts->tables)
+        status = short_tables_write(parts->tables, writer, error);
     if (status == COG_OK && parts->columns)
         status = container_writer_section(writer, SECTION_BIT_COLUMNS, parts->columns->words,
                                           columns_size_bytes(parts->columns), error);

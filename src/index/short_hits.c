@@ -57,9 +57,12 @@ cog_status short_hits_expand(struct short_hits *hits, size_t first, const struct
     cog_status status = COG_OK;
     bool grouped = false;
     for (size_t i = first; i < hits->count; i++) {
-        struct short_hit *hit = &hits->items[i];
+        const struct short_hit *hit = &hits->items[i];
         if (i + PREFETCH_AHEAD < hits->count)
-            __builtin_prefetch(rows->entries + hits->items[i + PREFETCH_AHEAD].row);
+            __builtin_prefetch(rows->entries + hit[PREFETCH_AHEAD].row);
+        if (!key_rows_are_sound(rows, hit->row))
+            return error_set(error, COG_ERR_FORMAT,
+                             "the rows of short signatures are damaged: build the index again");
         grouped |= rows->entries[hit->row] >> 31 != 0;
     }
     if (!grouped) {

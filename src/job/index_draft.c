@@ -14,6 +14,7 @@ void segment_memory_free(struct segment_memory *memory) {
     free(memory->signatures);
     slice_lists_free(&memory->lists);
     bit_columns_free(&memory->columns);
+    short_tables_free(memory->tables);
     sparse_matrix_free(&memory->vectors);
     *memory = (struct segment_memory){0};
 }
@@ -24,9 +25,27 @@ void segment_draft_free(struct segment_draft *draft) {
     *draft = (struct segment_draft){0};
 }
 
-/* Lists or columns where the index is to have them. */
-static cog_status add_method(const cog_index *index, unsigned threads, struct segment_draft *draft,
-                             cog_error *error) {
+/* What psm learned when the index was built holds for rows that are added, too. */
+static cog_status add_short_tables(const cog_index *index, const float *weights, bool psm,
+                                   unsigned threads, struct segment_draft *draft,
+                                   cog_error *error) {
+    uint64_t radius_bits = 0;
+    settings_get_u64(&index->parts.manifest.settings, "radius", &radius_bits);
+    const struct psm_learned *learned = NULL;
+    if (index->parts.manifest.count > 0 && index->parts.segments[0].tables)
+        learned = &index->parts.segments[0].tables->learned;
+    const struct signatures_view *rows = &draft->segment.signatures;
+    cog_status status =
+        psm ? short_tables_psm(rows, weights, learned, (unsigned)radius_bits, threads,
+                               &draft->memory.tables, error)
+            : short_tables_bphs(rows, (unsigned)radius_bits, threads, &draft->memory.tables, error);
+    draft->segment.tables = draft->memory.tables;
+    return status;
+}
+
+/* Lists, columns or tables where the index is to have them. */
+static cog_status add_method(const cog_index *index, const float *weights, unsigned threads,
+                             struct segment_draft *draft, cog_error *error) {
     const char *method = "auto";
     uint64_t width = 0;
     settings_get_text(&index->parts.manifest.settings, "index method", &method);
@@ -40,6 +59,8 @@ static cog_status add_method(const cog_index *index, unsigned threads, struct se
         draft->segment.columns = draft->memory.columns.view;
         return status;
     }
+    if (strcmp(method, "psm") == 0 || strcmp(method, "bphs") == 0)
+        return add_short_tables(index, weights, strcmp(method, "psm") == 0, threads, draft, error);
     cog_status status = slice_lists_build(&draft->memory.lists, &draft->segment.signatures,
                                           (unsigned)width, threads, error);
     draft->segment.slices = draft->memory.lists.view;
@@ -96,15 +117,30 @@ cog_status segment_draft_number(struct segment_draft *draft, uint64_t first_id, 
     return status;
 }
 
+/* psm learns from the sums behind the bits; nobody else needs them. */
+static cog_status make_room_for_sums(const cog_index *index, size_t rows, float **sums,
+                                     cog_error *error) {
+    const char *method = "";
+    settings_get_text(&index->parts.manifest.settings, "index method", &method);
+    if (strcmp(method, "psm") != 0)
+        return COG_OK;
+    *sums = memory_array(rows + 1, index_bits(index) * sizeof **sums);
+    return *sums ? COG_OK
+                 : error_memory(error, rows * index_bits(index) * sizeof **sums, "weights");
+}
+
 cog_status segment_draft_documents(const cog_index *index, const struct corpus *corpus,
                                    unsigned threads, struct segment_draft *draft,
                                    cog_error *error) {
     struct statistics *statistics = index->statistics->counts;
+    float *sums = NULL;
     draft->segment.rows = corpus->rows;
     cog_status status = take_settings(index, draft, error);
     if (status == COG_OK)
+        status = make_room_for_sums(index, corpus->rows, &sums, error);
+    if (status == COG_OK)
         status = corpus_sign(corpus, &index->sign, statistics, threads, &draft->segment.signatures,
-                             NULL, error);
+                             sums, error);
     draft->memory.signatures = (uint8_t *)draft->segment.signatures.data;
     if (status == COG_OK && index->has_vectors)
         status = corpus_vectors_in(corpus, index->columns, statistics, &index->weighting, 1, NULL,
@@ -112,7 +148,10 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
     draft->segment.vectors = draft->memory.vectors;
     if (status == COG_OK)
         status = copy_ids(corpus, draft, error);
-    return status == COG_OK ? add_method(index, threads, draft, error) : status;
+    if (status == COG_OK)
+        status = add_method(index, sums, threads, draft, error);
+    free(sums);
+    return status;
 }
 
 cog_status segment_draft_signatures(const cog_index *index, const struct signatures_view *rows,
@@ -123,7 +162,8 @@ cog_status segment_draft_signatures(const cog_index *index, const struct signatu
     cog_status status = take_settings(index, draft, error);
     if (status == COG_OK && (want_ids || first_id))
         status = segment_draft_number(draft, first_id, error);
-    return status == COG_OK ? add_method(index, threads, draft, error) : status;
+    return status == COG_OK ? add_method(index, index->build_weights, threads, draft, error)
+                            : status;
 }
 
 /* ---- Merging --------------------------------------------------------------------------------- */
@@ -250,5 +290,5 @@ cog_status segment_draft_merged(const cog_index *index, unsigned threads,
         status = make_room_for_rows(&merge, error);
     if (status == COG_OK)
         status = visit_live_rows(index, merge_row, &merge, error);
-    return status == COG_OK ? add_method(index, threads, draft, error) : status;
+    return status == COG_OK ? add_method(index, NULL, threads, draft, error) : status;
 }

@@ -14,6 +14,7 @@ struct segment_memory {
     uint8_t *signatures;
     struct slice_lists lists;
     struct bit_columns columns;
+    struct short_tables *tables;
     struct sparse_matrix vectors;
 };
 
@@ -28,6 +29,7 @@ struct cog_index {
     struct weighting weighting;
     cog_statistics *statistics;
     struct columns *columns;
+    const float *build_weights; /* behind the bits of signatures, while they are indexed */
 };
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

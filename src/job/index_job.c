@@ -25,13 +25,12 @@
  * measured and rounded up; and what is there without any. */
 enum { MEMORY_FACTOR = 4, MEMORY_BASE_BYTES = 32 << 20 };
 
-static const char *const method_names[COG_METHOD_COUNT] = {[COG_METHOD_AUTO] = "auto",
-                                                           [COG_METHOD_FLAT] = "flat",
-                                                           [COG_METHOD_SLICES] = "slices",
-                                                           [COG_METHOD_COLUMNS] = "columns"};
+static const char *const method_names[COG_METHOD_COUNT] = {
+    [COG_METHOD_AUTO] = "auto",       [COG_METHOD_FLAT] = "flat", [COG_METHOD_SLICES] = "slices",
+    [COG_METHOD_COLUMNS] = "columns", [COG_METHOD_PSM] = "psm",   [COG_METHOD_BPHS] = "bphs"};
 
 void cog_index_options_init(cog_index_options *options) {
-    *options = (cog_index_options){.method = COG_METHOD_AUTO, .vectors = true};
+    *options = (cog_index_options){.method = COG_METHOD_AUTO, .radius_bits = 3, .vectors = true};
     cog_sign_options_init(&options->sign, COG_SIGNATURE_RP);
     options->sign.weights.min_collection_frequency = 1;
 }
@@ -56,6 +55,10 @@ void cog_index_close(cog_index *index) {
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
+static bool is_short(cog_method method) {
+    return method == COG_METHOD_PSM || method == COG_METHOD_BPHS;
+}
+
 static cog_status check_options(const cog_index_options *options, bool documents,
                                 cog_error *error) {
     if (options->method == COG_METHOD_EXACT)
@@ -79,8 +82,11 @@ static cog_status record_method(const cog_index_options *options, struct setting
                                 cog_error *error) {
     cog_status status =
         settings_set_text(settings, "index method", method_names[options->method], error);
-    return status == COG_OK ? settings_set_u64(settings, "slice bits", options->slice_bits, error)
-                            : status;
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "slice bits", options->slice_bits, error);
+    if (status == COG_OK && is_short(options->method))
+        status = settings_set_u64(settings, "radius", options->radius_bits, error);
+    return status;
 }
 
 /* Signatures in memory, lists, and what building them takes for a while. */
@@ -91,6 +97,9 @@ static double signatures_memory(const struct signatures_view *rows,
         return bytes;
     if (options->method == COG_METHOD_COLUMNS)
         return 2 * bytes;
+    if (is_short(
+            options->method)) /* tables, row numbers, and twice the keys while they are sorted */
+        return bytes * (options->method == COG_METHOD_PSM ? 6 : 17);
     unsigned width =
         options->slice_bits ? options->slice_bits : slice_width_for(rows->rows, rows->bits);
     double slices = ceil((double)rows->bits / width);
@@ -364,6 +373,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     if (status != COG_OK)
         return status;
     struct settings *settings = &index->parts.manifest.settings;
+    index->build_weights = options->weights;
     status = record_method(options, settings, error);
     if (status == COG_OK)
         status = settings_set_text(settings, "signature", "given", error);
@@ -374,6 +384,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     if (status == COG_OK)
         status = segment_draft_signatures(index, rows, 0, false,
                                           threads_resolve(run ? run->threads : 0), &draft, error);
+    index->build_weights = NULL;
     return finish_building(index, &draft, status, start, result, report, error);
 }
 
@@ -408,6 +419,7 @@ struct segment_parts index_parts_of(const struct segment *segment) {
                                   .signatures = segment->signatures,
                                   .slices = segment->slices.offsets ? &segment->slices : NULL,
                                   .columns = segment->columns.words ? &segment->columns : NULL,
+                                  .tables = segment->tables,
                                   .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
 }
 

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "index/flat.h"
 #include "job/report.h"
-#include "job/search_task.h"
+#include "job/search_short.h"
 
 enum {
     SMALL_COMPARISONS = 1 << 26, /* take less than a tenth of a second: not worth a choice */
@@ -80,6 +80,9 @@ static cog_status choose_by_time(struct search_task *task, cog_method method, co
 }
 
 static cog_status choose_method(struct search_task *task, cog_error *error) {
+    task->options.method = search_short_choose(task);
+    if (task->options.method != COG_METHOD_AUTO)
+        return COG_OK;
     bool cosines_decide =
         task->has_vectors && task->options.verify && task->options.radius_bits == COG_RADIUS_NONE;
     task->options.method = cosines_decide ? COG_METHOD_EXACT : COG_METHOD_FLAT;

@@ -98,7 +98,8 @@ static cog_status sign_queries(struct search_task *task, const struct corpus *co
     enum { SUMS_MAX_BYTES = 256 << 20 };
     size_t size_bytes;
     bool wanted = task->options.expand < 0 && task->options.recall < 1 &&
-                  (search_task_has_lists(index) || search_task_has_columns(index)) &&
+                  (search_task_has_lists(index) || search_task_has_columns(index) ||
+                   index->parts.segments[0].tables) &&
                   size_multiply(corpus->rows, index_bits(index) * sizeof(float), &size_bytes) &&
                   size_bytes <= SUMS_MAX_BYTES;
     *sums = wanted ? memory_array(corpus->rows + 1, index_bits(index) * sizeof **sums) : NULL;

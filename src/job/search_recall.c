@@ -8,7 +8,7 @@
 #include "evaluate/recall_sample.h"
 #include "job/recall_report.h"
 #include "job/report.h"
-#include "job/search_task.h"
+#include "job/search_short.h"
 
 enum { HALVED_FROM = 20 }; /* a smaller sample chooses and tells as a whole */
 
@@ -243,6 +243,8 @@ cog_status search_task_measure(struct search_task *task, bool *enough, cog_error
         report_exact(task->report);
         return COG_OK;
     }
+    if (task->options.method == COG_METHOD_PSM && task->options.recall_sample > 0)
+        return search_short_measure(task, error);
     /* Beside vectors, a radius is about signatures: it has no true answer in cosines. */
     if (task->options.recall_sample == 0 ||
         (task->has_vectors && task->options.radius_bits != COG_RADIUS_NONE))

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "index/columns_search.h"
 #include "index/flat.h"
-#include "job/search_task.h"
+#include "job/search_short.h"
 
 static cog_status take_flat(const struct flat_results *results, struct hit_lists *lists,
                             cog_error *error) {
@@ -130,6 +130,8 @@ static cog_status search_segment(void *context, size_t part, size_t k, struct hi
     bool by_method = search->method == COG_METHOD_COLUMNS  ? segment->columns.words && k
                      : search->method == COG_METHOD_SLICES ? segment->slices.offsets != NULL
                                                            : false;
+    if (search_short_serves(search, segment))
+        return search_short(search, part, lists, error);
     return by_method ? search_by_method(search, segment, k, lists, error)
                      : search_flat(search, segment, k, lists, error);
 }

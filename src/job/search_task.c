@@ -6,15 +6,15 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/report.h"
+#include "job/search_short.h"
 #include "match/cosine_join.h"
 #include "plan/radius.h"
 
 enum { VERIFY_GRAIN = 64 };
 
-static const char *const method_names[COG_METHOD_COUNT] = {[COG_METHOD_EXACT] = "exact",
-                                                           [COG_METHOD_FLAT] = "flat",
-                                                           [COG_METHOD_SLICES] = "slices",
-                                                           [COG_METHOD_COLUMNS] = "columns"};
+static const char *const method_names[COG_METHOD_COUNT] = {
+    [COG_METHOD_EXACT] = "exact",     [COG_METHOD_FLAT] = "flat", [COG_METHOD_SLICES] = "slices",
+    [COG_METHOD_COLUMNS] = "columns", [COG_METHOD_PSM] = "psm",   [COG_METHOD_BPHS] = "bphs"};
 
 void search_task_free(struct search_task *task) {
     sparse_matrix_free(&task->vectors);
@@ -78,7 +78,7 @@ static void answer_certainly(struct search_task *task) {
         options->method = COG_METHOD_EXACT;
         report_notice(task->report, "signatures cannot certify the cosines of documents: a recall "
                                     "of 1 is answered by the method exact");
-    } else if (options->method == COG_METHOD_COLUMNS) {
+    } else if (options->method == COG_METHOD_COLUMNS || options->method == COG_METHOD_PSM) {
         options->method = COG_METHOD_FLAT;
     }
 }
@@ -114,8 +114,9 @@ cog_status search_task_check(struct search_task *task, cog_error *error) {
     if (options->method == COG_METHOD_COLUMNS && !search_task_has_columns(task->index))
         return error_set(error, COG_ERR_USAGE,
                          "the index has no columns: build it with --method columns");
+    status = search_short_check(options, task->index, error);
     answer_certainly(task);
-    return COG_OK;
+    return status;
 }
 
 struct signature_search search_task_signatures(const struct search_task *task, cog_method method) {
@@ -130,6 +131,8 @@ struct signature_search search_task_signatures(const struct search_task *task, c
                                       .expand = options->expand,
                                       .admit = options->admit,
                                       .certain = options->recall >= 1,
+                                      .recall = options->recall,
+                                      .first = options->first,
                                       .threads = task->threads};
     if (asks_within(options)) {
         search.k = 0;

@@ -40,12 +40,14 @@ struct signature_search {
     const cog_index *index;
     const struct signatures_view *queries;
     const float *weights;
-    cog_method method; /* FLAT, SLICES or COLUMNS */
+    cog_method method; /* not AUTO or EXACT */
     struct search_effort effort;
     size_t k; /* 0: all within radius_bits */
     uint32_t radius_bits;
     int expand, admit; /* slices; -1: by the effort */
     bool certain;      /* nothing may be missed */
+    double recall;     /* PSM */
+    bool first;        /* PSM, BPHS: one hit is enough */
     unsigned threads;
     bool is_exact; /* set: no nearer row was missed */
 };

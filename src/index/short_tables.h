@@ -1,0 +1,43 @@
+/* What a segment keeps for short signatures: the table of psm with what it learned from the
+ * weights, or the tables of bphs. In memory, or in the map of a file, where nothing is copied. */
+#ifndef COGNATE_INDEX_SHORT_TABLES_H
+#define COGNATE_INDEX_SHORT_TABLES_H
+
+#include "index/bphs.h"
+#include "index/psm_learn.h"
+#include "store/container.h"
+
+enum short_kind { SHORT_PSM = 1, SHORT_BPHS = 2 };
+
+/* Blocks that agree, of radius + 2: a bucket a table, and headers long enough for millions. */
+enum { SHORT_BPHS_CHOSEN = 2 };
+
+struct short_tables {
+    enum short_kind kind;
+    unsigned radius_bits; /* bphs: the greatest that can be asked for; psm: that was learned */
+    struct psm_index psm;
+    struct psm_learned learned;
+    struct bphs_index bphs;
+    bool is_mapped;
+};
+
+/* psm with weights (rows x bits) learns from them; without, `learned` is taken over. */
+cog_status short_tables_psm(const struct signatures_view *view, const float *weights,
+                            const struct psm_learned *learned, unsigned radius_bits,
+                            unsigned threads, struct short_tables **tables, cog_error *error);
+cog_status short_tables_bphs(const struct signatures_view *view, unsigned radius_bits,
+                             unsigned threads, struct short_tables **tables, cog_error *error);
+/* Accepts NULL. */
+void short_tables_free(struct short_tables *tables);
+
+/* Sections of a container: written, and opened in place in constant time. *tables stays NULL where
+ * the container has none. */
+cog_status short_tables_write(const struct short_tables *tables, struct container_writer *writer,
+                              cog_error *error);
+cog_status short_tables_open(const struct container *container, unsigned bits,
+                             struct short_tables **tables, cog_error *error);
+/* Reads everything: whether every row of the view is found in every table, at its place. */
+cog_status short_tables_check(const struct short_tables *tables, const struct signatures_view *view,
+                              cog_error *error);
+
+#endif
