@@ -32,6 +32,7 @@ struct psm_search {
     bool first_only;        /* any one hit a query is enough */
     bool batch; /* takes the queries in the order of their keys: pays for a batch of millions */
     unsigned threads;
+    bool distinct; /* of equal stored signatures only the first is a hit */
 };
 
 cog_status psm_build(struct psm_index *index, const struct signatures_view *view, unsigned threads,

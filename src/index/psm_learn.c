@@ -1,9 +1,12 @@
 #include "index/psm_learn.h"
 
 #include "base/memory.h"
+#include "base/random.h"
 
 enum {
     SAMPLED_ROWS = 20000,
+    SAMPLED_AT_A_TIME = 500, /* until there are PAIRS_ENOUGH */
+    PAIRS_ENOUGH = 20000,
     RANDOM_PAIRS = 20000,
     PAIRS_LEAST = 100,
     PAIRS_OF_A_ROW = 16, /* equal pages must not drown the others */
@@ -35,8 +38,9 @@ static cog_status row_sample_take(struct row_sample *sample, const struct signat
     sample->weights = memory_array(sample->rows + 1, view->bits * sizeof *sample->weights);
     if (!sample->numbers || !sample->signatures || !sample->weights)
         return error_memory(error, sample->rows * view->bits * 4, "a sample of rows");
+    struct random random = random_seeded(SEED);
     for (size_t i = 0; i < sample->rows; i++) {
-        size_t row = (size_t)((double)i * (double)view->rows / (double)sample->rows);
+        size_t row = random_below(&random, view->rows);
         sample->numbers[i] = (uint32_t)row;
         memcpy(sample->signatures + i * row_bytes, signature_row(view, row), row_bytes);
         memcpy(sample->weights + i * view->bits, weights + row * view->bits,
@@ -45,18 +49,45 @@ static cog_status row_sample_take(struct row_sample *sample, const struct signat
     return COG_OK;
 }
 
-/* Keeps hits that are no copies, and few of each query. */
-static void keep_pairs(struct short_hits *hits) {
-    size_t kept = 0, of_query = 0;
-    for (size_t i = 0; i < hits->count; i++) {
+/* Moves hits of a part of the sample, which begins with row `first`, to the pairs: those that are
+ * no copies, and few of each query. */
+static cog_status keep_pairs(const struct short_hits *hits, size_t first, struct short_hits *pairs,
+                             cog_error *error) {
+    size_t of_query = 0;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < hits->count && status == COG_OK; i++) {
         struct short_hit hit = hits->items[i];
-        of_query = kept > 0 && hits->items[kept - 1].query == hit.query ? of_query : 0;
-        if (hit.distance > 0 && of_query < PAIRS_OF_A_ROW) {
-            hits->items[kept++] = hit;
-            of_query++;
-        }
+        of_query = i > 0 && hit.query == hits->items[i - 1].query ? of_query : 0;
+        if (hit.distance == 0 || of_query == PAIRS_OF_A_ROW)
+            continue;
+        of_query++;
+        hit.query += (uint32_t)first;
+        status = short_hits_add(pairs, hit, error);
     }
-    hits->count = kept;
+    return status;
+}
+
+/* Sampled rows are drawn at random, so any part of them is a sample. */
+static cog_status find_pairs(const struct psm_index *index, const struct row_sample *sample,
+                             unsigned bits, const struct psm_search *search,
+                             const struct volatility *volatility, struct short_hits *pairs,
+                             cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t first = 0; first < sample->rows && pairs->count < PAIRS_ENOUGH && status == COG_OK;
+         first += SAMPLED_AT_A_TIME) {
+        size_t left = sample->rows - first;
+        struct short_hits hits = {0};
+        struct psm_queries queries = {{sample->signatures + first * (bits / 8),
+                                       left < SAMPLED_AT_A_TIME ? left : SAMPLED_AT_A_TIME, bits,
+                                       bits / 8},
+                                      sample->weights + first * bits,
+                                      volatility};
+        status = psm_search(index, &queries, search, &hits, error);
+        if (status == COG_OK)
+            status = keep_pairs(&hits, first, pairs, error);
+        short_hits_free(&hits);
+    }
+    return status;
 }
 
 /* Learns from the weights of pairs, all bits of up to DIFFERENCES_PAIRS of them. */
@@ -120,12 +151,12 @@ cog_status psm_learn(const struct psm_index *index, const struct signatures_view
     if (status == COG_OK)
         status = row_sample_take(&sample, view, weights, error);
     if (status == COG_OK) {
-        struct psm_queries queries = {{sample.signatures, sample.rows, view->bits, view->bits / 8},
-                                      sample.weights,
-                                      &learned->volatility};
-        struct psm_search search = {radius_bits, PROBE_BOUND_NONE, false, false, threads};
-        status = psm_search(index, &queries, &search, &pairs, error);
-        keep_pairs(&pairs);
+        struct psm_search search = {.radius_bits = radius_bits,
+                                    .penalty_bound = PROBE_BOUND_NONE,
+                                    .threads = threads,
+                                    .distinct = true};
+        status =
+            find_pairs(index, &sample, view->bits, &search, &learned->volatility, &pairs, error);
     }
     if (status == COG_OK && pairs.count >= PAIRS_LEAST) {
         learned->pairs = pairs.count;

@@ -163,7 +163,8 @@ static cog_status search_piece(void *context, unsigned worker_number, size_t beg
     if (status == COG_OK && job->search->first_only)
         status = add_firsts(worker, end - begin, hits, error);
     if (status == COG_OK) /* so far the hits have positions of keys for rows */
-        status = short_hits_expand(hits, before, &job->index->rows, job->search->first_only, error);
+        status = short_hits_expand(hits, before, &job->index->rows,
+                                   job->search->first_only || job->search->distinct, error);
     return status;
 }
 

@@ -42,7 +42,7 @@ static void check_round(uint64_t seed, size_t rows, unsigned bits, unsigned radi
     struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
     keep_below(&expected, &stored, &queries, index.table.header_bits, bound);
     for (unsigned threads = 1; threads <= 3; threads++) {
-        struct psm_search search = {radius, bound, false, threads == 2, threads};
+        struct psm_search search = {radius, bound, false, threads == 2, threads, false};
         struct short_hits hits = {0}, first = {0};
         CHECK_OK(psm_search(&index, &queries, &search, &hits, error));
         CHECK_MSG(short_hits_equal(&hits, &expected), "%zu rows, radius %u: %zu hits, expected %zu",
@@ -101,7 +101,7 @@ TEST(psm_batch_equals_search_in_memory) {
             for (int first_only = 0; first_only <= 1; first_only++) {
                 struct slow_source state = {stored.view, 0};
                 struct psm_source source = {read_some, &state, chunks[c]};
-                struct psm_search search = {3, PROBE_BOUND_NONE, first_only, false, 2};
+                struct psm_search search = {3, PROBE_BOUND_NONE, first_only, false, 2, false};
                 struct short_hits hits = {0};
                 CHECK_OK(psm_search_batch(&source, &queries, &search, &hits, error));
                 CHECK(first_only ? short_hits_are_first_of(&hits, &expected)
@@ -179,7 +179,7 @@ TEST(psm_refuses_queries_of_another_width) {
     struct short_data asked = short_data_make(2, 9, 10, 128, 3, 2);
     struct psm_queries queries = {asked.view, asked.weights, &volatility};
     struct psm_index index;
-    struct psm_search search = {3, 0, false, false, 1};
+    struct psm_search search = {3, 0, false, false, 1, false};
     struct short_hits hits = {0};
     cog_error failure = {0};
     CHECK_OK(psm_build(&index, &stored.view, 1, error));
