@@ -33,6 +33,7 @@ static bool take_options(const struct arguments *arguments, struct link_argument
         !number_option(arguments, OPTION_BITS, 8, 4096, &bits) ||
         !number_option(arguments, OPTION_HUBS, 0, 100000, &hubs))
         return false;
+    options->calibrated = !has_option(arguments, OPTION_THRESHOLD);
     options->method = method_option(arguments);
     options->bits = (unsigned)bits;
     options->candidates = (unsigned)candidates;
@@ -173,7 +174,9 @@ const struct command command_link = {
         "Projects the documents of --from into the language of --to by a lexicon (see cognate\n"
         "lexicon) and prints each document's best partner: from, to, cosine, score. The score is\n"
         "twice the cosine minus both documents' mean cosine to their nearest, which keeps pages\n"
-        "that resemble everything from collecting links.\n\n"
+        "that resemble everything from collecting links. Links are kept that stand out by their "
+        "score,\n"
+        "or have a high cosine; with --threshold, those of that cosine.\n\n"
         "With --sentences the linked documents' sentences are paired and printed in place of the\n"
         "links, each pair once; with --explain ID the words that link a document. --gold takes "
         "two\n"

@@ -200,7 +200,8 @@ cog_status table_reader_open(struct table_reader *reader, const char *path,
         struct bytes_view fields[FIELDS_MAX];
         if (format == TABLE_AUTO)
             reader->format = guess(line);
-        if (reader->format == TABLE_BITEXTOR && line.size && cut_fields(line, fields) == 2) {
+        if (reader->format == TABLE_BITEXTOR && line.size && cut_fields(line, fields) == 2 &&
+            is_code(fields[0]) && is_code(fields[1])) {
             keep_header(reader, fields);
             return COG_OK;
         }

@@ -13,7 +13,8 @@
 #include "signature/signer.h"
 
 void cog_link_options_init(cog_link_options *options) {
-    *options = (cog_link_options){.threshold = COG_THRESHOLD_ACROSS,
+    *options = (cog_link_options){.calibrated = true,
+                                  .threshold = COG_THRESHOLD_ACROSS,
                                   .method = COG_METHOD_AUTO,
                                   .bits = 1024,
                                   .candidates = 30,
@@ -87,6 +88,19 @@ static cog_status find_candidates(const struct link_space *space, const cog_link
 
 /* ---- Links ----------------------------------------------------------------------------------- */
 
+/* Cosines of true links depend on the languages and on how good the lexicon is; how far a link
+ * stands out from its neighbours does less so (docs/crosslingual.md has the measurements). A cosine
+ * of its own is enough for pages with near-identical siblings, which do not stand out. */
+static bool is_kept(const struct link *link, const cog_link_options *options) {
+    const double clear_score = 0.17, clear_cosine = 0.5;
+    double cosine = (double)link->similarity;
+    if (!options->calibrated)
+        return cosine >= options->threshold;
+    if (!options->hub_neighbours)
+        return cosine >= COG_THRESHOLD_ACROSS;
+    return (double)link->score >= clear_score || cosine >= clear_cosine;
+}
+
 static cog_status choose_links(cog_links *links, const cog_link_options *options, struct link *all,
                                size_t count, cog_error *error) {
     cog_status status = COG_OK;
@@ -104,7 +118,7 @@ static cog_status choose_links(cog_links *links, const cog_link_options *options
     else
         chosen = links_best(all, count);
     for (size_t i = 0; i < chosen && all; i++)
-        if ((double)all[i].similarity >= options->threshold)
+        if (is_kept(&all[i], options))
             all[links->count++] = all[i];
     return status;
 }

@@ -185,3 +185,12 @@ TEST(lexicon_import_refuses_what_is_no_table) {
     path = "/nonexistent/table";
     CHECK(import_files(&path, 1, TABLE_AUTO, "xa", "xb", &lexicon, &findings, &failure) != COG_OK);
 }
+
+TEST(lexicon_import_takes_a_first_line_without_languages_for_a_pair) {
+    const char *path = write_table("no_header.dic", "Haus\tdistinguished\nHaus\thouse\n");
+    struct lexicon lexicon = {0};
+    struct import_findings findings;
+    CHECK_OK(import_files(&path, 1, TABLE_BITEXTOR, "xa", "xb", &lexicon, &findings, error));
+    CHECK(findings.rows == 2 && is_near(find_pair(&lexicon, "haus", "house", false), 0.5));
+    lexicon_free(&lexicon);
+}
