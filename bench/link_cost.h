@@ -237,17 +237,25 @@ static void cost_print_brute(struct cost_study *study) {
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
+/* The least cost at which a method reaches 0.95 of what signatures alone find: of the pairs that
+ * they list, and of their recall of true pairs, which is how the paper's figure 8 counts. 2: never.
+ */
 struct cost_best {
-    double cost; /* the least for 0.95 of what signatures alone find; 2 where none does */
-    char name[64];
+    double of_near, of_bound;
+    char near_name[64], bound_name[64];
 };
 
 static void cost_consider(const struct cost_study *study, struct cost_best *best, const char *name,
                           double comparisons, const struct match_list *found) {
     double cost = comparisons / study->all_pairs;
-    if (cost_share(found, &study->nearby) >= 0.95 && cost < best->cost) {
-        best->cost = cost;
-        snprintf(best->name, sizeof best->name, "%s", name);
+    if (cost_share(found, &study->nearby) >= 0.95 && cost < best->of_near) {
+        best->of_near = cost;
+        snprintf(best->near_name, sizeof best->near_name, "%s", name);
+    }
+    if (cost_share(found, &study->truth) >= 0.95 * cost_share(&study->nearby, &study->truth) &&
+        cost < best->of_bound) {
+        best->of_bound = cost;
+        snprintf(best->bound_name, sizeof best->bound_name, "%s", name);
     }
 }
 
@@ -262,7 +270,7 @@ static void cost_print_windows(const struct cost_study *study, struct cost_best 
         for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
             double wanted = study->all_pairs * shares[s] / 100;
             struct window_options options = {
-                .tables = (unsigned)ceil(wanted / ((double)windows[w] * (double)rows)),
+                .tables = (unsigned)fmax(1, floor(wanted / ((double)windows[w] * (double)rows))),
                 .window = windows[w],
                 .radius_bits = study->radius_bits};
             struct match_list found = {0};
@@ -357,7 +365,7 @@ static void cost_print_slices(const struct cost_study *study, struct cost_best *
     static const struct {
         unsigned expand;
         size_t verify;
-    } settings[] = {{0, 300}, {0, 1000}, {0, 3000}, {1, 300}, {1, 1000}, {1, 3000}, {1, 8000}};
+    } settings[] = {{0, 300}, {0, 1000}, {1, 300}, {1, 1000}, {1, 3000}, {1, 5000}, {1, 8000}};
     cog_error error = {0};
     struct slice_lists lists = {0};
     size_t queries = study->views[0].rows;
@@ -390,13 +398,17 @@ static void cost_print_slices(const struct cost_study *study, struct cost_best *
 }
 
 static void cost_print_best(const char *method, const struct cost_best *best) {
-    if (best->cost > 1)
-        printf("%s: 0.95 of what signatures alone find is not reached below brute force's "
-               "comparisons\n",
-               method);
+    printf("%s, share of the comparisons for 0.95 of what signatures alone find\n", method);
+    if (best->of_near > 1)
+        printf("  of the pairs that they list: not reached\n");
     else
-        printf("%s: 0.95 of what signatures alone find at %.3f of the comparisons (%s): %s\n",
-               method, best->cost, best->name, goal_text(best->cost, 0.4, false));
+        printf("  of the pairs that they list: %s (%s)\n", goal_text(best->of_near, 0.4, false),
+               best->near_name);
+    if (best->of_bound > 1)
+        printf("  of their recall of true pairs (figure 8): not reached\n");
+    else
+        printf("  of their recall of true pairs (figure 8): %s (%s)\n",
+               goal_text(best->of_bound, 0.4, false), best->bound_name);
 }
 
 /* All pairs of the space's two collections at a cosine. */
@@ -405,7 +417,7 @@ static void link_cost_print(const struct link_space *space, double threshold) {
                                .threshold = threshold,
                                .all_pairs =
                                    (double)space->vectors[0].rows * (double)space->vectors[1].rows};
-    struct cost_best windows = {2, ""}, tables = {2, ""}, slices = {2, ""};
+    struct cost_best windows = {2, 2, "", ""}, tables = windows, slices = windows;
     printf("pairs across languages at cosine %.1f, %zu x %zu documents\n", threshold,
            space->vectors[0].rows, space->vectors[1].rows);
     cost_print_brute(&study);

@@ -1,5 +1,6 @@
 #include "crosslingual/projection.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -34,6 +35,7 @@ struct projecting {
     struct compound_splitter *splitter;
     struct hashed_term *terms; /* in the order in which the sources are visited */
     size_t count, capacity;
+    uint32_t *source_frequencies; /* documents that have each source term */
 };
 
 static cog_status add_term(struct projecting *work, uint32_t source, uint64_t hash, float weight,
@@ -85,12 +87,12 @@ static cog_status add_unknown(struct projecting *work, uint32_t source, uint32_t
 
 static cog_status project_source(void *context, uint64_t hash, struct term_counts counts,
                                  cog_error *error) {
-    (void)counts;
     struct projecting *work = context;
     uint32_t source = columns_find(work->projection->sources, hash);
     uint32_t word = word_table_find(&work->lexicon->from, hash);
     if (source == COLUMN_NONE)
         return COG_OK;
+    work->source_frequencies[source] = counts.document_frequency;
     if (word != WORD_NONE) {
         work->projection->known++;
         return add_row(work, source, word, 1, error);
@@ -105,19 +107,56 @@ static cog_status project_source(void *context, uint64_t hash, struct term_count
 /* ---- Columns and df* ---------------------------------------------------------------------------
  */
 
+/* Columns stand in the order in which the joins meet the fewest pairs: by the number of source
+ * documents times the number of target documents that have the term. A term that is rare among the
+ * target documents may be an unlikely translation of a frequent word, and stand in many source
+ * documents. */
+struct numbering {
+    const struct statistics *to;
+    struct statistics *reached; /* target terms with the source documents that reach them, about */
+    struct statistics *ranks;
+    double from_documents;
+};
+
+static cog_status rank_native(void *context, uint64_t hash, struct term_counts counts,
+                              cog_error *error) {
+    struct numbering *numbering = context;
+    double from = statistics_find(numbering->reached, hash).document_frequency;
+    from = from < numbering->from_documents ? from : numbering->from_documents;
+    double rank = 1 + 64 * sqrt(from * (double)counts.document_frequency);
+    uint32_t bounded = rank < UINT32_MAX ? (uint32_t)rank : UINT32_MAX;
+    return statistics_add_term(numbering->ranks, hash, (struct term_counts){bounded, bounded},
+                               error);
+}
+
+static cog_status rank_foreign(void *context, uint64_t hash, struct term_counts counts,
+                               cog_error *error) {
+    (void)counts;
+    struct numbering *numbering = context;
+    if (statistics_find(numbering->to, hash).document_frequency > 0)
+        return COG_OK;
+    return statistics_add_term(numbering->ranks, hash, (struct term_counts){1, 1}, error);
+}
+
 /* Target terms are those of the target collection and those that something was projected to. */
 static cog_status number_targets(struct projecting *work, cog_error *error) {
-    struct statistics *all = NULL;
-    cog_status status = statistics_create(&all, error);
+    struct numbering numbering = {.to = work->to,
+                                  .from_documents = (double)statistics_document_count(work->from)};
+    cog_status status = statistics_create(&numbering.reached, error);
     if (status == COG_OK)
-        status = statistics_merge(all, work->to, error);
+        status = statistics_create(&numbering.ranks, error);
     for (size_t i = 0; i < work->count && status == COG_OK; i++)
-        if (statistics_find(all, work->terms[i].hash).document_frequency == 0)
-            status =
-                statistics_add_term(all, work->terms[i].hash, (struct term_counts){1, 1}, error);
+        status = statistics_add_term(
+            numbering.reached, work->terms[i].hash,
+            (struct term_counts){work->source_frequencies[work->terms[i].source], 1}, error);
     if (status == COG_OK)
-        status = columns_create(all, 1, 1, &work->projection->targets, error);
-    statistics_free(all);
+        status = statistics_visit(work->to, rank_native, &numbering, error);
+    if (status == COG_OK)
+        status = statistics_visit(numbering.reached, rank_foreign, &numbering, error);
+    if (status == COG_OK)
+        status = columns_create(numbering.ranks, 1, 1, &work->projection->targets, error);
+    statistics_free(numbering.reached);
+    statistics_free(numbering.ranks);
     return status;
 }
 
@@ -173,6 +212,12 @@ cog_status projection_create(const struct lexicon *lexicon,
     if (status == COG_OK)
         status = compound_splitter_create(lexicon, &options->compounds, from_terms, &work.splitter,
                                           error);
+    if (status == COG_OK) {
+        size_t sources = columns_count(work.projection->sources);
+        work.source_frequencies = memory_zeroed_array(sources, sizeof *work.source_frequencies);
+        if (!work.source_frequencies)
+            status = error_memory(error, sources * sizeof *work.source_frequencies, "frequencies");
+    }
     if (status == COG_OK)
         status = statistics_visit(from, project_source, &work, error);
     if (status == COG_OK)
@@ -181,6 +226,7 @@ cog_status projection_create(const struct lexicon *lexicon,
         status = store_terms(&work, error);
     compound_splitter_free(work.splitter);
     free(work.terms);
+    free(work.source_frequencies);
     if (status != COG_OK) {
         projection_free(work.projection);
         return status;
