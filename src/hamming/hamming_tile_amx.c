@@ -71,49 +71,75 @@ static void transpose_nibbles(word_masks *collected, size_t words) {
     }
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
+/* A line of 64 bytes for each mask. */
+INLINE void write_lines(struct hamming_writer *writer, size_t count) {
+    const __m512i set = _mm512_set1_epi8(writer->if_set),
+                  clear = _mm512_set1_epi8((char)-writer->if_set);
+    const uint64_t *masks = writer->masks + writer->line;
+    uint8_t *lines = writer->panel + writer->line * 64;
+    for (size_t i = 0; i < count; i++)
+        _mm512_store_si512(lines + i * 64, _mm512_mask_blend_epi8(masks[i], clear, set));
+    writer->line += count;
+}
+
+static void finish(struct hamming_writer *writer) {
+    while (writer->line_count - writer->line >= SIDE)
+        write_lines(writer, SIDE);
+    write_lines(writer, writer->line_count - writer->line);
+}
+
 /* Tiles [16 queries][word]: the second factor, in which line l of a tile holds bytes 4l to 4l+3 of
  * each. */
-static void prepare_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
-                            uint8_t *panel) {
-    const __m512i one = _mm512_set1_epi8(1), minus_one = _mm512_set1_epi8(-1);
-    word_masks masks[HAMMING_MAX_BITS / 64];
-    for (size_t i = 0; i < count; i += SIDE) {
+static void begin_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
+                          struct hamming_writer *writer) {
+    word_masks *masks = (word_masks *)(void *)writer->masks;
+    writer->if_set = 1;
+    writer->line = writer->line_count = 0;
+    for (size_t i = 0; i < count; i += SIDE, masks += words) {
         collect_words(rows + i * stride_bytes, stride_bytes, words,
                       count - i < SIDE ? count - i : SIDE, masks);
         transpose_nibbles(masks, words);
-        for (size_t w = 0; w < words; w++, panel += TILE_BYTES)
-            for (size_t line = 0; line < SIDE; line++)
-                _mm512_store_si512(panel + line * 64,
-                                   _mm512_mask_blend_epi8(masks[w][line], minus_one, one));
-    }
-}
-
-static inline __attribute__((always_inline)) void
-write_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count, uint8_t *tiles) {
-    const __m512i one = _mm512_set1_epi8(1), minus_one = _mm512_set1_epi8(-1);
-    for (size_t w = 0; w < words; w++) {
-        const uint8_t *row = rows + w * 8;
-        for (size_t i = 0; i < count; i++, row += stride_bytes) {
-            uint64_t word;
-            memcpy(&word, row, 8);
-            _mm512_store_si512(tiles + w * TILE_BYTES + i * 64,
-                               _mm512_mask_blend_epi8(word, one, minus_one));
-        }
+        writer->line_count += words * SIDE;
     }
 }
 
 /* Tiles [16 rows][word]: the first factor, a line for each row. */
+static void begin_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
+                       struct hamming_writer *writer) {
+    word_masks *masks = (word_masks *)(void *)writer->masks;
+    writer->if_set = -1;
+    writer->line = writer->line_count = 0;
+    for (size_t i = 0; i < count; i += SIDE, masks += words) {
+        collect_words(rows + i * stride_bytes, stride_bytes, words,
+                      count - i < SIDE ? count - i : SIDE, masks);
+        writer->line_count += words * SIDE;
+    }
+}
+
+typedef void begin_panel(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
+                         struct hamming_writer *writer);
+
+INLINE void prepare(begin_panel *begin, const uint8_t *rows, size_t stride_bytes, size_t words,
+                    size_t count, uint8_t *panel) {
+    uint64_t masks[HAMMING_MAX_BITS / 64 * SIDE];
+    for (size_t i = 0; i < count; i += SIDE) {
+        struct hamming_writer writer = {.masks = masks, .panel = panel + i * words * 64};
+        begin(rows + i * stride_bytes, stride_bytes, words, count - i < SIDE ? count - i : SIDE,
+              &writer);
+        finish(&writer);
+    }
+}
+
+static void prepare_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
+                            uint8_t *panel) {
+    prepare(begin_queries, rows, stride_bytes, words, count, panel);
+}
+
 static void prepare_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                          uint8_t *panel) {
-    size_t first = 0;
-    for (; first + SIDE <= count; first += SIDE)
-        write_rows(rows + first * stride_bytes, stride_bytes, words, SIDE,
-                   panel + first * words * 64);
-    if (first == count)
-        return;
-    memset(panel + first * words * 64, 0, words * TILE_BYTES);
-    write_rows(rows + first * stride_bytes, stride_bytes, words, count - first,
-               panel + first * words * 64);
+    prepare(begin_rows, rows, stride_bytes, words, count, panel);
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
@@ -143,11 +169,19 @@ struct sums {
     int32_t of[BLOCK][BLOCK]; /* [row][query] */
 };
 
-#define INLINE static inline __attribute__((always_inline))
+/* A step of the matrix unit takes so long that writing some lines costs nothing. */
+INLINE void write_meanwhile(struct hamming_writer *writers) {
+    enum { LINES = 8 };
+    struct hamming_writer *writer = writers;
+    if (writer->line == writer->line_count)
+        writer++;
+    if (writer->line_count - writer->line >= LINES)
+        write_lines(writer, LINES);
+}
 
 /* Registers 0 to 3 += rows (4, 5) x queries (6, 7). */
 INLINE void multiply_four(const uint8_t *rows, const uint8_t *queries, size_t words, size_t begin,
-                          size_t end) {
+                          size_t end, struct hamming_writer *writers) {
     const size_t other = words * TILE_BYTES;
     for (size_t at = begin * TILE_BYTES; at < end * TILE_BYTES; at += TILE_BYTES) {
         _tile_loadd(4, rows + at, 64);
@@ -158,6 +192,8 @@ INLINE void multiply_four(const uint8_t *rows, const uint8_t *queries, size_t wo
         _tile_loadd(5, rows + other + at, 64);
         _tile_dpbssd(2, 5, 6);
         _tile_dpbssd(3, 5, 7);
+        if (writers)
+            write_meanwhile(writers);
     }
 }
 
@@ -189,7 +225,7 @@ INLINE void multiply(const struct block *block, size_t begin, size_t end, int ti
     const uint8_t *rows = block->comparison->rows + block->first_row * words * 64;
     const uint8_t *queries = block->comparison->queries + block->first_query * words * 64;
     if (tiles == 4)
-        multiply_four(rows, queries, words, begin, end);
+        multiply_four(rows, queries, words, begin, end, block->comparison->writers);
     else
         multiply_one(rows, queries, begin, end);
 }
@@ -328,6 +364,9 @@ const struct hamming_tile hamming_tile_amx = {
     .rows_bytes = rows_bytes,
     .prepare_queries = prepare_queries,
     .prepare_rows = prepare_rows,
+    .begin_queries = begin_queries,
+    .begin_rows = begin_rows,
+    .finish = finish,
     .compare = compare,
 };
 #endif

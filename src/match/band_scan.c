@@ -24,18 +24,22 @@ static size_t ring_panels(size_t panel_bytes) {
 size_t band_scanner_bytes(unsigned bits, size_t width) {
     const struct hamming_tile *tile = hamming_tile_for(width);
     size_t panel_bytes = tile->rows_bytes(hamming_words(bits));
-    return ring_panels(panel_bytes) * panel_bytes + tile->queries_bytes(hamming_words(bits)) +
+    return ring_panels(panel_bytes) * panel_bytes + 2 * tile->queries_bytes(hamming_words(bits)) +
            BLOCK_QUERIES * ROWS_AT_ONCE * sizeof(struct hamming_hit);
 }
 
 static cog_status allocate(struct band_scanner *scanner, unsigned bits, cog_error *error) {
     const size_t row_bytes = signature_stride_bytes(bits);
-    scanner->query_panel = memory_large(scanner->tile->queries_bytes(scanner->words));
+    for (int i = 0; i < 2; i++) {
+        scanner->query_panels[i] = memory_large(scanner->tile->queries_bytes(scanner->words));
+        scanner->writers[i].masks = memory_array(TILE_ROWS, row_bytes);
+    }
     scanner->ring = memory_large(scanner->ring_panels * scanner->panel_bytes);
     scanner->panels = memory_array(scanner->ring_panels, sizeof *scanner->panels);
     scanner->hits = memory_array(BLOCK_QUERIES * ROWS_AT_ONCE, sizeof *scanner->hits);
     scanner->staging = memory_array(TILE_ROWS, row_bytes);
-    if (!scanner->query_panel || !scanner->ring || !scanner->panels || !scanner->hits ||
+    if (!scanner->query_panels[0] || !scanner->query_panels[1] || !scanner->writers[0].masks ||
+        !scanner->writers[1].masks || !scanner->ring || !scanner->panels || !scanner->hits ||
         !scanner->staging)
         return error_memory(error, scanner->ring_panels * scanner->panel_bytes,
                             "the rows of a window");
@@ -61,7 +65,10 @@ cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint
 void band_scanner_free(struct band_scanner *scanner) {
     if (!scanner->tile)
         return;
-    memory_large_free(scanner->query_panel, scanner->tile->queries_bytes(scanner->words));
+    for (int i = 0; i < 2; i++) {
+        memory_large_free(scanner->query_panels[i], scanner->tile->queries_bytes(scanner->words));
+        free(scanner->writers[i].masks);
+    }
     memory_large_free(scanner->ring, scanner->ring_panels * scanner->panel_bytes);
     free(scanner->panels);
     free(scanner->hits);
@@ -111,6 +118,7 @@ struct strip {
 struct block {
     const struct strip *strip;
     size_t first_query, query_count;
+    const uint8_t *panel;
     uint32_t begins[BLOCK_QUERIES], ends[BLOCK_QUERIES];
 };
 
@@ -120,6 +128,11 @@ static void stage_rows(struct band_scanner *scanner, const struct row_sequence *
     const struct signatures_view *view = sequence->view;
     const size_t row_bytes = scanner->words * 8;
     uint8_t *restrict to = scanner->staging;
+    if (scanner->staged.view == view && scanner->staged.rows == sequence->rows &&
+        scanner->staged_first == first && scanner->staged.count == count)
+        return; /* of one collection, queries soon become rows of windows */
+    scanner->staged = (struct row_sequence){view, sequence->rows, count};
+    scanner->staged_first = first;
     for (size_t i = 0; i < count; i++, to += row_bytes) {
         if (first + i + PREFETCH_ROWS < sequence->count) {
             const uint8_t *ahead = signature_row(view, sequence->rows[first + i + PREFETCH_ROWS]);
@@ -135,17 +148,41 @@ static void stage_rows(struct band_scanner *scanner, const struct row_sequence *
     }
 }
 
-/* Panel p has rows [p * panel_rows, (p + 1) * panel_rows) of the sequence. */
-static void prepare_panel(struct band_scanner *scanner, const struct row_sequence *sequence,
-                          size_t panel) {
-    size_t slot = panel % scanner->ring_panels;
-    if (scanner->panels[slot] == panel)
-        return;
-    size_t first = panel * scanner->tile->panel_rows, left = sequence->count - first;
-    size_t count = left < scanner->tile->panel_rows ? left : scanner->tile->panel_rows;
+enum panel_kind { QUERY_PANEL, ROW_PANEL };
+
+/* Rows [first, first + count) of the sequence become a panel, which may be left unfinished. */
+static void begin_panel(struct band_scanner *scanner, const struct row_sequence *sequence,
+                        size_t first, size_t count, enum panel_kind kind, uint8_t *panel) {
+    const struct hamming_tile *tile = scanner->tile;
+    const size_t row_bytes = scanner->words * 8;
+    struct hamming_writer *writer = &scanner->writers[kind];
     stage_rows(scanner, sequence, first, count);
-    scanner->tile->prepare_rows(scanner->staging, scanner->words * 8, scanner->words, count,
-                                scanner->ring + slot * scanner->panel_bytes);
+    if (!tile->begin_rows) {
+        (kind == QUERY_PANEL ? tile->prepare_queries : tile->prepare_rows)(
+            scanner->staging, row_bytes, scanner->words, count, panel);
+        return;
+    }
+    tile->finish(writer);
+    writer->panel = panel;
+    (kind == QUERY_PANEL ? tile->begin_queries : tile->begin_rows)(scanner->staging, row_bytes,
+                                                                   scanner->words, count, writer);
+}
+
+static void finish_panels(struct band_scanner *scanner) {
+    for (int i = 0; i < 2 && scanner->tile->finish; i++)
+        scanner->tile->finish(&scanner->writers[i]);
+}
+
+/* Panel p has rows [p * panel_rows, (p + 1) * panel_rows) of the sequence. */
+static void begin_row_panel(struct band_scanner *scanner, const struct row_sequence *sequence,
+                            size_t panel) {
+    size_t slot = panel % scanner->ring_panels, first = panel * scanner->tile->panel_rows;
+    if (scanner->panels[slot] == panel || first >= sequence->count)
+        return;
+    size_t left = sequence->count - first;
+    begin_panel(scanner, sequence, first,
+                left < scanner->tile->panel_rows ? left : scanner->tile->panel_rows, ROW_PANEL,
+                scanner->ring + slot * scanner->panel_bytes);
     scanner->panels[slot] = panel;
 }
 
@@ -164,7 +201,7 @@ static cog_status compare_panels(struct band_scanner *scanner, const struct bloc
         ends[i] = block->ends[i] > first_row ? block->ends[i] - (uint32_t)first_row : 0;
     }
     struct hamming_comparison comparison = {
-        .queries = scanner->query_panel,
+        .queries = block->panel,
         .rows = scanner->ring + panel % scanner->ring_panels * scanner->panel_bytes,
         .words = scanner->words,
         .query_count = block->query_count,
@@ -172,6 +209,7 @@ static cog_status compare_panels(struct band_scanner *scanner, const struct bloc
         .limits = scanner->limits,
         .begins = begins,
         .ends = ends,
+        .writers = scanner->tile->begin_rows ? scanner->writers : NULL,
     };
     size_t found = scanner->tile->compare(&comparison, scanner->hits);
     cog_status status = COG_OK;
@@ -201,35 +239,59 @@ static cog_status scan_block(struct band_scanner *scanner, const struct block *b
             status = compare_panels(scanner, block, panel - run, run, error);
             run = 0;
         }
-        if (wanted) {
-            prepare_panel(scanner, &block->strip->band->rows, panel);
-            run++;
+        if (wanted && scanner->panels[panel % scanner->ring_panels] != panel) {
+            begin_row_panel(scanner, &block->strip->band->rows, panel);
+            finish_panels(scanner);
         }
+        run += wanted;
     }
     size_t end = (last_row + panel_rows - 1) / panel_rows;
     return status == COG_OK && run ? compare_panels(scanner, block, end - run, run, error) : status;
 }
 
+/* Block number `number` of queries [begin, end); its panel is begun. False where it meets no rows.
+ */
+static bool begin_block(struct band_scanner *scanner, const struct strip *strip, size_t begin,
+                        size_t end, size_t number, struct block *block) {
+    const struct band *band = strip->band;
+    size_t query = begin + number * BLOCK_QUERIES;
+    if (query >= end)
+        return false;
+    *block = (struct block){.strip = strip, .first_query = query};
+    block->query_count = end - query < BLOCK_QUERIES ? end - query : BLOCK_QUERIES;
+    for (size_t i = 0; i < block->query_count; i++) {
+        size_t first = band->begins[query + i] + strip->skip, last = band->ends[query + i];
+        block->begins[i] = (uint32_t)(first < last ? first : last);
+        block->ends[i] = (uint32_t)(first + strip->width < last ? first + strip->width : last);
+    }
+    if (block->begins[0] >= block->ends[block->query_count - 1])
+        return false;
+    uint8_t *panel = scanner->query_panels[number % 2];
+    begin_panel(scanner, &band->queries, query, block->query_count, QUERY_PANEL, panel);
+    block->panel = panel;
+    return true;
+}
+
+/* While a block is compared, the queries of the next one and the rows that it adds are prepared. */
 static cog_status scan_strip(struct band_scanner *scanner, const struct strip *strip, size_t begin,
                              size_t end, cog_error *error) {
-    const struct band *band = strip->band;
+    const size_t blocks = (end - begin + BLOCK_QUERIES - 1) / BLOCK_QUERIES;
+    struct block current, next;
     cog_status status = COG_OK;
     for (size_t i = 0; i < scanner->ring_panels; i++)
         scanner->panels[i] = NO_PANEL;
-    for (size_t query = begin; query < end && status == COG_OK; query += BLOCK_QUERIES) {
-        struct block block = {.strip = strip, .first_query = query};
-        block.query_count = end - query < BLOCK_QUERIES ? end - query : BLOCK_QUERIES;
-        for (size_t i = 0; i < block.query_count; i++) {
-            size_t first = band->begins[query + i] + strip->skip, last = band->ends[query + i];
-            block.begins[i] = (uint32_t)(first < last ? first : last);
-            block.ends[i] = (uint32_t)(first + strip->width < last ? first + strip->width : last);
-        }
-        if (block.begins[0] >= block.ends[block.query_count - 1])
-            continue;
-        stage_rows(scanner, &band->queries, query, block.query_count);
-        scanner->tile->prepare_queries(scanner->staging, scanner->words * 8, scanner->words,
-                                       block.query_count, scanner->query_panel);
-        status = scan_block(scanner, &block, error);
+    scanner->staged = (struct row_sequence){0};
+    bool meets = begin_block(scanner, strip, begin, end, 0, &current);
+    for (size_t number = 0; number < blocks && status == COG_OK; number++) {
+        finish_panels(scanner);
+        bool next_meets = begin_block(scanner, strip, begin, end, number + 1, &next);
+        if (next_meets)
+            begin_row_panel(scanner, &strip->band->rows,
+                            (next.ends[next.query_count - 1] - 1) / scanner->tile->panel_rows);
+        if (meets)
+            status = scan_block(scanner, &current, error);
+        meets = next_meets;
+        current = next;
     }
     return status;
 }

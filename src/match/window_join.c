@@ -145,7 +145,9 @@ static size_t default_chunk_rows(const struct window_join *join, size_t rows) {
     size_t least = CHUNK_MIN_WINDOWS * join->options->window;
     if (chunk < least)
         chunk = least;
-    return chunk < CHUNK_MIN_ROWS ? CHUNK_MIN_ROWS : chunk;
+    if (chunk < CHUNK_MIN_ROWS)
+        chunk = CHUNK_MIN_ROWS;
+    return (chunk + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS; /* blocks then begin with panels */
 }
 
 static cog_status run_pass(struct window_join *join, const struct pass *pass, cog_error *error) {

@@ -164,8 +164,14 @@ static bool band_is_right(const struct hamming_tile *tile, struct random *random
         ends[q] = end < ROWS ? end : ROWS;
         limits[q] = (uint16_t)random_below(random, bits + 1);
     }
-    struct hamming_comparison comparison = {queries, rows,   words,  query_count,
-                                            ROWS,    limits, begins, ends};
+    struct hamming_comparison comparison = {.queries = queries,
+                                            .rows = rows,
+                                            .words = words,
+                                            .query_count = query_count,
+                                            .row_count = ROWS,
+                                            .limits = limits,
+                                            .begins = begins,
+                                            .ends = ends};
     size_t count = tile->compare(&comparison, hits), expected = 0;
     const struct hamming_kernels *plain = hamming_kernels_for(CPU_PORTABLE);
     bool right = true;
