@@ -46,6 +46,9 @@ for method in flat slices columns; do
         "$COGNATE" search many.jsonl many.jsonl --method $method --recall $recall 2>&1 >/dev/null |
             grep -o 'recall [01][.0-9]*\|exact' | awk -v method=$method -v wanted=$recall \
             '{ print method, wanted, ($1 == "exact" || $2 >= wanted ? "reached" : "missed, " $2) }'
+        "$COGNATE" search many.jsonl many.jsonl --method $method --recall $recall --quiet >found
+        "$COGNATE" eval neighbours found exact.1 --quiet | awk -v wanted=$recall \
+            '/^recall@10/ { print "of all queries:", ($2 >= wanted - 0.03 ? "reached" : "missed, " $2) }'
     done
 done
 "$COGNATE" search many.jsonl many.jsonl --stats stats.json --quiet >/dev/null
