@@ -98,7 +98,7 @@
     X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|columns|psm|bphs",               \
       "exact: true cosines of all; flat: all signatures; slices, columns, psm, bphs: of an index") \
     X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices|columns|psm|bphs",                      \
-      "flat: signatures alone; slices, columns: with them (auto: slices from 100,000 rows on); "   \
+      "flat: signatures alone; slices, columns: with them (auto: by the number of rows); "         \
       "psm, bphs: tables of 64 or 128 bits for --radius")                                          \
     X(SLICE_BITS, "slice-bits", 0, "W", NULL, "width of the slices (by the number of rows)")       \
     X(EXPAND, "expand", 0, "I", NULL,                                                              \

@@ -57,9 +57,9 @@ static uint32_t size_order(float number) {
 static void choose_weighted(const float *weights, unsigned bits, unsigned wanted,
                             uint16_t *chosen) {
     uint32_t low = 0, high = 0x7fffffff; /* more than wanted are >= low, no more are >= high */
-    while (high - low > 1) {
+    for (unsigned above = 0; high - low > 1 && above != wanted;) {
         uint32_t middle = low + (high - low) / 2;
-        unsigned above = 0;
+        above = 0;
         for (unsigned bit = 0; bit < bits; bit++)
             above += size_order(weights[bit]) >= middle;
         if (above > wanted)

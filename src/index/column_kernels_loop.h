@@ -3,6 +3,10 @@
 #include "index/bit_columns.h"
 
 #if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
 enum { LANES = 8 };
 #elif defined(__AVX2__)
 enum { LANES = 4 };
@@ -23,8 +27,14 @@ static inline void store(uint64_t *words, vector stored) {
 
 /* a + b + c: the sum stays in a, the carry is returned. */
 static inline vector full_add(vector *a, vector b, vector c) {
+#if defined(__AVX512F__)
+    enum { ODD = 0x96, MOST = 0xe8 }; /* truth tables */
+    vector carry = (vector)_mm512_ternarylogic_epi64((__m512i)*a, (__m512i)b, (__m512i)c, MOST);
+    *a = (vector)_mm512_ternarylogic_epi64((__m512i)*a, (__m512i)b, (__m512i)c, ODD);
+#else
     vector half = *a ^ b, carry = (*a & b) | (half & c);
     *a = half ^ c;
+#endif
     return carry;
 }
 
@@ -87,7 +97,10 @@ static size_t select_rows(const struct column_planes *planes, size_t words, unsi
     size_t found = 0;
     for (size_t at = 0; at < words; at += LANES) {
         vector within = rows_within(planes, at, threshold);
+        uint64_t any = 0;
         for (unsigned lane = 0; lane < LANES; lane++)
+            any |= within[lane];
+        for (unsigned lane = 0; lane < LANES && any; lane++)
             for (uint64_t rest = within[lane]; rest; rest &= rest - 1) {
                 if (found == capacity)
                     return found;

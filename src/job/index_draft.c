@@ -6,7 +6,7 @@
 #include "job/corpus_sign.h"
 #include "job/index_handle.h"
 
-enum { AUTO_SLICES_ROWS = 100000 };
+enum { AUTO_FLAT_ROWS = 100000 }; /* below, nothing but signatures pays */
 
 void segment_memory_free(struct segment_memory *memory) {
     free(memory->id_offsets);
@@ -43,17 +43,18 @@ static cog_status add_short_tables(const cog_index *index, const float *weights,
     return status;
 }
 
-/* Lists, columns or tables where the index is to have them. */
+/* Lists, columns or tables where the index is to have them. The queries of documents come with
+ * weights, and columns make the most of those. */
 static cog_status add_method(const cog_index *index, const float *weights, unsigned threads,
                              struct segment_draft *draft, cog_error *error) {
     const char *method = "auto";
     uint64_t width = 0;
     settings_get_text(&index->parts.manifest.settings, "index method", &method);
     settings_get_u64(&index->parts.manifest.settings, "slice bits", &width);
-    if (strcmp(method, "flat") == 0 ||
-        (strcmp(method, "auto") == 0 && draft->segment.rows < AUTO_SLICES_ROWS))
+    bool chooses = strcmp(method, "auto") == 0;
+    if (strcmp(method, "flat") == 0 || (chooses && draft->segment.rows < AUTO_FLAT_ROWS))
         return COG_OK;
-    if (strcmp(method, "columns") == 0) {
+    if (strcmp(method, "columns") == 0 || (chooses && index->has_documents && width == 0)) {
         cog_status status =
             bit_columns_build(&draft->memory.columns, &draft->segment.signatures, threads, error);
         draft->segment.columns = draft->memory.columns.view;
