@@ -272,6 +272,10 @@ static bool begin_block(struct band_scanner *scanner, const struct strip *strip,
     return true;
 }
 
+static size_t last_panel(const struct band_scanner *scanner, const struct block *block) {
+    return (block->ends[block->query_count - 1] - 1) / scanner->tile->panel_rows;
+}
+
 /* While a block is compared, the queries of the next one and the rows that it adds are prepared. */
 static cog_status scan_strip(struct band_scanner *scanner, const struct strip *strip, size_t begin,
                              size_t end, cog_error *error) {
@@ -285,9 +289,9 @@ static cog_status scan_strip(struct band_scanner *scanner, const struct strip *s
     for (size_t number = 0; number < blocks && status == COG_OK; number++) {
         finish_panels(scanner);
         bool next_meets = begin_block(scanner, strip, begin, end, number + 1, &next);
-        if (next_meets)
-            begin_row_panel(scanner, &strip->band->rows,
-                            (next.ends[next.query_count - 1] - 1) / scanner->tile->panel_rows);
+        /* A panel that this block wants as well has to be whole at once, and is left to it. */
+        if (next_meets && (!meets || last_panel(scanner, &next) > last_panel(scanner, &current)))
+            begin_row_panel(scanner, &strip->band->rows, last_panel(scanner, &next));
         if (meets)
             status = scan_block(scanner, &current, error);
         meets = next_meets;
