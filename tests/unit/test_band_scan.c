@@ -45,13 +45,16 @@ static uint32_t *shuffled(struct random *random, size_t rows) {
     return order;
 }
 
-/* Both ends move forward, now by nothing and now by a jump. */
+/* Both ends move forward, now by nothing and now by a jump; the first may wait for long. */
 static void random_band(struct random *random, size_t queries, size_t rows, uint32_t *begins,
                         uint32_t *ends) {
-    size_t begin = 0, end = 0, step = 1 + random_below(random, 4), jump = random_below(random, 300);
+    size_t begin = 0, end = random_below(random, 2) * random_below(random, 600);
+    size_t step = 1 + random_below(random, 4), jump = random_below(random, 300);
+    size_t wait = random_below(random, 600);
     for (size_t i = 0; i < queries; i++) {
-        begin += random_below(random, step) + (random_below(random, 40) == 0 ? jump : 0);
-        end += random_below(random, step + 1) + (random_below(random, 20) == 0 ? jump : 0);
+        if (i >= wait)
+            begin += random_below(random, step) + (random_below(random, 40) == 0 ? jump : 0);
+        end += random_below(random, step) + (random_below(random, 60) == 0 ? jump : 0);
         begin = begin < rows ? begin : rows;
         end = end < begin ? begin : end < rows ? end : rows;
         begins[i] = (uint32_t)begin;
@@ -101,6 +104,6 @@ static bool band_is_right(struct random *random, size_t width) {
 
 TEST(band_scan_meets_every_pair_of_the_band_once) {
     struct random random = random_seeded(81);
-    for (int round = 0; round < 60; round++)
+    for (int round = 0; round < 100; round++)
         CHECK_MSG(band_is_right(&random, round % 2 ? 10 : 100000), "round %d", round);
 }
