@@ -110,3 +110,21 @@ cog_status link_candidates_find(const struct link_space *space, size_t k, size_t
         status = cosine_topk(to, from, back, space->threads, backward, error);
     return status;
 }
+
+static double mean_terms(const struct sparse_matrix *matrix) {
+    return matrix->rows ? (double)matrix->offsets[matrix->rows] / (double)matrix->rows : 0;
+}
+
+/* Measured on 112 and 388 million pairs of documents (575 terms on both sides together), one
+ * thread: the exact search takes 25 ns a pair; signatures take 1 ns a pair, and 60 us a document
+ * for signing and for the cosines of its candidates. */
+bool link_signatures_pay(const struct link_space *space) {
+    const double exact_term_ns = 25.0 / 575, signature_pair_ns = 1, signature_row_ns = 60e3;
+    const double worth_ns = 10e9;
+    const struct sparse_matrix *from = &space->vectors[0], *to = &space->vectors[1];
+    double pairs = (double)from->rows * (double)to->rows;
+    double exact_ns = pairs * (mean_terms(from) + mean_terms(to)) * exact_term_ns;
+    double signature_ns =
+        pairs * signature_pair_ns + (double)(from->rows + to->rows) * signature_row_ns;
+    return exact_ns - signature_ns > worth_ns;
+}

@@ -6,8 +6,9 @@
 #include "job/link_vectors.h"
 #include "match/cosine_topk.h"
 
-/* Up to so many pairs of documents the exact search is the quicker one, or takes seconds. */
-#define LINK_EXACT_PAIRS 400000000.0
+/* Whether signatures are worth their small loss: where they save ten seconds of a processor or
+ * more. The same for every machine and number of threads. */
+bool link_signatures_pay(const struct link_space *space);
 
 /* forward: the k best target documents of each source document; backward, where `back` is not 0:
  * the `back` best source documents of each target document. bits 0: exact. Both must be zeroed and

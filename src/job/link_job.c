@@ -54,9 +54,8 @@ static cog_status take_candidates(const struct cosine_neighbours *neighbours, st
 
 /* 0 where the candidates are found exactly. */
 static unsigned signature_bits(const struct link_space *space, const cog_link_options *options) {
-    double pairs = (double)space->vectors[0].rows * (double)space->vectors[1].rows;
     bool exact = options->method == COG_METHOD_EXACT ||
-                 (options->method == COG_METHOD_AUTO && pairs <= LINK_EXACT_PAIRS);
+                 (options->method == COG_METHOD_AUTO && !link_signatures_pay(space));
     return exact ? 0 : options->bits;
 }
 

@@ -40,3 +40,12 @@ head -n 2 table.tsv | cut -f 2 | tr '\n' ' ' >b.txt
 "$COGNATE" explain a.txt b.txt --lexicon vo-eo.lex --quiet | wc -l
 "$COGNATE" eval links links.tsv 2>&1
 echo "exit $?"
+# Without a threshold, links are kept that stand out by their score or have a high cosine; with one, by the cosine.
+every() { "$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --quiet "$@"; }
+every --threshold -1 >all.tsv
+awk -F '\t' 'NR == 1 || $4 >= 0.17 || $3 >= 0.5' all.tsv | cmp - <(every) && echo "kept by score or cosine: same"
+awk -F '\t' 'NR == 1 || $3 >= 0.6' all.tsv | cmp - <(every --threshold 0.6) && echo "kept by cosine: same"
+every --hubs 0 --threshold -1 | awk -F '\t' 'NR == 1 || $3 >= 0.35' | cmp - <(every --hubs 0) && echo "no hubs: same"
+head -n 20 from.jsonl >few.jsonl
+tail -n 20 to.jsonl >strangers.jsonl
+"$COGNATE" link --from few.jsonl --to strangers.jsonl --lexicon vo-eo.lex --quiet | wc -l
