@@ -324,7 +324,7 @@ cog_status band_scan(struct band_scanner *scanner, const struct band *band, size
         pairs += width;
         widest = width > widest ? width : widest;
     }
-    if (pairs >= (end - begin) * NARROW_WINDOW)
+    if (pairs && pairs >= (end - begin) * NARROW_WINDOW)
         return scan_tiles(scanner, band, begin, end, widest, sink, context, error);
     cog_status status = COG_OK;
     for (size_t query = begin; query < end && status == COG_OK; query++)
