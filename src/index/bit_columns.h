@@ -12,7 +12,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 
 enum {
     COLUMN_GROUP = 15,       /* columns that are added together: their sum has 4 bits */
@@ -60,16 +60,15 @@ struct column_planes {
 
 /* All work on runs of words that are a multiple of COLUMN_VECTOR_WORDS. */
 struct column_kernels {
-    /* Adds COLUMN_GROUP columns, each XORed with its flip, to the planes. `next` is read ahead for
-     * the next call. */
+    /* Adds COLUMN_GROUP columns, each XORed with its flip, to the planes, or overwrites them where
+     * these are fresh. `next` is read ahead for the next call. */
     void (*add)(const uint64_t *const *columns, const uint64_t *flips, const uint64_t *const *next,
-                size_t words, const struct column_planes *planes);
-    /* How many rows of a vector at each `step` words count the threshold or less. */
-    uint64_t (*count)(const struct column_planes *planes, size_t words, size_t step,
-                      unsigned threshold);
-    /* Which rows do, rising; stops at the capacity. */
+                size_t words, const struct column_planes *planes, bool fresh);
+    /* How many rows count the threshold or less. */
+    uint64_t (*count)(const struct column_planes *planes, size_t words, unsigned threshold);
+    /* Which rows do, counted from first_row, rising; stops at the capacity. */
     size_t (*select)(const struct column_planes *planes, size_t words, unsigned threshold,
-                     uint32_t *rows, size_t capacity);
+                     size_t first_row, uint32_t *rows, size_t capacity);
 };
 /* Those of a level, or the portable ones. */
 const struct column_kernels *column_kernels_for(enum cpu_level level);
@@ -81,27 +80,36 @@ extern const struct column_kernels column_kernels_avx2, column_kernels_avx512;
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* The counts of one query. Zero-initialise; column_counts_init makes it usable, column_counts_free
- * releases. */
+/* The columns that a query reads, in whole groups; starts are NULL where the last group has fewer.
+ */
+struct column_reading {
+    const uint64_t *starts[HAMMING_MAX_BITS + COLUMN_GROUP];
+    uint64_t flips[HAMMING_MAX_BITS + COLUMN_GROUP];
+    unsigned count;
+};
+
+/* The counts of one query; only those of some rows are ever kept. Zero-initialise;
+ * column_counts_init makes it usable, column_counts_free releases. */
 struct column_counts {
     const struct columns_view *view;
     const struct column_kernels *kernels;
     struct column_planes planes;
-    unsigned columns; /* that were counted */
+    struct column_reading reading;
+    unsigned columns; /* that are counted */
 };
 cog_status column_counts_init(struct column_counts *counts, const struct columns_view *view,
                               cog_error *error);
 void column_counts_free(struct column_counts *counts);
 
-/* Counts in `columns` columns (1 to all) how often each row differs from the query: in those of the
- * greatest weights, or in evenly spread ones for weights NULL. Whole groups take the least time. */
-void column_counts_fill(struct column_counts *counts, const uint8_t *query, const float *weights,
-                        unsigned columns);
-/* The greatest threshold that about `most` rows do not exceed, by a sample of the rows; a row more
- * or less may pass. */
-unsigned column_counts_threshold(const struct column_counts *counts, size_t most);
+/* From here on it is counted in `columns` columns (1 to all) how often each row differs from the
+ * query: in those of the greatest weights, or in evenly spread ones for weights NULL. Whole groups
+ * take the least time. */
+void column_counts_start(struct column_counts *counts, const uint8_t *query, const float *weights,
+                         unsigned columns);
+/* The greatest threshold that about `most` rows do not exceed, by a sample of the rows. */
+unsigned column_counts_threshold(struct column_counts *counts, size_t most);
 /* Rows whose count is the threshold or less, rising; stops at the capacity. */
-size_t column_counts_select(const struct column_counts *counts, unsigned threshold, uint32_t *rows,
+size_t column_counts_select(struct column_counts *counts, unsigned threshold, uint32_t *rows,
                             size_t capacity);
 
 #endif

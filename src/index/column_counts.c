@@ -7,10 +7,10 @@
 #include "index/column_kernels_loop.h"
 
 enum {
-    CHUNK_WORDS =
-        1024,          /* of each column in one go: the planes of a chunk stay in the first cache */
-    SAMPLE_EVERY = 16, /* vectors */
-    SAMPLE_LEAST = 1 << 17, /* rows */
+    CHUNK_WORDS = 512, /* of each column in one go: the counts of a chunk stay in the first cache */
+    PIECE_WORDS = 64,  /* of the sample */
+    SAMPLE_EVERY = 16, /* pieces */
+    SAMPLE_LEAST = 1 << 17, /* rows; of fewer all are the sample */
 };
 
 const struct column_kernels *column_kernels_for(enum cpu_level level) {
@@ -24,23 +24,31 @@ const struct column_kernels *column_kernels_for(enum cpu_level level) {
     return &column_kernels_portable;
 }
 
-static size_t planes_bytes(const struct column_counts *counts) {
-    return counts->planes.stride * COLUMN_PLANES_MAX * sizeof *counts->planes.words;
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static size_t sample_step(const struct column_counts *counts) {
+    return PIECE_WORDS * (counts->view->rows < SAMPLE_LEAST ? 1 : SAMPLE_EVERY);
+}
+
+static size_t sample_words(const struct column_counts *counts) {
+    size_t step = sample_step(counts);
+    return (column_words(counts->view->rows) + step - 1) / step * PIECE_WORDS;
 }
 
 cog_status column_counts_init(struct column_counts *counts, const struct columns_view *view,
                               cog_error *error) {
-    *counts = (struct column_counts){.view = view,
-                                     .kernels = column_kernels_for(cpu_best_level()),
-                                     .planes.stride = column_words(view->rows)};
-    counts->planes.words = memory_large(planes_bytes(counts));
+    counts->view = view;
+    counts->kernels = column_kernels_for(cpu_best_level());
+    size_t sample = sample_words(counts);
+    counts->planes.stride = sample > CHUNK_WORDS ? sample : CHUNK_WORDS;
+    counts->planes.words =
+        memory_array(counts->planes.stride, COLUMN_PLANES_MAX * sizeof *counts->planes.words);
     return counts->planes.words ? COG_OK
-                                : error_memory(error, planes_bytes(counts), "counts of columns");
+                                : error_memory(error, counts->planes.stride, "counts of columns");
 }
 
 void column_counts_free(struct column_counts *counts) {
-    if (counts->planes.words)
-        memory_large_free(counts->planes.words, planes_bytes(counts));
+    free(counts->planes.words);
     *counts = (struct column_counts){0};
 }
 
@@ -97,74 +105,59 @@ static unsigned planes_for(unsigned columns) {
 /* What a column that is missing in the last group reads. */
 static const uint64_t no_column[CHUNK_WORDS];
 
-/* The columns that a query reads, whole groups of them; NULL where the last group has fewer. */
-struct reading {
-    const uint64_t *starts[HAMMING_MAX_BITS + COLUMN_GROUP];
-    uint64_t flips[HAMMING_MAX_BITS + COLUMN_GROUP];
-    unsigned count;
-};
-
-static void find_group(const struct reading *reading, unsigned first, size_t begin,
+static void find_group(const struct column_reading *reading, unsigned first, size_t begin,
                        const uint64_t *group[COLUMN_GROUP]) {
     for (unsigned i = 0; i < COLUMN_GROUP; i++)
         group[i] = reading->starts[first + i] ? reading->starts[first + i] + begin : no_column;
 }
 
-/* Counts all columns in one chunk of the rows. */
-static void count_chunk(const struct column_counts *counts, const struct reading *reading,
-                        size_t begin, size_t words) {
+/* Counts in words begin to begin + words - 1 of the columns; the planes hold the counts from their
+ * word `to` on. The words from `ahead` on are read ahead. */
+static void count_words(const struct column_counts *counts, size_t begin, size_t words, size_t to,
+                        size_t ahead) {
+    const struct column_reading *reading = &counts->reading;
     struct column_planes planes = counts->planes;
-    planes.words += begin;
-    for (unsigned p = 0; p < planes.count; p++)
-        memset(planes.words + p * planes.stride, 0, words * sizeof *planes.words);
+    planes.words += to;
     for (unsigned first = 0; first < reading->count; first += COLUMN_GROUP) {
         const uint64_t *here[COLUMN_GROUP], *next[COLUMN_GROUP];
+        bool last = first + COLUMN_GROUP == reading->count;
         find_group(reading, first, begin, here);
-        if (first + COLUMN_GROUP < reading->count)
-            find_group(reading, first + COLUMN_GROUP, begin, next);
-        else
-            find_group(reading, 0, begin + words, next);
-        counts->kernels->add(here, reading->flips + first, next, words, &planes);
+        find_group(reading, last ? 0 : first + COLUMN_GROUP, last ? ahead : begin, next);
+        counts->kernels->add(here, reading->flips + first, next, words, &planes, first == 0);
     }
 }
 
-void column_counts_fill(struct column_counts *counts, const uint8_t *query, const float *weights,
-                        unsigned columns) {
+void column_counts_start(struct column_counts *counts, const uint8_t *query, const float *weights,
+                         unsigned columns) {
     const struct columns_view *view = counts->view;
+    struct column_reading *reading = &counts->reading;
     uint16_t chosen[HAMMING_MAX_BITS];
-    struct reading reading = {.count = 0};
     columns = columns < 1 ? 1 : columns < view->bits ? columns : view->bits;
     choose_columns(view, weights, columns, chosen);
-    for (unsigned i = 0; i < columns; i++) {
-        reading.starts[i] = view->words + chosen[i] * counts->planes.stride;
-        reading.flips[i] = signature_bit(query, chosen[i]) ? UINT64_MAX : 0;
-    }
-    reading.count = (columns + COLUMN_GROUP - 1) / COLUMN_GROUP * COLUMN_GROUP;
-    for (unsigned i = columns; i < reading.count; i++) {
-        reading.starts[i] = NULL;
-        reading.flips[i] = 0;
+    reading->count = (columns + COLUMN_GROUP - 1) / COLUMN_GROUP * COLUMN_GROUP;
+    for (unsigned i = 0; i < reading->count; i++) {
+        bool exists = i < columns;
+        reading->starts[i] = exists ? view->words + chosen[i] * column_words(view->rows) : NULL;
+        reading->flips[i] = exists && signature_bit(query, chosen[i]) ? UINT64_MAX : 0;
     }
     counts->columns = columns;
     counts->planes.count = planes_for(columns);
-    for (size_t begin = 0; begin < counts->planes.stride; begin += CHUNK_WORDS) {
-        size_t left = counts->planes.stride - begin;
-        count_chunk(counts, &reading, begin, left < CHUNK_WORDS ? left : CHUNK_WORDS);
-    }
 }
 
 /* ---- Choosing rows --------------------------------------------------------------------------- */
 
-unsigned column_counts_threshold(const struct column_counts *counts, size_t most) {
-    size_t words = counts->planes.stride,
-           every = counts->view->rows < SAMPLE_LEAST ? 1 : SAMPLE_EVERY;
-    size_t step = COLUMN_VECTOR_WORDS * every;
-    double seen = (double)((words + step - 1) / step * COLUMN_VECTOR_WORDS * 64);
-    double share = (double)most / (double)counts->view->rows;
+unsigned column_counts_threshold(struct column_counts *counts, size_t most) {
+    size_t words = column_words(counts->view->rows), step = sample_step(counts), sampled = 0;
+    for (size_t begin = 0; begin < words; begin += step) {
+        size_t size = words - begin < PIECE_WORDS ? words - begin : PIECE_WORDS;
+        count_words(counts, begin, size, sampled, begin + step < words ? begin + step : 0);
+        sampled += size;
+    }
+    double wanted = (double)most * (double)sampled * 64 / (double)counts->view->rows;
     unsigned low = 0, high = counts->columns + 1; /* low passes or is the least; high does not */
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
-        double within = (double)counts->kernels->count(&counts->planes, words, step, middle);
-        if (within <= share * seen)
+        if ((double)counts->kernels->count(&counts->planes, sampled, middle) <= wanted)
             low = middle;
         else
             high = middle;
@@ -172,10 +165,15 @@ unsigned column_counts_threshold(const struct column_counts *counts, size_t most
     return low;
 }
 
-size_t column_counts_select(const struct column_counts *counts, unsigned threshold, uint32_t *rows,
+size_t column_counts_select(struct column_counts *counts, unsigned threshold, uint32_t *rows,
                             size_t capacity) {
-    size_t found =
-        counts->kernels->select(&counts->planes, counts->planes.stride, threshold, rows, capacity);
+    size_t words = column_words(counts->view->rows), found = 0;
+    for (size_t begin = 0; begin < words && found < capacity; begin += CHUNK_WORDS) {
+        size_t size = words - begin < CHUNK_WORDS ? words - begin : CHUNK_WORDS;
+        count_words(counts, begin, size, 0, begin + size);
+        found += counts->kernels->select(&counts->planes, size, threshold, begin * 64, rows + found,
+                                         capacity - found);
+    }
     while (found && rows[found - 1] >= counts->view->rows)
         found--;
     return found;

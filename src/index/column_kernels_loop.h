@@ -38,12 +38,12 @@ static inline vector full_add(vector *a, vector b, vector c) {
     return carry;
 }
 
-/* Adds a sum of 4 bits to the planes, carrying as far as they go. */
-static inline void add_sum(const vector sum[4], uint64_t *words,
-                           const struct column_planes *planes) {
+/* Adds a sum of 4 bits to the planes, or makes it their content, carrying as far as they go. */
+static inline void add_sum(const vector sum[4], uint64_t *words, const struct column_planes *planes,
+                           bool fresh) {
     vector carry = {0};
     for (unsigned p = 0; p < planes->count; p++, words += planes->stride) {
-        vector plane = load(words);
+        vector plane = fresh ? (vector){0} : load(words);
         carry = full_add(&plane, p < 4 ? sum[p] : (vector){0}, carry);
         store(words, plane);
     }
@@ -51,7 +51,7 @@ static inline void add_sum(const vector sum[4], uint64_t *words,
 
 static void add_columns(const uint64_t *const *columns, const uint64_t *flips,
                         const uint64_t *const *next, size_t words,
-                        const struct column_planes *planes) {
+                        const struct column_planes *planes, bool fresh) {
     for (size_t at = 0; at < words; at += LANES) {
         vector rows[COLUMN_GROUP], twos[7], fours[3];
         for (unsigned c = 0; c < COLUMN_GROUP; c++) {
@@ -63,7 +63,8 @@ static void add_columns(const uint64_t *const *columns, const uint64_t *flips,
         for (unsigned i = 0; i < 3; i++)
             fours[i] = full_add(&twos[0], twos[1 + 2 * i], twos[2 + 2 * i]);
         vector eights = full_add(&fours[0], fours[1], fours[2]);
-        add_sum((const vector[]){rows[0], twos[0], fours[0], eights}, planes->words + at, planes);
+        add_sum((const vector[]){rows[0], twos[0], fours[0], eights}, planes->words + at, planes,
+                fresh);
     }
 }
 
@@ -80,20 +81,18 @@ static inline vector rows_within(const struct column_planes *planes, size_t at,
     return less | equal;
 }
 
-static uint64_t count_rows(const struct column_planes *planes, size_t words, size_t step,
-                           unsigned threshold) {
+static uint64_t count_rows(const struct column_planes *planes, size_t words, unsigned threshold) {
     uint64_t count = 0;
-    for (size_t at = 0; at < words; at += step)
-        for (size_t i = 0; i < COLUMN_VECTOR_WORDS; i += LANES) {
-            vector rows = rows_within(planes, at + i, threshold);
-            for (unsigned lane = 0; lane < LANES; lane++)
-                count += (unsigned)__builtin_popcountll(rows[lane]);
-        }
+    for (size_t at = 0; at < words; at += LANES) {
+        vector rows = rows_within(planes, at, threshold);
+        for (unsigned lane = 0; lane < LANES; lane++)
+            count += (unsigned)__builtin_popcountll(rows[lane]);
+    }
     return count;
 }
 
 static size_t select_rows(const struct column_planes *planes, size_t words, unsigned threshold,
-                          uint32_t *rows, size_t capacity) {
+                          size_t first_row, uint32_t *rows, size_t capacity) {
     size_t found = 0;
     for (size_t at = 0; at < words; at += LANES) {
         vector within = rows_within(planes, at, threshold);
@@ -104,7 +103,8 @@ static size_t select_rows(const struct column_planes *planes, size_t words, unsi
             for (uint64_t rest = within[lane]; rest; rest &= rest - 1) {
                 if (found == capacity)
                     return found;
-                rows[found++] = (uint32_t)((at + lane) * 64 + (size_t)__builtin_ctzll(rest));
+                rows[found++] =
+                    (uint32_t)(first_row + (at + lane) * 64 + (size_t)__builtin_ctzll(rest));
             }
     }
     return found;

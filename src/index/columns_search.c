@@ -68,7 +68,7 @@ static cog_status reserve(struct columns_searcher *searcher, size_t rows, size_t
 /* Rows of the least counts: nearly twice the wanted number, lowering the threshold where that many
  * are not allowed, but never fewer than k. */
 static size_t choose_rows(struct columns_searcher *searcher, size_t wanted, size_t k) {
-    const struct column_counts *counts = &searcher->counts;
+    struct column_counts *counts = &searcher->counts;
     unsigned threshold = column_counts_threshold(counts, wanted + wanted / 2);
     size_t count = column_counts_select(counts, threshold, searcher->chosen, 2 * wanted);
     while (count < k && threshold < counts->columns)
@@ -89,7 +89,7 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
     cog_status status = reserve(searcher, 2 * wanted, k, error);
     if (status != COG_OK)
         return status;
-    column_counts_fill(&searcher->counts, query, request->weights, request->columns);
+    column_counts_start(&searcher->counts, query, request->weights, request->columns);
     size_t count = choose_rows(searcher, wanted, k);
     hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
     for (size_t i = 0; i < count; i++)

@@ -78,7 +78,7 @@ TEST(columns_are_counted_alike_on_every_level) {
         float weights[1030];
         uint32_t selected[MAX_ROWS];
         struct bit_columns columns;
-        struct column_counts counts;
+        struct column_counts counts = {0};
         make_rows(shapes[shape].rows < 600 ? shapes[shape].rows : 600, shapes[shape].bits, shape);
         for (unsigned bit = 0; bit < rows.bits; bit++)
             weights[bit] = (float)((int)random_below(&random, 40) - 20);
@@ -93,7 +93,7 @@ TEST(columns_are_counted_alike_on_every_level) {
             if (!cpu_supports((enum cpu_level)level))
                 continue;
             counts.kernels = column_kernels_for((enum cpu_level)level);
-            column_counts_fill(&counts, query, weights, wanted);
+            column_counts_start(&counts, query, weights, wanted);
             unsigned threshold = column_counts_threshold(&counts, rows.rows / 3);
             size_t found = column_counts_select(&counts, threshold, selected, MAX_ROWS), at = 0;
             for (size_t row = 0; row < rows.rows; row++)
