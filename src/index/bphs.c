@@ -52,8 +52,13 @@ cog_status bphs_address_tables(struct bphs_index *index, cog_error *error) {
     const struct block_layout *layout = &index->layout;
     cog_status status = COG_OK;
     for (unsigned choice = 0; choice < layout->choice_count && status == COG_OK; choice++) {
-        index->headers[choice] = block_permute_back(
-            layout, &layout->choices[choice], short_key_mask(0, index->tables[choice].header_bits));
+        for (unsigned earlier = 0; earlier < choice; earlier++) {
+            short_key header =
+                block_permute_back(layout, &layout->choices[earlier],
+                                   short_key_mask(0, index->tables[earlier].header_bits));
+            index->earlier[choice * (choice - 1) / 2 + earlier] =
+                block_permute(layout, &layout->choices[choice], header);
+        }
         status = make_masks(index, choice, error);
     }
     return status;

@@ -17,9 +17,11 @@ enum { BPHS_PROBES_MAX = 8192 /* of one query, in all tables */ };
 struct bphs_index {
     struct block_layout layout;
     struct line_table tables[BLOCK_CHOICES_MAX];
-    struct key_rows rows;                 /* positions of table 0 */
-    short_key headers[BLOCK_CHOICES_MAX]; /* the bits of the unpermuted key that address a table */
-    uint32_t *masks[BLOCK_CHOICES_MAX];   /* flips of a table's header */
+    struct key_rows rows; /* positions of table 0 */
+    /* The bits that address table e, in the order of bits of table t > e: number t (t - 1) / 2 + e.
+     */
+    short_key earlier[BLOCK_CHOICES_MAX * (BLOCK_CHOICES_MAX - 1) / 2];
+    uint32_t *masks[BLOCK_CHOICES_MAX]; /* flips of a table's header */
     size_t mask_counts[BLOCK_CHOICES_MAX];
 };
 

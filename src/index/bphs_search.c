@@ -100,11 +100,13 @@ static void scan_query(void *context, const size_t *slot, const size_t *ahead) {
     }
 }
 
-/* Whether a table before `choice` leads to the pair as well: then it is reported there. */
+/* Whether a table before `choice` leads to the pair as well: then it is reported there. The
+ * difference is that of the permuted keys. */
 static bool found_before(const struct bphs_index *index, unsigned choice, short_key difference) {
     unsigned radius_bits = index->layout.header_radius_bits;
+    const short_key *headers = choice ? index->earlier + choice * (choice - 1) / 2 : NULL;
     for (unsigned earlier = 0; earlier < choice; earlier++) {
-        short_key in_header = difference & index->headers[earlier];
+        short_key in_header = difference & headers[earlier];
         if (in_header == 0 || (radius_bits > 0 && short_key_distance(in_header, 0) <= radius_bits))
             return true;
     }
@@ -123,10 +125,10 @@ static cog_status collect_hit(const struct bphs_piece *piece, const struct bphs_
         size_t count = line_hit_matches(&index->tables[choice], hit, flight->permuted[choice],
                                         search->radius_bits, next, matches, MATCHES_MAX, &next);
         for (size_t m = 0; m < count; m++) {
+            if (found_before(index, choice, matches[m].key ^ flight->permuted[choice]))
+                continue;
             short_key key =
                 block_permute_back(&index->layout, &index->layout.choices[choice], matches[m].key);
-            if (found_before(index, choice, key ^ flight->key))
-                continue;
             struct found_keys *found = piece->found;
             if (!memory_grow((void **)&found->items, &found->capacity, found->count + 1,
                              sizeof *found->items))
@@ -232,21 +234,20 @@ static void keep_firsts(struct short_hits *hits, size_t first) {
 static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
     const struct block_layout *layout = &job->index->layout;
     size_t before = hits->count;
-    uint32_t *order = memory_array(job->count, sizeof *order);
-    if (!order)
-        return error_memory(error, job->count * sizeof *order, "the order of a batch");
-    job->list = order;
-    cog_status status = COG_OK;
+    struct query_order order;
+    cog_status status = query_order_init(&order, job->queries, job->search->threads, error);
+    if (status != COG_OK)
+        return status;
+    job->list = order.ordered.rows;
     for (unsigned begin = 0; begin < layout->choice_count && status == COG_OK;) {
         job->choice_begin = begin;
         job->choice_end = begin = same_block_end(layout, begin);
         unsigned block = layout->choices[job->choice_begin].first_block;
-        status = query_order_fill(job->queries, NULL, job->count, block_begin(layout, block),
-                                  job->search->threads, order, error);
+        status = query_order_by(&order, block_begin(layout, block), job->search->threads, error);
         if (status == COG_OK)
             status = search_list(job, hits, error);
     }
-    free(order);
+    query_order_free(&order);
     if (status == COG_OK)
         status = short_hits_sort(hits, before, job->search->threads, error);
     if (job->search->first_only)

@@ -51,7 +51,8 @@ static void put_rest(const struct line_table *table, uint8_t *bucket, unsigned s
             (uint8_t)(byte * 8 >= first ? rest >> (byte * 8 - first) : rest << (first - byte * 8));
 }
 
-static short_key get_rest(const struct line_table *table, const uint8_t *bucket, unsigned slot) {
+static inline short_key get_rest(const struct line_table *table, const uint8_t *bucket,
+                                 unsigned slot) {
     unsigned start = 4 * table->slots, first = slot * table->rest_bits;
     short_key rest = 0;
     if (table->key_bits == 64) { /* one load, from where it does not leave the bucket */
@@ -70,8 +71,8 @@ static short_key get_rest(const struct line_table *table, const uint8_t *bucket,
 }
 
 /* The whole key in a slot of a line; `bucket` is the key's own. */
-static short_key key_in_slot(const struct line_table *table, const uint8_t *line, unsigned slot,
-                             size_t bucket) {
+static inline short_key key_in_slot(const struct line_table *table, const uint8_t *line,
+                                    unsigned slot, size_t bucket) {
     uint32_t filter;
     memcpy(&filter, line + 4 * slot, sizeof filter);
     short_key low = get_rest(table, line, slot) << FILTER_BITS | filter;
@@ -286,9 +287,25 @@ static const uint64_t *find_record(const struct line_table *table, uint32_t buck
     return NULL;
 }
 
+/* A hit of one slot and nothing else. */
+static size_t match_slot(const struct line_table *table, const struct line_hit *hit,
+                         short_key query, unsigned radius_bits, struct line_match *match,
+                         uint32_t *next) {
+    unsigned slot = (unsigned)__builtin_ctz(hit->slots);
+    *next = 0;
+    if (slot >= table->slots) /* only in a damaged file */
+        return 0;
+    short_key key = key_in_slot(table, line_bucket(table, hit->bucket), slot, hit->bucket);
+    unsigned distance = short_key_distance(key, query);
+    *match = (struct line_match){key, hit->bucket, slot, distance};
+    return distance <= radius_bits;
+}
+
 size_t line_hit_matches(const struct line_table *table, const struct line_hit *hit, short_key query,
                         unsigned radius_bits, uint32_t from, struct line_match *matches,
                         size_t capacity, uint32_t *next) {
+    if (hit->flags == 0 && (hit->slots & (hit->slots - 1)) == 0) /* nearly always */
+        return match_slot(table, hit, query, radius_bits, matches, next);
     uint32_t recorded_count = 0;
     const uint64_t *record =
         hit->flags & LINE_RECORDED ? find_record(table, hit->bucket, &recorded_count) : NULL;

@@ -90,16 +90,16 @@ cog_status psm_search(const struct psm_index *index, const struct psm_queries *q
     struct psm_list all = {NULL, queries->signatures.rows};
     if (!search->batch)
         return psm_search_list(index, queries, search, all, hits, error);
-    uint32_t *order = memory_array(all.count, sizeof *order);
-    if (!order)
-        return error_memory(error, all.count * sizeof *order, "the order of a batch");
+    struct query_order order;
     size_t before = hits->count;
-    status =
-        query_order_fill(&queries->signatures, NULL, all.count, 0, search->threads, order, error);
+    status = query_order_init(&order, &queries->signatures, search->threads, error);
+    if (status != COG_OK)
+        return status;
+    status = query_order_by(&order, 0, search->threads, error);
+    all.queries = order.ordered.rows;
     if (status == COG_OK)
-        status = psm_search_list(index, queries, search, (struct psm_list){order, all.count}, hits,
-                                 error);
-    free(order);
+        status = psm_search_list(index, queries, search, all, hits, error);
+    query_order_free(&order);
     if (status == COG_OK)
         status = short_hits_sort(hits, before, search->threads, error);
     return status;
@@ -132,15 +132,16 @@ cog_status psm_search_batch(const struct psm_source *source, const struct psm_qu
     if (status != COG_OK)
         return status;
     size_t count = queries->signatures.rows, before = hits->count, size_bytes = 0;
-    uint32_t *open = memory_array(count, sizeof *open);
+    struct query_order order;
+    status = query_order_init(&order, &queries->signatures, search->threads, error);
+    if (status == COG_OK)
+        status = query_order_by(&order, 0, search->threads, error);
+    uint32_t *open = order.ordered.rows;
     uint8_t *data = NULL;
     if (source->chunk_rows > 0 && size_multiply(source->chunk_rows, bits / 8, &size_bytes))
         data = memory_large(size_bytes);
-    if (!open || !data)
+    if (status == COG_OK && !data)
         status = error_memory(error, size_bytes, "a chunk of stored signatures");
-    if (status == COG_OK)
-        status =
-            query_order_fill(&queries->signatures, NULL, count, 0, search->threads, open, error);
     for (size_t first_row = 0, rows = 1; status == COG_OK && count > 0 && rows > 0;
          first_row += rows) {
         status = source->read(source->context, data, source->chunk_rows, &rows, error);
@@ -150,7 +151,7 @@ cog_status psm_search_batch(const struct psm_source *source, const struct psm_qu
         if (status == COG_OK && rows > 0)
             status = search_chunk(&chunk, first_row, queries, search, &count, open, hits, error);
     }
-    free(open);
+    query_order_free(&order);
     memory_large_free(data, size_bytes);
     if (status == COG_OK)
         status = short_hits_sort(hits, before, search->threads, error);

@@ -3,13 +3,21 @@
 #ifndef COGNATE_INDEX_QUERY_ORDER_H
 #define COGNATE_INDEX_QUERY_ORDER_H
 
+#include "index/key_sort.h"
 #include "index/short_key.h"
 
-/* Fills order[0 .. count - 1] with the queries of `list` (NULL: all rows of the view, count of
- * them) by the bits of their keys from first_bit on, as many as one pass sorts by; equal ones keep
- * their order. */
-cog_status query_order_fill(const struct signatures_view *view, const uint32_t *list, size_t count,
-                            unsigned first_bit, unsigned threads, uint32_t *order,
-                            cog_error *error);
+/* query_order_free releases. */
+struct query_order {
+    struct key_array keys, ordered; /* rows of `ordered`: the queries in their order */
+};
+
+/* All rows of the view, not ordered yet. */
+cog_status query_order_init(struct query_order *order, const struct signatures_view *view,
+                            unsigned threads, cog_error *error);
+/* By the bits of the keys from first_bit on, as many as one pass sorts by; equal ones as they are.
+ */
+cog_status query_order_by(struct query_order *order, unsigned first_bit, unsigned threads,
+                          cog_error *error);
+void query_order_free(struct query_order *order);
 
 #endif
