@@ -87,7 +87,8 @@ INLINE void write_lines(struct hamming_writer *writer, size_t count) {
 static void finish(struct hamming_writer *writer) {
     while (writer->line_count - writer->line >= SIDE)
         write_lines(writer, SIDE);
-    write_lines(writer, writer->line_count - writer->line);
+    if (writer->line < writer->line_count)
+        write_lines(writer, writer->line_count - writer->line);
 }
 
 /* Tiles [16 queries][word]: the second factor, in which line l of a tile holds bytes 4l to 4l+3 of

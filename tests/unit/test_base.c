@@ -131,7 +131,7 @@ static bool stops_after_allowed(void *context) {
 }
 
 static cog_status count_watched(void *context, unsigned worker, size_t begin, size_t end,
-                              cog_error *error) {
+                                cog_error *error) {
     (void)worker, (void)error;
     struct counted_pieces *pieces = context;
     __atomic_fetch_add(&pieces->done, end - begin, __ATOMIC_RELAXED);
@@ -144,7 +144,8 @@ TEST(base_parallel_loops_stop_when_their_watch_says_so) {
         struct threads_watch watch = {stops_after_allowed, &pieces};
         cog_error error = {0};
         CHECK(threads_watch_set(&watch) == NULL);
-        CHECK(parallel_for(threads, 100000, 1, count_watched, &pieces, &error) == COG_ERR_CANCELLED);
+        CHECK(parallel_for(threads, 100000, 1, count_watched, &pieces, &error) ==
+              COG_ERR_CANCELLED);
         CHECK(threads_watch_set(NULL) == &watch);
         CHECK(pieces.done >= 10 && pieces.done < 10 + threads);
         CHECK(parallel_for(threads, 100, 1, count_watched, &pieces, &error) == COG_OK);
