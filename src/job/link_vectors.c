@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/portable_math.h"
 #include "base/threads.h"
+#include "job/language_tally.h"
 #include "job/report.h"
 
 /* ---- Terms of the source documents ----------------------------------------------------------- */
@@ -24,6 +25,7 @@ struct watching {
     const struct lexicon *lexicon;
     struct word_watch *watches;
     unsigned count;
+    struct language_tally tally;
 };
 
 /* A term that the lexicon has stays; any other becomes the word itself. The two analyzers drop the
@@ -32,6 +34,7 @@ static cog_status watch_terms(void *context, unsigned worker, const struct docum
                               struct term_list *terms, cog_error *error) {
     struct watching *watching = context;
     struct word_watch *watch = &watching->watches[worker];
+    language_tally_count(&watching->tally, document->lang);
     cog_status status =
         analyzer_run(watch->words, document->text, document->lang, &watch->list, error);
     for (size_t i = 0; i < terms->count && i < watch->list.count && status == COG_OK; i++) {
@@ -46,6 +49,15 @@ static cog_status watch_terms(void *context, unsigned worker, const struct docum
                            1, &number, error);
     }
     return status;
+}
+
+static cog_status watch_language(void *context, unsigned worker, const struct document *document,
+                                 struct term_list *terms, cog_error *error) {
+    (void)worker;
+    (void)terms;
+    (void)error;
+    language_tally_count(context, document->lang);
+    return COG_OK;
 }
 
 static cog_status watching_open(struct watching *watching, const struct term_options *terms,
@@ -114,6 +126,7 @@ cog_status link_space_read(struct link_space *space, const struct lexicon *lexic
                            cog_documents *from, cog_documents *to, const cog_run_options *run,
                            cog_report *report, cog_error *error) {
     struct watching watching = {.lexicon = lexicon};
+    struct language_tally to_tally;
     space->lexicon = lexicon;
     space->run = run;
     space->report = report;
@@ -121,6 +134,8 @@ cog_status link_space_read(struct link_space *space, const struct lexicon *lexic
     cog_status status = lexicon_terms(lexicon, true, &space->terms[0], error);
     if (status == COG_OK)
         status = lexicon_terms(lexicon, false, &space->terms[1], error);
+    language_tally_init(&watching.tally, space->terms[0].language, space->terms[1].language);
+    language_tally_init(&to_tally, space->terms[1].language, space->terms[0].language);
     if (status == COG_OK)
         status = watching_open(&watching, &space->terms[0], space->threads, error);
     struct corpus_options options = {.terms = &space->terms[0],
@@ -129,9 +144,16 @@ cog_status link_space_read(struct link_space *space, const struct lexicon *lexic
                                      .amend_context = &watching};
     if (status == COG_OK)
         status = corpus_read(&space->corpora[0], from, &options, run, report, error);
-    options = (struct corpus_options){.terms = &space->terms[1], .want_frequencies = true};
+    options = (struct corpus_options){.terms = &space->terms[1],
+                                      .want_frequencies = true,
+                                      .amend = watch_language,
+                                      .amend_context = &to_tally};
     if (status == COG_OK)
         status = corpus_read(&space->corpora[1], to, &options, run, report, error);
+    if (status == COG_OK)
+        status = language_tally_judge(&watching.tally, "first", report, error);
+    if (status == COG_OK)
+        status = language_tally_judge(&to_tally, "second", report, error);
     if (status == COG_OK)
         status = collect_unknown(&watching, &space->terms[1], &space->unknown, error);
     watching_close(&watching);
