@@ -3,14 +3,11 @@
 
 #include "command.h"
 
-static const enum option_id own_options[] = {OPTION_FROM,       OPTION_TO,
-                                             OPTION_OUTPUT,     OPTION_ONE_TO_ONE,
-                                             OPTION_THRESHOLD,  OPTION_GOLD,
-                                             OPTION_CANDIDATES, OPTION_HUBS,
-                                             OPTION_K1,         OPTION_B,
-                                             OPTION_METHOD,     OPTION_BITS,
-                                             OPTION_SENTENCES,  OPTION_SENTENCE_THRESHOLD,
-                                             OPTION_EXPLAIN,    OPTION_COUNT};
+static const enum option_id own_options[] = {
+    OPTION_FROM,      OPTION_TO,     OPTION_OUTPUT,     OPTION_FORMAT,    OPTION_ONE_TO_ONE,
+    OPTION_THRESHOLD, OPTION_GOLD,   OPTION_CANDIDATES, OPTION_HUBS,      OPTION_K1,
+    OPTION_B,         OPTION_METHOD, OPTION_BITS,       OPTION_SENTENCES, OPTION_SENTENCE_THRESHOLD,
+    OPTION_EXPLAIN,   OPTION_COUNT};
 static const option_set sets[] = {own_options, projection_options, input_options, run_options,
                                   NULL};
 
@@ -41,6 +38,12 @@ static bool take_options(const struct arguments *arguments, struct link_argument
     options->one_to_one = has_option(arguments, OPTION_ONE_TO_ONE);
     if (!has_option(arguments, OPTION_FROM) || !has_option(arguments, OPTION_TO))
         return usage_error(arguments, "give both collections: --from IN... --to IN...");
+    if (strcmp(arguments->values[OPTION_FROM], "-") == 0 &&
+        strcmp(arguments->values[OPTION_TO], "-") == 0)
+        return usage_error(arguments, "standard input can be read only once");
+    if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW)
+        return usage_error(arguments, "partners are looked for by --method auto, exact or flat; "
+                                      "pairs has the others");
     if (!has_option(arguments, OPTION_LEXICON))
         return usage_error(arguments, "give the lexicon: --lexicon FILE");
     return true;
@@ -126,7 +129,9 @@ static cog_status write_result(const struct arguments *arguments, const cog_link
     if (has_option(arguments, OPTION_EXPLAIN))
         return print_explanation(links, arguments->values[OPTION_EXPLAIN], error);
     if (!has_option(arguments, OPTION_SENTENCES))
-        return cog_links_write(links, path, error);
+        return cog_links_write(
+            links, (cog_output_format)choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV), path,
+            error);
     return cog_links_sentences(links, from, to, taken->sentence_threshold, path, &taken->run,
                                report, error);
 }

@@ -642,7 +642,8 @@ typedef struct cog_link_item {
 /* In the order of the source documents. */
 COG_API cog_link_item cog_links_item(const cog_links *links, size_t index);
 /* TSV: from, to, similarity, score; "-" is standard output. */
-COG_API cog_status cog_links_write(const cog_links *links, const char *path, cog_error *error);
+COG_API cog_status cog_links_write(const cog_links *links, cog_output_format format,
+                                   const char *path, cog_error *error);
 
 typedef struct cog_link_scores {
     uint64_t known, links, right;  /* known links, links found, those that are known */

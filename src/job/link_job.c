@@ -4,12 +4,11 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/output.h"
-#include "job/escape.h"
 #include "job/link_candidates.h"
 #include "job/link_job.h"
 #include "job/progress.h"
 #include "job/report.h"
+#include "job/result_table.h"
 #include "signature/signer.h"
 
 void cog_link_options_init(cog_link_options *options) {
@@ -229,29 +228,21 @@ cog_link_item cog_links_item(const cog_links *links, size_t index) {
                            .score = (double)link->score};
 }
 
-cog_status cog_links_write(const cog_links *links, const char *path, cog_error *error) {
-    struct output *output = NULL;
-    struct buffer line = {0};
-    cog_status status = output_open(path, &output, error);
-    bool enough = buffer_append_text(&line, "from\tto\tsimilarity\tscore\n");
-    for (size_t i = 0; i < links->count && status == COG_OK && enough; i++) {
-        const struct link *link = &links->items[i];
-        enough =
-            escape_append(&line, id_of(links, 0, link->from)) && buffer_append(&line, "\t", 1) &&
-            escape_append(&line, id_of(links, 1, link->to)) &&
-            buffer_printf(&line, "\t%.6f\t%.6f\n", (double)link->similarity, (double)link->score);
-        if (enough && line.size > 1 << 16) {
-            status = output_write(output, line.data, line.size, error);
-            buffer_reset(&line);
-        }
-    }
-    if (status == COG_OK && !enough)
-        status = error_memory(error, line.size, "links");
-    if (status == COG_OK)
-        status = output_write(output, line.data, line.size, error);
-    if (status == COG_OK)
-        status = output_commit(output, error);
-    output_close(output);
-    buffer_free(&line);
-    return status;
+static void fill_link(const void *context, size_t index, struct result_cell *cells) {
+    const cog_links *links = context;
+    const struct link *link = &links->items[index];
+    cells[0] = (struct result_cell){id_of(links, 0, link->from), link->from};
+    cells[1] = (struct result_cell){id_of(links, 1, link->to), link->to};
+    cells[2].number = (double)link->similarity;
+    cells[3].number = (double)link->score;
+}
+
+cog_status cog_links_write(const cog_links *links, cog_output_format format, const char *path,
+                           cog_error *error) {
+    static const struct result_column columns[] = {{"from", RESULT_ID},
+                                                   {"to", RESULT_ID},
+                                                   {"similarity", RESULT_REAL},
+                                                   {"score", RESULT_REAL}};
+    struct result_table table = {columns, 4, links->count, fill_link, links};
+    return result_table_write(&table, format, path, error);
 }
