@@ -5,7 +5,6 @@
 #include "base/memory.h"
 
 enum {
-    SCORE_BLOCK = 64,    /* rows looked at together */
     POSTINGS_AHEAD = 16, /* lists */
     LINE_ROWS = 16,      /* row numbers in a cache line */
     /* Looking at and clearing this many rows costs what following one posting does. */
@@ -19,6 +18,7 @@ cog_status slice_scores_init(struct slice_scores *scores, size_t rows, unsigned 
         slots *= 2;
     scores->rows = rows;
     scores->saturates = slices > SLICE_SCORE_MAX;
+    scores->collect = score_collect_for(cpu_best_level());
     scores->mask = slots - 1;
     scores->scores = memory_large(slots);
     scores->candidates = memory_array(slots + 1, sizeof *scores->candidates);
@@ -94,44 +94,10 @@ static void add_all(struct slice_scores *scores, const struct slice_reading *rea
     }
 }
 
-typedef uint8_t byte_vector __attribute__((vector_size(16)));
-
-static inline byte_vector load_vector(const uint8_t *bytes) {
-    byte_vector vector;
-    memcpy(&vector, bytes, sizeof vector);
-    return vector;
-}
-
-static inline bool is_any_set(byte_vector vector) {
-    uint64_t halves[2];
-    memcpy(halves, &vector, sizeof halves);
-    return halves[0] | halves[1];
-}
-
-/* A bit for each of 64 bytes that is nonzero in the highest bit. */
-static inline uint64_t highest_bits(const byte_vector *vectors) {
-    uint64_t words[SCORE_BLOCK / 8], bits = 0;
-    memcpy(words, vectors, sizeof words);
-    for (int i = 0; i < SCORE_BLOCK / 8; i++)
-        bits |= ((words[i] & 0x8080808080808080u) >> 7) * 0x0102040810204080u >> 56 << (8 * i);
-    return bits;
-}
-
 /* Makes the rows of all scores from the threshold on candidates. */
 static void collect_candidates(struct slice_scores *scores, unsigned threshold) {
-    const byte_vector least = (byte_vector){0} + (uint8_t)threshold;
-    const uint8_t *values = scores->scores;
-    size_t found = 0;
-    for (size_t row = 0; row < scores->rows; row += SCORE_BLOCK) {
-        byte_vector reached[SCORE_BLOCK / sizeof(byte_vector)], any = {0};
-        for (size_t i = 0; i < SCORE_BLOCK / sizeof any; i++)
-            any |= reached[i] = (byte_vector)(load_vector(values + row + i * sizeof any) >= least);
-        if (!is_any_set(any))
-            continue;
-        for (uint64_t rest = highest_bits(reached); rest; rest &= rest - 1)
-            scores->candidates[found++] = (uint32_t)(row + (size_t)__builtin_ctzll(rest));
-    }
-    scores->candidate_count = found;
+    scores->candidate_count =
+        scores->collect(scores->scores, scores->rows, threshold, scores->candidates);
 }
 
 unsigned slice_scores_add(struct slice_scores *scores, const struct slice_reading *reading,

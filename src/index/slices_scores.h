@@ -3,13 +3,30 @@
 #ifndef COGNATE_INDEX_SLICES_SCORES_H
 #define COGNATE_INDEX_SLICES_SCORES_H
 
+#include "base/cpu.h"
 #include "index/slices_lists.h"
 
-enum { SLICE_SCORE_MAX = 255 };
+enum {
+    SLICE_SCORE_MAX = 255,
+    SCORE_BLOCK = 64, /* rows whose scores are looked at together; there are scores for whole blocks
+                       */
+};
+
+/* Rows whose score is the threshold or more, rising. */
+typedef size_t score_collect(const uint8_t *values, size_t rows, unsigned threshold,
+                             uint32_t *candidates);
+/* The kernel of a level, or the portable one. */
+score_collect *score_collect_for(enum cpu_level level);
+score_collect score_collect_portable;
+#if defined(__x86_64__)
+score_collect score_collect_avx2;
+score_collect score_collect_avx512;
+#endif
 
 /* Zero-initialise; slice_scores_init makes it usable, slice_scores_free releases. */
 struct slice_scores {
     size_t rows;
+    score_collect *collect;
     bool saturates;  /* there are more slices than a score can count */
     uint8_t *scores; /* zero between searches */
     size_t mask; /* scores - 1, a power of two less one: damaged rows stay inside without a check */

@@ -462,3 +462,23 @@ TEST(neighbour_measures_follow_their_definitions) {
     CHECK(neighbour_recall(exact, 4, found, 1, 4) == 0.25);
     CHECK(neighbour_recall(exact, 4, found, 4, 0) == 1);
 }
+
+TEST(slices_scores_are_collected_alike_on_every_level) {
+    enum { SCORES = 1000 };
+    static uint8_t scores[SCORES + SCORE_BLOCK];
+    static uint32_t collected[SCORES + SCORE_BLOCK];
+    struct random random = random_seeded(3);
+    for (size_t row = 0; row < SCORES; row++)
+        scores[row] = (uint8_t)(random_next(&random) >> random_below(&random, 8));
+    for (int level = 0; level < CPU_LEVEL_COUNT; level++)
+        for (unsigned threshold = 1; threshold <= SLICE_SCORE_MAX; threshold++) {
+            if (!cpu_supports((enum cpu_level)level))
+                continue;
+            size_t at = 0, found = score_collect_for((enum cpu_level)level)(scores, SCORES,
+                                                                            threshold, collected);
+            for (uint32_t row = 0; row < SCORES; row++)
+                if (scores[row] >= threshold)
+                    CHECK(at < found && collected[at++] == row);
+            CHECK(at == found);
+        }
+}
