@@ -7,8 +7,7 @@
 
 enum {
     MATCHES_MAX = 16, /* taken from a bucket at a time */
-    LOOK_UP_AHEAD = 16,
-    QUERIES_AHEAD = 8 /* fetched, where queries do not come in order */
+    LOOK_UP_AHEAD = 16
 };
 
 /* Keys within the radius, whose rows are looked up later, many at once. */
@@ -37,8 +36,8 @@ struct bphs_job {
     const struct bphs_index *index;
     const struct signatures_view *queries;
     const struct bphs_search *search;
-    const uint32_t *list; /* queries to search, or NULL for all */
-    size_t count;         /* of them */
+    const struct key_array *list; /* keys and numbers of the queries to search, or NULL for all */
+    size_t count;                 /* of them */
     unsigned choice_begin, choice_end;
     struct bphs_flight *flights; /* QUERY_RING for each worker */
     struct found_keys *found;    /* of each worker */
@@ -55,10 +54,9 @@ static void start_query(void *context, size_t slot, size_t number) {
     const struct bphs_job *job = piece->job;
     const struct bphs_index *index = job->index;
     struct bphs_flight *flight = &piece->ring[slot];
-    flight->query = job->list ? job->list[number] : (uint32_t)number;
-    if (job->list && number + QUERIES_AHEAD < job->count)
-        __builtin_prefetch(signature_row(job->queries, job->list[number + QUERIES_AHEAD]));
-    flight->key = short_key_of_row(job->queries, flight->query);
+    flight->query = job->list ? job->list->rows[number] : (uint32_t)number;
+    flight->key = job->list ? short_key_at(job->list->keys, job->list->words, number)
+                            : short_key_of_row(job->queries, number);
     size_t used = 0;
     for (unsigned choice = job->choice_begin; choice < job->choice_end; choice++) {
         const struct line_table *table = &index->tables[choice];
@@ -238,7 +236,7 @@ static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, co
     cog_status status = query_order_init(&order, job->queries, job->search->threads, error);
     if (status != COG_OK)
         return status;
-    job->list = order.ordered.rows;
+    job->list = &order.ordered;
     for (unsigned begin = 0; begin < layout->choice_count && status == COG_OK;) {
         job->choice_begin = begin;
         job->choice_end = begin = same_block_end(layout, begin);

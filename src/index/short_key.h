@@ -29,10 +29,22 @@ static inline short_key short_key_of_row(const struct signatures_view *view, siz
     return (short_key)__builtin_bswap64(word[0]) << 64 | __builtin_bswap64(word[1]);
 }
 
+/* Without the instruction the builtin is a call; this is not. */
+static inline unsigned short_key_popcount(uint64_t x) {
+#if defined(__POPCNT__) || !defined(__x86_64__)
+    return (unsigned)__builtin_popcountll(x);
+#else
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (unsigned)(x * 0x0101010101010101u >> 56);
+#endif
+}
+
 static inline unsigned short_key_distance(short_key x, short_key y) {
     short_key difference = x ^ y;
-    return (unsigned)__builtin_popcountll((uint64_t)(difference >> 64)) +
-           (unsigned)__builtin_popcountll((uint64_t)difference);
+    uint64_t low = (uint64_t)difference; /* zero in keys of 64 bits */
+    return short_key_popcount((uint64_t)(difference >> 64)) + (low ? short_key_popcount(low) : 0);
 }
 
 /* The first `bits` bits; bits 0..64. */
