@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/threads.h"
 #include "hamming/hamming.h"
+#include "index/query_batch.h"
 #include "index/topk.h"
 
 struct columns_searcher {
@@ -103,33 +103,30 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
 
 /* ---- Many queries ---------------------------------------------------------------------------- */
 
-struct batch {
+struct columns_method {
     const struct columns_view *view;
-    const struct signatures_view *signatures, *queries;
-    const float *weights;
+    const struct signatures_view *signatures;
     const struct columns_request *request;
-    slices_emit *emit;
-    void *context;
-    struct columns_searcher *searchers[COG_MAX_THREADS]; /* made by the worker that needs one */
 };
 
-static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
-                               cog_error *error) {
-    struct batch *batch = context;
-    struct columns_searcher **searcher = &batch->searchers[worker];
-    cog_status status = COG_OK;
-    if (!*searcher)
-        status = columns_searcher_create(batch->view, batch->signatures, searcher, error);
-    for (size_t query = begin; status == COG_OK && query < end; query++) {
-        struct columns_request request = *batch->request;
-        struct slices_answer answer;
-        request.weights = batch->weights ? batch->weights + query * batch->queries->bits : NULL;
-        status = columns_search(*searcher, signature_row(batch->queries, query), &request, &answer,
-                                error);
-        if (status == COG_OK)
-            status = batch->emit(batch->context, query, &answer, error);
-    }
+static cog_status create_searcher(const void *context, void **searcher, cog_error *error) {
+    const struct columns_method *method = context;
+    struct columns_searcher *made = NULL;
+    cog_status status = columns_searcher_create(method->view, method->signatures, &made, error);
+    *searcher = made;
     return status;
+}
+
+static cog_status search_one(const void *context, void *searcher, const uint8_t *query,
+                             const float *weights, struct slices_answer *answer, cog_error *error) {
+    const struct columns_method *method = context;
+    struct columns_request request = *method->request;
+    request.weights = weights;
+    return columns_search(searcher, query, &request, answer, error);
+}
+
+static void release_searcher(void *searcher) {
+    columns_searcher_free(searcher);
 }
 
 cog_status columns_search_all(const struct columns_view *view,
@@ -137,13 +134,8 @@ cog_status columns_search_all(const struct columns_view *view,
                               const struct signatures_view *queries, const float *weights,
                               const struct columns_request *request, unsigned threads,
                               slices_emit *emit, void *context, cog_error *error) {
-    if (queries->bits != signatures->bits)
-        return error_set(error, COG_ERR_USAGE, "queries of %u bits for signatures of %u bits",
-                         queries->bits, signatures->bits);
-    struct batch batch = {view, signatures, queries, weights, request, emit, context, {0}};
-    cog_status status =
-        parallel_for(threads_resolve(threads), queries->rows, 8, search_piece, &batch, error);
-    for (unsigned worker = 0; worker < COG_MAX_THREADS; worker++)
-        columns_searcher_free(batch.searchers[worker]);
-    return status;
+    struct columns_method method = {view, signatures, request};
+    struct query_batch batch = {signatures, queries,          weights, &method, create_searcher,
+                                search_one, release_searcher, emit,    context};
+    return query_batch_run(&batch, threads, error);
 }
