@@ -62,6 +62,13 @@ struct cost_study {
     struct cost_time sign_time;
 };
 
+/* The times that the goals judge are the least of so many runs: the least disturbed. */
+enum { COST_RUNS = 3 };
+
+static struct cost_time cost_least(struct cost_time a, struct cost_time b) {
+    return a.wall < b.wall ? a : b;
+}
+
 static int cost_by_rows(const void *x, const void *y) {
     const struct match *p = x, *q = y;
     if (p->a != q->a)
@@ -190,11 +197,16 @@ static struct cost_time cost_flat_verified(const struct cost_study *study) {
     struct match_list wide = {0};
     uint32_t radius =
         radius_for_recall(COST_BITS, bit_flip_probability_cosine(study->threshold), 0.95);
-    struct cost_time start = cost_now();
-    cost_flat(study, radius, &wide);
-    size_t candidates = wide.count;
-    cost_verify(study, &wide);
-    struct cost_time time = cost_since(start);
+    struct cost_time time = {HUGE_VAL, HUGE_VAL};
+    size_t candidates = 0;
+    for (int i = 0; i < COST_RUNS; i++) {
+        match_list_free(&wide);
+        struct cost_time start = cost_now();
+        cost_flat(study, radius, &wide);
+        candidates = wide.count;
+        cost_verify(study, &wide);
+        time = cost_least(time, cost_since(start));
+    }
     printf("  signatures within %u bits, then true cosines: recall %.4f, %zu cosines computed\n",
            radius, cost_share(&wide, &study->truth), candidates);
     match_list_free(&wide);
@@ -222,6 +234,11 @@ static void cost_print_auto(const struct cost_study *study, struct cost_time exa
 static void cost_print_brute(struct cost_study *study) {
     struct join_work work = {0};
     struct cost_time cosines = cost_all_cosines(study), exact = cost_exact(study, &work);
+    for (int i = 1; i < COST_RUNS; i++) {
+        match_list_free(&study->truth);
+        cosines = cost_least(cosines, cost_all_cosines(study));
+        exact = cost_least(exact, cost_exact(study, &work));
+    }
     cost_sign(study);
     while (study->radius_bits < COST_BITS &&
            cos(M_PI * (study->radius_bits + 1) / COST_BITS) >= study->threshold)
