@@ -21,7 +21,7 @@
 enum {
     DEPTH = 10, /* of CDR and recall */
     TABLE_QUERIES = 200,
-    CURVE_QUERIES = 200,
+    CURVE_QUERIES = 400,
     GROWTH_QUERIES = 100,
     ROWS = 1000000,
 };
