@@ -1,5 +1,6 @@
 #include "base/memory.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -18,6 +19,14 @@ void *memory_array(size_t count, size_t size_bytes) {
 
 void *memory_zeroed_array(size_t count, size_t size_bytes) {
     return calloc(count ? count : 1, size_bytes ? size_bytes : 1);
+}
+
+void *memory_written_array(size_t count, size_t size_bytes) {
+    size_t total;
+    void *array = memory_array(count, size_bytes);
+    if (array && size_multiply(count, size_bytes, &total))
+        memset(array, 0, total);
+    return array;
 }
 
 bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_bytes) {

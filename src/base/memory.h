@@ -11,6 +11,10 @@
  * it. */
 void *memory_array(size_t count, size_t size_bytes);
 void *memory_zeroed_array(size_t count, size_t size_bytes);
+/* The same, with the zeros written: for tables that are read at random before they are written. A
+ * fresh page that is read first is mapped twice, and the second time every processor that runs the
+ * program is interrupted. */
+void *memory_written_array(size_t count, size_t size_bytes);
 
 /* Makes room for `needed` elements in *array (capacity at least doubles). False on exhaustion, and
  * then the array is as it was. */

@@ -13,7 +13,7 @@ cog_status term_writer_init(struct term_writer *writer, const struct term_option
     };
     if (!writer->stem && !writer->drop_stop_words)
         return COG_OK;
-    writer->cache = memory_zeroed_array(TERM_CACHE_SLOTS, sizeof *writer->cache);
+    writer->cache = memory_written_array(TERM_CACHE_SLOTS, sizeof *writer->cache);
     if (!writer->cache)
         return error_memory(error, TERM_CACHE_SLOTS * sizeof *writer->cache, "cache of stems");
     return COG_OK;

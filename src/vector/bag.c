@@ -56,7 +56,7 @@ static void start_document(struct bag_counter *counter) {
 /* Slots for at most half load with `distinct` terms, and the terms counted so far put into them. */
 static cog_status grow_slots(struct bag_counter *counter, size_t distinct, cog_error *error) {
     size_t wanted = counter->slot_count * 4;
-    struct slot *slots = memory_zeroed_array(wanted, sizeof *slots);
+    struct slot *slots = memory_written_array(wanted, sizeof *slots);
     if (!slots)
         return error_memory(error, wanted * sizeof *slots, "a document's terms");
     free(counter->slots);

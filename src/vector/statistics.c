@@ -95,7 +95,7 @@ static struct entry *find_slot(const struct shard *shard, uint64_t hash) {
 static cog_status grow_shard(struct shard *shard, cog_error *error) {
     struct shard grown = *shard;
     grown.entry_count *= 2;
-    grown.entries = memory_zeroed_array(grown.entry_count, sizeof *grown.entries);
+    grown.entries = memory_written_array(grown.entry_count, sizeof *grown.entries);
     if (!grown.entries)
         return error_memory(error, grown.entry_count * sizeof *grown.entries,
                             "the vocabulary; sign with fewer distinct terms (a smaller --ngram)");
@@ -142,7 +142,7 @@ void statistics_add_documents(struct statistics *statistics, uint64_t documents,
 
 cog_status statistics_batch_create(struct statistics *statistics, struct statistics_batch **result,
                                    cog_error *error) {
-    struct statistics_batch *batch = calloc(1, sizeof *batch);
+    struct statistics_batch *batch = memory_written_array(1, sizeof *batch);
     if (!batch)
         return error_memory(error, sizeof *batch, "statistics");
     batch->statistics = statistics;
