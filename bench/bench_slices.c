@@ -422,12 +422,30 @@ static int curve(const char *folder) {
 
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
-/* One size, whose width follows from it. The least median of three rounds counts. */
-static double measure_size(const struct world *whole, size_t rows) {
+/* Lists are expanded by 0 bits, and by 1. */
+enum { GROWTH_SETTINGS = 2 };
+
+struct growth {
+    double first_ms[GROWTH_SETTINGS], last_ms[GROWTH_SETTINGS], least_cdr[GROWTH_SETTINGS];
+};
+
+/* The least median of three rounds counts. */
+static struct result measure_best(const struct engine *engine, const struct queries *queries,
+                                  struct tuning setting) {
+    struct result best = {0};
+    for (int repeat = 0; repeat < 3; repeat++) {
+        struct result again = measure(engine, queries, 0, GROWTH_QUERIES, setting);
+        if (repeat == 0 || again.median_ms < best.median_ms)
+            best = again;
+    }
+    return best;
+}
+
+/* One size, whose width follows from it. */
+static void measure_size(const struct world *whole, size_t rows, struct growth *growth) {
     struct world world = *whole;
     struct slice_lists lists;
     struct engine engine;
-    struct result result = {0};
     world.rows.rows = rows;
     world.stored = (struct queries){0};
     make_queries(&world, &world.stored, GROWTH_QUERIES, true);
@@ -435,41 +453,48 @@ static double measure_size(const struct world *whole, size_t rows) {
     uint64_t start = clock_ns();
     build_lists(&world, 0, &lists, &engine);
     double seconds = clock_seconds_since(start);
-    for (int repeat = 0; repeat < 3; repeat++) {
-        struct result again = measure(&engine, &world.stored, 0, GROWTH_QUERIES,
-                                      (struct tuning){.lists = {.expand = 1, .admit = 1}});
-        if (repeat == 0 || again.median_ms < result.median_ms)
-            result = again;
+    for (unsigned i = 0; i < GROWTH_SETTINGS; i++) {
+        struct result result = measure_best(&engine, &world.stored,
+                                            (struct tuning){.lists = {.expand = i, .admit = i}});
+        printf("%9zu %5u %7u %8.2f %9.3f %8.1fx %8.4f %6.3f %8.2f %8.1f\n", rows,
+               slice_width(&lists.view.layout, 0), i, world.stored.scan_ms, result.median_ms,
+               world.stored.scan_ms / result.median_ms, result.cdr, result.recall, seconds,
+               WORLD_BITS / 8 + lists_bytes_a_row(&lists.view));
+        if (rows == ROWS || result.cdr < growth->least_cdr[i])
+            growth->least_cdr[i] = result.cdr;
+        if (rows == ROWS)
+            growth->first_ms[i] = result.median_ms;
+        growth->last_ms[i] = result.median_ms;
     }
-    printf("%9zu %5u %8.2f %9.3f %8.1fx %8.4f %6.3f %8.2f %8.1f\n", rows,
-           slice_width(&lists.view.layout, 0), world.stored.scan_ms, result.median_ms,
-           world.stored.scan_ms / result.median_ms, result.cdr, result.recall, seconds,
-           WORLD_BITS / 8 + lists_bytes_a_row(&lists.view));
     fflush(stdout);
     slices_searcher_free(engine.lists);
     slice_lists_free(&lists);
     queries_free(&world.stored);
-    return result.median_ms;
 }
 
 static int growth(size_t millions) {
     struct world world = {0};
-    double first_ms = 0, last_ms = 0;
+    struct growth growth;
     size_t last_rows = ROWS;
     world_generate(&world, millions * ROWS, 1);
-    printf("generated signatures of %d bits, width by the size, i = j = 1, k = %d, %d queries that "
-           "are rows, one thread\n",
+    printf("generated signatures of %d bits, width by the size, k = %d, %d queries that are rows, "
+           "one thread\n",
            WORLD_BITS, WORLD_K, GROWTH_QUERIES);
-    printf("%9s %5s %8s %9s %9s %8s %6s %8s %8s\n", "rows", "width", "scan ms", "ms", "faster",
-           "CDR@10", "R@10", "build s", "bytes");
+    printf("%9s %5s %7s %8s %9s %9s %8s %6s %8s %8s\n", "rows", "width", "i = j", "scan ms", "ms",
+           "faster", "CDR@10", "R@10", "build s", "bytes");
     for (size_t rows = ROWS; rows <= millions * ROWS; rows *= 2) {
-        last_ms = measure_size(&world, rows);
+        measure_size(&world, rows, &growth);
         last_rows = rows;
-        first_ms = first_ms > 0 ? first_ms : last_ms;
     }
-    double exponent = log(last_ms / first_ms) / log((double)last_rows / ROWS);
-    printf("goal: time grows as rows to the power of 0.30 at most: %s (%.3f)\n",
-           exponent <= 0.30 ? "met" : "missed", exponent);
+    for (int i = 0; i < GROWTH_SETTINGS; i++) {
+        double exponent =
+            log(growth.last_ms[i] / growth.first_ms[i]) / log((double)last_rows / ROWS);
+        printf(
+            "goal, i = j = %d: CDR@10 of 0.9 or more, time as rows to the power of 0.30 at most: "
+            "%s (%.3f, %.3f)\n",
+            i, exponent <= 0.30 && growth.least_cdr[i] >= 0.9 ? "met" : "missed",
+            growth.least_cdr[i], exponent);
+    }
     printf("bytes are those of a signature with its lists, without ids; the paper: 354\n");
     world_free(&world);
     return 0;
