@@ -171,8 +171,7 @@ static struct bphs_figures bench_bphs_tuned(const struct short_world *world) {
                                      kind == ALL_2 || kind == BATCH_2 ? 2 : 1};
         struct timed timed = {0};
         char name[64];
-        TIMED(&timed, REPEATS,
-              bphs_search(&index, &world->queries, &search, &timed.hits, error));
+        TIMED(&timed, REPEATS, bphs_search(&index, &world->queries, &search, &timed.hits, error));
         snprintf(name, sizeof name, "BPHS tuned, T=10, %s", kinds[kind]);
         struct row row = {name, 0, recall_of(world, &timed, count), figures.bytes, count};
         figures.rate[kind] = (double)count / timed.seconds * 1e-6;

@@ -95,7 +95,8 @@ static cog_status read_words(const struct container *container,
         uint64_t end = decode_u64((const uint8_t *)ends.data + 8 * i);
         uint32_t word;
         if (end <= begin || end > bytes.size || !utf8_is_valid(bytes.data + begin, end - begin))
-            return wrong(container, "a word that is empty, outside its section, or not UTF-8", error);
+            return wrong(container, "a word that is empty, outside its section, or not UTF-8",
+                         error);
         status =
             word_table_add_string(words, view_of(bytes.data + begin, end - begin),
                                   decode_u64((const uint8_t *)counts.data + 8 * i), &word, error);
