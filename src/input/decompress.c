@@ -15,10 +15,18 @@
 enum { ZSTD_WINDOW_LOG_LIMIT = 31 };
 static const uint64_t XZ_MEMORY_LIMIT_BYTES = (uint64_t)2 << 30;
 
+/* The size that a frame's header states. The library compares it with what came out, but not where
+ * it writes to small pieces and the last block is empty. */
+struct zstd_frame {
+    bool begun, is_sized;
+    uint64_t left_bytes;
+};
+
 struct decompressor {
     enum compression compression;
     bool complete; /* the last member has ended, and nothing of another has been taken */
-    bool padding;  /* gzip: only zeros may follow */
+    struct zstd_frame frame;
+    bool padding; /* gzip: only zeros may follow */
     union {
         z_stream gzip;
         bz_stream bzip2;
@@ -210,10 +218,22 @@ static cog_status run_zstd(struct decompressor *decompressor, struct bytes_view 
                            char *output, size_t capacity, size_t *produced) {
     ZSTD_inBuffer in = {input->data, input->size, 0};
     ZSTD_outBuffer out = {output, capacity, 0};
+    struct zstd_frame *frame = &decompressor->frame;
+    if (!frame->begun && in.size) {
+        unsigned long long size = ZSTD_getFrameContentSize(in.src, in.size);
+        frame->is_sized = size != ZSTD_CONTENTSIZE_UNKNOWN && size != ZSTD_CONTENTSIZE_ERROR;
+        frame->left_bytes = size;
+        frame->begun = true;
+    }
     size_t code = ZSTD_decompressStream(decompressor->state.zstd, &out, &in);
     advance(input, in.pos);
     *produced = out.pos;
     decompressor->complete = code == 0;
+    frame->left_bytes -= out.pos;
+    if (code == 0) {
+        frame->begun = false;
+        return frame->is_sized && frame->left_bytes ? COG_ERR_INPUT : COG_OK;
+    }
     if (!ZSTD_isError(code))
         return COG_OK;
     return ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation ? COG_ERR_MEMORY : COG_ERR_INPUT;
