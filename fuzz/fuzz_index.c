@@ -9,9 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "cognate.h"
-#include "store/encoding.h"
+#include "repair_checksums.h"
 
 enum { FILES = 3, FILE_MAX = 1 << 18, DOCUMENTS = 40 };
 
@@ -90,15 +89,6 @@ static void build_originals(void) {
         read_original(&originals[kind]);
     }
     write_documents("/tmp/fuzz_index_queries.jsonl");
-}
-
-static void repair_checksums(uint8_t *data, size_t size) {
-    if (size < 64)
-        return;
-    uint64_t table = decode_u64(data + 24);
-    if (table <= size)
-        encode_u64(data + 40, hash_bytes(data + table, size - table));
-    encode_u64(data + 56, hash_bytes(data, 56));
 }
 
 static void write_changed(const struct original *original, const uint8_t *changes, size_t count) {

@@ -11,26 +11,11 @@
 #include "crosslingual/lexicon_file.h"
 #include "crosslingual/lexicon_import.h"
 #include "crosslingual/pair_reader.h"
-#include "store/encoding.h"
+#include "repair_checksums.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile uint64_t sink;
-
-static void repair_checksums(uint8_t *data, size_t size) {
-    if (size < 64)
-        return;
-    encode_u64(data + 32, size);
-    uint64_t table = decode_u64(data + 24);
-    for (uint64_t at = table; table <= size && at + 32 <= size; at += 32) {
-        uint64_t offset = decode_u64(data + at + 8), length = decode_u64(data + at + 16);
-        if (offset <= size && length <= size - offset)
-            encode_u64(data + at + 24, hash_bytes(data + offset, length));
-    }
-    if (table <= size)
-        encode_u64(data + 40, hash_bytes(data + table, size - table));
-    encode_u64(data + 56, hash_bytes(data, 56));
-}
 
 /* Every word is found again, and its translations are words with probabilities. */
 static void use_lexicon(const struct lexicon *lexicon) {

@@ -1,74 +1,67 @@
 #include "job/corpus_sign.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/threads.h"
 
 enum { SIGN_GRAIN = 256 };
 
 struct row_signing {
-    const struct corpus *corpus;
+    const struct corpus_rows *rows;
     struct text_signer text_signer;
     uint8_t *signatures;
-    float *sums;
     size_t stride_bytes;
+    float *sums;
+    size_t sums_stride;
     unsigned bits;
 };
-
-bool corpus_repeat_terms(const struct bag_view *bag, struct term_list *terms, size_t *capacity) {
-    size_t needed = 1;
-    for (size_t i = 0; i < bag->count; i++)
-        needed += bag->frequencies ? bag->frequencies[i] : 1;
-    if (!memory_grow((void **)&terms->hashes, capacity, needed, sizeof *terms->hashes))
-        return false;
-    terms->count = 0;
-    for (size_t i = 0; i < bag->count; i++)
-        for (uint32_t n = bag->frequencies ? bag->frequencies[i] : 1; n > 0; n--)
-            terms->hashes[terms->count++] = bag->hashes[i];
-    return true;
-}
 
 static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
     (void)worker;
     const struct row_signing *signing = context;
+    const struct corpus_rows *rows = signing->rows;
     struct text_signer_scratch scratch;
-    struct term_list terms = {0};
-    size_t capacity = 0, term_count;
+    size_t term_count;
+    float *sums = signing->sums ? memory_array(signing->bits, sizeof *sums) : NULL;
     cog_status status = text_signer_scratch_init(&scratch, &signing->text_signer, error);
-    for (size_t row = begin; row < end && status == COG_OK; row++) {
-        struct bag_view bag = corpus_bag(signing->corpus, row);
-        if (!text_signer_wants_bags(&signing->text_signer) &&
-            !corpus_repeat_terms(&bag, &terms, &capacity)) {
-            status = error_memory(error, bag.length * sizeof *terms.hashes, "terms");
-            break;
-        }
-        status = text_signer_sign(&signing->text_signer, &scratch, &terms, &bag,
-                                  signing->signatures + row * signing->stride_bytes,
-                                  signing->sums ? signing->sums + row * signing->bits : NULL,
-                                  &term_count, error);
+    if (status == COG_OK && signing->sums && !sums)
+        status = error_memory(error, signing->bits * sizeof *sums, "sums");
+    for (size_t i = begin; i < end && status == COG_OK; i++) {
+        struct bag_view bag = corpus_bag(rows->corpus, rows->numbers ? rows->numbers[i] : i);
+        status = text_signer_sign_bag(&signing->text_signer, &scratch, &bag,
+                                      signing->signatures + i * signing->stride_bytes, sums,
+                                      &term_count, error);
+        if (sums)
+            memcpy(signing->sums + i * signing->sums_stride, sums,
+                   signing->sums_stride * sizeof *sums);
     }
-    free(terms.hashes);
+    free(sums);
     text_signer_scratch_reset(&scratch);
     return status;
 }
 
-cog_status corpus_sign(const struct corpus *corpus, const cog_sign_options *options,
+cog_status corpus_sign(const struct corpus_rows *rows, const cog_sign_options *options,
                        struct statistics *statistics, unsigned threads,
-                       struct signatures_view *view, float *sums, cog_error *error) {
-    struct row_signing signing = {.corpus = corpus, .sums = sums, .bits = options->signature.bits};
+                       struct signatures_view *view, float *sums, size_t sums_stride,
+                       cog_error *error) {
+    struct row_signing signing = {
+        .rows = rows, .sums = sums, .sums_stride = sums_stride, .bits = options->signature.bits};
     cog_statistics known = {statistics, {0}};
     signing.stride_bytes = signature_stride_bytes(signing.bits);
     cog_status status = options_record_terms(&options->terms, &known.terms, error);
     if (status == COG_OK)
         status = text_signer_init(&signing.text_signer, options, &known, error);
     if (status == COG_OK) {
-        signing.signatures = memory_array(corpus->rows, signing.stride_bytes);
+        signing.signatures = memory_array(rows->count, signing.stride_bytes);
         if (!signing.signatures)
-            status = error_memory(error, corpus->rows * signing.stride_bytes, "signatures");
+            status = error_memory(error, rows->count * signing.stride_bytes, "signatures");
     }
     if (status == COG_OK)
-        status = parallel_for(threads, corpus->rows, SIGN_GRAIN, sign_rows, &signing, error);
-    *view = (struct signatures_view){signing.signatures, corpus->rows, signing.bits,
+        status = parallel_for(threads, rows->count, SIGN_GRAIN, sign_rows, &signing, error);
+    *view = (struct signatures_view){signing.signatures, rows->count, signing.bits,
                                      signing.stride_bytes};
     text_signer_reset(&signing.text_signer);
     settings_free(&known.terms);

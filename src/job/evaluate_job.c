@@ -9,7 +9,6 @@
 #include "evaluate/signature_error.h"
 #include "hamming/signatures.h"
 #include "job/corpus.h"
-#include "job/corpus_sign.h"
 #include "job/report.h"
 #include "job/text_signer.h"
 
@@ -97,21 +96,15 @@ static cog_status sign_sample(struct evaluation *evaluation, const cog_signature
         status = text_signer_init(&text_signer, &options, &statistics, error);
     if (status == COG_OK)
         status = text_signer_scratch_init(&scratch, &text_signer, error);
-    struct term_list terms = {0};
-    size_t capacity = 0, term_count;
+    size_t term_count;
     uint64_t start = clock_ns();
     for (size_t i = 0; i < evaluation->sample_count && status == COG_OK; i++) {
         struct bag_view bag = corpus_bag(&evaluation->corpus, evaluation->sample[i]);
-        if (!text_signer_wants_bags(&text_signer) &&
-            !corpus_repeat_terms(&bag, &terms, &capacity)) {
-            status = error_memory(error, bag.length * sizeof *terms.hashes, "terms");
-            break;
-        }
-        status = text_signer_sign(&text_signer, &scratch, &terms, &bag,
-                                  evaluation->signatures + i * stride, NULL, &term_count, error);
+        status =
+            text_signer_sign_bag(&text_signer, &scratch, &bag, evaluation->signatures + i * stride,
+                                 NULL, &term_count, error);
     }
     *seconds += clock_seconds_since(start);
-    free(terms.hashes);
     text_signer_scratch_reset(&scratch);
     text_signer_reset(&text_signer);
     settings_free(&statistics.terms);

@@ -10,7 +10,6 @@
 #include "job/pair_recall.h"
 #include "job/recall_report.h"
 #include "job/report.h"
-#include "job/vector_sign.h"
 #include "match/flat_join.h"
 #include "match/window_join.h"
 #include "plan/radius.h"
@@ -109,19 +108,6 @@ static cog_status join_windows(const struct pair_task *task, const struct signat
     return status;
 }
 
-static cog_status sign_side(const struct pair_task *task, size_t side, struct signatures_view *view,
-                            cog_error *error) {
-    const cog_sign_options *sign = &task->options.sign;
-    struct signature_options signature;
-    if (!task->projected)
-        return corpus_sign(&task->corpora[side], sign, task->statistics, task->threads, view, NULL,
-                           error);
-    struct vector_rows rows = {&task->vectors[side], NULL, task->vectors[side].rows};
-    cog_status status = options_signature(&sign->signature, &signature, error);
-    return status == COG_OK ? vector_sign(&rows, &signature, task->threads, view, NULL, 0, error)
-                            : status;
-}
-
 typedef cog_status signature_join(const struct pair_task *task, const struct signatures_view *views,
                                   uint32_t radius, struct match_list *matches,
                                   uint64_t *comparisons, cog_error *error);
@@ -133,7 +119,8 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     uint64_t comparisons = 0;
     cog_status status = find_radius(task, radius_recall, &radius, error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
-        status = sign_side(task, side, &views[side], error);
+        status = pair_task_sign(task, side, NULL, task->corpora[side].rows, &views[side], NULL, 0,
+                                error);
     matches->limit = pair_task_max_matches(task);
     if (status == COG_OK)
         status = join(task, views, radius, matches, &comparisons, error);

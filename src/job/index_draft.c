@@ -140,8 +140,9 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
     if (status == COG_OK)
         status = make_room_for_sums(index, corpus->rows, &sums, error);
     if (status == COG_OK)
-        status = corpus_sign(corpus, &index->sign, statistics, threads, &draft->segment.signatures,
-                             sums, error);
+        status =
+            corpus_sign(&(struct corpus_rows){corpus, NULL, corpus->rows}, &index->sign, statistics,
+                        threads, &draft->segment.signatures, sums, index_bits(index), error);
     draft->memory.signatures = (uint8_t *)draft->segment.signatures.data;
     if (status == COG_OK && index->has_vectors)
         status = corpus_vectors_in(corpus, index->columns, statistics, &index->weighting, 1, NULL,

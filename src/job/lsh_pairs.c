@@ -6,15 +6,11 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "job/corpus_sign.h"
 #include "job/pair_recall.h"
 #include "job/report.h"
-#include "job/vector_sign.h"
 #include "match/lsh_join.h"
 #include "plan/radius.h"
 #include "plan/recall_model.h"
-
-enum { SIGN_GRAIN = 256 };
 
 /* The rows of a side that have terms to compare, and their signatures. */
 struct lsh_side {
@@ -171,84 +167,17 @@ static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {
 
 /* ---- Signatures ------------------------------------------------------------------------------ */
 
-struct row_signing {
-    const struct corpus *corpus;
-    struct lsh_side *side;
-    struct text_signer text_signer;
-    uint8_t *signatures;
-    size_t bits;
-};
-
-static cog_status sign_rows(void *context, unsigned worker, size_t begin, size_t end,
-                            cog_error *error) {
-    (void)worker;
-    const struct row_signing *signing = context;
-    const struct lsh_side *side = signing->side;
-    struct text_signer_scratch scratch;
-    struct term_list terms = {0};
-    size_t capacity = 0, term_count;
-    float *sums = side->sums ? memory_array(signing->bits, sizeof *sums) : NULL;
-    cog_status status = text_signer_scratch_init(&scratch, &signing->text_signer, error);
-    if (status == COG_OK && side->sums && !sums)
-        status = error_memory(error, signing->bits * sizeof *sums, "sums");
-    for (size_t i = begin; i < end && status == COG_OK; i++) {
-        struct bag_view bag = corpus_bag(signing->corpus, side->rows[i]);
-        if (!text_signer_wants_bags(&signing->text_signer) &&
-            !corpus_repeat_terms(&bag, &terms, &capacity)) {
-            status = error_memory(error, bag.length * sizeof *terms.hashes, "terms");
-            break;
-        }
-        status = text_signer_sign(&signing->text_signer, &scratch, &terms, &bag,
-                                  signing->signatures + i * side->view.stride_bytes, sums,
-                                  &term_count, error);
-        if (sums)
-            memcpy(side->sums + i * side->sums_stride, sums, side->sums_stride * sizeof *sums);
-    }
-    free(terms.hashes);
-    free(sums);
-    text_signer_scratch_reset(&scratch);
-    return status;
-}
-
-/* Signatures of documents by their terms, into signing->signatures. */
-static cog_status sign_documents(const struct pair_task *task, struct row_signing *signing,
-                                 cog_error *error) {
-    cog_statistics statistics = {task->statistics, {0}};
-    cog_status status = options_record_terms(&task->options.sign.terms, &statistics.terms, error);
-    if (status == COG_OK)
-        status = text_signer_init(&signing->text_signer, &task->options.sign, &statistics, error);
-    if (status == COG_OK)
-        status = parallel_for(task->threads, signing->side->count, SIGN_GRAIN, sign_rows, signing,
-                              error);
-    text_signer_reset(&signing->text_signer);
-    settings_free(&statistics.terms);
-    return status;
-}
-
 static cog_status sign_side(const struct lsh_pairs *pairs, size_t number, struct lsh_side *side,
                             cog_error *error) {
     struct pair_task *task = pairs->task;
-    unsigned bits = task->options.sign.signature.bits;
-    size_t stride_bytes = signature_stride_bytes(bits);
     if (pairs->options.flip_mode >= LSH_FLIP_DISTANCE) {
         side->sums_stride = lsh_bits_used(&pairs->options);
         side->sums = memory_array(side->count, side->sums_stride * sizeof *side->sums);
         if (!side->sums)
             return error_memory(error, side->count * 4 * side->sums_stride, "sums");
     }
-    if (task->projected) {
-        struct vector_rows rows = {&task->vectors[number], side->rows, side->count};
-        struct signature_options signature;
-        cog_status status = options_signature(&task->options.sign.signature, &signature, error);
-        return status == COG_OK ? vector_sign(&rows, &signature, task->threads, &side->view,
-                                              side->sums, side->sums_stride, error)
-                                : status;
-    }
-    struct row_signing signing = {.corpus = &task->corpora[number], .side = side, .bits = bits};
-    signing.signatures = memory_array(side->count, stride_bytes);
-    side->view = (struct signatures_view){signing.signatures, side->count, bits, stride_bytes};
-    return signing.signatures ? sign_documents(task, &signing, error)
-                              : error_memory(error, side->count * stride_bytes, "signatures");
+    return pair_task_sign(task, number, side->rows, side->count, &side->view, side->sums,
+                          side->sums_stride, error);
 }
 
 /* ---- The join -------------------------------------------------------------------------------- */

@@ -5,11 +5,13 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "job/corpus_sign.h"
 #include "job/flat_pairs.h"
 #include "job/lsh_pairs.h"
 #include "job/memory_budget.h"
 #include "job/recall_report.h"
 #include "job/report.h"
+#include "job/vector_sign.h"
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
 
@@ -102,6 +104,23 @@ cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *c
         text_bytes += (double)ingest_text_bytes(documents[side]);
     double needed = BASE_BYTES + text_bytes * memory_factor(task);
     return memory_budget_check(needed, task->run, task->report, error);
+}
+
+cog_status pair_task_sign(const struct pair_task *task, size_t side, const uint32_t *numbers,
+                          size_t count, struct signatures_view *view, float *sums,
+                          size_t sums_stride, cog_error *error) {
+    const cog_sign_options *sign = &task->options.sign;
+    if (!task->projected) {
+        struct corpus_rows rows = {&task->corpora[side], numbers, count};
+        return corpus_sign(&rows, sign, task->statistics, task->threads, view, sums, sums_stride,
+                           error);
+    }
+    struct vector_rows rows = {&task->vectors[side], numbers, count};
+    struct signature_options signature;
+    cog_status status = options_signature(&sign->signature, &signature, error);
+    return status == COG_OK
+               ? vector_sign(&rows, &signature, task->threads, view, sums, sums_stride, error)
+               : status;
 }
 
 static void corpora_of(const struct pair_task *task, const struct corpus *corpora[2]) {

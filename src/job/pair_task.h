@@ -3,6 +3,7 @@
 #ifndef COGNATE_JOB_PAIR_TASK_H
 #define COGNATE_JOB_PAIR_TASK_H
 
+#include "hamming/signatures.h"
 #include "job/corpus.h"
 #include "job/text_signer.h"
 #include "match/match_list.h"
@@ -42,6 +43,12 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
 /* The pairs at or above the threshold, sorted; matches must be zeroed. */
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 
+/* Signatures of some rows of a side (numbers NULL: the first `count`), by their terms, or by their
+ * vectors where those were projected. free() the data of the view, also after an error; sums, where
+ * not NULL, receives the first sums_stride numbers behind the bits of each row. */
+cog_status pair_task_sign(const struct pair_task *task, size_t side, const uint32_t *numbers,
+                          size_t count, struct signatures_view *view, float *sums,
+                          size_t sums_stride, cog_error *error);
 /* How many matches fit what the documents and their vectors leave of the memory budget (a growing
  * list may double); 0 where there is none. */
 size_t pair_task_max_matches(const struct pair_task *task);

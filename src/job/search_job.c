@@ -106,8 +106,9 @@ static cog_status sign_queries(struct search_task *task, const struct corpus *co
     if (wanted && !*sums)
         return error_memory(error, size_bytes, "the weights of the queries");
     task->weights = *sums;
-    return corpus_sign(corpus, &index->sign, index->statistics->counts, task->threads,
-                       &task->signatures, *sums, error);
+    struct corpus_rows rows = {corpus, NULL, corpus->rows};
+    return corpus_sign(&rows, &index->sign, index->statistics->counts, task->threads,
+                       &task->signatures, *sums, index_bits(index), error);
 }
 
 static cog_status search_corpus(struct search_task *task, const struct corpus *corpus,

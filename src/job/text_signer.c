@@ -44,6 +44,7 @@ void text_signer_scratch_reset(struct text_signer_scratch *scratch) {
     signer_workspace_free(scratch->workspace);
     free(scratch->hashes);
     free(scratch->weights);
+    free(scratch->repeated.hashes);
     *scratch = (struct text_signer_scratch){0};
 }
 
@@ -83,4 +84,29 @@ cog_status text_signer_sign(const struct text_signer *text_signer,
     signer_sign(text_signer->signer, scratch->workspace, &weighted, signature, sums);
     *term_count = weighted.count;
     return COG_OK;
+}
+
+static bool repeat_terms(struct text_signer_scratch *scratch, const struct bag_view *bag) {
+    struct term_list *terms = &scratch->repeated;
+    size_t needed = 1;
+    for (size_t i = 0; i < bag->count; i++)
+        needed += bag->frequencies ? bag->frequencies[i] : 1;
+    if (!memory_grow((void **)&terms->hashes, &scratch->repeated_capacity, needed,
+                     sizeof *terms->hashes))
+        return false;
+    terms->count = 0;
+    for (size_t i = 0; i < bag->count; i++)
+        for (uint32_t n = bag->frequencies ? bag->frequencies[i] : 1; n > 0; n--)
+            terms->hashes[terms->count++] = bag->hashes[i];
+    return true;
+}
+
+cog_status text_signer_sign_bag(const struct text_signer *text_signer,
+                                struct text_signer_scratch *scratch, const struct bag_view *bag,
+                                uint8_t *signature, float *sums, size_t *term_count,
+                                cog_error *error) {
+    if (!text_signer_wants_bags(text_signer) && !repeat_terms(scratch, bag))
+        return error_memory(error, bag->length * sizeof *bag->hashes, "terms");
+    return text_signer_sign(text_signer, scratch, &scratch->repeated, bag, signature, sums,
+                            term_count, error);
 }

@@ -24,6 +24,8 @@ struct text_signer_scratch {
     uint64_t *hashes; /* terms that weigh more than nothing */
     float *weights;
     size_t hash_capacity, weight_capacity;
+    struct term_list repeated; /* a bag's terms as they come */
+    size_t repeated_capacity;
 };
 cog_status text_signer_scratch_init(struct text_signer_scratch *scratch,
                                     const struct text_signer *text_signer, cog_error *error);
@@ -35,5 +37,10 @@ cog_status text_signer_sign(const struct text_signer *text_signer,
                             struct text_signer_scratch *scratch, const struct term_list *terms,
                             const struct bag_view *bag, uint8_t *signature, float *sums,
                             size_t *term_count, cog_error *error);
+/* The same from a bag alone, whatever is wanted. */
+cog_status text_signer_sign_bag(const struct text_signer *text_signer,
+                                struct text_signer_scratch *scratch, const struct bag_view *bag,
+                                uint8_t *signature, float *sums, size_t *term_count,
+                                cog_error *error);
 
 #endif
