@@ -60,12 +60,9 @@ static cog_status run_build(const struct index_arguments *taken, cog_report *rep
                             cog_error *error) {
     struct source source = {0};
     cog_index *index = NULL;
-    if (cog_index_exists(taken->folder)) {
-        usage_error(taken->given, "%s holds an index already; name a new folder, or add to it",
-                    taken->folder);
-        return COG_ERR_USAGE;
-    }
-    cog_status status = open_source(taken, &source, error);
+    cog_status status = cog_index_check_folder(taken->folder, error);
+    if (status == COG_OK)
+        status = open_source(taken, &source, error);
     if (status == COG_OK)
         status = source.signatures
                      ? build_signatures(taken, source.signatures, &index, report, error)

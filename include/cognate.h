@@ -420,6 +420,8 @@ COG_API cog_status cog_index_build_signatures(const cog_signatures *signatures,
                                               cog_report *report, cog_error *error);
 /* Writes a copy into a folder that holds no index yet: all of it or nothing. */
 COG_API cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error);
+/* What cog_index_save would refuse, asked before the work. */
+COG_API cog_status cog_index_check_folder(const char *folder, cog_error *error);
 /* Maps the files of a folder; the handle sees the state of this moment. */
 COG_API cog_status cog_index_open(const char *folder, cog_index **index, cog_error *error);
 /* Whether the folder holds an index. */

@@ -9,6 +9,7 @@
 #include "evaluate/signature_error.h"
 #include "hamming/signatures.h"
 #include "job/corpus.h"
+#include "job/memory_budget.h"
 #include "job/report.h"
 #include "job/text_signer.h"
 
@@ -51,6 +52,18 @@ static cog_status draw_sample(struct evaluation *evaluation, const struct sparse
         return error_set(error, COG_ERR_INPUT,
                          "fewer than two documents have enough terms to compare");
     return COG_OK;
+}
+
+/* All documents as vectors, the sample's as signatures, and the cosines of its pairs. */
+static cog_status check_memory(const cog_documents *documents, size_t wanted,
+                               const cog_run_options *run, cog_report *report, cog_error *error) {
+    enum { TEXT_BYTES = 40 }; /* of a document that has enough terms to be drawn */
+    double text_bytes = (double)ingest_text_bytes(documents), sample = (double)wanted;
+    if (sample > text_bytes / TEXT_BYTES)
+        sample = text_bytes / TEXT_BYTES;
+    return memory_budget_check(MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_TERMS +
+                                   sample * (sample / 2 * sizeof(float) + SIGNATURE_MAX_BITS / 8),
+                               run, report, error);
 }
 
 static cog_status prepare(struct evaluation *evaluation, cog_documents *documents, size_t wanted,
@@ -198,6 +211,8 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
     cog_status status =
         seeds ? COG_OK : error_set(error, COG_ERR_USAGE, "no seeds to average over");
     if (status == COG_OK)
+        status = check_memory(documents, sample, run, report, error);
+    if (status == COG_OK)
         status = prepare(&evaluation, documents, sample, run, report, error);
     if (status == COG_OK) {
         evaluation.signatures = memory_array(evaluation.sample_count, SIGNATURE_MAX_BITS / 8);
@@ -212,6 +227,7 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
         status = evaluate_kind(&evaluation, &kinds[i], seeds, &results[i], error);
     report_number(report, "sample", (double)evaluation.sample_count);
     report_number(report, "seeds", seeds);
+    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
     corpus_free(&evaluation.corpus);
     statistics_free(evaluation.statistics);
     sparse_matrix_free(&evaluation.vectors);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/index_job.h"
+#include "job/memory_budget.h"
 #include "job/report.h"
 #include "job/signature_handle.h"
 
@@ -17,6 +18,20 @@ static cog_status begin_change(cog_index *index, int *lock, cog_error *error) {
         return COG_OK;
     cog_status status = index_lock(index->folder, lock, error);
     return status == COG_OK ? index_reload(index, error) : status;
+}
+
+/* What a segment of so many rows takes while it is built: twice its part of the files. */
+static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
+                                    const cog_run_options *run, cog_report *report,
+                                    cog_error *error) {
+    cog_index_info info;
+    cog_index_describe(index, &info);
+    double stored = (double)(info.rows + info.removed_rows);
+    double row_bytes = (double)signature_stride_bytes(info.bits);
+    if (stored > 0 && (double)info.file_bytes > row_bytes * stored)
+        row_bytes = (double)info.file_bytes / stored;
+    return memory_budget_check(MEMORY_BASE_BYTES + 2 * row_bytes * (double)rows, run, report,
+                               error);
 }
 
 /* Makes the manifest of a folder valid, cleans up behind it, and opens the new state. */
@@ -120,6 +135,9 @@ static cog_status drop_known_ids(const cog_index *index, const cog_documents *do
                  (int)(id.size < 200 ? id.size : 200), id.data);
         status = ingest_note_bad(documents, report, known++, message, error);
     }
+    if (status == COG_OK && known)
+        report_notice(report, "%zu documents are new, %llu ids are in the index already", kept,
+                      (unsigned long long)known);
     corpus->rows = status == COG_OK ? kept : corpus->rows;
     free(named);
     free(ids);
@@ -136,6 +154,7 @@ static void report_addition(const cog_index *index, size_t added, uint64_t start
     report_number(report, "rows", (double)info.rows);
     report_number(report, "segments", (double)info.segments);
     report_stage(report, "indexing", clock_seconds_since(start_ns));
+    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
 }
 
 static cog_status add_documents(cog_index *index, cog_documents *documents, struct corpus *corpus,
@@ -166,8 +185,10 @@ cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_r
                          "the index holds signatures without documents: add signatures (.npy)");
     struct corpus corpus = {0};
     struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
-    int lock;
-    cog_status status = begin_change(index, &lock, error);
+    int lock = -1;
+    cog_status status = index_check_memory(documents, run, report, error);
+    if (status == COG_OK)
+        status = begin_change(index, &lock, error);
     if (status == COG_OK)
         status = corpus_read(&corpus, documents, &reading, run, report, error);
     if (status == COG_OK)
@@ -199,7 +220,7 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
     const struct signatures_view *rows = signatures_view_of(signatures);
     struct segment_draft draft = {0};
     uint64_t start = clock_ns(), number = 0;
-    int lock;
+    int lock = -1;
     if (index->has_documents)
         return error_set(error, COG_ERR_USAGE,
                          "the index holds documents: add documents, not signatures");
@@ -207,7 +228,9 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
         return error_set(error, COG_ERR_USAGE,
                          "signatures of %u bits do not go into an index of %u bits", rows->bits,
                          index_bits(index));
-    cog_status status = begin_change(index, &lock, error);
+    cog_status status = check_rows_memory(index, rows->rows, run, report, error);
+    if (status == COG_OK)
+        status = begin_change(index, &lock, error);
     if (status == COG_OK)
         status = next_number(index, &number, error);
     if (status == COG_OK && rows->rows)
@@ -294,6 +317,8 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     uint64_t start = clock_ns();
     int lock;
     cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = check_rows_memory(index, index->parts.rows, run, report, error);
     if (status == COG_OK)
         status =
             segment_draft_merged(index, threads_resolve(run ? run->threads : 0), &draft, error);

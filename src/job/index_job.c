@@ -21,10 +21,6 @@
 #include "job/signature_handle.h"
 #include "vector/statistics_file.h"
 
-/* Bytes for each byte of text while an index is built: terms, vectors, vocabulary, signatures, as
- * measured and rounded up; and what is there without any. */
-enum { MEMORY_FACTOR = 4, MEMORY_BASE_BYTES = 32 << 20 };
-
 static const char *const method_names[COG_METHOD_COUNT] = {
     [COG_METHOD_AUTO] = "auto",       [COG_METHOD_FLAT] = "flat", [COG_METHOD_SLICES] = "slices",
     [COG_METHOD_COLUMNS] = "columns", [COG_METHOD_PSM] = "psm",   [COG_METHOD_BPHS] = "bphs"};
@@ -330,6 +326,15 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus,
     return status == COG_OK ? progress_finish(&progress, error) : status;
 }
 
+cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,
+                              cog_report *report, cog_error *error) {
+    enum { SIGNATURES_AND_LISTS = 1 }; /* bytes for each byte of text, as measured and rounded up */
+    double text_bytes = (double)ingest_text_bytes(documents);
+    return memory_budget_check(MEMORY_BASE_BYTES +
+                                   text_bytes * (MEMORY_OF_TERMS + SIGNATURES_AND_LISTS),
+                               run, report, error);
+}
+
 cog_status cog_index_build(cog_documents *documents, const cog_index_options *options,
                            const cog_run_options *run, cog_index **result, cog_report *report,
                            cog_error *error) {
@@ -340,9 +345,7 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *op
     if (status == COG_OK)
         status = options_terms(&options->sign.terms, &terms, error);
     if (status == COG_OK)
-        status = memory_budget_check(MEMORY_BASE_BYTES +
-                                         (double)ingest_text_bytes(documents) * MEMORY_FACTOR,
-                                     run, report, error);
+        status = index_check_memory(documents, run, report, error);
     cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
     if (status == COG_OK && !index)
         status = error_memory(error, sizeof *index, "an index");
@@ -486,18 +489,34 @@ static cog_status check_folder(const char *folder, cog_error *error) {
     return status;
 }
 
-cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
-    int lock = -1;
-    bool made = mkdir(folder, 0777) == 0;
-    if (!made && errno != EEXIST)
+/* Makes the folder where there is none, locks it, and sees that an index may be written there. */
+static cog_status claim_folder(const char *folder, bool *made, int *lock, cog_error *error) {
+    *lock = -1;
+    *made = mkdir(folder, 0777) == 0;
+    if (!*made && errno != EEXIST)
         return error_system(error, "create the folder", folder);
-    cog_status status = index_lock(folder, &lock, error);
+    cog_status status = index_lock(folder, lock, error);
     if (status == COG_OK && manifest_exists(folder))
         status = error_set(
             error, COG_ERR_USAGE,
             "%s: holds an index already; name a new folder, or use cognate index add", folder);
-    if (status == COG_OK)
-        status = check_folder(folder, error);
+    return status == COG_OK ? check_folder(folder, error) : status;
+}
+
+cog_status cog_index_check_folder(const char *folder, cog_error *error) {
+    int lock;
+    bool made;
+    cog_status status = claim_folder(folder, &made, &lock, error);
+    index_unlock(lock);
+    if (made)
+        rmdir(folder);
+    return status;
+}
+
+cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
+    int lock;
+    bool made;
+    cog_status status = claim_folder(folder, &made, &lock, error);
     if (status == COG_OK)
         status = save_parts(index, folder, error);
     index_unlock(lock);

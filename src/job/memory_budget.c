@@ -1,8 +1,16 @@
 #include "job/memory_budget.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "job/report.h"
+
+double memory_of_statistics(double text_bytes, unsigned ngram) {
+    enum { BYTES_A_TERM = 64 }; /* while a table of them grows */
+    if (ngram > 1)
+        return text_bytes * 4;
+    return BYTES_A_TERM * 30000 * pow(text_bytes / 5e6, 0.7);
+}
 
 cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
                                cog_error *error) {

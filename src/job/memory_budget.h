@@ -4,6 +4,17 @@
 
 #include "base/error.h"
 
+/* What a job has beside its documents: program, dictionaries, buffers. */
+enum { MEMORY_BASE_BYTES = 40 << 20 };
+
+/* Bytes for each byte of text where documents stay in memory as distinct terms with frequencies and
+ * as vectors, as measured and rounded up. */
+enum { MEMORY_OF_TERMS = 3 };
+
+/* About how much statistics of that much text take: terms grow as its power of 0.7, n-grams (size
+ * above 1) are nearly all distinct. */
+double memory_of_statistics(double text_bytes, unsigned ngram);
+
 /* Reports the need; COG_ERR_MEMORY where the budget is less. */
 cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
                                cog_error *error);

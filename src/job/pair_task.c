@@ -93,16 +93,16 @@ void pair_task_free(struct pair_task *task) {
 static double memory_factor(const struct pair_task *task) {
     if (task->projected) /* a term of the one language is several of the other */
         return 5;
-    return task->options.measure == COG_MEASURE_COSINE && task->terms.ngram == 1 ? 3 : 9;
+    return task->options.measure == COG_MEASURE_COSINE && task->terms.ngram == 1 ? MEMORY_OF_TERMS
+                                                                                 : 9;
 }
 
 cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *const *documents,
                                   cog_error *error) {
-    enum { BASE_BYTES = 32 << 20 };
     double text_bytes = 0;
     for (size_t side = 0; side < task->sides; side++)
         text_bytes += (double)ingest_text_bytes(documents[side]);
-    double needed = BASE_BYTES + text_bytes * memory_factor(task);
+    double needed = MEMORY_BASE_BYTES + text_bytes * memory_factor(task);
     return memory_budget_check(needed, task->run, task->report, error);
 }
 

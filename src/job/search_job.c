@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "job/corpus_sign.h"
 #include "job/index_job.h"
+#include "job/memory_budget.h"
 #include "job/report.h"
 #include "job/result_table.h"
 #include "job/search_task.h"
@@ -23,6 +24,42 @@ void cog_search_options_init(cog_search_options *options) {
                                     .admit = -1,
                                     .verify = true,
                                     .recall_sample = 100};
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+enum { SUMS_MAX_BYTES = 256 << 20 }; /* beyond, queries are searched without their weights */
+
+/* What queries take beside an index, whose files are mapped and not counted; one in memory is. */
+static cog_status check_memory(const cog_index *index, double query_bytes,
+                               const cog_run_options *run, cog_report *report, cog_error *error) {
+    double index_bytes = index->folder ? 0 : (double)memory_peak_bytes();
+    return memory_budget_check(MEMORY_BASE_BYTES + index_bytes + query_bytes, run, report, error);
+}
+
+/* Whether the numbers behind the queries' bits tell where to look. */
+static bool wants_sums(const cog_index *index, const cog_search_options *options) {
+    return options->expand < 0 && options->recall < 1 &&
+           (search_task_has_lists(index) || search_task_has_columns(index) ||
+            index->parts.segments[0].tables);
+}
+
+/* Queries as terms and vectors, then as signatures with the numbers behind their bits. */
+static double bytes_of_texts(const cog_index *index, const cog_search_options *options,
+                             double text_bytes) {
+    enum { TEXT_BYTES = 300 }; /* of a short query */
+    double bytes = text_bytes * MEMORY_OF_TERMS;
+    double sums = text_bytes / TEXT_BYTES * index_bits(index) * sizeof(float);
+    if (wants_sums(index, options))
+        bytes += sums < SUMS_MAX_BYTES ? sums : SUMS_MAX_BYTES;
+    return bytes;
+}
+
+/* The list of each query, twice while recall is measured. */
+static double bytes_of_hits(const cog_search_options *options, double queries) {
+    return options->radius_bits == COG_RADIUS_NONE
+               ? 2 * queries * (double)options->k * sizeof(struct match)
+               : 0;
 }
 
 /* ---- Searching ------------------------------------------------------------------------------- */
@@ -76,10 +113,13 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
         return error_set(error, COG_ERR_USAGE,
                          "queries of %u bits for an index of signatures of %u bits",
                          task.signatures.bits, index_bits(index));
-    cog_hits *hits = calloc(1, sizeof *hits);
-    if (!hits)
-        return error_memory(error, sizeof *hits, "hits");
     cog_status status = search_task_check(&task, error);
+    if (status == COG_OK)
+        status =
+            check_memory(index, bytes_of_hits(options, (double)task.queries), run, report, error);
+    cog_hits *hits = status == COG_OK ? calloc(1, sizeof *hits) : NULL;
+    if (status == COG_OK && !hits)
+        status = error_memory(error, sizeof *hits, "hits");
     if (status == COG_OK)
         status = answer(&task, hits, error);
     search_task_free(&task);
@@ -95,11 +135,8 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
 static cog_status sign_queries(struct search_task *task, const struct corpus *corpus, float **sums,
                                cog_error *error) {
     const cog_index *index = task->index;
-    enum { SUMS_MAX_BYTES = 256 << 20 };
     size_t size_bytes;
-    bool wanted = task->options.expand < 0 && task->options.recall < 1 &&
-                  (search_task_has_lists(index) || search_task_has_columns(index) ||
-                   index->parts.segments[0].tables) &&
+    bool wanted = wants_sums(index, &task->options) &&
                   size_multiply(corpus->rows, index_bits(index) * sizeof(float), &size_bytes) &&
                   size_bytes <= SUMS_MAX_BYTES;
     *sums = wanted ? memory_array(corpus->rows + 1, index_bits(index) * sizeof **sums) : NULL;
@@ -151,11 +188,16 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
             "queries as signatures (.npy)");
     struct search_task task = task_of(index, options, run, report);
     struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
+    cog_status status =
+        check_memory(index, bytes_of_texts(index, options, (double)ingest_text_bytes(queries)), run,
+                     report, error);
+    if (status != COG_OK)
+        return status;
     cog_hits *hits = calloc(1, sizeof *hits);
     if (!hits)
         return error_memory(error, sizeof *hits, "hits");
     hits->has_query_ids = true;
-    cog_status status = corpus_read(&hits->queries, queries, &reading, run, report, error);
+    status = corpus_read(&hits->queries, queries, &reading, run, report, error);
     if (status == COG_OK)
         status = search_corpus(&task, &hits->queries, hits, error);
     search_task_free(&task);

@@ -11,6 +11,7 @@
 #include "input/utf8.h"
 #include "job/escape.h"
 #include "job/ingest.h"
+#include "job/memory_budget.h"
 #include "job/report.h"
 #include "job/statistics_job.h"
 #include "job/text_signer.h"
@@ -328,15 +329,30 @@ static cog_status check_outputs(const cog_signature_options *signature,
     return status;
 }
 
+/* Documents pass through, a few batches at a time; what grows is the vocabulary. */
+static cog_status check_memory(const struct sign_job *job, const cog_documents *documents,
+                               const struct term_options *terms, bool collects, cog_error *error) {
+    enum { THREAD_BYTES = 6 << 20, COLLECTING_THREAD_BYTES = 16 << 20 };
+    double threads = threads_resolve(job->run ? job->run->threads : 0);
+    double needed =
+        MEMORY_BASE_BYTES + threads * (collects ? COLLECTING_THREAD_BYTES : THREAD_BYTES);
+    if (collects)
+        needed += memory_of_statistics((double)ingest_text_bytes(documents), terms->ngram);
+    return memory_budget_check(needed, job->run, job->report, error);
+}
+
 /* Collects statistics where signing needs them and has none, and keeps the bags if the disk has
  * room. */
 static cog_status prepare(struct sign_job *job, cog_documents *documents,
-                          const cog_sign_options *options, const cog_sign_outputs *outputs,
-                          const cog_statistics **statistics, cog_statistics **collected,
-                          cog_error *error) {
+                          const cog_sign_options *options, const struct term_options *terms,
+                          const cog_sign_outputs *outputs, const cog_statistics **statistics,
+                          cog_statistics **collected, cog_error *error) {
     struct weighting weighting;
     cog_status status = options_weighting(&options->weights, &weighting, error);
-    if (status != COG_OK || *statistics || !weighting_needs_statistics(&weighting))
+    bool collects = !*statistics && weighting_needs_statistics(&weighting);
+    if (status == COG_OK)
+        status = check_memory(job, documents, terms, collects, error);
+    if (status != COG_OK || !collects)
         return status;
     if (bag_spool_create(outputs->signatures, &job->spool, NULL) != COG_OK)
         job->spool = NULL;
@@ -362,7 +378,7 @@ cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
     if (status == COG_OK)
         status = check_outputs(&options->signature, outputs, error);
     if (status == COG_OK)
-        status = prepare(&job, documents, options, outputs, &statistics, &collected, error);
+        status = prepare(&job, documents, options, &terms, outputs, &statistics, &collected, error);
     if (status == COG_OK)
         status = text_signer_init(&job.text_signer, options, statistics, error);
     if (status == COG_OK)

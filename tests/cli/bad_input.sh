@@ -1,6 +1,6 @@
 # Bad records are skipped, counted and named; --strict ends at the first; nothing is half-written.
 printf '{"id": "a", "text": "one good document with enough words"}\n{"id": "b", "text": oops}\n{"id": "c"}\n{"id": "d", "text": "\xff bytes"}\n{"id": "e", "text": ""}\n{"id": "f", "text": "another good document of some words"}' >d.jsonl
-"$COGNATE" sign d.jsonl -o s.npy --signature simhash --ids ids 2>&1 | sed 's/: .*offset [0-9]*//'
+"$COGNATE" sign d.jsonl --threads 2 -o s.npy --signature simhash --ids ids 2>&1 | sed 's/: .*offset [0-9]*//'
 cat ids
 "$COGNATE" sign d.jsonl -o strict.npy --strict >/dev/null 2>&1
 echo "strict: exit $?"
@@ -9,7 +9,7 @@ ls | grep -c tmp
 "$COGNATE" sign missing.jsonl -o s2.npy 2>&1
 echo "exit $?"
 gzip -c d.jsonl | head -c 100 >cut.jsonl.gz
-"$COGNATE" sign cut.jsonl.gz -o s2.npy 2>&1
+"$COGNATE" sign cut.jsonl.gz --threads 2 -o s2.npy 2>&1
 echo "exit $?"
 "$COGNATE" sign d.jsonl -o /dev/full --signature simhash >/dev/null 2>&1
 echo "full disk: exit $?"

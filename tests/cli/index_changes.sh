@@ -8,7 +8,7 @@ echo "exit $?"
 "$COGNATE" index build I a.jsonl 2>&1
 echo "again: exit $?"
 "$COGNATE" index add I b.jsonl --bits 64 2>&1
-"$COGNATE" index add I b.jsonl 2>&1 | head -n 2
+"$COGNATE" index add I b.jsonl 2>&1 | sed -n "2,3p;$ p"
 "$COGNATE" index info I | grep -v bytes
 "$COGNATE" index check I
 "$COGNATE" index remove I f0m0 f0m1 f59m2 unknown 2>&1
@@ -26,6 +26,7 @@ for method in exact flat; do
     "$COGNATE" search I all.jsonl --method $method --quiet | cmp - $method.before && echo "$method: the same"
 done
 head -n 1 all.jsonl >one.jsonl
+"$COGNATE" index build one.jsonl missing.jsonl 2>&1 # the folder is refused before anything is read
 "$COGNATE" index add I one.jsonl --quiet
 "$COGNATE" search I one.jsonl -k 1 --quiet
 "$COGNATE" search I all.jsonl --bits 64 2>&1
