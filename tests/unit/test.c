@@ -52,6 +52,22 @@ const char *test_path(const char *name) {
     return paths[path_count++] = path;
 }
 
+void write_at(const char *path, const void *data, size_t size) {
+    FILE *file = fopen(path, "wb");
+    if (!file || (size && fwrite(data, 1, size, file) != size) || fclose(file) != 0)
+        abort();
+}
+
+const char *write_file(const char *name, const void *data, size_t size) {
+    const char *path = test_path(name);
+    write_at(path, data, size);
+    return path;
+}
+
+const char *write_text(const char *name, const char *text) {
+    return write_file(name, text, strlen(text));
+}
+
 const char *test_data_folder(void) {
     static const char *const candidates[] = {"../shared/data", "../../shared/data"};
     const char *named = getenv("COGNATE_DATA");

@@ -17,6 +17,10 @@ void test_fail(const char *file, int line, const char *format, ...)
 void test_skip(const char *reason);
 /* A fresh path below a folder that is removed at the end; valid until the program ends. */
 const char *test_path(const char *name);
+void write_at(const char *path, const void *data, size_t size);
+/* Writes a file at a fresh path and returns that. */
+const char *write_file(const char *name, const void *data, size_t size);
+const char *write_text(const char *name, const char *text);
 /* The folder of real documents, or NULL (then the test skips). */
 const char *test_data_folder(void);
 

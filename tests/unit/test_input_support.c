@@ -134,22 +134,6 @@ struct reader_options default_options(void) {
     return options;
 }
 
-static void write_at(const char *path, const void *data, size_t size) {
-    FILE *file = fopen(path, "wb");
-    if (!file || (size && fwrite(data, 1, size, file) != size) || fclose(file) != 0)
-        abort();
-}
-
-const char *write_file(const char *name, const void *data, size_t size) {
-    const char *path = test_path(name);
-    write_at(path, data, size);
-    return path;
-}
-
-const char *write_text(const char *name, const char *text) {
-    return write_file(name, text, strlen(text));
-}
-
 void write_below(const char *folder, const char *name, const char *text) {
     char path[4096];
     mkdir(folder, 0777);

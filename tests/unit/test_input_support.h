@@ -34,10 +34,7 @@ void read_result_free(struct read_result *result);
 bool read_results_equal(const struct read_result *a, const struct read_result *b);
 
 struct reader_options default_options(void);
-/* Writes a file and returns its path. */
-const char *write_file(const char *name, const void *data, size_t size);
-const char *write_text(const char *name, const char *text);
-/* Below an existing or new folder. */
+/* Writes a text below an existing or new folder. */
 void write_below(const char *folder, const char *name, const char *text);
 
 #endif

@@ -1,17 +1,8 @@
 #include <math.h>
 
 #include "crosslingual/lexicon_import.h"
+#include "lexicon_entries.h"
 #include "test.h"
-
-static const char *write_table(const char *name, const char *text) {
-    const char *path = test_path(name);
-    FILE *file = fopen(path, "w");
-    if (file) {
-        fputs(text, file);
-        fclose(file);
-    }
-    return path;
-}
 
 static cog_status import_files(const char *const *paths, size_t count, enum table_format format,
                                const char *from, const char *to, struct lexicon *lexicon,
@@ -23,19 +14,6 @@ static cog_status import_files(const char *const *paths, size_t count, enum tabl
     strcpy(options.from_terms.language, "");
     strcpy(options.to_terms.language, "");
     return lexicon_import(lexicon, paths, count, &options, findings, error);
-}
-
-/* The probability of a pair of words; -1 where there is none. */
-static double find_pair(const struct lexicon *lexicon, const char *from, const char *to,
-                        bool backward) {
-    uint32_t f = word_table_find(&lexicon->from, hash_bytes(from, strlen(from)));
-    uint32_t t = word_table_find(&lexicon->to, hash_bytes(to, strlen(to)));
-    if (f == WORD_NONE || t == WORD_NONE)
-        return -1;
-    for (uint64_t i = lexicon->offsets[f]; i < lexicon->offsets[f + 1]; i++)
-        if (lexicon->targets[i] == t)
-            return (double)(backward ? lexicon->from_given_to : lexicon->to_given_from)[i];
-    return -1;
 }
 
 static bool is_near(double value, double expected) {
@@ -73,7 +51,7 @@ TEST(lexicon_imports_the_tables_of_other_tools) {
          TABLE_AUTO},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *path = write_table(cases[i].name, cases[i].text);
+        const char *path = write_text(cases[i].name, cases[i].text);
         struct lexicon lexicon = {0};
         struct import_findings findings;
         CHECK_OK(import_files(&path, 1, cases[i].format, "xa", "xb", &lexicon, &findings, error));
@@ -86,9 +64,9 @@ TEST(lexicon_imports_the_tables_of_other_tools) {
 
 TEST(lexicon_imports_numbered_tables) {
     const char *paths[] = {
-        write_table("n.t3", "2 4 0.75\n2 5 0.25\n3 5 1\n0 5 0.3\n"),
-        write_table("n.from.vcb", "2 haus 10\n3 heim 4\n"),
-        write_table("n.to.vcb", "4 house 9\n5 home 5\n"),
+        write_text("n.t3", "2 4 0.75\n2 5 0.25\n3 5 1\n0 5 0.3\n"),
+        write_text("n.from.vcb", "2 haus 10\n3 heim 4\n"),
+        write_text("n.to.vcb", "4 house 9\n5 home 5\n"),
     };
     struct lexicon lexicon = {0};
     struct import_findings findings;
@@ -102,7 +80,7 @@ TEST(lexicon_imports_numbered_tables) {
 }
 
 TEST(lexicon_imports_pairs_without_probabilities) {
-    const char *path = write_table("b.dic", "xb\txa\nhouse\thaus\nhome\thaus\nhome\theim\n");
+    const char *path = write_text("b.dic", "xb\txa\nhouse\thaus\nhome\thaus\nhome\theim\n");
     struct lexicon lexicon = {0};
     struct import_findings findings;
     CHECK_OK(import_files(&path, 1, TABLE_BITEXTOR, "xa", "xb", &lexicon, &findings, error));
@@ -116,7 +94,7 @@ TEST(lexicon_imports_pairs_without_probabilities) {
 TEST(lexicon_import_notices_the_wrong_direction) {
     /* p(from | to) in the place of p(to | from): every target's values sum to 1. */
     const char *path =
-        write_table("w.tsv", "haus\thouse\t1\nhaus\thome\t0.5\nheim\thome\t0.5\nhaus\tden\t1\n");
+        write_text("w.tsv", "haus\thouse\t1\nhaus\thome\t0.5\nheim\thome\t0.5\nhaus\tden\t1\n");
     struct lexicon lexicon = {0};
     struct import_findings findings;
     CHECK_OK(import_files(&path, 1, TABLE_TSV, "xa", "xb", &lexicon, &findings, error));
@@ -127,7 +105,7 @@ TEST(lexicon_import_notices_the_wrong_direction) {
 }
 
 TEST(lexicon_import_notices_and_repairs_sums) {
-    const char *path = write_table("u.tsv", "a\tx\t30\na\ty\t10\nb\tx\t5\nb\ty\t5\nno number\n");
+    const char *path = write_text("u.tsv", "a\tx\t30\na\ty\t10\nb\tx\t5\nb\ty\t5\nno number\n");
     struct lexicon lexicon = {0};
     struct import_findings findings;
     CHECK_OK(import_files(&path, 1, TABLE_TSV, "xa", "xb", &lexicon, &findings, error));
@@ -159,8 +137,8 @@ TEST(lexicon_import_notices_languages) {
 
 TEST(lexicon_import_takes_either_file_of_moses) {
     const char *paths[] = {
-        write_table("j.f2e", "house haus 0.75\nhome haus 0.25\nhome heim 1\n"),
-        write_table("j.e2f", "haus house 1\nhaus home 0.4\nheim home 0.6\n"),
+        write_text("j.f2e", "house haus 0.75\nhome haus 0.25\nhome heim 1\n"),
+        write_text("j.e2f", "haus house 1\nhaus home 0.4\nheim home 0.6\n"),
     };
     struct lexicon lexicon = {0};
     struct import_findings findings;
@@ -175,7 +153,7 @@ TEST(lexicon_import_takes_either_file_of_moses) {
 }
 
 TEST(lexicon_import_refuses_what_is_no_table) {
-    const char *path = write_table("no.table", "one\n\n\n");
+    const char *path = write_text("no.table", "one\n\n\n");
     struct lexicon lexicon = {0};
     struct import_findings findings;
     cog_error failure = {0};
@@ -187,7 +165,7 @@ TEST(lexicon_import_refuses_what_is_no_table) {
 }
 
 TEST(lexicon_import_takes_a_first_line_without_languages_for_a_pair) {
-    const char *path = write_table("no_header.dic", "Haus\tdistinguished\nHaus\thouse\n");
+    const char *path = write_text("no_header.dic", "Haus\tdistinguished\nHaus\thouse\n");
     struct lexicon lexicon = {0};
     struct import_findings findings;
     CHECK_OK(import_files(&path, 1, TABLE_BITEXTOR, "xa", "xb", &lexicon, &findings, error));

@@ -4,17 +4,8 @@
 #include "crosslingual/aligner.h"
 #include "crosslingual/lexicon_file.h"
 #include "job/lexicon_job.h"
+#include "lexicon_entries.h"
 #include "test.h"
-
-static const char *write_text(const char *name, const char *text) {
-    const char *path = test_path(name);
-    FILE *file = fopen(path, "w");
-    if (file) {
-        fputs(text, file);
-        fclose(file);
-    }
-    return path;
-}
 
 /* A language of generated words, its translation by a fixed dictionary in another order, and words
  * without counterpart on both sides. */
@@ -50,19 +41,6 @@ static cog_status train_file(const char *path, unsigned threads, cog_lexicon **l
     return cog_lexicon_train(&path, 1, &options, &run, lexicon, NULL, error);
 }
 
-/* p(to | from) of two terms; -1 where there is no entry. */
-static double translation(const struct lexicon *lexicon, const char *from, const char *to,
-                          bool backward) {
-    uint32_t f = word_table_find(&lexicon->from, hash_bytes(from, strlen(from)));
-    uint32_t t = word_table_find(&lexicon->to, hash_bytes(to, strlen(to)));
-    if (f == WORD_NONE || t == WORD_NONE)
-        return -1;
-    for (uint64_t i = lexicon->offsets[f]; i < lexicon->offsets[f + 1]; i++)
-        if (lexicon->targets[i] == t)
-            return (double)(backward ? lexicon->from_given_to : lexicon->to_given_from)[i];
-    return -1;
-}
-
 TEST(lexicon_learns_a_dictionary) {
     cog_lexicon *lexicon = NULL;
     CHECK_OK(train_file(write_generated("generated.tsv"), 1, &lexicon, error));
@@ -70,8 +48,8 @@ TEST(lexicon_learns_a_dictionary) {
         char from[16], to[16];
         snprintf(from, sizeof from, "fa%dx", w);
         snprintf(to, sizeof to, "tb%dy", w);
-        double forward = translation(&lexicon->table, from, to, false);
-        double backward = translation(&lexicon->table, from, to, true);
+        double forward = find_pair(&lexicon->table, from, to, false);
+        double backward = find_pair(&lexicon->table, from, to, true);
         CHECK_MSG(forward > 0.9 && backward > 0.9, "%s: %g %g", from, forward, backward);
     }
     cog_lexicon_free(lexicon);
@@ -87,10 +65,10 @@ TEST(lexicon_tells_which_word_of_a_small_text) {
     options.to = "qab";
     cog_lexicon *lexicon = NULL;
     CHECK_OK(cog_lexicon_train(&path, 1, &options, NULL, &lexicon, NULL, error));
-    CHECK(translation(&lexicon->table, "haus", "house", false) > 0.9);
-    CHECK(translation(&lexicon->table, "buch", "book", false) > 0.9);
-    CHECK(translation(&lexicon->table, "das", "the", true) > 0.9);
-    CHECK(translation(&lexicon->table, "haus", "book", false) < 0.1);
+    CHECK(find_pair(&lexicon->table, "haus", "house", false) > 0.9);
+    CHECK(find_pair(&lexicon->table, "buch", "book", false) > 0.9);
+    CHECK(find_pair(&lexicon->table, "das", "the", true) > 0.9);
+    CHECK(find_pair(&lexicon->table, "haus", "book", false) < 0.1);
     cog_lexicon_free(lexicon);
 }
 

@@ -270,11 +270,7 @@ TEST(link_scores_correct_hubs) {
 }
 
 TEST(link_scores_against_known_links) {
-    const char *path = test_path("gold.tsv");
-    FILE *file = fopen(path, "w");
-    CHECK(file);
-    fputs("a\tA\nb\tB\nc\tC\nd\tD\n", file);
-    fclose(file);
+    const char *path = write_text("gold.tsv", "a\tA\nb\tB\nc\tC\nd\tD\n");
     struct link_gold *gold = NULL;
     CHECK_OK(link_gold_create(&gold, error));
     CHECK_OK(link_gold_read(gold, path, error));

@@ -3,13 +3,6 @@
 #include "input/npy.h"
 #include "test.h"
 
-static void write_file(const char *path, const void *data, size_t size) {
-    FILE *file = fopen(path, "wb");
-    if (!file || fwrite(data, 1, size, file) != size)
-        abort();
-    fclose(file);
-}
-
 TEST(npy_round_trip) {
     struct random random = random_seeded(1);
     for (size_t columns = 1; columns <= 130; columns += 43) {
@@ -49,7 +42,7 @@ TEST(npy_reads_what_numpy_writes) {
         float values[] = {1.5f, -2};
         memcpy(file + start + length, values, sizeof values);
         const char *path = test_path("w.npy");
-        write_file(path, file, start + length + sizeof values);
+        write_at(path, file, start + length + sizeof values);
         struct npy_array array;
         CHECK_OK(npy_open(path, NPY_FLOAT32, &array, error));
         CHECK(array.rows == 1 && array.columns == 2);

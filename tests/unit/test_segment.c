@@ -283,9 +283,7 @@ static bool file_exists(const char *folder, const char *name) {
 static void touch(const char *folder, const char *name) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    if (file)
-        fclose(file);
+    write_at(path, "", 0);
 }
 
 TEST(manifest_sweep_deletes_only_leftovers) {

@@ -31,18 +31,13 @@ static bool read_all(FILE *stream, struct buffer *out) {
 /* Python's tokens of the text, a line each; false where there is no Python. */
 static bool ask_python(struct bytes_view text, struct buffer *tokens) {
     char command[512];
-    const char *path = test_path("regex.txt");
-    FILE *file = fopen(path, "wb");
-    if (!file)
-        return false;
-    bool written = fwrite(text.data, 1, text.size, file) == text.size;
-    fclose(file);
+    const char *path = write_file("regex.txt", text.data, text.size);
     snprintf(command, sizeof command,
              "python3 -c \"import re,sys; t=open('%s',encoding='utf-8',newline='').read(); "
              "sys.stdout.buffer.write(''.join(w+chr(10) for w in re.findall(r'\\w+', "
              "t.lower())).encode())\" 2>/dev/null",
              path);
-    FILE *stream = written ? popen(command, "r") : NULL;
+    FILE *stream = popen(command, "r");
     if (!stream)
         return false;
     bool read = read_all(stream, tokens);
