@@ -1,6 +1,10 @@
 #include "index/block_layout.h"
 
+#include <string.h>
+
 #include "base/threads.h"
+
+enum { PERMUTED_AT_A_TIME = 1 << 11 /* keys; they stay in the cache for all moves */ };
 
 /* Appends block `block` at bit `at`; neighbours that stay neighbours move together. */
 static void add_block(const struct block_layout *layout, struct block_choice *choice,
@@ -74,6 +78,24 @@ short_key block_permute_back(const struct block_layout *layout, const struct blo
     return key;
 }
 
+void block_permute_all(const struct block_layout *layout, const struct block_choice *choice,
+                       const uint64_t *keys, size_t count, uint64_t *permuted) {
+    if (layout->key_bits == 64) { /* a move at a time, which vector instructions can do */
+        memset(permuted, 0, count * sizeof *permuted);
+        for (unsigned m = 0; m < choice->move_count; m++) {
+            uint64_t from = (uint64_t)(choice->moves[m].from >> 64);
+            unsigned left = choice->moves[m].rotation, right = -left & 63;
+            for (size_t i = 0; i < count; i++) {
+                uint64_t part = keys[i] & from;
+                permuted[i] |= part << left | part >> right;
+            }
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        short_key_put(permuted, 2, i, block_permute(layout, choice, short_key_at(keys, 2, i)));
+}
+
 struct permute_job {
     const struct block_layout *layout;
     const struct block_choice *choice;
@@ -86,11 +108,9 @@ static cog_status permute_keys(void *context, unsigned worker, size_t begin, siz
     (void)worker;
     (void)error;
     const struct permute_job *job = context;
-    for (size_t i = begin; i < end; i++) {
-        short_key key = short_key_at(job->from->keys, job->from->words, i);
-        short_key_put(job->to->keys, job->to->words, i,
-                      block_permute(job->layout, job->choice, key));
-    }
+    size_t first = begin * job->from->words;
+    block_permute_all(job->layout, job->choice, job->from->keys + first, end - begin,
+                      job->to->keys + first);
     return COG_OK;
 }
 
@@ -101,7 +121,7 @@ cog_status block_permuted_keys(const struct block_layout *layout, unsigned choic
     if (status != COG_OK)
         return status;
     struct permute_job job = {layout, &layout->choices[choice], keys, permuted};
-    parallel_for(threads, keys->count, 1 << 16, permute_keys, &job, NULL);
+    parallel_for(threads, keys->count, PERMUTED_AT_A_TIME, permute_keys, &job, NULL);
     status = key_sort(permuted, threads, error);
     if (status != COG_OK)
         key_array_free(permuted);

@@ -61,6 +61,10 @@ static inline short_key block_permute(const struct block_layout *layout,
 short_key block_permute_back(const struct block_layout *layout, const struct block_choice *choice,
                              short_key permuted);
 
+/* The same for `count` keys; permuted has room for as many. */
+void block_permute_all(const struct block_layout *layout, const struct block_choice *choice,
+                       const uint64_t *keys, size_t count, uint64_t *permuted);
+
 /* All keys with the blocks of a choice in front, sorted; key_array_free releases. */
 cog_status block_permuted_keys(const struct block_layout *layout, unsigned choice,
                                const struct key_array *keys, unsigned threads,

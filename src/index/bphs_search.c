@@ -3,10 +3,10 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "index/query_order.h"
-#include "index/query_ring.h"
 
 enum {
-    MATCHES_MAX = 16, /* taken from a bucket at a time */
+    BLOCK_QUERIES = 1024, /* looked up in a table before the next table's turn */
+    MATCHES_MAX = 16,     /* taken from a bucket at a time */
     LOOK_UP_AHEAD = 16
 };
 
@@ -21,15 +21,16 @@ struct found_keys {
     size_t count, capacity;
 };
 
-/* A query on its way; buckets and hits of table t lie from starts[t] on. */
-struct bphs_flight {
-    short_key key;
-    uint32_t query;
-    short_key permuted[BLOCK_CHOICES_MAX];
-    size_t starts[BLOCK_CHOICES_MAX + 1];
-    size_t hit_counts[BLOCK_CHOICES_MAX];
-    uint32_t buckets[BPHS_PROBES_MAX];
+/* The queries of a block that take part, and what one table has for them. */
+struct bphs_block {
+    size_t count;
+    uint32_t queries[BLOCK_QUERIES];
+    uint64_t keys[2 * BLOCK_QUERIES], permuted[2 * BLOCK_QUERIES]; /* as key arrays have them */
+    bool is_found[BLOCK_QUERIES];                                  /* find-first only */
+    size_t hit_count;
+    uint32_t buckets[BPHS_PROBES_MAX], filters[BPHS_PROBES_MAX];
     struct line_hit hits[BPHS_PROBES_MAX];
+    struct found_keys found;
 };
 
 struct bphs_job {
@@ -39,63 +40,44 @@ struct bphs_job {
     const struct key_array *list; /* keys and numbers of the queries to search, or NULL for all */
     size_t count;                 /* of them */
     unsigned choice_begin, choice_end;
-    struct bphs_flight *flights; /* QUERY_RING for each worker */
-    struct found_keys *found;    /* of each worker */
+    struct bphs_block *blocks; /* of each worker */
 };
 
-struct bphs_piece {
-    const struct bphs_job *job;
-    struct bphs_flight *ring;
-    struct found_keys *found;
-};
-
-static void start_query(void *context, size_t slot, size_t number) {
-    const struct bphs_piece *piece = context;
-    const struct bphs_job *job = piece->job;
-    const struct bphs_index *index = job->index;
-    struct bphs_flight *flight = &piece->ring[slot];
-    flight->query = job->list ? job->list->rows[number] : (uint32_t)number;
-    flight->key = job->list ? short_key_at(job->list->keys, job->list->words, number)
-                            : short_key_of_row(job->queries, number);
-    size_t used = 0;
-    for (unsigned choice = job->choice_begin; choice < job->choice_end; choice++) {
-        const struct line_table *table = &index->tables[choice];
-        short_key permuted =
-            block_permute(&index->layout, &index->layout.choices[choice], flight->key);
-        flight->permuted[choice] = permuted;
-        flight->starts[choice] = used;
-        uint32_t header = (uint32_t)short_key_prefix(permuted, table->header_bits);
-        for (size_t i = 0; i < index->mask_counts[choice]; i++, used++) {
-            flight->buckets[used] = header ^ index->masks[choice][i];
-        }
+static void take_queries(const struct bphs_job *job, size_t begin, size_t end,
+                         struct bphs_block *block) {
+    unsigned words = job->index->layout.key_bits / 64;
+    block->count = end - begin;
+    memset(block->is_found, 0, block->count * sizeof *block->is_found);
+    if (job->list) {
+        memcpy(block->queries, job->list->rows + begin, block->count * sizeof *block->queries);
+        memcpy(block->keys, job->list->keys + begin * words,
+               block->count * words * sizeof *block->keys);
+        return;
     }
-    flight->starts[job->choice_end] = used;
+    for (size_t i = 0; i < block->count; i++) {
+        block->queries[i] = (uint32_t)(begin + i);
+        short_key_put(block->keys, words, i, short_key_of_row(job->queries, begin + i));
+    }
 }
 
-static void scan_query(void *context, const size_t *slot, const size_t *ahead) {
-    const struct bphs_piece *piece = context;
-    const struct bphs_job *job = piece->job;
+/* Where the hits of probe p are those of query p / masks. */
+static void scan_table(const struct bphs_job *job, unsigned choice, struct bphs_block *block) {
     const struct bphs_index *index = job->index;
-    for (unsigned choice = job->choice_begin; ahead && choice < job->choice_end; choice++) {
-        const struct bphs_flight *next = &piece->ring[*ahead];
-        for (size_t i = next->starts[choice]; i < next->starts[choice + 1]; i++)
-            line_prefetch(&index->tables[choice], next->buckets[i]);
+    const struct line_table *table = &index->tables[choice];
+    const struct block_choice *chosen = &index->layout.choices[choice];
+    size_t masks = index->mask_counts[choice], used = 0;
+    unsigned words = table->words, header_bits = table->header_bits;
+    block_permute_all(&index->layout, chosen, block->keys, block->count, block->permuted);
+    for (size_t i = 0; i < block->count; i++) {
+        uint32_t header = (uint32_t)(block->permuted[words * i] >> (64 - header_bits));
+        uint32_t filter = (uint32_t)block->permuted[words * i + words - 1];
+        for (size_t m = 0; m < masks; m++, used++) {
+            block->buckets[used] = header ^ index->masks[choice][m];
+            block->filters[used] = filter;
+        }
     }
-    if (!slot)
-        return;
-    struct bphs_flight *flight = &piece->ring[*slot];
-    for (unsigned choice = job->choice_begin; choice < job->choice_end; choice++) {
-        const struct line_table *table = &index->tables[choice];
-        size_t start = flight->starts[choice];
-        struct line_hit *hits = flight->hits + start;
-        size_t count =
-            table->scan(table, flight->buckets + start, flight->starts[choice + 1] - start,
-                        line_filter(table, flight->permuted[choice]), job->search->radius_bits,
-                        (struct line_ahead){0}, hits);
-        flight->hit_counts[choice] = count;
-        for (size_t i = 0; i < count; i++)
-            line_hit_prefetch(table, &hits[i]);
-    }
+    struct line_probes probes = {block->buckets, used, block->filters, 1};
+    block->hit_count = line_scan_fetching(table, &probes, job->search->radius_bits, block->hits);
 }
 
 /* Whether a table before `choice` leads to the pair as well: then it is reported there. The
@@ -111,49 +93,64 @@ static bool found_before(const struct bphs_index *index, unsigned choice, short_
     return false;
 }
 
-/* *done is set once a first hit is enough and there is one. */
-static cog_status collect_hit(const struct bphs_piece *piece, const struct bphs_flight *flight,
-                              unsigned choice, const struct line_hit *hit, bool *done,
+static cog_status collect_hit(const struct bphs_job *job, unsigned choice,
+                              const struct line_hit *hit, size_t number, struct bphs_block *block,
                               cog_error *error) {
-    const struct bphs_index *index = piece->job->index;
-    const struct bphs_search *search = piece->job->search;
+    const struct bphs_index *index = job->index;
     struct line_match matches[MATCHES_MAX];
+    struct found_keys *found = &block->found;
+    short_key permuted = short_key_at(block->permuted, index->tables[choice].words, number);
     uint32_t next = 0;
     do {
-        size_t count = line_hit_matches(&index->tables[choice], hit, flight->permuted[choice],
-                                        search->radius_bits, next, matches, MATCHES_MAX, &next);
+        size_t count =
+            line_hit_matches(&index->tables[choice], hit, permuted, job->search->radius_bits, next,
+                             matches, MATCHES_MAX, &next);
         for (size_t m = 0; m < count; m++) {
-            if (found_before(index, choice, matches[m].key ^ flight->permuted[choice]))
+            if (found_before(index, choice, matches[m].key ^ permuted))
                 continue;
             short_key key =
                 block_permute_back(&index->layout, &index->layout.choices[choice], matches[m].key);
-            struct found_keys *found = piece->found;
             if (!memory_grow((void **)&found->items, &found->capacity, found->count + 1,
                              sizeof *found->items))
                 return error_memory(error, found->count * sizeof *found->items,
                                     "the hits of a search");
             found->items[found->count++] =
-                (struct found_key){key, flight->query, matches[m].distance};
-            *done = search->first_only;
-            if (*done)
+                (struct found_key){key, block->queries[number], matches[m].distance};
+            block->is_found[number] = job->search->first_only;
+            if (block->is_found[number])
                 return COG_OK;
         }
     } while (next != 0);
     return COG_OK;
 }
 
-static cog_status collect_query(void *context, size_t slot, cog_error *error) {
-    const struct bphs_piece *piece = context;
-    const struct bphs_flight *flight = &piece->ring[slot];
-    bool done = false;
-    for (unsigned choice = piece->job->choice_begin; choice < piece->job->choice_end; choice++)
-        for (size_t i = 0; i < flight->hit_counts[choice] && !done; i++) {
-            const struct line_hit *hit = &flight->hits[flight->starts[choice] + i];
-            cog_status status = collect_hit(piece, flight, choice, hit, &done, error);
-            if (status != COG_OK)
-                return status;
-        }
-    return COG_OK;
+static cog_status collect_hits(const struct bphs_job *job, unsigned choice,
+                               struct bphs_block *block, cog_error *error) {
+    size_t masks = job->index->mask_counts[choice];
+    cog_status status = COG_OK;
+    const struct line_table *table = &job->index->tables[choice];
+    for (size_t i = 0; i < block->hit_count; i++)
+        line_hit_prefetch(table, &block->hits[i]);
+    for (size_t i = 0; i < block->hit_count; i++)
+        line_record_prefetch(table, &block->hits[i]);
+    for (size_t i = 0; i < block->hit_count && status == COG_OK; i++) {
+        size_t number = masks == 1 ? block->hits[i].probe : block->hits[i].probe / masks;
+        if (!block->is_found[number])
+            status = collect_hit(job, choice, &block->hits[i], number, block, error);
+    }
+    return status;
+}
+
+/* Queries that have their first hit leave the block. */
+static void drop_found(unsigned words, struct bphs_block *block) {
+    size_t left = 0;
+    for (size_t i = 0; i < block->count; i++) {
+        block->queries[left] = block->queries[i];
+        short_key_put(block->keys, words, left, short_key_at(block->keys, words, i));
+        left += !block->is_found[i];
+    }
+    block->count = left;
+    memset(block->is_found, 0, left * sizeof *block->is_found);
 }
 
 /* Turns found keys into hits with rows, fetching ahead what the look-ups need. */
@@ -179,16 +176,44 @@ static cog_status look_up(const struct bphs_index *index, const struct found_key
     return status;
 }
 
+/* One table after the other, so that each is read at the pace of memory. */
+static cog_status search_block(const struct bphs_job *job, struct bphs_block *block,
+                               cog_error *error) {
+    cog_status status = COG_OK;
+    for (unsigned choice = job->choice_begin; choice < job->choice_end && status == COG_OK;
+         choice++) {
+        scan_table(job, choice, block);
+        status = collect_hits(job, choice, block, error);
+        if (job->search->first_only)
+            drop_found(job->index->tables[choice].words, block);
+    }
+    return status;
+}
+
+/* The most queries whose probes of a table fit a block. */
+static size_t block_queries(const struct bphs_job *job) {
+    size_t masks = 1;
+    for (unsigned choice = job->choice_begin; choice < job->choice_end; choice++)
+        if (masks < job->index->mask_counts[choice])
+            masks = job->index->mask_counts[choice];
+    return BPHS_PROBES_MAX / masks < BLOCK_QUERIES ? BPHS_PROBES_MAX / masks : BLOCK_QUERIES;
+}
+
 static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
                                struct short_hits *hits, cog_error *error) {
     const struct bphs_job *job = context;
-    struct bphs_piece piece = {job, job->flights + (size_t)worker * QUERY_RING,
-                               &job->found[worker]};
-    piece.found->count = 0;
-    cog_status status =
-        query_ring_run(&piece, begin, end, start_query, scan_query, collect_query, error);
+    struct bphs_block *block = &job->blocks[worker];
+    size_t step = block_queries(job), before = hits->count;
+    cog_status status = COG_OK;
+    block->found.count = 0;
+    for (size_t first = begin; first < end && status == COG_OK; first += step) {
+        take_queries(job, first, end - first < step ? end : first + step, block);
+        status = search_block(job, block, error);
+    }
     if (status == COG_OK)
-        status = look_up(job->index, piece.found, job->search->first_only, hits, error);
+        status = look_up(job->index, &block->found, job->search->first_only, hits, error);
+    if (status == COG_OK && !job->list)
+        status = short_hits_sort(hits, before, 1, error);
     return status;
 }
 
@@ -196,16 +221,15 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
 static cog_status search_list(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
     unsigned threads = threads_resolve(job->search->threads);
     cog_status status;
-    job->flights = memory_array((size_t)threads * QUERY_RING, sizeof *job->flights);
-    job->found = memory_zeroed_array(threads, sizeof *job->found);
-    if (job->flights && job->found)
-        status = short_hits_gather(hits, threads, job->count, search_piece, job, error);
-    else
-        status = error_memory(error, threads * QUERY_RING * sizeof *job->flights, "a search");
-    for (unsigned worker = 0; job->found && worker < threads; worker++)
-        free(job->found[worker].items);
-    free(job->found);
-    free(job->flights);
+    job->blocks = memory_array(threads, sizeof *job->blocks);
+    if (!job->blocks)
+        return error_memory(error, threads * sizeof *job->blocks, "a search");
+    for (unsigned worker = 0; worker < threads; worker++)
+        job->blocks[worker].found = (struct found_keys){0};
+    status = short_hits_gather(hits, threads, job->count, search_piece, job, error);
+    for (unsigned worker = 0; worker < threads; worker++)
+        free(job->blocks[worker].found.items);
+    free(job->blocks);
     return status;
 }
 
@@ -218,17 +242,9 @@ static unsigned same_block_end(const struct block_layout *layout, unsigned begin
     return end;
 }
 
-/* Of hits by query, from number `first` on, only the first of each query stays. */
-static void keep_firsts(struct short_hits *hits, size_t first) {
-    size_t kept = first;
-    for (size_t i = first; i < hits->count; i++)
-        if (kept == first || hits->items[kept - 1].query != hits->items[i].query)
-            hits->items[kept++] = hits->items[i];
-    hits->count = kept;
-}
-
 /* Tables that begin with the same block share an order of the queries in which each reads its
- * buckets nearly one after the other. */
+ * buckets nearly one after the other. Where one hit is enough, the next order has only the queries
+ * without any. */
 static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
     const struct block_layout *layout = &job->index->layout;
     size_t before = hits->count;
@@ -242,14 +258,16 @@ static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, co
         job->choice_end = begin = same_block_end(layout, begin);
         unsigned block = layout->choices[job->choice_begin].first_block;
         status = query_order_by(&order, block_begin(layout, block), job->search->threads, error);
+        size_t known = hits->count;
+        job->count = order.ordered.count;
         if (status == COG_OK)
             status = search_list(job, hits, error);
+        if (status == COG_OK && job->search->first_only)
+            status = query_order_drop(&order, hits, known, error);
     }
     query_order_free(&order);
     if (status == COG_OK)
         status = short_hits_sort(hits, before, job->search->threads, error);
-    if (job->search->first_only)
-        keep_firsts(hits, before);
     return status;
 }
 

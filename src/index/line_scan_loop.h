@@ -16,21 +16,22 @@ static inline unsigned line_slots_within(const uint8_t *bucket, unsigned used, u
     return slots;
 }
 
-static inline size_t line_scan_loop(const struct line_table *table, const uint32_t *buckets,
-                                    size_t count, uint32_t filter, unsigned radius_bits,
+static inline size_t line_scan_loop(const struct line_table *table,
+                                    const struct line_probes *probes, unsigned radius_bits,
                                     struct line_ahead ahead, struct line_hit *hits) {
     size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < probes->count; i++) {
         if (i < ahead.count)
             line_prefetch(table, ahead.buckets[i]);
-        const uint8_t *bucket = line_bucket(table, buckets[i]);
+        const uint8_t *bucket = line_bucket(table, probes->buckets[i]);
+        uint32_t filter = probes->filters[i * probes->filter_step];
         unsigned used = line_slots_used(table, bucket);
         unsigned slots = line_slots_within(bucket, used, filter, radius_bits);
         unsigned flags = line_flags(table, bucket);
-        hits[found] = (struct line_hit){buckets[i], (uint16_t)slots, (uint16_t)flags};
+        hits[found] = line_hit_of(probes, i, slots, flags);
         found += (slots | flags) != 0;
     }
-    line_prefetch_rest(table, ahead, count);
+    line_prefetch_rest(table, ahead, probes->count);
     return found;
 }
 

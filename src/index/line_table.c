@@ -12,10 +12,9 @@ enum {
     BYTES_PERCENT_MAX = 115 /* of the plain keys */
 };
 
-size_t line_scan_portable(const struct line_table *table, const uint32_t *buckets, size_t count,
-                          uint32_t filter, unsigned radius_bits, struct line_ahead ahead,
-                          struct line_hit *hits) {
-    return line_scan_loop(table, buckets, count, filter, radius_bits, ahead, hits);
+size_t line_scan_portable(const struct line_table *table, const struct line_probes *probes,
+                          unsigned radius_bits, struct line_ahead ahead, struct line_hit *hits) {
+    return line_scan_loop(table, probes, radius_bits, ahead, hits);
 }
 
 static line_scan *choose_scan(void) {
@@ -348,9 +347,10 @@ size_t line_hit_matches(const struct line_table *table, const struct line_hit *h
 /* Looks one key up; false when it is not there. */
 static bool find_match(const struct line_table *table, short_key key, struct line_match *match) {
     uint32_t bucket = (uint32_t)short_key_prefix(key, table->header_bits), next;
+    uint32_t filter = line_filter(table, key);
+    struct line_probes probes = {&bucket, 1, &filter, 0};
     struct line_hit hit;
-    return table->scan(table, &bucket, 1, line_filter(table, key), 0, (struct line_ahead){0},
-                       &hit) > 0 &&
+    return table->scan(table, &probes, 0, (struct line_ahead){0}, &hit) > 0 &&
            line_hit_matches(table, &hit, key, 0, 0, match, 1, &next) > 0;
 }
 

@@ -28,6 +28,7 @@ enum {
 /* What a scan of one bucket leaves to be looked at: slots whose filter is within the radius, and
  * where further keys lie. */
 struct line_hit {
+    uint32_t probe; /* its number */
     uint32_t bucket;
     uint16_t slots; /* bit i: slot i */
     uint16_t flags; /* LINE_SPILLED, LINE_RECORDED */
@@ -35,18 +36,25 @@ struct line_hit {
 
 struct line_table;
 
-/* Buckets that a later scan will read: a scan fetches one of them for each bucket that it looks at,
- * so that requests to memory leave at the pace at which memory answers them. */
+/* The buckets that a scan looks at, each for a key whose last 32 bits are its filter: one filter
+ * for all (filter_step 0) or one for each (1). */
+struct line_probes {
+    const uint32_t *buckets;
+    size_t count;
+    const uint32_t *filters;
+    size_t filter_step;
+};
+
+/* Buckets that will be read later: a scan fetches one of them for each bucket that it looks at, so
+ * that requests to memory leave at the pace at which memory answers them. */
 struct line_ahead {
     const uint32_t *buckets;
     size_t count;
 };
 
-/* Scans buckets for a key whose last 32 bits are `filter`; hits needs room for `count`. Returns how
- * many. */
-typedef size_t line_scan(const struct line_table *table, const uint32_t *buckets, size_t count,
-                         uint32_t filter, unsigned radius_bits, struct line_ahead ahead,
-                         struct line_hit *hits);
+/* hits needs room for as many as there are probes. Returns how many there are. */
+typedef size_t line_scan(const struct line_table *table, const struct line_probes *probes,
+                         unsigned radius_bits, struct line_ahead ahead, struct line_hit *hits);
 
 struct line_table {
     uint8_t *buckets;
@@ -108,8 +116,25 @@ static inline unsigned line_flags(const struct line_table *table, const uint8_t 
     return bucket[table->bucket_bytes - LINE_TRAILER_BYTES];
 }
 
+static inline struct line_hit line_hit_of(const struct line_probes *probes, size_t probe,
+                                          unsigned slots, unsigned flags) {
+    return (struct line_hit){(uint32_t)probe, probes->buckets[probe], (uint16_t)slots,
+                             (uint16_t)flags};
+}
+
 static inline uint32_t line_filter(const struct line_table *table, short_key key) {
     return (uint32_t)(key >> (128 - table->key_bits));
+}
+
+/* Scans probes whose buckets nobody has fetched, and fetches them on the way. */
+static inline size_t line_scan_fetching(const struct line_table *table,
+                                        const struct line_probes *probes, unsigned radius_bits,
+                                        struct line_hit *hits) {
+    enum { DISTANCE = 24 };
+    size_t first = probes->count < DISTANCE ? probes->count : DISTANCE;
+    line_prefetch_rest(table, (struct line_ahead){probes->buckets, first}, 0);
+    struct line_ahead rest = {probes->buckets + first, probes->count - first};
+    return table->scan(table, probes, radius_bits, rest, hits);
 }
 
 /* Fetches what line_hit_matches will read besides the bucket. */
@@ -118,6 +143,13 @@ static inline void line_hit_prefetch(const struct line_table *table, const struc
         line_prefetch(table, hit->bucket ^ 1);
     if (hit->flags & LINE_RECORDED)
         __builtin_prefetch(table->group_starts + (hit->bucket >> LINE_GROUP_BITS));
+}
+
+/* The same a little later, for what the first fetch led to. */
+static inline void line_record_prefetch(const struct line_table *table,
+                                        const struct line_hit *hit) {
+    if (hit->flags & LINE_RECORDED)
+        __builtin_prefetch(table->overflow + table->group_starts[hit->bucket >> LINE_GROUP_BITS]);
 }
 
 /* A key that a hit led to. `order` counts from the bucket's first key, through slots, guests and

@@ -83,9 +83,10 @@ static void scan_query(void *context, const size_t *slot, const size_t *ahead) {
         return;
     }
     struct query_in_flight *flight = &worker->ring[*slot];
+    uint32_t filter = line_filter(table, flight->key);
+    struct line_probes probes = {flight->buckets, flight->bucket_count, &filter, 0};
     flight->hit_count =
-        table->scan(table, flight->buckets, flight->bucket_count, line_filter(table, flight->key),
-                    piece->job->search->radius_bits, next, flight->hits);
+        table->scan(table, &probes, piece->job->search->radius_bits, next, flight->hits);
     for (size_t i = 0; i < flight->hit_count; i++) {
         line_hit_prefetch(table, &flight->hits[i]);
         if (flight->hits[i].slots)

@@ -4,11 +4,12 @@
 #define COGNATE_INDEX_QUERY_ORDER_H
 
 #include "index/key_sort.h"
-#include "index/short_key.h"
+#include "index/short_hits.h"
 
 /* query_order_free releases. */
 struct query_order {
     struct key_array keys, ordered; /* rows of `ordered`: the queries in their order */
+    size_t rows;                    /* at first, and what both have room for */
 };
 
 /* All rows of the view, not ordered yet. */
@@ -18,6 +19,9 @@ cog_status query_order_init(struct query_order *order, const struct signatures_v
  */
 cog_status query_order_by(struct query_order *order, unsigned first_bit, unsigned threads,
                           cog_error *error);
+/* Queries that have a hit from number `first` on take no part in further orders. */
+cog_status query_order_drop(struct query_order *order, const struct short_hits *hits, size_t first,
+                            cog_error *error);
 void query_order_free(struct query_order *order);
 
 #endif

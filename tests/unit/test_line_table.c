@@ -55,28 +55,30 @@ TEST(line_table_finds_every_key_at_its_position) {
 }
 
 static bool scans_agree(const struct line_table *table, struct random *random) {
-    uint32_t buckets[64];
+    uint32_t buckets[64], filters[64];
     struct line_ahead none = {0};
     struct line_hit expected[64], found[64];
     size_t count = random_below(random, 65);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         buckets[i] = (uint32_t)random_below(random, (uint64_t)1 << table->header_bits);
-    uint32_t filter = (uint32_t)random_next(random);
-    if (count > 0)
-        memcpy(&filter, line_bucket(table, buckets[0]), sizeof filter);
+        filters[i] = (uint32_t)random_next(random);
+        if (i % 2 == 0)
+            memcpy(&filters[i], line_bucket(table, buckets[i]), sizeof *filters);
+    }
+    struct line_probes probes = {buckets, count, filters, random_below(random, 2)};
     for (unsigned radius = 0; radius <= 8; radius += 4) {
-        size_t hits = line_scan_portable(table, buckets, count, filter, radius, none, expected);
+        size_t hits = line_scan_portable(table, &probes, radius, none, expected);
 #if defined(__x86_64__)
         line_scan *const scans[] = {line_scan_popcnt, line_scan_avx2, line_scan_avx512};
         static const enum cpu_level levels[] = {CPU_POPCNT, CPU_AVX2, CPU_AVX512};
         for (int s = 0; s < 3; s++) {
             if (!cpu_supports(levels[s]))
                 continue;
-            if (scans[s](table, buckets, count, filter, radius, none, found) != hits)
+            if (scans[s](table, &probes, radius, none, found) != hits)
                 return false;
             for (size_t i = 0; i < hits; i++)
-                if (found[i].bucket != expected[i].bucket || found[i].slots != expected[i].slots ||
-                    found[i].flags != expected[i].flags)
+                if (found[i].probe != expected[i].probe || found[i].bucket != expected[i].bucket ||
+                    found[i].slots != expected[i].slots || found[i].flags != expected[i].flags)
                     return false;
         }
 #else
