@@ -160,10 +160,7 @@ static void print_repetition(const char *train_path, const cog_lexicon *lexicon)
 /* ---- Figure 1 -------------------------------------------------------------------------------- */
 
 static double row_cosine(const struct link_space *space, size_t a, size_t b) {
-    const struct sparse_matrix *from = &space->vectors[0], *to = &space->vectors[1];
-    uint64_t i = from->offsets[a], j = to->offsets[b];
-    return sparse_dot(from->columns + i, from->values + i, from->offsets[a + 1] - i,
-                      to->columns + j, to->values + j, to->offsets[b + 1] - j);
+    return sparse_row_dot(&space->vectors[0], a, &space->vectors[1], b);
 }
 
 /* The documents of the two files stand in the same order. Every k-th pair is a true one of the

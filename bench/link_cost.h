@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -14,6 +15,7 @@
 #include "base/threads.h"
 #include "index/slices.h"
 #include "job/link_vectors.h"
+#include "job/pair_task.h"
 #include "job/vector_sign.h"
 #include "link_bench.h"
 #include "match/cosine_join.h"
@@ -120,7 +122,7 @@ static cog_status cost_count_tile(void *context, unsigned worker, const struct c
 }
 
 /* Every product, the longer rows as the collection, which is the quicker way round. */
-static struct cost_time cost_all_cosines(const struct cost_study *study) {
+static struct cost_time cost_all_cosines(const struct cost_study *study, unsigned threads) {
     cog_error error = {0};
     struct cost_counting counting = {.threshold = study->threshold};
     const struct sparse_matrix *vectors = study->space->vectors;
@@ -128,7 +130,7 @@ static struct cost_time cost_all_cosines(const struct cost_study *study) {
                 vectors[1].offsets[vectors[1].rows] / (vectors[1].rows + 1);
     struct cosine_tiling tiling = {.queries = cosine_rows_all(&vectors[swap]),
                                    .collection = cosine_rows_all(&vectors[!swap]),
-                                   .threads = study->space->threads,
+                                   .threads = threads,
                                    .work = cost_count_tile,
                                    .context = &counting};
     struct cost_time start = cost_now();
@@ -136,14 +138,12 @@ static struct cost_time cost_all_cosines(const struct cost_study *study) {
     return cost_since(start);
 }
 
-static struct cost_time cost_exact(struct cost_study *study, struct join_work *work) {
+static void cost_find_truth(struct cost_study *study) {
     cog_error error = {0};
-    struct join_options options = {.threshold = study->threshold, .work = work};
-    struct cost_time start = cost_now();
+    struct join_options options = {.threshold = study->threshold};
     need(cosine_join_cross(&study->space->vectors[0], &study->space->vectors[1], &options,
                            &study->truth, &error),
          &error);
-    return cost_since(start);
 }
 
 static void cost_sign(struct cost_study *study) {
@@ -175,70 +175,86 @@ static double cost_flat(const struct cost_study *study, uint32_t radius_bits,
     return cost_seconds() - start;
 }
 
-/* Keeps the pairs whose true cosine reaches the threshold. */
-static double cost_verify(const struct cost_study *study, struct match_list *found) {
-    const struct sparse_matrix *x = &study->space->vectors[0], *y = &study->space->vectors[1];
-    double start = cost_seconds();
-    size_t kept = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        struct match match = found->items[i];
-        uint64_t p = x->offsets[match.a], q = y->offsets[match.b];
-        double cosine = sparse_dot(x->columns + p, x->values + p, x->offsets[match.a + 1] - p,
-                                   y->columns + q, y->values + q, y->offsets[match.b + 1] - q);
-        if (cosine >= study->threshold)
-            found->items[kept++] = match;
-    }
-    found->count = kept;
-    return cost_seconds() - start;
-}
+/* ---- What the command does --------------------------------------------------------------------
+ */
 
-/* What the method flat does: signatures, a radius wide enough, true cosines of what is within. */
-static struct cost_time cost_flat_verified(const struct cost_study *study) {
-    struct match_list wide = {0};
-    uint32_t radius =
-        radius_for_recall(COST_BITS, bit_flip_probability_cosine(study->threshold), 0.95);
-    struct cost_time time = {HUGE_VAL, HUGE_VAL};
-    size_t candidates = 0;
+/* Pairs by a method of `cognate pairs` from the vectors on: planning, signing, the join, true
+ * cosines, and the recall that it measures. */
+struct cost_run {
+    struct cost_time time; /* the least of COST_RUNS */
+    double recall;
+    double met;      /* of all pairs: in lists, or by signatures */
+    double verified; /* of all pairs: cosines computed */
+};
+
+static struct cost_run cost_by_method(const struct cost_study *study, cog_method method,
+                                      unsigned threads) {
+    struct cost_run result = {.time = {HUGE_VAL, HUGE_VAL}};
+    cog_run_options run = {.threads = threads};
+    cog_pairs_options options;
+    cog_pairs_options_init(&options, COG_MEASURE_COSINE);
+    options.threshold = study->threshold;
+    options.method = method;
+    options.sign.signature.bits = COST_BITS;
     for (int i = 0; i < COST_RUNS; i++) {
-        match_list_free(&wide);
+        struct pair_task task = {0};
+        struct match_list found = {0};
+        cog_report *report = NULL;
+        cog_error error = {0};
+        need(cog_report_create(&report, &error), &error);
+        need(pair_task_init(&task, &options, 2, &run, report, &error), &error);
+        task.projected = true;
+        for (int side = 0; side < 2; side++) {
+            task.vectors[side] = study->space->vectors[side];
+            task.corpora[side].rows = task.vectors[side].rows;
+        }
         struct cost_time start = cost_now();
-        cost_flat(study, radius, &wide);
-        candidates = wide.count;
-        cost_verify(study, &wide);
-        time = cost_least(time, cost_since(start));
+        need(pair_task_join(&task, &found, &error), &error);
+        result.time = cost_least(result.time, cost_since(start));
+        bool flat = method == COG_METHOD_FLAT;
+        result.recall = cost_share(&found, &study->truth);
+        result.met =
+            cog_report_number(report, flat ? "comparisons" : "candidates") / study->all_pairs;
+        result.verified =
+            cog_report_number(report, flat ? "candidates" : "comparisons") / study->all_pairs;
+        memset(task.vectors, 0, sizeof task.vectors);
+        pair_task_free(&task);
+        match_list_free(&found);
+        cog_report_free(report);
     }
-    printf("  signatures within %u bits, then true cosines: recall %.4f, %zu cosines computed\n",
-           radius, cost_share(&wide, &study->truth), candidates);
-    match_list_free(&wide);
-    return (struct cost_time){time.cpu + study->sign_time.cpu, time.wall + study->sign_time.wall};
+    return result;
 }
 
-static void cost_print_auto(const struct cost_study *study, struct cost_time exact,
-                            const struct join_work *work, struct cost_time cosines,
-                            struct cost_time flat) {
-    double touched = (double)work->candidates / study->all_pairs;
-    printf("  auto, the exact join by inverted lists: recall 1.0000, seconds %.2f (cpu %.2f)\n",
-           exact.wall, exact.cpu);
-    printf("    pairs met in the lists, of all: %s; cosines computed, of all: %.6f\n",
-           goal_text(touched, 0.4, false), (double)work->verified / study->all_pairs);
-    printf("    time to all cosines, %.2f s (cpu %.2f): %s\n", cosines.wall, cosines.cpu,
-           goal_text(exact.wall / cosines.wall, 1, false));
-    printf("    time to all signatures with signing and true cosines, %.2f s (cpu %.2f): %s\n",
-           flat.wall, flat.cpu, goal_text(exact.wall / flat.wall, 1, false));
-    printf("    time to all signatures alone with signing, recall and precision as above, cpu "
-           "%.2f: %.2f\n",
-           study->flat_seconds + study->sign_time.cpu,
-           exact.cpu / (study->flat_seconds + study->sign_time.cpu));
+static void cost_print_run(const char *name, const struct cost_run *run, struct cost_time rival) {
+    printf("  %-28s recall %.4f, pairs met %.4f, cosines %.6f, seconds %.2f (cpu %.2f), to all "
+           "cosines %.2f (cpu %.2f)\n",
+           name, run->recall, run->met, run->verified, run->time.wall, run->time.cpu,
+           run->time.wall / rival.wall, run->time.cpu / rival.cpu);
+}
+
+/* On so many threads: auto, which is the method lists at this size, beside the others that list
+ * true pairs. Times have the plan and the measured recall in them. */
+static void cost_print_methods(struct cost_study *study, unsigned threads) {
+    struct cost_time cosines = cost_all_cosines(study, threads);
+    for (int i = 1; i < COST_RUNS; i++)
+        cosines = cost_least(cosines, cost_all_cosines(study, threads));
+    printf("%u thread%s: all cosines %.2f s (cpu %.2f)\n", threads, threads == 1 ? "" : "s",
+           cosines.wall, cosines.cpu);
+    struct cost_run lists = cost_by_method(study, COG_METHOD_LISTS, threads);
+    struct cost_run exact = cost_by_method(study, COG_METHOD_EXACT, threads);
+    struct cost_run flat = cost_by_method(study, COG_METHOD_FLAT, threads);
+    cost_print_run("lists, which auto takes", &lists, cosines);
+    cost_print_run("exact", &exact, cosines);
+    cost_print_run("flat, true cosines after", &flat, cosines);
+    printf("  auto: recall %s; comparisons %s; time to all cosines %s; to all signatures with true "
+           "cosines %s\n",
+           goal_text(lists.recall, 0.95, true), goal_text(lists.met, 0.4, false),
+           goal_text(lists.time.wall / cosines.wall, 1, false),
+           goal_text(lists.time.wall / flat.time.wall, 1, false));
 }
 
 static void cost_print_brute(struct cost_study *study) {
-    struct join_work work = {0};
-    struct cost_time cosines = cost_all_cosines(study), exact = cost_exact(study, &work);
-    for (int i = 1; i < COST_RUNS; i++) {
-        match_list_free(&study->truth);
-        cosines = cost_least(cosines, cost_all_cosines(study));
-        exact = cost_least(exact, cost_exact(study, &work));
-    }
+    cost_find_truth(study);
     cost_sign(study);
     while (study->radius_bits < COST_BITS &&
            cos(M_PI * (study->radius_bits + 1) / COST_BITS) >= study->threshold)
@@ -249,7 +265,11 @@ static void cost_print_brute(struct cost_study *study) {
     printf("  signatures alone, against true cosines: recall %.4f, precision %.4f (paper: 0.76, "
            "0.59)\n",
            cost_share(&study->nearby, &study->truth), cost_share(&study->truth, &study->nearby));
-    cost_print_auto(study, exact, &work, cosines, cost_flat_verified(study));
+    printf("  their time, signing not counted: cpu %.2f s; signing %.2f s\n", study->flat_seconds,
+           study->sign_time.cpu);
+    cost_print_methods(study, 1);
+    if (study->space->threads > 1)
+        cost_print_methods(study, study->space->threads);
 }
 
 /* ---- Windows --------------------------------------------------------------------------------- */

@@ -149,8 +149,8 @@ static bool take_pairing(const struct arguments *arguments, cog_pairs_options *o
 
 /* In the order of the option's choices. */
 cog_method method_option(const struct arguments *arguments) {
-    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_EXACT, COG_METHOD_FLAT,
-                                         COG_METHOD_LSH, COG_METHOD_WINDOW};
+    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_EXACT, COG_METHOD_LISTS,
+                                         COG_METHOD_FLAT, COG_METHOD_LSH,   COG_METHOD_WINDOW};
     return methods[choice_option(arguments, OPTION_METHOD, 0)];
 }
 

@@ -28,8 +28,9 @@
       "least similarity of a match (0.8; link 0.35, related 0.7)")                                 \
     X(RADIUS, "radius", 0, "BITS", NULL, "signatures: greatest distance of a match")               \
     X(NEIGHBOURS, "neighbours", 'k', "N", NULL, "how many neighbours of each query (10)")          \
-    X(METHOD, "method", 0, "NAME", "auto|exact|flat|lsh|window",                                   \
-      "exact: true measures of vectors and sets; flat: all signatures, lsh: hash tables, window: " \
+    X(METHOD, "method", 0, "NAME", "auto|exact|lists|flat|lsh|window",                             \
+      "exact: true measures of vectors and sets, lists: the same with bounds for the recall; "     \
+      "flat: all signatures, lsh: hash tables, window: "                                           \
       "sorted windows of them, then true measures")                                                \
     X(KEY_BITS, "key-bits", 0, "K", NULL, "lsh: bits of a key (chosen)")                           \
     X(TABLES, "tables", 0, "L", NULL,                                                              \

@@ -232,6 +232,7 @@ typedef enum cog_method {
     COG_METHOD_COLUMNS, /* columns of the signatures' bits; of an index only */
     COG_METHOD_PSM,     /* 64 or 128 bits within a radius, probably; of an index with weights */
     COG_METHOD_BPHS,    /* the same exactly, ten times the memory at radius 3 */
+    COG_METHOD_LISTS,   /* inverted lists with bounds for the wanted recall; pairs by cosine only */
     COG_METHOD_COUNT,
 } cog_method;
 

@@ -137,12 +137,8 @@ static cog_status multiply_rows(void *context, unsigned worker, size_t begin, si
     const struct sparse_matrix *m = &evaluation->vectors;
     for (size_t i = begin; i < end; i++) {
         float *cosines = evaluation->cosines + first_pair(evaluation, i);
-        for (size_t j = i + 1; j < m->rows; j++) {
-            uint64_t p = m->offsets[i], q = m->offsets[j];
-            cosines[j - i - 1] =
-                (float)sparse_dot(m->columns + p, m->values + p, m->offsets[i + 1] - p,
-                                  m->columns + q, m->values + q, m->offsets[j + 1] - q);
-        }
+        for (size_t j = i + 1; j < m->rows; j++)
+            cosines[j - i - 1] = (float)sparse_row_dot(m, i, m, j);
     }
     return COG_OK;
 }

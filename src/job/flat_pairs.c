@@ -11,6 +11,7 @@
 #include "job/recall_report.h"
 #include "job/report.h"
 #include "match/flat_join.h"
+#include "match/pair_check.h"
 #include "match/window_join.h"
 #include "plan/radius.h"
 #include "plan/recall_model.h"
@@ -40,32 +41,35 @@ static cog_status find_radius(const struct pair_task *task, double recall, uint3
     return COG_OK;
 }
 
-static bool has_terms(const struct pair_task *task, size_t side, uint32_t row) {
-    if (task->options.measure == COG_MEASURE_JACCARD)
-        return task->sets[side].sizes[row] > 0;
-    return task->vectors[side].offsets[row + 1] > task->vectors[side].offsets[row];
-}
-
-/* Keeps the candidates whose true measure reaches the threshold; without verification, those that
- * have terms at all. */
-static void verify_matches(const struct pair_task *task, struct match_list *matches) {
+/* Without verification, those of the candidates are kept that have terms at all. */
+static void keep_estimates(const struct pair_task *task, struct match_list *matches) {
     size_t kept = 0;
     for (size_t i = 0; i < matches->count; i++) {
         struct match match = matches->items[i];
-        if (!has_terms(task, 0, match.a) || !has_terms(task, task->sides - 1, match.b))
+        if (!pair_task_has_terms(task, 0, match.a) ||
+            !pair_task_has_terms(task, task->sides - 1, match.b))
             continue;
-        if (task->options.verify) {
-            double similarity = pair_task_similarity(task, match.a, match.b);
-            if (similarity < task->options.threshold)
-                continue;
-            match.similarity = (float)similarity;
-        } else if (task->options.measure == COG_MEASURE_JACCARD) {
+        if (task->options.measure == COG_MEASURE_JACCARD)
             match.similarity =
                 1 - 2 * (float)match.distance / (float)task->options.sign.signature.bits;
-        }
         matches->items[kept++] = match;
     }
     matches->count = kept;
+}
+
+/* Keeps the candidates whose true measure reaches the threshold. */
+static cog_status verify_matches(const struct pair_task *task, struct match_list *matches,
+                                 cog_error *error) {
+    size_t other = task->sides - 1;
+    struct pair_check check = {.threshold = task->options.threshold, .threads = task->threads};
+    if (task->options.measure == COG_MEASURE_JACCARD) {
+        check.sets[0] = &task->sets[0];
+        check.sets[1] = &task->sets[other];
+    } else {
+        check.vectors[0] = &task->vectors[0];
+        check.vectors[1] = &task->vectors[other];
+    }
+    return pair_check_run(&check, matches, error);
 }
 
 /* ---- Joins of signatures --------------------------------------------------------------------- */
@@ -133,13 +137,17 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     report_number(task->report, "candidates", (double)matches->count);
     task->has_distances = true;
     task->estimates = !task->options.verify;
-    verify_matches(task, matches);
+    if (task->options.verify)
+        status = verify_matches(task, matches, error);
+    else
+        keep_estimates(task, matches);
     /* All pairs were candidates, and the true measure decided. */
-    if (join == join_all && radius == task->options.sign.signature.bits && task->options.verify) {
+    if (status == COG_OK && join == join_all && radius == task->options.sign.signature.bits &&
+        task->options.verify) {
         report_exact(task->report);
         return COG_OK;
     }
-    return pair_recall_measure(task, matches, error);
+    return status == COG_OK ? pair_recall_measure(task, matches, error) : status;
 }
 
 cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {

@@ -62,9 +62,11 @@ static cog_status check_options(const cog_index_options *options, bool documents
             error, COG_ERR_USAGE,
             "an index needs nothing for the method exact but its vectors: choose flat, "
             "slices or columns");
-    if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW)
-        return error_set(error, COG_ERR_USAGE,
-                         "hash tables and windows join pairs and do not search an index");
+    if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW ||
+        options->method == COG_METHOD_LISTS)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "inverted lists, hash tables and windows join pairs and do not search an index");
     if (options->slice_bits > SLICE_WIDTH_MAX)
         return error_set(error, COG_ERR_USAGE, "slices of %u bits: choose 1 to %d",
                          options->slice_bits, SLICE_WIDTH_MAX);

@@ -31,29 +31,20 @@ static int by_similarity(const void *x, const void *y) {
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static double dense_dot(const float *dense, const struct sparse_matrix *matrix, uint32_t row) {
-    double sum = 0;
-    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++)
-        sum += (double)dense[matrix->columns[i]] * (double)matrix->values[i];
-    return sum;
-}
-
 static void rescore_row(const struct rescoring *rescoring, const struct rescore_bench *bench,
                         size_t row) {
     const struct sparse_matrix *queries = rescoring->queries;
     struct cosine_neighbours *neighbours = rescoring->neighbours;
     size_t count = 0;
-    for (uint64_t i = queries->offsets[row]; i < queries->offsets[row + 1]; i++)
-        bench->dense[queries->columns[i]] = queries->values[i];
+    sparse_spread(queries, row, bench->dense);
     for (size_t p = rescoring->proposed->offsets[row]; p < rescoring->proposed->offsets[row + 1];
          p++) {
         uint32_t other = rescoring->proposed->items[p].row;
-        double cosine = dense_dot(bench->dense, rescoring->collection, other);
+        double cosine = sparse_dense_dot(bench->dense, rescoring->collection, other);
         if (cosine > 0)
             bench->items[count++] = (struct cosine_neighbour){other, (float)cosine};
     }
-    for (uint64_t i = queries->offsets[row]; i < queries->offsets[row + 1]; i++)
-        bench->dense[queries->columns[i]] = 0;
+    sparse_clear(queries, row, bench->dense);
     if (count)
         qsort(bench->items, count, sizeof *bench->items, by_similarity);
     count = count < neighbours->k ? count : neighbours->k;

@@ -83,15 +83,8 @@ static int by_share(const void *x, const void *y) {
     return (a->from > b->from) - (a->from < b->from);
 }
 
-static double row_cosine(const struct link_space *space, uint32_t a, uint32_t b) {
-    const struct sparse_matrix *from = &space->vectors[0], *to = &space->vectors[1];
-    uint64_t i = from->offsets[a], j = to->offsets[b];
-    return sparse_dot(from->columns + i, from->values + i, from->offsets[a + 1] - i,
-                      to->columns + j, to->values + j, to->offsets[b + 1] - j);
-}
-
 double cog_links_cosine(const cog_links *links, uint32_t from_row, uint32_t to_row) {
-    return row_cosine(&links->space, from_row, to_row);
+    return sparse_row_dot(&links->space.vectors[0], from_row, &links->space.vectors[1], to_row);
 }
 
 cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t to_row,
@@ -101,7 +94,7 @@ cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t
     if (from_row >= space->vectors[0].rows || to_row >= space->vectors[1].rows)
         return error_set(error, COG_ERR_USAGE, "no document has row %u or %u", from_row, to_row);
     struct bag_view bag = corpus_bag(&space->corpora[0], from_row);
-    work.cosine = row_cosine(space, from_row, to_row);
+    work.cosine = cog_links_cosine(links, from_row, to_row);
     cog_status status =
         column_sums_init(&work.sums, columns_count(space->projection->targets), error);
     if (status == COG_OK)

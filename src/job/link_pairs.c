@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "job/link_vectors.h"
+#include "job/list_pairs.h"
 #include "job/pairs_handle.h"
 
 /* The space's documents and vectors become the task's. */
@@ -17,8 +18,9 @@ static void take_space(struct pair_task *task, struct link_space *space) {
 
 static cog_status run_task(struct pair_task *task, cog_documents *const documents[2],
                            const cog_lexicon *lexicon, const cog_projection_options *projection,
-                           struct match_list *matches, cog_error *error) {
+                           cog_method method, struct match_list *matches, cog_error *error) {
     struct link_space space = {0};
+    bool chosen = method == COG_METHOD_AUTO && task->options.verify && task->options.recall < 1;
     cog_status status = pair_task_check_memory(task, documents, error);
     if (status == COG_OK)
         status = link_space_read(&space, &lexicon->table, documents[0], documents[1], task->run,
@@ -28,6 +30,8 @@ static cog_status run_task(struct pair_task *task, cog_documents *const document
     if (status == COG_OK)
         take_space(task, &space);
     link_space_free(&space);
+    if (status == COG_OK && chosen && list_pairs_pay(task))
+        task->options.method = COG_METHOD_LISTS;
     return status == COG_OK ? pair_task_join(task, matches, error) : status;
 }
 
@@ -44,6 +48,6 @@ cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to, const c
     cog_status status = pair_task_init(&task, options, 2, run, report, error);
     task.projected = true;
     if (status == COG_OK)
-        status = run_task(&task, documents, lexicon, projection, &matches, error);
+        status = run_task(&task, documents, lexicon, projection, options->method, &matches, error);
     return pairs_of_task(&task, status, &matches, result, error);
 }

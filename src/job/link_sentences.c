@@ -169,13 +169,6 @@ static void sentence_range(const struct linked_sentences *side, uint32_t row, si
     *end = side->row_ends[row];
 }
 
-static double sentence_cosine(const struct link_space *space, size_t a, size_t b) {
-    const struct sparse_matrix *from = &space->vectors[0], *to = &space->vectors[1];
-    uint64_t i = from->offsets[a], j = to->offsets[b];
-    return sparse_dot(from->columns + i, from->values + i, from->offsets[a + 1] - i,
-                      to->columns + j, to->values + j, to->offsets[b + 1] - j);
-}
-
 /* True where the pair of texts has not been written before. */
 static bool is_new(struct sentence_pairing *pairing, uint64_t hash) {
     hash = hash ? hash : 1;
@@ -220,7 +213,8 @@ static cog_status pair_documents(struct sentence_pairing *pairing, const struct 
     sentence_range(&pairing->sides[1], document->to, &begins[1], &ends[1]);
     for (size_t a = begins[0]; a < ends[0]; a++)
         for (size_t b = begins[1]; b < ends[1]; b++) {
-            double cosine = sentence_cosine(&pairing->space, a, b);
+            double cosine =
+                sparse_row_dot(&pairing->space.vectors[0], a, &pairing->space.vectors[1], b);
             if (cosine < pairing->threshold)
                 continue;
             if (!memory_grow((void **)&pairing->candidates, &pairing->candidate_capacity, count + 1,

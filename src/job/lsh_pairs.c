@@ -27,12 +27,6 @@ struct lsh_pairs {
     struct lsh_side sides[2];
 };
 
-static bool has_terms(const struct pair_task *task, size_t side, size_t row) {
-    if (task->options.measure == COG_MEASURE_JACCARD)
-        return task->sets[side].sizes[row] > 0;
-    return task->vectors[side].offsets[row + 1] > task->vectors[side].offsets[row];
-}
-
 static cog_status list_rows(const struct pair_task *task, size_t number, struct lsh_side *side,
                             cog_error *error) {
     size_t rows = task->corpora[number].rows;
@@ -40,7 +34,7 @@ static cog_status list_rows(const struct pair_task *task, size_t number, struct 
     if (!side->rows)
         return error_memory(error, rows * sizeof *side->rows, "rows");
     for (size_t row = 0; row < rows; row++)
-        if (has_terms(task, number, row))
+        if (pair_task_has_terms(task, number, row))
             side->rows[side->count++] = (uint32_t)row;
     return COG_OK;
 }

@@ -30,6 +30,22 @@ static cog_status find_truth(const struct pair_task *task, const uint32_t *sampl
     return status;
 }
 
+cog_status pair_recall_truth(const struct pair_task *task, struct match_list *truth,
+                             cog_error *error) {
+    uint32_t sample[PLAN_ROWS];
+    size_t rows = recall_sample_rows(task->corpora[0].rows, PLAN_ROWS,
+                                     task->options.sign.signature.seed + 1, sample);
+    cog_status status = find_truth(task, sample, rows, truth, error);
+    size_t kept = 0;
+    for (size_t i = 0; i < truth->count; i++) {
+        truth->items[i].a = sample[truth->items[i].a];
+        if (task->sides == 2 || truth->items[i].a != truth->items[i].b)
+            truth->items[kept++] = truth->items[i];
+    }
+    truth->count = kept;
+    return status;
+}
+
 static int by_value(const void *x, const void *y) {
     double a = *(const double *)x, b = *(const double *)y;
     return (a > b) - (a < b);
@@ -37,16 +53,12 @@ static int by_value(const void *x, const void *y) {
 
 cog_status pair_recall_similarities(const struct pair_task *task, double *similarities, size_t most,
                                     size_t *count, cog_error *error) {
-    uint32_t sample[PLAN_ROWS];
     struct match_list truth = {0};
-    size_t rows = recall_sample_rows(task->corpora[0].rows, PLAN_ROWS,
-                                     task->options.sign.signature.seed + 1, sample);
-    cog_status status = find_truth(task, sample, rows, &truth, error);
+    cog_status status = pair_recall_truth(task, &truth, error);
     *count = 0;
     size_t step = truth.count / most + 1; /* every so many, where there are too many */
     for (size_t i = 0; i < truth.count; i += step)
-        if (task->sides == 2 || sample[truth.items[i].a] != truth.items[i].b)
-            similarities[(*count)++] = (double)truth.items[i].similarity;
+        similarities[(*count)++] = (double)truth.items[i].similarity;
     qsort(similarities, *count, sizeof *similarities, by_value);
     match_list_free(&truth);
     return status;

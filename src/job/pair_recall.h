@@ -5,8 +5,12 @@
 
 #include "job/pair_task.h"
 
-/* The true measures of the matches of other sampled rows, in rising order: what a plan goes by.
- * *count is how many there are, at most `most`. */
+/* The matches of other sampled rows, which may stand on either side of a pair inside a collection:
+ * what a plan goes by. truth must be zeroed. */
+cog_status pair_recall_truth(const struct pair_task *task, struct match_list *truth,
+                             cog_error *error);
+/* The true measures of the matches of these rows, in rising order. *count is how many there are, at
+ * most `most`. */
 cog_status pair_recall_similarities(const struct pair_task *task, double *similarities, size_t most,
                                     size_t *count, cog_error *error);
 

@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "job/corpus_sign.h"
 #include "job/flat_pairs.h"
+#include "job/list_pairs.h"
 #include "job/lsh_pairs.h"
 #include "job/memory_budget.h"
 #include "job/recall_report.h"
@@ -27,7 +28,8 @@ static const struct {
 } pair_methods[COG_METHOD_COUNT] = {[COG_METHOD_EXACT] = {"exact", join_exactly},
                                     [COG_METHOD_FLAT] = {"flat", flat_pairs_join},
                                     [COG_METHOD_LSH] = {"lsh", lsh_pairs_join},
-                                    [COG_METHOD_WINDOW] = {"window", window_pairs_join}};
+                                    [COG_METHOD_WINDOW] = {"window", window_pairs_join},
+                                    [COG_METHOD_LISTS] = {"lists", list_pairs_join}};
 
 void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
     *options = (cog_pairs_options){.measure = measure,
@@ -63,7 +65,7 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
         return error_set(error, COG_ERR_USAGE, "slices search an index and do not join pairs");
     if (!pair_methods[options->method].join && options->method != COG_METHOD_AUTO)
         return error_set(error, COG_ERR_USAGE,
-                         "pairs are found by the methods exact, flat, lsh and window");
+                         "pairs are found by the methods exact, lists, flat, lsh and window");
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= COSINE_PRECISION;
     if (options->method == COG_METHOD_EXACT && !options->verify)
@@ -261,18 +263,15 @@ cog_status pair_task_join(struct pair_task *task, struct match_list *matches, co
     return status;
 }
 
+bool pair_task_has_terms(const struct pair_task *task, size_t side, size_t row) {
+    if (task->options.measure == COG_MEASURE_JACCARD)
+        return task->sets[side].sizes[row] > 0;
+    return task->vectors[side].offsets[row + 1] > task->vectors[side].offsets[row];
+}
+
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
     size_t other = task->sides - 1;
-    if (task->options.measure == COG_MEASURE_COSINE) {
-        const struct sparse_matrix *x = &task->vectors[0], *y = &task->vectors[other];
-        uint64_t p = x->offsets[a], q = y->offsets[b];
-        return sparse_dot(x->columns + p, x->values + p, x->offsets[a + 1] - p, y->columns + q,
-                          y->values + q, y->offsets[b + 1] - q);
-    }
-    const struct set_collection *x = &task->sets[0], *y = &task->sets[other];
-    uint64_t p = x->offsets[a], q = y->offsets[b];
-    size_t overlap =
-        set_overlap(x->members + p, x->offsets[a + 1] - p, y->members + q, y->offsets[b + 1] - q);
-    double either = (double)x->sizes[a] + (double)y->sizes[b] - (double)overlap;
-    return either > 0 ? (double)overlap / either : 0;
+    return task->options.measure == COG_MEASURE_COSINE
+               ? sparse_row_dot(&task->vectors[0], a, &task->vectors[other], b)
+               : set_jaccard(&task->sets[0], a, &task->sets[other], b);
 }

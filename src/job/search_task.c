@@ -88,9 +88,11 @@ cog_status search_task_check(struct search_task *task, cog_error *error) {
     cog_status status = check_numbers(options, error);
     if (status != COG_OK)
         return status;
-    if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW)
-        return error_set(error, COG_ERR_USAGE,
-                         "hash tables and windows join pairs and do not search an index");
+    if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW ||
+        options->method == COG_METHOD_LISTS)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "inverted lists, hash tables and windows join pairs and do not search an index");
     if (task->has_vectors && options->threshold > COSINE_PRECISION)
         options->threshold -= COSINE_PRECISION;
     if (options->method == COG_METHOD_EXACT && !task->has_vectors) {

@@ -34,3 +34,21 @@ double cosine_float_error(struct cosine_extent x, struct cosine_extent y) {
     double count = (double)(x.count < y.count ? x.count : y.count);
     return (count + 16) * 0x1p-23 * (double)x.length * (double)y.length;
 }
+
+double cosine_rest_needed(const struct sparse_matrix *x, size_t a, const struct sparse_matrix *y,
+                          size_t b, double threshold) {
+    uint64_t i = x->offsets[a + 1], j = y->offsets[b + 1];
+    double dot = sparse_row_dot(x, a, y, b), rest = 0, x_squares = 0, y_squares = 0, needed = 0;
+    while (i > x->offsets[a] && j > y->offsets[b]) {
+        uint32_t p = x->columns[i - 1], q = y->columns[j - 1];
+        double u = p >= q ? (double)x->values[--i] : 0, v = q >= p ? (double)y->values[--j] : 0;
+        x_squares += u * u;
+        y_squares += v * v;
+        rest += u * v;
+        if (p != q)
+            continue;
+        double share = (threshold - (dot - rest)) / sqrt(x_squares * y_squares);
+        needed = share > needed ? share : needed;
+    }
+    return needed;
+}

@@ -12,6 +12,12 @@
 /* The norm of the part of its row from each entry on, rounded up, for all entries of a matrix. */
 void cosine_rest_lengths(const struct sparse_matrix *matrix, float *lengths);
 
+/* The least rest_cosine (join.h) with which a join at the threshold keeps a pair of rows whose
+ * product reaches it: at each column that both have, what stands before it plus this share of the
+ * product of the norms from there on reaches the threshold. */
+double cosine_rest_needed(const struct sparse_matrix *x, size_t a, const struct sparse_matrix *y,
+                          size_t b, double threshold);
+
 /* The most entries of a row, and the largest norm, rounded up. */
 struct cosine_extent {
     size_t count;

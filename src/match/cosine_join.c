@@ -24,9 +24,10 @@ struct cosine_join {
     bool self;
     double threshold;
     float filter_threshold; /* lowered by the error of float sums */
+    float rest_cosine;
     size_t block_begin, block_end;
     struct cosine_index index;
-    float *query_lengths; /* x(c) at each entry of the queries' matrix */
+    float *query_lengths; /* x(c) at each entry of the queries' matrix, times rest_cosine */
     uint8_t *spans;
     struct worker *workers;
     unsigned threads;
@@ -43,8 +44,8 @@ static struct cosine_query query_at(const struct cosine_join *join, size_t posit
 /* Decides by the true product, with the query loaded. */
 static cog_status verify(const struct cosine_join *join, struct worker *worker, size_t query,
                          size_t position, cog_error *error) {
-    double dot =
-        cosine_probe_dot(&worker->probe, join->collection.matrix, join->collection.rows[position]);
+    double dot = sparse_dense_dot(worker->probe.dense, join->collection.matrix,
+                                  join->collection.rows[position]);
     worker->part.work.verified++;
     if (!(dot >= join->threshold))
         return COG_OK;
@@ -232,6 +233,8 @@ static cog_status make_workers(struct cosine_join *join, cog_error *error) {
                                 join->threads * cosine_probe_memory_bytes(columns, BLOCK_ROWS),
                             "a cosine join");
     cosine_rest_lengths(queries, join->query_lengths);
+    for (uint64_t i = 0; i < entries && join->rest_cosine < 1; i++)
+        join->query_lengths[i] *= join->rest_cosine;
     return COG_OK;
 }
 
@@ -240,13 +243,14 @@ static cog_status run_join(struct cosine_join *join, const struct join_options *
     struct cosine_extent queries = cosine_extent(join->queries.matrix);
     struct cosine_extent collection = cosine_extent(join->collection.matrix);
     join->threshold = options->threshold;
+    join->rest_cosine = options->rest_cosine > 0 ? (float)options->rest_cosine : 1;
     join->threads = threads_resolve(options->threads);
     join->filter_threshold = (float)(options->threshold - cosine_float_error(queries, collection));
     cog_status status = make_workers(join, error);
     for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
         join->workers[i].part.matches.limit = options->max_matches;
     if (status == COG_OK && queries.length > 0 && collection.length > 0)
-        status = run_blocks(join, queries.length, error);
+        status = run_blocks(join, queries.length * join->rest_cosine, error);
     if (status == COG_OK && join->self)
         status = match_within_groups(join, &join->workers[0].part.matches, error);
     for (unsigned i = 0; i < join->threads && status == COG_OK; i++)

@@ -164,11 +164,3 @@ size_t cosine_probe_run(struct cosine_probe *probe, const struct cosine_index *i
         cosine_probe_unload(probe, query);
     return kept;
 }
-
-double cosine_probe_dot(const struct cosine_probe *probe, const struct sparse_matrix *matrix,
-                        uint32_t row) {
-    double sum = 0;
-    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++)
-        sum += (double)probe->dense[matrix->columns[i]] * (double)matrix->values[i];
-    return sum;
-}

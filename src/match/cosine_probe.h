@@ -42,7 +42,7 @@ struct cosine_query {
 };
 
 /* Spreads a query over the columns, and takes it back: between the two, dense products can be
- * formed. */
+ * formed (sparse_dense_dot with probe->dense). */
 void cosine_probe_load(struct cosine_probe *probe, const struct cosine_query *query);
 void cosine_probe_unload(struct cosine_probe *probe, const struct cosine_query *query);
 
@@ -52,10 +52,5 @@ void cosine_probe_unload(struct cosine_probe *probe, const struct cosine_query *
 size_t cosine_probe_run(struct cosine_probe *probe, const struct cosine_index *index,
                         const struct cosine_query *query, float threshold, uint32_t first,
                         struct join_work *work);
-
-/* Product of the loaded query with a row: the same value as sparse_dot's, because the columns that
- * only one of them has add zeros. */
-double cosine_probe_dot(const struct cosine_probe *probe, const struct sparse_matrix *matrix,
-                        uint32_t row);
 
 #endif

@@ -79,18 +79,6 @@ static float kth_value(const float *values, size_t count, size_t k, float floor,
     return heap[0];
 }
 
-static double dense_dot(const struct sparse_matrix *matrix, uint32_t row, const float *dense) {
-    double sum = 0;
-    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++)
-        sum += (double)dense[matrix->columns[i]] * (double)matrix->values[i];
-    return sum;
-}
-
-static void spread(const struct sparse_matrix *matrix, size_t row, float *dense, bool clear) {
-    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++)
-        dense[matrix->columns[i]] = clear ? 0 : matrix->values[i];
-}
-
 /* A row among the k best has a value of at least (k-th largest value of the tile) - 2 * error, and
  * at least (worst of k found before) - error: of those the true product is computed. */
 static void search_row(struct topk_run *run, size_t query, const float *values,
@@ -106,15 +94,15 @@ static void search_row(struct topk_run *run, size_t query, const float *values,
         if (values[i] < least || (values[i] == 0 && run->zero_is_true))
             continue;
         if (!spread_out)
-            spread(run->queries, query, dense, false);
+            sparse_spread(run->queries, query, dense);
         spread_out = true;
         uint32_t row = (uint32_t)(tile->row_begin + i);
-        struct ranked item = {dense_dot(run->collection, row, dense), row};
+        struct ranked item = {sparse_dense_dot(dense, run->collection, row), row};
         if (item.similarity > 0)
             insert_ranked(heap, count, run->k, item);
     }
     if (spread_out)
-        spread(run->queries, query, dense, true);
+        sparse_clear(run->queries, query, dense);
 }
 
 static cog_status search_tile(void *context, unsigned worker, const struct cosine_tile *tile,

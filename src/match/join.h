@@ -16,7 +16,11 @@ struct join_options {
     double threshold;       /* above 0, at most 1; compared with the measure before rounding */
     unsigned threads;       /* 0 means all */
     struct join_work *work; /* filled unless NULL */
-    size_t max_matches;     /* that a worker may list; more are COG_ERR_MEMORY, 0 is no limit */
+    /* Cosine joins: the greatest cosine that bounds expect of what is not yet compared of two rows.
+     * 0 or 1: any, and no pair is missed; less is quicker and misses pairs whose ends are more
+     * alike (cosine_rest_needed). */
+    double rest_cosine;
+    size_t max_matches; /* that a worker may list; more are COG_ERR_MEMORY, 0 is no limit */
 };
 
 /* What one worker finds. */

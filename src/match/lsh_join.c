@@ -28,10 +28,7 @@ struct lsh_join {
 
 double lsh_cosine(void *context, uint32_t a, uint32_t b) {
     const struct lsh_vectors *vectors = context;
-    const struct sparse_matrix *x = vectors->first, *y = vectors->second;
-    uint64_t i = x->offsets[a], j = y->offsets[b];
-    return sparse_dot(x->columns + i, x->values + i, x->offsets[a + 1] - i, y->columns + j,
-                      y->values + j, y->offsets[b + 1] - j);
+    return sparse_row_dot(vectors->first, a, vectors->second, b);
 }
 
 /* Flips on one side only let one of two rows find the other; all else is symmetric, and then it is

@@ -75,6 +75,39 @@ double sparse_dot(const uint32_t *a_columns, const float *a_values, size_t a_cou
     return sum;
 }
 
+double sparse_row_dot(const struct sparse_matrix *x, size_t a, const struct sparse_matrix *y,
+                      size_t b) {
+    uint64_t i = x->offsets[a], j = y->offsets[b];
+    return sparse_dot(x->columns + i, x->values + i, (size_t)(x->offsets[a + 1] - i),
+                      y->columns + j, y->values + j, (size_t)(y->offsets[b + 1] - j));
+}
+
+void sparse_spread(const struct sparse_matrix *matrix, size_t row, float *dense) {
+    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++)
+        dense[matrix->columns[i]] = matrix->values[i];
+}
+
+void sparse_clear(const struct sparse_matrix *matrix, size_t row, float *dense) {
+    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++)
+        dense[matrix->columns[i]] = 0;
+}
+
+double sparse_dense_dot(const float *dense, const struct sparse_matrix *matrix, size_t row) {
+    double sum = 0;
+    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++)
+        sum += (double)dense[matrix->columns[i]] * (double)matrix->values[i];
+    return sum;
+}
+
+double set_jaccard(const struct set_collection *x, size_t a, const struct set_collection *y,
+                   size_t b) {
+    uint64_t i = x->offsets[a], j = y->offsets[b];
+    size_t overlap = set_overlap(x->members + i, (size_t)(x->offsets[a + 1] - i), y->members + j,
+                                 (size_t)(y->offsets[b + 1] - j));
+    double either = (double)x->sizes[a] + (double)y->sizes[b] - (double)overlap;
+    return either > 0 ? (double)overlap / either : 0;
+}
+
 size_t set_overlap(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count) {
     size_t overlap = 0, i = 0, j = 0;
     while (i < a_count && j < b_count) {

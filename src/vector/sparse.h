@@ -40,6 +40,22 @@ bool set_collection_select(const struct set_collection *sets, const uint32_t *ro
 double sparse_dot(const uint32_t *a_columns, const float *a_values, size_t a_count,
                   const uint32_t *b_columns, const float *b_values, size_t b_count);
 
+/* The same of two rows of matrices with the same columns. */
+double sparse_row_dot(const struct sparse_matrix *x, size_t a, const struct sparse_matrix *y,
+                      size_t b);
+
+/* A row by column, for products with many others: dense holds column_count zeros, and again after
+ * sparse_clear. */
+void sparse_spread(const struct sparse_matrix *matrix, size_t row, float *dense);
+void sparse_clear(const struct sparse_matrix *matrix, size_t row, float *dense);
+/* Product of a spread row with another: sparse_dot's value, because the columns that only one of
+ * them has add zeros. */
+double sparse_dense_dot(const float *dense, const struct sparse_matrix *matrix, size_t row);
+
+/* The Jaccard coefficient of two rows, by their true sizes. */
+double set_jaccard(const struct set_collection *x, size_t a, const struct set_collection *y,
+                   size_t b);
+
 /* |a and b| of two strictly rising lists. */
 size_t set_overlap(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count);
 

@@ -16,7 +16,7 @@ print(max(abs(float(x[2]) - float(y[2])) for x, y in zip(brute, exact)) < 3e-6)
 PYTHON
 across --threshold 0.12 | cmp - exact.tsv && echo "auto: same"
 cut -f 1-3 exact.tsv | sort >sorted.tsv
-for method in flat window lsh; do
+for method in lists flat window lsh; do
     across --threshold 0.12 --method $method --recall 0.99 --threads 1 --stats $method.json >one.tsv
     across --threshold 0.12 --method $method --recall 0.99 --threads 2 | cmp - one.tsv && echo "$method, threads: same"
     echo "$method: $(cut -f 1-3 one.tsv | sort | comm -13 sorted.tsv - | wc -l) false," \

@@ -1,18 +1,13 @@
 #include <math.h>
 
 #include "join_data.h"
+#include "match/cosine_bounds.h"
 #include "match/cosine_join.h"
+#include "match/pair_check.h"
 #include "test.h"
 
 static const double thresholds[] = {0.05, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99, 1.0};
 enum { THRESHOLD_COUNT = sizeof thresholds / sizeof *thresholds };
-
-static double row_dot(const struct sparse_matrix *a, size_t i, const struct sparse_matrix *b,
-                      size_t j) {
-    uint64_t at_a = a->offsets[i], at_b = b->offsets[j];
-    return sparse_dot(a->columns + at_a, a->values + at_a, (size_t)(a->offsets[i + 1] - at_a),
-                      b->columns + at_b, b->values + at_b, (size_t)(b->offsets[j + 1] - at_b));
-}
 
 /* The plain double loop; b is NULL for a self-join. */
 static struct match_list expected_matches(const struct sparse_matrix *a,
@@ -21,7 +16,7 @@ static struct match_list expected_matches(const struct sparse_matrix *a,
     const struct sparse_matrix *other = b ? b : a;
     for (size_t i = 0; i < a->rows; i++)
         for (size_t j = b ? 0 : i + 1; j < other->rows; j++) {
-            double dot = row_dot(a, i, other, j);
+            double dot = sparse_row_dot(a, i, other, j);
             struct match match = {(uint32_t)i, (uint32_t)j, 0, (float)dot};
             if (dot >= threshold && match_list_add(&list, match, NULL) != COG_OK)
                 abort();
@@ -88,7 +83,7 @@ TEST(join_cosine_includes_the_threshold_itself) {
     int tried = 0;
     for (size_t i = 0; i < 150; i++) {
         size_t j = (i + 1 + (size_t)random_below(&random, 149)) % 150;
-        double dot = row_dot(&matrix, i, &matrix, j);
+        double dot = sparse_row_dot(&matrix, i, &matrix, j);
         if (!(dot > 0 && dot < 1))
             continue;
         tried++;
@@ -147,4 +142,65 @@ TEST(join_cosine_refuses_what_it_cannot_do) {
     options.threshold = 0.5;
     CHECK(cosine_join_cross(&none, &other, &options, &found, &error) == COG_ERR_USAGE);
     CHECK(cosine_join_self(&none, &options, &found, &error) == COG_OK && found.count == 0);
+}
+
+/* Bounds that expect less of the rows' ends list no false pair, and every pair that needs no more.
+ */
+TEST(join_cosine_with_less_expected_of_the_rest_keeps_what_needs_no_more) {
+    struct random random = random_seeded(23);
+    size_t missed = 0;
+    for (int round = 0; round < 8; round++) {
+        struct row_shape shape = {.rows = 600,
+                                  .columns = 3000,
+                                  .mean_count = 12,
+                                  .skew = 2 + round % 2,
+                                  .signed_values = round % 4 == 3,
+                                  .unit = true};
+        struct sparse_matrix a = join_random_matrix(&random, shape);
+        struct sparse_matrix b = join_random_matrix(&random, shape);
+        struct match_list truth = expected_matches(&a, &b, 0.3), found = {0};
+        struct join_options options = {.threshold = 0.3, .threads = 2};
+        options.rest_cosine = 0.4 + 0.08 * round;
+        CHECK(cosine_join_cross(&a, &b, &options, &found, NULL) == COG_OK);
+        for (size_t i = 0; i < found.count; i++)
+            CHECK(match_list_holds(&truth, found.items[i].a, found.items[i].b));
+        for (size_t i = 0; i < truth.count; i++) {
+            struct match match = truth.items[i];
+            double needed = cosine_rest_needed(&a, match.a, &b, match.b, 0.3);
+            bool kept = match_list_holds(&found, match.a, match.b);
+            CHECK_MSG(kept || needed > options.rest_cosine - 1e-5, "round %d: needs %g", round,
+                      needed);
+            CHECK(needed <= 1 + 1e-6);
+            missed += !kept;
+        }
+        match_list_free(&truth);
+        match_list_free(&found);
+        sparse_matrix_free(&a);
+        sparse_matrix_free(&b);
+    }
+    CHECK(missed > 0);
+}
+
+TEST(pair_check_keeps_what_the_double_loop_keeps) {
+    struct random random = random_seeded(29);
+    struct row_shape shape = {.rows = 90, .columns = 60, .mean_count = 8, .skew = 2, .unit = true};
+    struct sparse_matrix a = join_random_matrix(&random, shape);
+    struct sparse_matrix b = join_random_matrix(&random, shape);
+    struct match_list truth = expected_matches(&a, &b, 0.2), all = {0};
+    for (uint32_t i = 0; i < a.rows; i++)
+        for (uint32_t j = 0; j < b.rows; j++)
+            CHECK(match_list_add(&all, (struct match){i, j, 7, 0.5f}, NULL) == COG_OK);
+    struct pair_check check = {.vectors = {&a, &b}, .threshold = 0.2, .threads = 3};
+    CHECK(pair_check_run(&check, &all, NULL) == COG_OK);
+    for (size_t i = 0; i < all.count; i++)
+        CHECK(all.items[i].distance == 7);
+    for (size_t i = 0; i < all.count; i++)
+        all.items[i].distance = 0;
+    CHECK(truth.count > 100 && join_lists_equal(&all, &truth));
+    all.count = 0;
+    CHECK(pair_check_run(&check, &all, NULL) == COG_OK && all.count == 0);
+    match_list_free(&truth);
+    match_list_free(&all);
+    sparse_matrix_free(&a);
+    sparse_matrix_free(&b);
 }

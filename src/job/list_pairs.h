@@ -1,0 +1,15 @@
+/* Pairs by inverted lists whose bounds miss a few: the join that the method exact uses, but its
+ * bounds expect less of the ends of two rows than they could add at most. How much less, the true
+ * pairs of some rows tell, for the wanted recall; other rows tell the recall that was reached. */
+#ifndef COGNATE_JOB_LIST_PAIRS_H
+#define COGNATE_JOB_LIST_PAIRS_H
+
+#include "job/pair_task.h"
+
+cog_status list_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
+
+/* Whether the lists are worth the pairs that they miss: where the exact join of the vectors would
+ * take about a second of a processor or more. The same for every machine and number of threads. */
+bool list_pairs_pay(const struct pair_task *task);
+
+#endif
