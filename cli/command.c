@@ -288,8 +288,9 @@ static bool spares_inputs(const struct arguments *arguments, enum option_id outp
 /* Outputs go to different files, none of them an input, in folders that exist: known before the
  * work, not after it. */
 static bool check_outputs(const struct arguments *arguments) {
-    static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_CLUSTERS,        OPTION_REJECTS,
-                                             OPTION_IDS,    OPTION_SAVE_STATISTICS, OPTION_STATS};
+    static const enum option_id outputs[] = {
+        OPTION_OUTPUT, OPTION_CLUSTERS,        OPTION_REJECTS, OPTION_WEIGHTS,
+        OPTION_IDS,    OPTION_SAVE_STATISTICS, OPTION_STATS};
     enum { OUTPUTS = sizeof outputs / sizeof *outputs };
     const char *stats = arguments->values[OPTION_STATS];
     if (stats && strcmp(stats, "-") == 0 && !arguments->values[OPTION_OUTPUT] &&

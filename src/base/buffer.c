@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 bool buffer_reserve(struct buffer *buffer, size_t extra) {
     if (extra > SIZE_MAX - buffer->size)
@@ -27,18 +28,27 @@ bool buffer_append_text(struct buffer *buffer, const char *text) {
     return buffer_append(buffer, text, strlen(text));
 }
 
+static bool append_formatted(struct buffer *buffer, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    bool fits = length >= 0 && buffer_reserve(buffer, (size_t)length + 1);
+    if (fits) {
+        vsnprintf(buffer->data + buffer->size, (size_t)length + 1, format, again);
+        buffer->size += (size_t)length;
+    }
+    va_end(again);
+    return fits;
+}
+
 bool buffer_printf(struct buffer *buffer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    locale_t previous = uselocale(number_locale());
+    bool fits = append_formatted(buffer, format, arguments);
+    uselocale(previous);
     va_end(arguments);
-    if (length < 0 || !buffer_reserve(buffer, (size_t)length + 1))
-        return false;
-    va_start(arguments, format);
-    vsnprintf(buffer->data + buffer->size, (size_t)length + 1, format, arguments);
-    va_end(arguments);
-    buffer->size += (size_t)length;
-    return true;
+    return fits;
 }
 
 void buffer_reset(struct buffer *buffer) {

@@ -25,7 +25,7 @@ bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_byte
 void *memory_large(size_t size_bytes);
 void memory_large_free(void *block, size_t size_bytes);
 
-/* False when a * b (+ c) does not fit. */
+/* False when a * b does not fit. */
 bool size_multiply(size_t a, size_t b, size_t *product);
 
 /* Peak resident memory of this process in bytes. */

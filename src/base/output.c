@@ -17,6 +17,7 @@ struct output {
     char *path;
     char *temporary_path; /* NULL for standard output and for devices */
     int descriptor;
+    bool borrowed; /* the descriptor is standard output */
     bool broken, committed;
     uint64_t written;
     size_t buffered;
@@ -29,9 +30,32 @@ static bool is_special_file(const char *path) {
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
+/* A file of our own beside the target: other outputs, threads and processes may be writing theirs.
+ */
+static cog_status create_temporary(struct output *output, cog_error *error) {
+    size_t size = strlen(output->path) + 48;
+    output->temporary_path = malloc(size);
+    if (!output->temporary_path)
+        return error_memory(error, size, "a file name");
+    for (unsigned attempt = 0; output->descriptor < 0; attempt++) {
+        snprintf(output->temporary_path, size, "%s.tmp.%ld.%u", output->path, (long)getpid(),
+                 attempt);
+        output->descriptor =
+            open(output->temporary_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (output->descriptor < 0 && errno != EEXIST) {
+            cog_status status = error_system(error, "create", output->temporary_path);
+            free(output->temporary_path);
+            output->temporary_path = NULL;
+            return status;
+        }
+    }
+    return COG_OK;
+}
+
 static cog_status open_descriptor(struct output *output, cog_error *error) {
     if (strcmp(output->path, "-") == 0) {
         output->descriptor = STDOUT_FILENO;
+        output->borrowed = true;
         return COG_OK;
     }
     if (is_special_file(output->path)) {
@@ -39,19 +63,7 @@ static cog_status open_descriptor(struct output *output, cog_error *error) {
         return output->descriptor < 0 ? error_system(error, "open for writing", output->path)
                                       : COG_OK;
     }
-    size_t size = strlen(output->path) + 32;
-    output->temporary_path = malloc(size);
-    if (!output->temporary_path)
-        return error_memory(error, size, "a file name");
-    snprintf(output->temporary_path, size, "%s.tmp.%ld", output->path, (long)getpid());
-    output->descriptor = open(output->temporary_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (output->descriptor < 0) {
-        cog_status status = error_system(error, "create", output->temporary_path);
-        free(output->temporary_path);
-        output->temporary_path = NULL;
-        return status;
-    }
-    return COG_OK;
+    return create_temporary(output, error);
 }
 
 /* A link stays, and the file behind it is replaced. */
@@ -147,6 +159,10 @@ cog_status output_commit(struct output *output, cog_error *error) {
     return sync_folder(output->path, error);
 }
 
+bool output_is_file(const struct output *output) {
+    return output->temporary_path != NULL;
+}
+
 bool output_is_broken(const struct output *output) {
     return output->broken;
 }
@@ -154,7 +170,7 @@ bool output_is_broken(const struct output *output) {
 void output_close(struct output *output) {
     if (!output)
         return;
-    if (output->descriptor > STDERR_FILENO)
+    if (output->descriptor >= 0 && !output->borrowed)
         close(output->descriptor);
     if (output->temporary_path && !output->committed)
         unlink(output->temporary_path);

@@ -11,7 +11,9 @@ struct output;
 /* path is copied. Free with output_close. */
 cog_status output_open(const char *path, struct output **output, cog_error *error);
 cog_status output_write(struct output *output, const void *data, size_t size, cog_error *error);
-/* Overwrites earlier bytes (a header whose counts come last); not for standard output. */
+/* Whether earlier bytes can be overwritten: not those of standard output, a pipe or a device. */
+bool output_is_file(const struct output *output);
+/* Overwrites earlier bytes (a header whose counts come last) of a file. */
 cog_status output_rewrite(struct output *output, uint64_t offset, const void *data, size_t size,
                           cog_error *error);
 /* Makes the result visible under its name. Nothing may be written afterwards. */

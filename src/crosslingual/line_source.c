@@ -61,12 +61,18 @@ cog_status line_source_next(struct line_source *source, struct bytes_view *line,
     }
     const char *begin = source->window.data + source->at;
     size_t size = newline ? (size_t)(newline - begin) : have;
+    source->line_at = source->at;
     source->at += size + (newline != NULL);
     source->line++;
     if (size && begin[size - 1] == '\r')
         size--;
     *line = view_of(begin, size);
     return COG_OK;
+}
+
+void line_source_put_back(struct line_source *source) {
+    source->at = source->line_at;
+    source->line--;
 }
 
 void line_source_close(struct line_source *source) {

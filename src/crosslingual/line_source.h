@@ -7,8 +7,8 @@
 struct line_source {
     struct byte_source bytes;
     struct buffer window; /* bytes that have been read; those before `at` are used up */
-    size_t at;
-    uint64_t line; /* number of the line returned last, from 1 */
+    size_t at, line_at;   /* where to go on, and where the line returned last begins */
+    uint64_t line;        /* number of the line returned last, from 1 */
     bool ended;
 };
 
@@ -18,6 +18,8 @@ cog_status line_source_open(struct line_source *source, const char *path, cog_er
  */
 cog_status line_source_next(struct line_source *source, struct bytes_view *line, bool *end,
                             cog_error *error);
+/* The line returned last comes again with the next call. */
+void line_source_put_back(struct line_source *source);
 /* Accepts a zeroed source. */
 void line_source_close(struct line_source *source);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 #include "input/utf8.h"
 
 enum { FIELDS_MAX = 4 };
@@ -19,16 +20,6 @@ static unsigned cut_fields(struct bytes_view line, struct bytes_view fields[FIEL
             fields[count++] = field;
     }
     return count;
-}
-
-static bool parse_number(struct bytes_view field, double *number) {
-    char text[64], *end;
-    if (field.size == 0 || field.size >= sizeof text)
-        return false;
-    memcpy(text, field.data, field.size);
-    text[field.size] = '\0';
-    *number = strtod(text, &end);
-    return *end == '\0' && !isnan(*number);
 }
 
 static bool is_empty_word(struct bytes_view word) {
@@ -62,7 +53,7 @@ static bool take_berkeley(struct table_reader *reader, struct bytes_view line,
     row->words[0] = view_of(reader->head.data, reader->head.size);
     row->words[1] = view_of(begin, (size_t)(colon - begin));
     return row->words[1].size &&
-           parse_number(view_of(number, (size_t)(end - number)), &row->probability);
+           number_parse(view_of(number, (size_t)(end - number)), &row->probability);
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -94,7 +85,7 @@ static bool take_columns(struct table_reader *reader, struct bytes_view line,
     bool needs_number = reader->format != TABLE_TSV && reader->format != TABLE_BITEXTOR;
     if (count < 3)
         return !needs_number;
-    if (!parse_number(fields[2], &row->probability))
+    if (!number_parse(fields[2], &row->probability))
         return false;
     reader->has_probabilities = true;
     if (reader->format == TABLE_FAST_ALIGN)
@@ -158,7 +149,7 @@ static enum table_format guess(struct bytes_view line) {
     unsigned count = cut_fields(line, fields);
     if (count == 2 && is_code(fields[0]) && is_code(fields[1]))
         return TABLE_BITEXTOR;
-    if (count == 3 && parse_number(fields[2], &number) && number <= 0)
+    if (count == 3 && number_parse(fields[2], &number) && number <= 0)
         return TABLE_FAST_ALIGN;
     return TABLE_TSV;
 }
@@ -205,8 +196,7 @@ cog_status table_reader_open(struct table_reader *reader, const char *path,
             keep_header(reader, fields);
             return COG_OK;
         }
-        line_source_close(&reader->lines);
-        status = line_source_open(&reader->lines, path, error);
+        line_source_put_back(&reader->lines);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "crosslingual/line_source.h"
 
 /* Ids by hash: with 64 bits two of a million meet once in 10^7 files. */
@@ -214,16 +215,10 @@ static cog_status take_line(struct link_gold *gold, const struct link_line *line
         return COG_OK;
     while (rest.data)
         field = take_field(&rest, '\t');
-    if (field.size) {
-        char text[64], *end;
-        size_t size = field.size < sizeof text - 1 ? field.size : sizeof text - 1;
-        memcpy(text, field.data, size);
-        text[size] = '\0';
-        score = strtod(text, &end);
-        if (end == text || *end)
-            return error_set_at(error, COG_ERR_INPUT, number, "%s:%llu: '%s' is no score", path,
-                                (unsigned long long)number, text);
-    }
+    if (field.size && !number_parse(field, &score))
+        return error_set_at(error, COG_ERR_INPUT, number, "%s:%llu: '%.*s' is no score", path,
+                            (unsigned long long)number, (int)(field.size < 60 ? field.size : 60),
+                            field.data);
     return link_gold_take(gold, id_of(line, 0), id_of(line, 1), score, false, error);
 }
 

@@ -64,12 +64,12 @@ void index_segments_close(struct index_segments *index) {
     *index = (struct index_segments){0};
 }
 
-/* A file that a writer of this index may have left: segment-N.cog, or something with .tmp. behind
- * it. */
+/* A file that a writer of this index may have left: segment-N.cog of no manifest, or something with
+ * .tmp. behind its name. */
 static bool is_leftover(const char *name, const struct manifest *manifest) {
     unsigned long long number = 0;
     int length = 0;
-    if (strncmp(name, "manifest.tmp.", 13) == 0)
+    if (strncmp(name, "manifest.tmp.", 13) == 0 || strncmp(name, "statistics.tmp.", 15) == 0)
         return true;
     if (sscanf(name, "segment-%llu.cog%n", &number, &length) != 1 || length == 0)
         return false;

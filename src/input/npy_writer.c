@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/output.h"
 #include "input/npy.h"
 
@@ -42,7 +43,7 @@ cog_status npy_writer_open(const char *path, enum npy_type type, size_t columns,
     cog_status status = output_open(path, &writer->output, error);
     char header[NPY_HEADER_BYTES];
     format_header(writer, header);
-    if (status == COG_OK && strcmp(path, "-") == 0) {
+    if (status == COG_OK && !output_is_file(writer->output)) {
         writer->spool = scratch_file_open(error);
         status = writer->spool < 0 ? COG_ERR_IO : COG_OK;
     } else if (status == COG_OK) {
@@ -58,19 +59,10 @@ cog_status npy_writer_open(const char *path, enum npy_type type, size_t columns,
 
 cog_status npy_writer_append(struct npy_writer *writer, const void *rows, size_t row_count,
                              cog_error *error) {
-    const char *data = rows;
     size_t size = row_count * writer->row_bytes;
     writer->rows += row_count;
-    if (writer->spool < 0)
-        return size ? output_write(writer->output, data, size, error) : COG_OK;
-    while (size) {
-        ssize_t done = write(writer->spool, data, size);
-        if (done < 0)
-            return error_system(error, "write", "scratch file");
-        data += done;
-        size -= (size_t)done;
-    }
-    return COG_OK;
+    return writer->spool < 0 ? output_write(writer->output, rows, size, error)
+                             : descriptor_write(writer->spool, rows, size, "scratch file", error);
 }
 
 static cog_status copy_spool(struct npy_writer *writer, cog_error *error) {

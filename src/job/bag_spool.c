@@ -80,8 +80,8 @@ void bag_spool_write(struct bag_spool *spool, const struct buffer *batch) {
         return;
     spool->failed =
         !write_piece(spool, &size, sizeof size) || !write_piece(spool, batch->data, batch->size);
-    if (spool->failed && ftruncate(spool->descriptor, 0) != 0)
-        spool->written = 0;
+    if (spool->failed) /* nobody reads it any more: make room */
+        (void)!ftruncate(spool->descriptor, 0);
 }
 
 bool bag_spool_is_complete(const struct bag_spool *spool) {

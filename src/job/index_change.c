@@ -34,7 +34,7 @@ static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
                                error);
 }
 
-/* Makes the manifest of a folder valid, cleans up behind it, and opens the new state. */
+/* Makes the manifest of a folder valid and cleans up behind it. */
 static cog_status commit_change(cog_index *index, const struct manifest *manifest,
                                 cog_error *error) {
     cog_status status = manifest_write(index->folder, manifest, error);

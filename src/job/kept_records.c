@@ -226,10 +226,11 @@ static cog_status commit_target(struct keeping *keeping, cog_error *error) {
                    ? COG_OK
                    : error_system(error, "create the folder", keeping->path);
     const struct reader *reader = keeping->documents->reader;
+    bool has_files = reader_file_count(reader) > 0;
     cog_status status = COG_OK;
-    if (!keeping->started && reader_file_count(reader) > 0)
+    if (!keeping->started && has_files)
         status = write_header(keeping, 0, error);
-    if (status == COG_OK && reader_file_format(reader, 0) == INPUT_WIKIXML)
+    if (status == COG_OK && has_files && reader_file_format(reader, 0) == INPUT_WIKIXML)
         status = output_write(keeping->output, "</mediawiki>\n", 13, error);
     return status == COG_OK ? output_commit(keeping->output, error) : status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/mapping.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "evaluate/neighbour_measures.h"
 #include "evaluate/recall_sample.h"
 #include "job/hit_lists.h"
@@ -125,15 +126,6 @@ static struct bytes_view next_field(struct bytes_view *line) {
     return field;
 }
 
-static bool parse_number(struct bytes_view field, double *number) {
-    char text[64] = {0}, *end;
-    if (field.size == 0 || field.size >= sizeof text)
-        return false;
-    memcpy(text, field.data, field.size);
-    *number = strtod(text, &end);
-    return *end == 0;
-}
-
 static bool parse_line(struct bytes_view line, struct listed_hits *list,
                        struct listed_hit *listed) {
     double rank, similarity, distance = 0;
@@ -142,8 +134,8 @@ static bool parse_line(struct bytes_view line, struct listed_hits *list,
     listed->id = next_field(&line);
     struct bytes_view similarity_field = next_field(&line), distance_field = next_field(&line);
     bool no_distance = distance_field.size == 1 && distance_field.data[0] == '-';
-    if (!parse_number(rank_field, &rank) || !parse_number(similarity_field, &similarity) ||
-        (!no_distance && !parse_number(distance_field, &distance)) || distance < 0 ||
+    if (!number_parse(rank_field, &rank) || !number_parse(similarity_field, &similarity) ||
+        (!no_distance && !number_parse(distance_field, &distance)) || distance < 0 ||
         distance > UINT16_MAX)
         return false;
     list->has_distances &= !no_distance;

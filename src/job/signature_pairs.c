@@ -49,12 +49,18 @@ static bool blocks_pay(const struct signatures_view *a, const struct signatures_
            rows >= BLOCKS_MIN_ROWS;
 }
 
+/* As many matches as the budget has room for, once as they are found and once sorted. */
+static void limit_matches(const struct signature_task *task, struct match_list *matches) {
+    matches->limit = (size_t)(budget_of(task) / (2 * sizeof(struct match)));
+}
+
 static cog_status join_by_blocks(const struct signature_task *task, struct match_list *matches,
                                  cog_error *error) {
     struct multisort_options options = {.radius_bits = task->radius_bits,
                                         .threads = threads_of(task),
                                         .memory_bytes = budget_of(task)};
     report_text(task->report, "method", "blocks");
+    limit_matches(task, matches);
     cog_status status = multisort_join(task->first, task->second, &options, matches, error);
     report_exact(task->report);
     return status;
@@ -63,7 +69,7 @@ static cog_status join_by_blocks(const struct signature_task *task, struct match
 static cog_status join_all(const struct signature_task *task, struct match_list *matches,
                            cog_error *error) {
     uint64_t comparisons = 0;
-    matches->limit = (size_t)(budget_of(task) / (2 * sizeof(struct match)));
+    limit_matches(task, matches);
     cog_status status = task->second
                             ? flat_join_between(task->first, task->second, task->radius_bits,
                                                 threads_of(task), matches, &comparisons, error)

@@ -28,7 +28,8 @@ size_t window_spool_bytes(size_t rows, unsigned bits, size_t region_rows) {
 
 cog_status window_spool_create(struct window_spool *spool, const struct signatures_view *view,
                                size_t region_rows, cog_error *error) {
-    *spool = (struct window_spool){.rows = view->rows,
+    *spool = (struct window_spool){.file = -1,
+                                   .rows = view->rows,
                                    .region_rows = region_rows,
                                    .row_bytes = signature_stride_bytes(view->bits),
                                    .record_bytes = record_bytes(view->bits)};
@@ -44,9 +45,8 @@ cog_status window_spool_create(struct window_spool *spool, const struct signatur
             ? COG_OK
             : error_memory(error, view->rows * sizeof *spool->ranks, "the order of rows");
     if (status == COG_OK) {
-        int file = scratch_file_open(error);
-        status = file < 0 ? COG_ERR_IO : COG_OK;
-        spool->file = file < 0 ? 0 : file;
+        spool->file = scratch_file_open(error);
+        status = spool->file < 0 ? COG_ERR_IO : COG_OK;
     }
     if (status != COG_OK)
         window_spool_free(spool);
@@ -54,7 +54,7 @@ cog_status window_spool_create(struct window_spool *spool, const struct signatur
 }
 
 void window_spool_free(struct window_spool *spool) {
-    if (spool->file)
+    if (spool->region_rows && spool->file >= 0) /* a spool that was not created has no file */
         close(spool->file);
     free(spool->ranks);
     free(spool->buffers);

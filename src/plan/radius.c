@@ -11,9 +11,15 @@ double bit_flip_probability_jaccard(double jaccard) {
     return (1 - jaccard) / 2;
 }
 
+/* lgamma() alone writes a global sign. */
+static double log_gamma(double x) {
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
 /* log of the probability of exactly i differences; p strictly between 0 and 1. */
 static double log_binomial(unsigned bits, double p, uint32_t i) {
-    return lgamma(bits + 1.0) - lgamma(i + 1.0) - lgamma(bits - i + 1.0) + i * log(p) +
+    return log_gamma(bits + 1.0) - log_gamma(i + 1.0) - log_gamma(bits - i + 1.0) + i * log(p) +
            (bits - i) * log1p(-p);
 }
 

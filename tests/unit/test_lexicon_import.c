@@ -1,4 +1,5 @@
 #include <math.h>
+#include <unistd.h>
 
 #include "crosslingual/lexicon_import.h"
 #include "lexicon_entries.h"
@@ -171,4 +172,20 @@ TEST(lexicon_import_takes_a_first_line_without_languages_for_a_pair) {
     CHECK_OK(import_files(&path, 1, TABLE_BITEXTOR, "xa", "xb", &lexicon, &findings, error));
     CHECK(findings.rows == 2 && is_near(find_pair(&lexicon, "haus", "house", false), 0.5));
     lexicon_free(&lexicon);
+}
+
+TEST(lexicon_imports_a_table_from_a_pipe) {
+    int ends[2];
+    char path[32];
+    static const char table[] = "haus\thouse\t0.75\nhaus\thome\t0.25\nheim\thome\t1\n";
+    CHECK(pipe(ends) == 0 && write(ends[1], table, sizeof table - 1) == sizeof table - 1);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    const char *paths[] = {path};
+    struct lexicon lexicon = {0};
+    struct import_findings findings;
+    CHECK_OK(import_files(paths, 1, TABLE_AUTO, "de", "en", &lexicon, &findings, error));
+    CHECK(has_the_table(&lexicon));
+    lexicon_free(&lexicon);
+    close(ends[0]);
 }

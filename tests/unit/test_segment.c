@@ -289,7 +289,7 @@ static void touch(const char *folder, const char *name) {
 TEST(manifest_sweep_deletes_only_leftovers) {
     const char *folder = test_path("swept");
     static const char *const gone[] = {"segment-00000007.cog", "segment-00000000.cog.tmp.123",
-                                       "manifest.tmp.99"};
+                                       "manifest.tmp.99", "statistics.tmp.7.0"};
     static const char *const kept[] = {"notes.txt", "segment-x.cog", "segment-00000000.cog",
                                        "manifest", "segment-00000000.cogs"};
     struct manifest manifest = {0};
