@@ -32,7 +32,7 @@ static cog_status open_segment(const char *folder, struct index_segments *index,
     return status;
 }
 
-cog_status index_segments_open(const char *folder, struct index_segments *index, cog_error *error) {
+static cog_status open_once(const char *folder, struct index_segments *index, cog_error *error) {
     *index = (struct index_segments){0};
     cog_status status = manifest_read(folder, &index->manifest, error);
     if (status != COG_OK)
@@ -44,9 +44,35 @@ cog_status index_segments_open(const char *folder, struct index_segments *index,
         status = open_segment(folder, index, i, error);
         index->rows += index->manifest.entries[i].rows;
     }
-    if (status != COG_OK)
-        index_segments_close(index);
     return status;
+}
+
+static bool same_segments(const struct manifest *a, const struct manifest *b) {
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = a->entries[i].number == b->entries[i].number;
+    return same;
+}
+
+/* Whether the folder has other segments by now: somebody joined those that could not be opened. */
+static bool has_moved_on(const char *folder, const struct index_segments *index) {
+    struct manifest now = {0};
+    bool other =
+        manifest_read(folder, &now, NULL) == COG_OK && !same_segments(&index->manifest, &now);
+    manifest_free(&now);
+    return other;
+}
+
+cog_status index_segments_open(const char *folder, struct index_segments *index, cog_error *error) {
+    for (;;) {
+        cog_status status = open_once(folder, index, error);
+        if (status == COG_OK)
+            return COG_OK;
+        bool again = has_moved_on(folder, index);
+        index_segments_close(index);
+        if (!again)
+            return status;
+    }
 }
 
 cog_status index_segments_verify(const struct index_segments *index, cog_error *error) {

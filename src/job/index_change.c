@@ -34,12 +34,13 @@ static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
                                error);
 }
 
-/* Makes the manifest of a folder valid and cleans up behind it. */
+/* Makes the manifest of a folder valid and cleans up behind it; what cannot be deleted now will be
+ * with the next change. */
 static cog_status commit_change(cog_index *index, const struct manifest *manifest,
                                 cog_error *error) {
     cog_status status = manifest_write(index->folder, manifest, error);
     if (status == COG_OK)
-        status = index_sweep(index->folder, manifest, error);
+        index_sweep(index->folder, manifest, NULL);
     return status;
 }
 
@@ -302,6 +303,8 @@ cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t cou
         size_t found = status == COG_OK ? keep_found(sorted, rows, distinct, report) : 0;
         if (found)
             status = remove_rows(index, rows, found, error);
+        if (status != COG_OK && index->folder)
+            index_reload(index, NULL); /* nothing was removed there */
     }
     index_unlock(lock);
     free(sorted);

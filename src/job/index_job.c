@@ -555,13 +555,12 @@ static cog_status read_statistics(cog_index *index, const char *path, cog_error 
     return status == COG_OK ? make_columns(index, error) : status;
 }
 
-/* They never change, so a handle reads them once. */
 static cog_status load_statistics(cog_index *index, cog_error *error) {
     char *path = NULL;
     cog_status status = statistics_path(index->folder, &path, error);
-    if (status == COG_OK && !index->statistics)
+    if (status == COG_OK)
         status = read_statistics(index, path, error);
-    if (status == COG_OK && index->statistics && !statistics_fit(index))
+    if (status == COG_OK && !statistics_fit(index))
         status = error_set(error, COG_ERR_FORMAT,
                            "%s: not the statistics that the index was made with; restore the "
                            "folder as a whole or build the index again",
@@ -587,14 +586,36 @@ static cog_status check_parts(const cog_index *index, cog_error *error) {
     return COG_OK;
 }
 
-cog_status index_reload(cog_index *index, cog_error *error) {
-    forget_parts(index);
+/* Opens the folder's state, with the statistics that are known where they are still the same: only
+ * those of an empty index change, when it is filled. */
+static cog_status open_state(cog_index *index, const cog_index *known, cog_error *error) {
     cog_status status = index_segments_open(index->folder, &index->parts, error);
     if (status == COG_OK)
         status = interpret_settings(index, error);
-    if (status == COG_OK && index->has_documents)
-        status = load_statistics(index, error);
+    if (status == COG_OK && index->has_documents) {
+        index->statistics = known->statistics;
+        index->columns = known->columns;
+        if (!known->statistics || !statistics_fit(index)) {
+            index->statistics = NULL;
+            index->columns = NULL;
+            status = load_statistics(index, error);
+        }
+    }
     return status == COG_OK ? check_parts(index, error) : status;
+}
+
+cog_status index_reload(cog_index *index, cog_error *error) {
+    cog_index fresh = {.folder = index->folder};
+    cog_status status = open_state(&fresh, index, error);
+    cog_index *kept = status == COG_OK ? &fresh : index;
+    cog_index *dropped = status == COG_OK ? index : &fresh;
+    if (dropped->statistics != kept->statistics) {
+        cog_statistics_free(dropped->statistics);
+        columns_free(dropped->columns);
+    }
+    forget_parts(dropped);
+    *index = *kept;
+    return status;
 }
 
 bool cog_index_exists(const char *folder) {

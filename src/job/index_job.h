@@ -22,7 +22,8 @@ struct segment_parts index_parts_of(const struct segment *segment);
 /* One process changes a folder at a time; the lock goes with its descriptor. */
 cog_status index_lock(const char *folder, int *lock, cog_error *error);
 void index_unlock(int lock);
-/* Opens the folder's present state in place of the one that the handle has. */
+/* Opens the folder's present state in place of the one that the handle has, which stays where that
+ * fails. */
 cog_status index_reload(cog_index *index, cog_error *error);
 
 /* Whether the index was made of no documents: the first that are added bring its statistics. */

@@ -215,6 +215,60 @@ static void make_texts(char texts[][TEXT_BYTES], cog_document *documents, char i
     }
 }
 
+/* The number of hits of all documents; 0 where the search fails. */
+static size_t count_hits(const cog_index *index, cog_documents *queries, cog_error *error) {
+    cog_search_options options;
+    cog_search_options_init(&options);
+    cog_hits *hits = NULL;
+    size_t count = 0;
+    if (cog_index_search(index, queries, &options, NULL, &hits, NULL, error) == COG_OK)
+        count = cog_hits_count(hits);
+    cog_hits_free(hits);
+    return count;
+}
+
+TEST(index_handles_keep_their_state_when_a_change_fails) {
+    static char texts[DOCUMENTS][TEXT_BYTES], ids[DOCUMENTS][8];
+    static cog_document items[DOCUMENTS];
+    make_texts(texts, items, ids);
+    cog_documents *none = NULL, *first = NULL, *rest = NULL;
+    cog_index *made = NULL, *one = NULL, *other = NULL;
+    cog_index_options options;
+    cog_sign_options sign;
+    cog_error fault = {0};
+    cog_index_options_init(&options);
+    const char *folder = test_path("filled-index");
+    char manifest[4200], hidden[4200];
+    snprintf(manifest, sizeof manifest, "%s/manifest", folder);
+    snprintf(hidden, sizeof hidden, "%s/.hidden", folder);
+    CHECK_OK(cog_documents_from_memory(items, 0, &none, error));
+    CHECK_OK(cog_documents_from_memory(items, 80, &first, error));
+    CHECK_OK(cog_documents_from_memory(items + 80, DOCUMENTS - 80, &rest, error));
+    CHECK_OK(cog_index_build(none, &options, NULL, &made, NULL, error));
+    CHECK_OK(cog_index_save(made, folder, error));
+    /* Two handles of an empty index: the statistics come with the first documents. */
+    CHECK_OK(cog_index_open(folder, &one, error));
+    CHECK_OK(cog_index_open(folder, &other, error));
+    CHECK_OK(cog_index_add(one, first, NULL, NULL, error));
+    CHECK_OK(cog_index_add(other, rest, NULL, NULL, error));
+    size_t hits = count_hits(other, rest, &fault);
+    CHECK(hits > 0);
+    CHECK(rename(manifest, hidden) == 0);
+    CHECK(cog_index_add(other, first, NULL, NULL, &fault) != COG_OK);
+    CHECK(cog_index_remove(other, (const char *[]){"d1"}, 1, NULL, &fault) != COG_OK);
+    CHECK(cog_index_sign_options(other, &sign) && strcmp(sign.terms.lang, "auto") == 0);
+    CHECK(count_hits(other, rest, &fault) == hits);
+    CHECK(rename(hidden, manifest) == 0);
+    CHECK_OK(cog_index_compact(other, NULL, NULL, error));
+    CHECK(count_hits(other, rest, &fault) == hits);
+    cog_index_close(made);
+    cog_index_close(one);
+    cog_index_close(other);
+    cog_documents_close(none);
+    cog_documents_close(first);
+    cog_documents_close(rest);
+}
+
 TEST(index_of_documents_finds_them_by_every_method) {
     static char texts[DOCUMENTS][TEXT_BYTES], ids[DOCUMENTS][8];
     static cog_document items[DOCUMENTS];
