@@ -121,8 +121,9 @@ cog_status block_permuted_keys(const struct block_layout *layout, unsigned choic
     if (status != COG_OK)
         return status;
     struct permute_job job = {layout, &layout->choices[choice], keys, permuted};
-    parallel_for(threads, keys->count, PERMUTED_AT_A_TIME, permute_keys, &job, NULL);
-    status = key_sort(permuted, threads, error);
+    status = parallel_for(threads, keys->count, PERMUTED_AT_A_TIME, permute_keys, &job, error);
+    if (status == COG_OK)
+        status = key_sort(permuted, threads, error);
     if (status != COG_OK)
         key_array_free(permuted);
     return status;

@@ -22,10 +22,10 @@ static cog_status load_keys(void *context, unsigned worker, size_t begin, size_t
     return COG_OK;
 }
 
-void key_array_load(struct key_array *keys, size_t first, const struct signatures_view *view,
-                    unsigned threads) {
+cog_status key_array_load(struct key_array *keys, size_t first, const struct signatures_view *view,
+                          unsigned threads, cog_error *error) {
     struct load_job load = {view, keys, first};
-    parallel_for(threads, view->rows, 1 << 16, load_keys, &load, NULL);
+    return parallel_for(threads, view->rows, 1 << 16, load_keys, &load, error);
 }
 
 static size_t run_end(const struct key_array *keys, size_t begin) {
@@ -113,12 +113,11 @@ cog_status key_set_build(struct key_set *set, const struct signatures_view *view
     cog_status status = key_array_init(&keys, view->rows, view->bits / 64, true, error);
     if (status != COG_OK)
         return status;
-    key_array_load(&keys, 0, view, threads);
-    return key_set_from(set, &keys, threads, error);
-}
-
-size_t key_rows_bytes(const struct key_rows *rows) {
-    return (rows->entry_count + rows->group_words) * sizeof *rows->entries;
+    status = key_array_load(&keys, 0, view, threads, error);
+    if (status == COG_OK)
+        return key_set_from(set, &keys, threads, error);
+    key_array_free(&keys);
+    return status;
 }
 
 void key_rows_free(struct key_rows *rows) {

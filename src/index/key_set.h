@@ -47,10 +47,8 @@ cog_status key_set_build(struct key_set *set, const struct signatures_view *view
 cog_status key_set_from(struct key_set *set, struct key_array *keys, unsigned threads,
                         cog_error *error);
 /* The view's keys go to `keys` from number `first` on, with rows from `first` on. */
-void key_array_load(struct key_array *keys, size_t first, const struct signatures_view *view,
-                    unsigned threads);
-/* Memory of the row numbers. */
-size_t key_rows_bytes(const struct key_rows *rows);
+cog_status key_array_load(struct key_array *keys, size_t first, const struct signatures_view *view,
+                          unsigned threads, cog_error *error);
 void key_rows_free(struct key_rows *rows);
 void key_set_free(struct key_set *set);
 

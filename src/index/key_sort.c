@@ -229,11 +229,13 @@ cog_status key_partition(const struct key_array *to, const struct key_array *fro
     if (!job.places)
         return error_memory(error, ((size_t)job.chunks << width) * sizeof *job.places,
                             "the places of a sort");
-    parallel_for(threads, job.chunks, 1, count_chunks, &job, NULL);
-    place_digits(&job, starts);
-    parallel_for(threads, job.chunks, 1, scatter_chunks, &job, NULL);
+    cog_status status = parallel_for(threads, job.chunks, 1, count_chunks, &job, error);
+    if (status == COG_OK) {
+        place_digits(&job, starts);
+        status = parallel_for(threads, job.chunks, 1, scatter_chunks, &job, error);
+    }
     free(job.places);
-    return COG_OK;
+    return status;
 }
 
 struct sort_job {
@@ -264,7 +266,7 @@ cog_status key_sort(struct key_array *array, unsigned threads, cog_error *error)
     } else {
         status = key_partition(&scratch, array, 0, TOP_BITS, job.starts, threads, error);
         if (status == COG_OK)
-            parallel_for(threads, 1u << TOP_BITS, 4, sort_digits, &job, NULL);
+            status = parallel_for(threads, 1u << TOP_BITS, 4, sort_digits, &job, error);
     }
     key_array_free(&scratch);
     return status;

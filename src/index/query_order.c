@@ -9,8 +9,8 @@ cog_status query_order_init(struct query_order *order, const struct signatures_v
     if (status == COG_OK)
         status = key_array_init(&order->ordered, view->rows, view->bits / 64, true, error);
     if (status == COG_OK)
-        key_array_load(&order->keys, 0, view, threads);
-    else
+        status = key_array_load(&order->keys, 0, view, threads, error);
+    if (status != COG_OK)
         query_order_free(order);
     return status;
 }

@@ -143,7 +143,8 @@ static double similarity_to_kept(const struct dedup *dedup, uint32_t leader) {
     if (leader == representative)
         return 1;
     float known = dedup->groups.similarity[leader];
-    return known > 0 ? (double)known : pair_task_similarity(&dedup->task, representative, leader);
+    return known > 0 ? (double)known
+                     : pair_task_listed_similarity(&dedup->task, representative, leader);
 }
 
 static int by_cluster(const void *a, const void *b) {

@@ -225,6 +225,8 @@ static cog_status join_short_rows(const struct pair_task *task, struct match_lis
         corpus_sets(corpora, task->sides, task->statistics, selected, task->threads, sets, error);
     if (status == COG_OK)
         status = join_sets(task, sets, &options, &found, error);
+    for (size_t i = 0; i < found.count; i++)
+        found.items[i].distance = DISTANCE_NONE;
     if (status == COG_OK && found.count) {
         status = match_list_move(matches, &found, error);
         match_list_sort(matches);
@@ -274,4 +276,23 @@ double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b
     return task->options.measure == COG_MEASURE_COSINE
                ? sparse_row_dot(&task->vectors[0], a, &task->vectors[other], b)
                : set_jaccard(&task->sets[0], a, &task->sets[other], b);
+}
+
+/* For few terms. */
+static double bag_jaccard(const struct bag_view *a, const struct bag_view *b) {
+    size_t overlap = 0;
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t j = 0; j < b->count; j++)
+            overlap += a->hashes[i] == b->hashes[j];
+    size_t either = a->count + b->count - overlap;
+    return either ? (double)overlap / (double)either : 0;
+}
+
+double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
+    size_t other = task->sides - 1;
+    const uint8_t *short_a = task->short_rows[0], *short_b = task->short_rows[other];
+    if (!short_a || !short_b || !short_a[a] || !short_b[b])
+        return pair_task_similarity(task, a, b);
+    struct bag_view x = corpus_bag(&task->corpora[0], a), y = corpus_bag(&task->corpora[other], b);
+    return bag_jaccard(&x, &y);
 }

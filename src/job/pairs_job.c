@@ -73,8 +73,9 @@ size_t cog_pairs_count(const cog_pairs *pairs) {
 
 cog_pair cog_pairs_get(const cog_pairs *pairs, size_t index) {
     const struct match *match = &pairs->matches.items[index];
-    return (cog_pair){match->a, match->b, (double)match->similarity,
-                      pairs->has_distances ? (int)match->distance : -1};
+    return (cog_pair){
+        match->a, match->b, (double)match->similarity,
+        pairs->has_distances && match->distance != DISTANCE_NONE ? (int)match->distance : -1};
 }
 
 bool cog_pairs_are_estimates(const cog_pairs *pairs) {

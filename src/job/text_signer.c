@@ -69,14 +69,18 @@ static cog_status weigh(const struct text_signer *text_signer, struct text_signe
     return COG_OK;
 }
 
+/* Whether the bag decides, and not the terms one by one: by weights that are computed, or given. */
+static bool signs_bag(const struct text_signer *text_signer, const struct bag_view *bag) {
+    bool given = bag->weights && signer_options(text_signer->signer)->kind != SIGNATURE_MINHASH;
+    return given || text_signer_wants_bags(text_signer);
+}
+
 cog_status text_signer_sign(const struct text_signer *text_signer,
                             struct text_signer_scratch *scratch, const struct term_list *terms,
                             const struct bag_view *bag, uint8_t *signature, float *sums,
                             size_t *term_count, cog_error *error) {
     struct weighted_terms weighted = {terms->hashes, NULL, terms->count};
-    bool given_weights =
-        bag->weights && signer_options(text_signer->signer)->kind != SIGNATURE_MINHASH;
-    if (given_weights || text_signer_wants_bags(text_signer)) {
+    if (signs_bag(text_signer, bag)) {
         cog_status status = weigh(text_signer, scratch, bag, &weighted, error);
         if (status != COG_OK)
             return status;
@@ -105,7 +109,7 @@ cog_status text_signer_sign_bag(const struct text_signer *text_signer,
                                 struct text_signer_scratch *scratch, const struct bag_view *bag,
                                 uint8_t *signature, float *sums, size_t *term_count,
                                 cog_error *error) {
-    if (!text_signer_wants_bags(text_signer) && !repeat_terms(scratch, bag))
+    if (!signs_bag(text_signer, bag) && !repeat_terms(scratch, bag))
         return error_memory(error, bag->length * sizeof *bag->hashes, "terms");
     return text_signer_sign(text_signer, scratch, &scratch->repeated, bag, signature, sums,
                             term_count, error);

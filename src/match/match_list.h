@@ -4,10 +4,13 @@
 
 #include "base/error.h"
 
+/* Of a pair whose signatures were not compared, among others whose were. */
+#define DISTANCE_NONE UINT32_MAX
+
 /* a is the earlier row, or the row of the first collection. */
 struct match {
     uint32_t a, b;
-    uint32_t distance; /* Hamming distance in bits; 0 where no signature was compared */
+    uint32_t distance; /* Hamming distance in bits; 0 in a list where no signatures are compared */
     float similarity;  /* the true measure, or the estimate where there are no vectors */
 };
 

@@ -166,9 +166,13 @@ static cog_status join_in_memory(const struct multisort *join, const struct sign
     cog_status status = key_array_init(&keys, join->rows, join->key_bits / 64, true, error);
     if (status != COG_OK)
         return status;
-    key_array_load(&keys, 0, &views[0], threads);
-    if (join->between)
-        key_array_load(&keys, join->first_rows, &views[1], threads);
+    status = key_array_load(&keys, 0, &views[0], threads, error);
+    if (status == COG_OK && join->between)
+        status = key_array_load(&keys, join->first_rows, &views[1], threads, error);
+    if (status != COG_OK) {
+        key_array_free(&keys);
+        return status;
+    }
     status = key_set_from(&set, &keys, threads, error);
     if (status != COG_OK)
         return status;

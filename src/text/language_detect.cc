@@ -1,5 +1,6 @@
 #include "text/language_detect.h"
 
+#include <exception>
 #include <string>
 
 #include <cld2/public/compact_lang_det.h>
@@ -35,9 +36,7 @@ static std::string composed_beginning(const char *text, size_t size) {
     return composed;
 }
 
-const char *language_detect(const char *text, size_t size) {
-    if (size == 0)
-        return "";
+static const char *detect(const char *text, size_t size) {
     std::string composed = composed_beginning(text, size);
     if (!composed.empty()) {
         text = composed.data();
@@ -47,4 +46,13 @@ const char *language_detect(const char *text, size_t size) {
     bool reliable = false;
     CLD2::Language language = CLD2::DetectLanguage(text, length, true, &reliable);
     return reliable && language != CLD2::UNKNOWN_LANGUAGE ? CLD2::LanguageCode(language) : "";
+}
+
+/* Nothing is thrown into C: without memory the language is not known. */
+const char *language_detect(const char *text, size_t size) {
+    try {
+        return size ? detect(text, size) : "";
+    } catch (const std::exception &) {
+        return "";
+    }
 }
