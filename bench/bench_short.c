@@ -413,7 +413,7 @@ static void bench_growth(size_t stored) {
         bench_bphs_published(&world, 4, 1, 50000, &build_cpu);
         bench_bphs_published(&world, 5, 2, 50000, &build_cpu);
         bench_psm_published(&world, log_rows + 1, 200000);
-        DO(psm_build(&index, &world.stored, 2, error));
+        DO(psm_build(&index, &world.stored, LINE_LIMITS_DEFAULT, 2, error));
         bench_psm_tuned(&world, &index, "", 2);
         psm_free(&index);
         short_world_free(&world);
@@ -562,7 +562,7 @@ static void bench_documents(const char *signatures_path, const char *weights_pat
     struct timed timed = {0};
     struct bphs_search all = {RADIUS, false, false, 1};
     rival_ns = 0;
-    DO(psm_build(&index, &stored, 2, error));
+    DO(psm_build(&index, &stored, LINE_LIMITS_DEFAULT, 2, error));
     DO(bphs_build(&exact, &stored, 5, 2, RADIUS, 2, error));
     DO(psm_learn(&index, &stored, stored_weights, RADIUS, 2, &learned, error));
     TIMED(&timed, REPEATS, bphs_search(&exact, &asked, &all, &timed.hits, error));
@@ -647,7 +647,7 @@ static void bench_all(size_t stored, size_t queries, double join_seconds) {
         bench_psm_published(&world, t, at_most(queries, 300000));
     struct bphs_figures bphs = bench_bphs_tuned(&world);
     uint64_t start = clock_ns();
-    DO(psm_build(&index, &world.stored, 2, error));
+    DO(psm_build(&index, &world.stored, LINE_LIMITS_DEFAULT, 2, error));
     printf("(PSM tuned built in %.1f s on 2 threads)\n", clock_seconds_since(start));
     struct psm_figures psm = bench_psm_tuned(&world, &index, "", KINDS);
     add_goals(&psm, &bphs, published_10_ns, join_seconds,

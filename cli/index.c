@@ -2,9 +2,10 @@
 
 #include "command.h"
 
-static const enum option_id own_options[] = {OPTION_INDEX_METHOD, OPTION_SLICE_BITS,
-                                             OPTION_INDEX_RADIUS, OPTION_QUERY_WEIGHTS,
-                                             OPTION_NO_VECTORS,   OPTION_COUNT};
+static const enum option_id own_options[] = {
+    OPTION_INDEX_METHOD,  OPTION_SLICE_BITS, OPTION_INDEX_RADIUS,
+    OPTION_QUERY_WEIGHTS, OPTION_HEADER,     OPTION_BLOCKS,
+    OPTION_CHOOSE,        OPTION_NO_VECTORS, OPTION_COUNT};
 static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
                                   signature_options, run_options,   NULL};
 
@@ -153,6 +154,18 @@ static cog_status run_info(const struct index_arguments *taken, cog_report *repo
     printf("content\t%s\nrows\t%llu\nremoved\t%llu\nsegments\t%llu\nbits\t%u\n",
            info.documents ? "documents" : "signatures", (unsigned long long)info.rows,
            (unsigned long long)info.removed_rows, (unsigned long long)info.segments, info.bits);
+    static const char *const methods[COG_METHOD_COUNT] = {
+        [COG_METHOD_AUTO] = "auto",     [COG_METHOD_FLAT] = "flat",
+        [COG_METHOD_SLICES] = "slices", [COG_METHOD_COLUMNS] = "columns",
+        [COG_METHOD_PSM] = "psm",       [COG_METHOD_BPHS] = "bphs"};
+    printf("method\t%s\n", methods[info.method]);
+    if (info.tables)
+        printf("radius\t%u\ntables\t%u\nheader bits\t%u\n", info.radius_bits, info.tables,
+               info.header_bits);
+    if (info.method == COG_METHOD_PSM)
+        printf("learned from pairs\t%llu\n", (unsigned long long)info.learned_pairs);
+    if (info.method == COG_METHOD_BPHS)
+        printf("blocks\t%u, choose %u\n", info.blocks, info.chosen);
     if (info.slice_bits)
         printf("slice bits\t%u\n", info.slice_bits);
     if (info.documents)

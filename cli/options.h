@@ -107,6 +107,12 @@
     X(ADMIT, "admit", 0, "J", NULL,                                                                \
       "slices: lists beyond J bits bring no new candidates (as --expand)")                         \
     X(INDEX_RADIUS, "radius", 0, "BITS", NULL, "psm, bphs: the radius that will be asked for (3)") \
+    X(HEADER, "header", 0, "T", NULL,                                                              \
+      "psm: bits of a key that address the table (by the number of rows)")                         \
+    X(BLOCKS, "blocks", 0, "G", NULL, "bphs: blocks of a key (radius + 2)")                        \
+    X(CHOOSE, "choose", 0, "G", NULL, "bphs: blocks that address a table (2)")                     \
+    X(PSM_FLIPS, "flips", 0, "K", NULL,                                                            \
+      "psm: flips of each query, the most probable ones (by --recall)")                            \
     X(FIRST, "first", 0, NULL, NULL, "psm, bphs: one row within the radius is enough")             \
     X(QUERY_WEIGHTS, "weights", 0, "FILE", NULL,                                                   \
       "sums behind the bits of the queries, of an index its rows (float32 .npy)")                  \

@@ -4,9 +4,10 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_NEIGHBOURS, OPTION_LEAST,  OPTION_RADIUS, OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
-    OPTION_SLICE_BITS, OPTION_EXPAND, OPTION_ADMIT,  OPTION_QUERY_WEIGHTS, OPTION_NO_VERIFY,
-    OPTION_FIRST,      OPTION_OUTPUT, OPTION_FORMAT, OPTION_COUNT};
+    OPTION_NEIGHBOURS, OPTION_LEAST,     OPTION_RADIUS, OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
+    OPTION_SLICE_BITS, OPTION_EXPAND,    OPTION_ADMIT,  OPTION_QUERY_WEIGHTS, OPTION_NO_VERIFY,
+    OPTION_FIRST,      OPTION_PSM_FLIPS, OPTION_HEADER, OPTION_BLOCKS,        OPTION_CHOOSE,
+    OPTION_OUTPUT,     OPTION_FORMAT,    OPTION_COUNT};
 static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
                                   signature_options, run_options,   NULL};
 
@@ -22,12 +23,13 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
                                          COG_METHOD_SLICES, COG_METHOD_COLUMNS, COG_METHOD_PSM,
                                          COG_METHOD_BPHS};
     cog_search_options_init(options);
-    uint64_t k = options->k, radius = 0, expand = 0, admit = 0;
+    uint64_t k = options->k, radius = 0, expand = 0, admit = 0, flips = 0;
     if (!number_option(arguments, OPTION_NEIGHBOURS, 1, UINT32_MAX, &k) ||
         !real_option(arguments, OPTION_LEAST, 0, 1, &options->threshold) ||
         !number_option(arguments, OPTION_RADIUS, 0, 4096, &radius) ||
         !number_option(arguments, OPTION_EXPAND, 0, 26, &expand) ||
         !number_option(arguments, OPTION_ADMIT, 0, 26, &admit) ||
+        !number_option(arguments, OPTION_PSM_FLIPS, 1, 4095, &flips) ||
         !real_option(arguments, OPTION_SEARCH_RECALL, 0, 1, &options->recall))
         return false;
     bool within = has_option(arguments, OPTION_LEAST) || has_option(arguments, OPTION_RADIUS);
@@ -41,6 +43,7 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
     options->method = methods[choice_option(arguments, OPTION_SEARCH_METHOD, 0)];
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
     options->first = has_option(arguments, OPTION_FIRST);
+    options->flips = flips;
     return true;
 }
 
@@ -90,13 +93,20 @@ cog_status expect_sign_options(const struct arguments *arguments, const cog_inde
 
 static cog_status open_folder(const struct search_arguments *taken, const char *path,
                               struct searched *searched, cog_error *error) {
+    static const enum option_id of_the_build[] = {OPTION_HEADER, OPTION_BLOCKS, OPTION_CHOOSE};
+    for (size_t i = 0; i < 3; i++)
+        if (has_option(taken->given, of_the_build[i])) {
+            usage_error(taken->given, "--%s: %s is an index, which was built with its own",
+                        option_specs[of_the_build[i]].name, path);
+            return COG_ERR_USAGE;
+        }
     cog_status status = cog_index_open(path, &searched->index, error);
     return status == COG_OK ? expect_sign_options(taken->given, searched->index, error) : status;
 }
 
 bool take_index_options(const struct arguments *arguments, cog_index_options *options) {
     cog_index_options_init(options);
-    uint64_t slice_bits = 0;
+    uint64_t slice_bits = 0, header = 0, blocks = 0, choose = 0;
     int kind = choice_option(arguments, OPTION_SIGNATURE, COG_SIGNATURE_RP);
     if (kind != COG_SIGNATURE_RP) {
         cog_sign_options_init(&options->sign, (cog_signature_kind)kind);
@@ -105,9 +115,15 @@ bool take_index_options(const struct arguments *arguments, cog_index_options *op
     if (!take_signature_options(arguments, &options->sign.signature) ||
         !take_term_options(arguments, &options->sign.terms) ||
         !take_weight_options(arguments, &options->sign.weights) ||
-        !number_option(arguments, OPTION_SLICE_BITS, 1, 26, &slice_bits))
+        !number_option(arguments, OPTION_SLICE_BITS, 1, 26, &slice_bits) ||
+        !number_option(arguments, OPTION_HEADER, 1, 31, &header) ||
+        !number_option(arguments, OPTION_BLOCKS, 1, 16, &blocks) ||
+        !number_option(arguments, OPTION_CHOOSE, 1, 16, &choose))
         return false;
     options->slice_bits = (unsigned)slice_bits;
+    options->header_bits = (unsigned)header;
+    options->blocks = (unsigned)blocks;
+    options->chosen = (unsigned)choose;
     options->vectors = !has_option(arguments, OPTION_NO_VECTORS);
     return true;
 }

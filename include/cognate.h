@@ -397,6 +397,8 @@ typedef struct cog_index_options {
         method; /* FLAT: signatures alone; SLICES: with lists; AUTO: lists from 100,000 rows on */
     unsigned slice_bits;  /* 0: by the number of rows */
     unsigned radius_bits; /* PSM, BPHS: the radius of searches, BPHS: the greatest */
+    unsigned header_bits; /* PSM: bits of a key that address the table; 0: by the number of rows */
+    unsigned blocks, chosen; /* BPHS: G and g, C(G, g) tables; 0: radius + 2, and 2 of them */
     const float *weights; /* PSM over signatures: the sums behind their bits, rows x bits; borrowed
                              for the call. Documents bring their own. */
     bool vectors; /* false: documents without their vectors; similarities are then estimates */
@@ -452,8 +454,13 @@ typedef struct cog_index_info {
     uint64_t removed_rows; /* still in the files */
     uint64_t segments, file_bytes, vocabulary_terms;
     unsigned bits;
+    cog_method method;   /* that it was built for */
     unsigned slice_bits; /* of the first segment; 0 without lists */
-    bool documents;      /* false: signatures alone */
+    /* Of PSM and BPHS, 0 for others, in the first segment. */
+    unsigned radius_bits, header_bits, tables;
+    unsigned blocks, chosen; /* BPHS */
+    uint64_t learned_pairs;  /* PSM: near-duplicates that it knows the volatile bits from */
+    bool documents;          /* false: signatures alone */
     bool vectors;
 } cog_index_info;
 COG_API void cog_index_describe(const cog_index *index, cog_index_info *info);
@@ -478,6 +485,7 @@ typedef struct cog_search_options {
     int expand, admit;    /* slices: i and j; -1: by the recall */
     bool verify;          /* false: signatures decide, and similarities are estimates */
     bool first;           /* PSM, BPHS: any one row within the radius is enough */
+    size_t flips;         /* PSM: of each query, the most probable ones; 0: by the recall */
     size_t recall_sample; /* queries that are brute-forced to measure the recall; 0: none */
 } cog_search_options;
 /* The 10 nearest, recall 0.95, verified, 100 queries sampled. */

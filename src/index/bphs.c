@@ -36,8 +36,10 @@ static cog_status build_table(struct bphs_index *index, unsigned choice,
     cog_status status = block_permuted_keys(layout, choice, keys, threads, &permuted, error);
     if (status != COG_OK)
         return status;
-    status =
-        line_table_build(table, &permuted, layout->choices[choice].header_bits, choice == 0, error);
+    struct line_limits limits = LINE_LIMITS_DEFAULT;
+    if (limits.header_bits_max > layout->choices[choice].header_bits)
+        limits.header_bits_max = layout->choices[choice].header_bits;
+    status = line_table_build(table, &permuted, limits, choice == 0, error);
     key_array_free(&permuted);
     return status;
 }

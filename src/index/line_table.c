@@ -6,10 +6,7 @@
 
 enum {
     FILTER_BITS = 32,
-    HEADER_BITS_MIN = 4,
-    HEADER_BITS_MAX = 31,
-    SLOTS_MAX = 15,         /* what the trailer can count */
-    BYTES_PERCENT_MAX = 115 /* of the plain keys */
+    SLOTS_MAX = 15 /* what the trailer can count */
 };
 
 size_t line_scan_portable(const struct line_table *table, const struct line_probes *probes,
@@ -174,24 +171,38 @@ static void set_layout(struct line_table *table, const struct key_array *keys, u
     table->overflow_words = count_overflow_words(table, keys);
 }
 
-/* The longest header that keeps to BYTES_PERCENT_MAX, and buckets as large as that leaves room for.
- * An overflow that breaks the limit takes from the buckets, then a bit from the header; that of a
- * skewed collection breaks it anyway. */
-static void choose_layout(struct line_table *table, const struct key_array *keys,
-                          unsigned header_bits_max) {
-    size_t least = table->key_bits, step = least / 4;
-    size_t limit_bytes = table->count * (table->key_bits / 8) * BYTES_PERCENT_MAX / 100;
-    unsigned longest = header_bits_max < HEADER_BITS_MAX ? header_bits_max : HEADER_BITS_MAX;
-    unsigned header = longest < HEADER_BITS_MIN ? longest : HEADER_BITS_MIN;
-    while (header < longest && least << (header + 1) <= limit_bytes)
+unsigned line_header_most(size_t keys) {
+    unsigned log = keys > 1 ? 63 - (unsigned)__builtin_clzll(keys) : 0;
+    return log < 1 ? 1 : log < LINE_HEADER_BITS_MAX ? log : LINE_HEADER_BITS_MAX;
+}
+
+static size_t bytes_limit(size_t keys, unsigned key_bits, struct line_limits limits) {
+    return keys * (key_bits / 8) * limits.bytes_percent / 100;
+}
+
+unsigned line_header_for(size_t keys, unsigned key_bits, struct line_limits limits) {
+    size_t limit_bytes = bytes_limit(keys, key_bits, limits);
+    unsigned header = limits.header_bits_max < limits.header_bits_min ? limits.header_bits_max
+                                                                      : limits.header_bits_min;
+    while (header < limits.header_bits_max && (size_t)key_bits << (header + 1) <= limit_bytes)
         header++;
+    return header;
+}
+
+/* Buckets as large as the limit leaves room for. An overflow that breaks it takes from the buckets,
+ * then a bit from the header; that of a skewed collection breaks it anyway. */
+static void choose_layout(struct line_table *table, const struct key_array *keys,
+                          struct line_limits limits) {
+    size_t least = table->key_bits, step = least / 4;
+    size_t limit_bytes = bytes_limit(table->count, table->key_bits, limits);
+    unsigned header = line_header_for(table->count, table->key_bits, limits);
     for (unsigned tries = 0; tries < 2; tries++, header--) {
         size_t bytes = least;
         while (bytes + step < 2 * least && (bytes + step) << header <= limit_bytes)
             bytes += step;
         for (; bytes >= least; bytes -= step) {
             set_layout(table, keys, header, bytes);
-            if (line_table_bytes(table) <= limit_bytes || header <= HEADER_BITS_MIN)
+            if (line_table_bytes(table) <= limit_bytes || header <= limits.header_bits_min)
                 return;
         }
     }
@@ -212,11 +223,11 @@ static void fill_buckets(struct line_table *table, const struct key_array *keys)
 }
 
 cog_status line_table_build(struct line_table *table, const struct key_array *keys,
-                            unsigned header_bits_max, bool with_ranks, cog_error *error) {
+                            struct line_limits limits, bool with_ranks, cog_error *error) {
     *table = (struct line_table){.key_bits = keys->words * 64, .words = keys->words};
     table->count = keys->count;
     table->scan = choose_scan();
-    choose_layout(table, keys, header_bits_max);
+    choose_layout(table, keys, limits);
     size_t buckets = (size_t)1 << table->header_bits;
     table->buckets = memory_large(buckets * table->bucket_bytes);
     table->overflow = memory_large(table->overflow_words * sizeof *table->overflow);
@@ -255,7 +266,7 @@ size_t line_rank_bytes(const struct line_table *table) {
 bool line_table_restore(struct line_table *table, unsigned key_bits, uint64_t header_bits,
                         uint64_t bucket_bytes, uint64_t count, uint64_t overflow_words) {
     *table = (struct line_table){.key_bits = key_bits, .words = key_bits / 64};
-    if (header_bits < 1 || header_bits > HEADER_BITS_MAX || bucket_bytes < key_bits ||
+    if (header_bits < 1 || header_bits > LINE_HEADER_BITS_MAX || bucket_bytes < key_bits ||
         bucket_bytes >= 2 * key_bits || count > SHORT_KEY_ROWS_MAX || overflow_words > UINT32_MAX)
         return false;
     table->bucket_bytes = (size_t)bucket_bytes;

@@ -22,7 +22,8 @@ enum {
     LINE_TRAILER_BYTES = 2,
     LINE_SPILLED = 1,  /* in the trailer: some keys are the neighbour's guests */
     LINE_RECORDED = 2, /* some keys have a record in the overflow */
-    LINE_GROUP_BITS = 6
+    LINE_GROUP_BITS = 6,
+    LINE_HEADER_BITS_MAX = 31
 };
 
 /* What a scan of one bucket leaves to be looked at: slots whose filter is within the radius, and
@@ -71,11 +72,22 @@ struct line_table {
     line_scan *scan;
 };
 
-/* From distinct keys in order. Chooses the header so that the table takes at most 1.15 times the
- * bytes of the keys (small collections apart), but no more than header_bits_max bits. With ranks,
- * keys have positions. */
+/* What a table may look like. */
+struct line_limits {
+    unsigned header_bits_min, header_bits_max;
+    unsigned bytes_percent; /* of the plain keys, small collections and header_bits_min apart */
+};
+#define LINE_LIMITS_DEFAULT ((struct line_limits){4, LINE_HEADER_BITS_MAX, 115})
+
+/* The longest header for so many keys: as many buckets as there are keys. */
+unsigned line_header_most(size_t keys);
+/* The header that a table of so many keys has within the limits, one less where they are skewed. */
+unsigned line_header_for(size_t keys, unsigned key_bits, struct line_limits limits);
+
+/* From distinct keys in order, with the longest header within the limits. With ranks, keys have
+ * positions. */
 cog_status line_table_build(struct line_table *table, const struct key_array *keys,
-                            unsigned header_bits_max, bool with_ranks, cog_error *error);
+                            struct line_limits limits, bool with_ranks, cog_error *error);
 void line_table_free(struct line_table *table);
 /* The shape of a table whose arrays lie elsewhere; false where it is impossible. */
 bool line_table_restore(struct line_table *table, unsigned key_bits, uint64_t header_bits,

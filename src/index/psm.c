@@ -4,8 +4,8 @@
 #include "index/psm_search.h"
 #include "index/query_order.h"
 
-cog_status psm_build(struct psm_index *index, const struct signatures_view *view, unsigned threads,
-                     cog_error *error) {
+cog_status psm_build(struct psm_index *index, const struct signatures_view *view,
+                     struct line_limits limits, unsigned threads, cog_error *error) {
     *index = (struct psm_index){0};
     cog_status status = short_key_check(view, 0, error);
     if (status != COG_OK)
@@ -14,7 +14,7 @@ cog_status psm_build(struct psm_index *index, const struct signatures_view *view
     status = key_set_build(&set, view, threads, error);
     if (status != COG_OK)
         return status;
-    status = line_table_build(&index->table, &set.keys, view->bits, true, error);
+    status = line_table_build(&index->table, &set.keys, limits, true, error);
     if (status == COG_OK) {
         index->rows = set.rows;
         set.rows = (struct key_rows){0};
@@ -28,9 +28,8 @@ void psm_free(struct psm_index *index) {
     key_rows_free(&index->rows);
 }
 
-/* The volatile bits of a query's header, those above the bound left out. */
-static void query_bits(const struct psm_queries *queries, size_t query, unsigned header_bits,
-                       uint32_t bound, struct probe_bits *bits) {
+void psm_query_bits(const struct psm_queries *queries, size_t query, unsigned header_bits,
+                    uint32_t bound, struct probe_bits *bits) {
     const float *weights = queries->weights + query * queries->signatures.bits;
     uint32_t penalties[PROBE_BITS_MAX];
     for (unsigned i = 0; i < header_bits; i++)
@@ -50,7 +49,7 @@ cog_status psm_bound_for_recall(const struct psm_queries *queries, unsigned head
     cog_status status = COG_OK;
     for (size_t i = 0; i < sample && status == COG_OK; i++) {
         struct probe_bits bits;
-        query_bits(queries, i * (rows / sample), header_bits, PROBE_BOUND_NONE, &bits);
+        psm_query_bits(queries, i * (rows / sample), header_bits, PROBE_BOUND_NONE, &bits);
         status = probe_recall_add(expected, &bits, radius_bits, error);
     }
     if (status == COG_OK)
@@ -111,7 +110,7 @@ static cog_status search_chunk(const struct signatures_view *chunk, size_t first
                                size_t *count, uint32_t *open, struct short_hits *hits,
                                cog_error *error) {
     struct psm_index index;
-    cog_status status = psm_build(&index, chunk, search->threads, error);
+    cog_status status = psm_build(&index, chunk, LINE_LIMITS_DEFAULT, search->threads, error);
     if (status != COG_OK)
         return status;
     size_t before = hits->count;

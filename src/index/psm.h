@@ -26,17 +26,24 @@ struct psm_queries {
     const struct volatility *volatility;
 };
 
+/* The volatile bits of a query's header, those above the bound left out. */
+void psm_query_bits(const struct psm_queries *queries, size_t query, unsigned header_bits,
+                    uint32_t bound, struct probe_bits *bits);
+
 struct psm_search {
     unsigned radius_bits;
     uint32_t penalty_bound; /* of a set of flips, see probes.h; psm_bound_for_recall chooses one */
-    bool first_only;        /* any one hit a query is enough */
+    size_t flips;    /* not 0: the bound does not count, each query tries its so many most probable
+                        flips (VOSH, below PSM_PROBES_MAX) */
+    bool first_only; /* any one hit a query is enough */
     bool batch; /* takes the queries in the order of their keys: pays for a batch of millions */
     unsigned threads;
     bool distinct; /* of equal stored signatures only the first is a hit */
 };
 
-cog_status psm_build(struct psm_index *index, const struct signatures_view *view, unsigned threads,
-                     cog_error *error);
+/* LINE_LIMITS_DEFAULT, or other headers and sizes of the table. */
+cog_status psm_build(struct psm_index *index, const struct signatures_view *view,
+                     struct line_limits limits, unsigned threads, cog_error *error);
 void psm_free(struct psm_index *index);
 
 /* The bound at which queries like these find the wanted fraction of the neighbours that the

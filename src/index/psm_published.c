@@ -74,12 +74,8 @@ static cog_status scan_header(const struct published_job *job, short_key key, ui
 static cog_status search_query(const struct published_job *job, struct probe_heap *heap,
                                uint32_t query, struct short_hits *hits, cog_error *error) {
     unsigned header_bits = job->index->header_bits;
-    const float *weights = job->queries->weights + (size_t)query * job->queries->signatures.bits;
-    uint32_t penalties[PROBE_BITS_MAX];
-    for (unsigned i = 0; i < header_bits; i++)
-        penalties[i] = volatility_penalty(job->queries->volatility, weights[i]);
     struct probe_bits bits;
-    probe_bits_init(&bits, penalties, header_bits, PROBE_BOUND_NONE);
+    psm_query_bits(job->queries, query, header_bits, PROBE_BOUND_NONE, &bits);
     cog_status status = probe_heap_start(heap, &bits, job->search->radius_bits, error);
     short_key key = short_key_of_row(&job->queries->signatures, query);
     uint64_t header = short_key_prefix(key, header_bits);

@@ -21,6 +21,8 @@ struct query_in_flight {
 };
 
 struct psm_worker {
+    struct probe_heap heap; /* where the number of flips is given */
+    cog_status status;      /* of the heap */
     struct query_in_flight ring[QUERY_RING];
     uint32_t queries[SHORT_PIECE_QUERIES]; /* of the piece */
     uint32_t order[SHORT_PIECE_QUERIES];   /* numbers in the piece that a round searches */
@@ -57,6 +59,26 @@ static void prefetch_query(const struct psm_job *job, const struct psm_piece *pi
     __builtin_prefetch(signature_row(&job->queries->signatures, query));
 }
 
+/* The query's own header and the flips of VOSH; returns how many. */
+static size_t fill_by_count(const struct psm_piece *piece, size_t query, uint32_t header,
+                            uint32_t *buckets) {
+    const struct psm_job *job = piece->job;
+    struct psm_worker *worker = piece->worker;
+    struct probe_bits bits;
+    struct probe probe = {0};
+    size_t count = 0;
+    bool end = false;
+    psm_query_bits(job->queries, query, piece->probes->header_bits, PROBE_BOUND_NONE, &bits);
+    worker->status = probe_heap_start(&worker->heap, &bits, job->search->radius_bits, NULL);
+    while (worker->status == COG_OK && !end) {
+        buckets[count++] = header ^ (uint32_t)probe.mask;
+        if (count > job->search->flips)
+            break;
+        worker->status = probe_heap_next(&worker->heap, &probe, &end, NULL);
+    }
+    return count;
+}
+
 static void start_query(void *context, size_t slot, size_t i) {
     const struct psm_piece *piece = context;
     const struct psm_job *job = piece->job;
@@ -65,10 +87,13 @@ static void start_query(void *context, size_t slot, size_t i) {
     size_t query = piece->worker->queries[flight->number];
     prefetch_query(job, piece, i + QUERIES_AHEAD);
     flight->key = short_key_of_row(&job->queries->signatures, query);
-    flight->bucket_count = piece->probes->fill(
-        piece->probes, job->queries->weights + query * job->queries->signatures.bits,
-        (uint32_t)short_key_prefix(flight->key, piece->probes->header_bits), flight->buckets,
-        PSM_PROBES_MAX);
+    uint32_t header = (uint32_t)short_key_prefix(flight->key, piece->probes->header_bits);
+    flight->bucket_count =
+        job->search->flips > 0
+            ? fill_by_count(piece, query, header, flight->buckets)
+            : piece->probes->fill(piece->probes,
+                                  job->queries->weights + query * job->queries->signatures.bits,
+                                  header, flight->buckets, PSM_PROBES_MAX);
 }
 
 static void scan_query(void *context, const size_t *slot, const size_t *ahead) {
@@ -99,6 +124,8 @@ static cog_status collect_query(void *context, size_t slot, cog_error *error) {
     const struct psm_job *job = piece->job;
     const struct query_in_flight *flight = &piece->worker->ring[slot];
     const struct line_table *table = &job->index->table;
+    if (piece->worker->status != COG_OK)
+        return error_memory(error, job->search->flips * sizeof(struct probe_set), "the flips");
     for (size_t i = 0; i < flight->hit_count; i++) {
         struct line_match matches[MATCHES_MAX];
         uint32_t next = 0;
@@ -175,7 +202,7 @@ static void plan_rounds(struct psm_job *job) {
     const struct volatility *volatility = job->queries->volatility;
     unsigned header_bits = job->index->table.header_bits, radius_bits = job->search->radius_bits;
     uint32_t bound = job->search->penalty_bound, from = 0;
-    if (job->search->first_only && bound > 1) {
+    if (job->search->first_only && bound > 1 && job->search->flips == 0) {
         from = bound / 2 + 1;
         job->rounds[job->round_count++] =
             header_probes_of(volatility, header_bits, radius_bits, 0, from - 1);
@@ -188,12 +215,21 @@ cog_status psm_search_list(const struct psm_index *index, const struct psm_queri
                            const struct psm_search *search, struct psm_list list,
                            struct short_hits *hits, cog_error *error) {
     unsigned threads = threads_resolve(search->threads);
+    if (search->flips >= PSM_PROBES_MAX)
+        return error_set(error, COG_ERR_USAGE, "%zu flips: give at most %d", search->flips,
+                         PSM_PROBES_MAX - 1);
     struct psm_job job = {.index = index, .queries = queries, .search = search, .list = list};
     plan_rounds(&job);
     job.workers = memory_array(threads, sizeof *job.workers);
     if (!job.workers)
         return error_memory(error, threads * sizeof *job.workers, "a search");
+    for (unsigned i = 0; i < threads; i++) {
+        job.workers[i].heap = (struct probe_heap){0};
+        job.workers[i].status = COG_OK;
+    }
     cog_status status = short_hits_gather(hits, threads, list.count, search_piece, &job, error);
+    for (unsigned i = 0; i < threads; i++)
+        probe_heap_free(&job.workers[i].heap);
     free(job.workers);
     return status;
 }

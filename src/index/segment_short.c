@@ -23,6 +23,8 @@ enum {
     SHAPE_GROUP_WORDS,
     SHAPE_PAIRS,
     SHAPE_LEARNED_RADIUS,
+    SHAPE_BLOCKS,
+    SHAPE_CHOSEN,
     SHAPE_FIXED,
     TABLE_HEADER_BITS = 0,
     TABLE_BUCKET_BYTES,
@@ -56,6 +58,8 @@ static cog_status write_shape(struct short_tables *tables, struct container_writ
     encode_u64(shape + 8 * SHAPE_GROUP_WORDS, rows->group_words);
     encode_u64(shape + 8 * SHAPE_PAIRS, tables->learned.pairs);
     encode_u64(shape + 8 * SHAPE_LEARNED_RADIUS, tables->learned.radius_bits);
+    encode_u64(shape + 8 * SHAPE_BLOCKS, tables->bphs.layout.blocks);
+    encode_u64(shape + 8 * SHAPE_CHOSEN, tables->bphs.layout.chosen);
     for (unsigned i = 0; i < table_count(tables); i++) {
         const struct line_table *table = table_at(tables, i);
         uint8_t *own = shape + 8 * (SHAPE_FIXED + i * SHAPE_OF_TABLE);
@@ -168,11 +172,12 @@ static cog_status open_shape(const struct container *container, unsigned bits,
     tables->kind = (enum short_kind)kind;
     tables->radius_bits = (unsigned)radius_bits;
     if (kind == SHORT_BPHS) {
-        cog_status status =
-            bphs_lay_out(&tables->bphs, bits, tables->radius_bits + SHORT_BPHS_CHOSEN,
-                         SHORT_BPHS_CHOSEN, tables->radius_bits, error);
-        if (status != COG_OK)
-            return status;
+        uint64_t blocks = decode_u64(words + 8 * SHAPE_BLOCKS);
+        uint64_t chosen = decode_u64(words + 8 * SHAPE_CHOSEN);
+        if (blocks > BLOCKS_MAX || chosen > blocks ||
+            bphs_lay_out(&tables->bphs, bits, (unsigned)blocks, (unsigned)chosen,
+                         tables->radius_bits, NULL) != COG_OK)
+            return damaged(container, error);
     }
     if (shape.size != 8 * (SHAPE_FIXED + (size_t)table_count(tables) * SHAPE_OF_TABLE))
         return damaged(container, error);

@@ -24,20 +24,26 @@ static cog_status finish(struct short_tables *made, cog_status status,
 }
 
 cog_status short_tables_psm(const struct signatures_view *view, const float *weights,
-                            const struct psm_learned *learned, unsigned radius_bits,
+                            const struct psm_learned *learned, const struct short_form *form,
                             unsigned threads, struct short_tables **tables, cog_error *error) {
     if (!weights && !learned)
         return error_set(error, COG_ERR_USAGE,
                          "psm learns which bits are volatile from the sums behind them: give "
                          "--weights, or use bphs");
-    struct short_tables *made = tables_of(SHORT_PSM, radius_bits, error);
+    struct short_tables *made = tables_of(SHORT_PSM, form->radius_bits, error);
     if (!made)
         return COG_ERR_MEMORY;
-    cog_status status = short_key_check(view, radius_bits, error);
+    struct line_limits limits = LINE_LIMITS_DEFAULT;
+    unsigned most = line_header_most(view->rows);
+    if (form->header_bits > 0)
+        limits.header_bits_min = limits.header_bits_max =
+            form->header_bits < most ? form->header_bits : most;
+    cog_status status = short_key_check(view, form->radius_bits, error);
     if (status == COG_OK)
-        status = psm_build(&made->psm, view, threads, error);
+        status = psm_build(&made->psm, view, limits, threads, error);
     if (status == COG_OK && weights && view->rows > 1)
-        status = psm_learn(&made->psm, view, weights, radius_bits, threads, &made->learned, error);
+        status =
+            psm_learn(&made->psm, view, weights, form->radius_bits, threads, &made->learned, error);
     else if (status == COG_OK && learned)
         made->learned = *learned;
     else if (status == COG_OK)
@@ -46,13 +52,28 @@ cog_status short_tables_psm(const struct signatures_view *view, const float *wei
     return finish(made, status, tables);
 }
 
-cog_status short_tables_bphs(const struct signatures_view *view, unsigned radius_bits,
+cog_status short_form_complete(struct short_form *form, unsigned key_bits, cog_error *error) {
+    enum { CHOSEN = 2 };
+    struct bphs_index index;
+    unsigned radius = form->radius_bits;
+    if (form->blocks == 0) {
+        form->chosen = form->chosen ? form->chosen : CHOSEN;
+        form->blocks = radius + form->chosen;
+    } else if (form->chosen == 0) {
+        form->chosen = form->blocks > radius ? form->blocks - radius : 1;
+    }
+    cog_status status = bphs_lay_out(&index, key_bits, form->blocks, form->chosen, radius, error);
+    form->tables = index.layout.choice_count;
+    return status;
+}
+
+cog_status short_tables_bphs(const struct signatures_view *view, const struct short_form *form,
                              unsigned threads, struct short_tables **tables, cog_error *error) {
-    struct short_tables *made = tables_of(SHORT_BPHS, radius_bits, error);
+    struct short_tables *made = tables_of(SHORT_BPHS, form->radius_bits, error);
     if (!made)
         return COG_ERR_MEMORY;
-    cog_status status = bphs_build(&made->bphs, view, radius_bits + SHORT_BPHS_CHOSEN,
-                                   SHORT_BPHS_CHOSEN, radius_bits, threads, error);
+    cog_status status = bphs_build(&made->bphs, view, form->blocks, form->chosen, form->radius_bits,
+                                   threads, error);
     return finish(made, status, tables);
 }
 

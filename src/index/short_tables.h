@@ -9,12 +9,22 @@
 
 enum short_kind { SHORT_PSM = 1, SHORT_BPHS = 2 };
 
-/* Blocks that agree, of radius + 2: a bucket a table, and headers long enough for millions. */
-enum { SHORT_BPHS_CHOSEN = 2 };
+/* What is chosen when tables are built. */
+struct short_form {
+    unsigned radius_bits; /* bphs: the greatest that can be asked for; psm: that is learned */
+    unsigned header_bits; /* psm; 0: by the number of rows. Fewer where the rows do not fill it. */
+    unsigned blocks, chosen; /* bphs: G and g */
+    unsigned tables;         /* bphs: C(G, g), set by short_form_complete */
+};
+
+/* Sets blocks and chosen of bphs where they are 0: two chosen of radius + 2 give a bucket a table,
+ * and headers long enough for millions; where one of them is given, the other follows for a bucket
+ * a table. COG_ERR_USAGE for what cannot be built. */
+cog_status short_form_complete(struct short_form *form, unsigned key_bits, cog_error *error);
 
 struct short_tables {
     enum short_kind kind;
-    unsigned radius_bits; /* bphs: the greatest that can be asked for; psm: that was learned */
+    unsigned radius_bits; /* of the form */
     struct psm_index psm;
     struct psm_learned learned;
     struct bphs_index bphs;
@@ -23,9 +33,9 @@ struct short_tables {
 
 /* psm with weights (rows x bits) learns from them; without, `learned` is taken over. */
 cog_status short_tables_psm(const struct signatures_view *view, const float *weights,
-                            const struct psm_learned *learned, unsigned radius_bits,
+                            const struct psm_learned *learned, const struct short_form *form,
                             unsigned threads, struct short_tables **tables, cog_error *error);
-cog_status short_tables_bphs(const struct signatures_view *view, unsigned radius_bits,
+cog_status short_tables_bphs(const struct signatures_view *view, const struct short_form *form,
                              unsigned threads, struct short_tables **tables, cog_error *error);
 /* Accepts NULL. */
 void short_tables_free(struct short_tables *tables);

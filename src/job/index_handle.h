@@ -51,6 +51,9 @@ int index_compare_ids(const void *a, const void *b);
 
 /* ---- Segments in memory ---------------------------------------------------------------------- */
 
+/* How the tables of short signatures are to be built. */
+struct short_form index_short_form(const struct settings *settings);
+
 /* Zero-initialise; segment_draft_free releases what was not given away. */
 struct segment_draft {
     struct segment segment; /* views of `memory` */

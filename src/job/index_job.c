@@ -70,20 +70,48 @@ static cog_status check_options(const cog_index_options *options, bool documents
     if (options->slice_bits > SLICE_WIDTH_MAX)
         return error_set(error, COG_ERR_USAGE, "slices of %u bits: choose 1 to %d",
                          options->slice_bits, SLICE_WIDTH_MAX);
+    if (options->header_bits > LINE_HEADER_BITS_MAX ||
+        (options->header_bits && options->method != COG_METHOD_PSM))
+        return error_set(error, COG_ERR_USAGE,
+                         "a header of %u bits: psm takes one of 1 to %d, other methods none",
+                         options->header_bits, LINE_HEADER_BITS_MAX);
+    if ((options->blocks || options->chosen) && options->method != COG_METHOD_BPHS)
+        return error_set(error, COG_ERR_USAGE, "blocks of the keys are for the method bphs");
     if (documents && options->sign.signature.kind == COG_SIGNATURE_MINHASH)
         return error_set(error, COG_ERR_USAGE,
                          "minhash signatures do not tell a cosine: use rp, simhash or topsig");
     return COG_OK;
 }
 
-static cog_status record_method(const cog_index_options *options, struct settings *settings,
-                                cog_error *error) {
+static struct short_form form_of(const cog_index_options *options) {
+    return (struct short_form){.radius_bits = options->radius_bits,
+                               .header_bits = options->header_bits,
+                               .blocks = options->blocks,
+                               .chosen = options->chosen};
+}
+
+static cog_status record_short_form(const cog_index_options *options, unsigned bits,
+                                    struct settings *settings, cog_error *error) {
+    struct short_form form = form_of(options);
+    cog_status status = settings_set_u64(settings, "radius", form.radius_bits, error);
+    if (status == COG_OK && options->method == COG_METHOD_PSM)
+        return settings_set_u64(settings, "header bits", form.header_bits, error);
+    if (status == COG_OK)
+        status = short_form_complete(&form, bits, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "blocks", form.blocks, error);
+    return status == COG_OK ? settings_set_u64(settings, "chosen blocks", form.chosen, error)
+                            : status;
+}
+
+static cog_status record_method(const cog_index_options *options, unsigned bits,
+                                struct settings *settings, cog_error *error) {
     cog_status status =
         settings_set_text(settings, "index method", method_names[options->method], error);
     if (status == COG_OK)
         status = settings_set_u64(settings, "slice bits", options->slice_bits, error);
     if (status == COG_OK && is_short(options->method))
-        status = settings_set_u64(settings, "radius", options->radius_bits, error);
+        status = record_short_form(options, bits, settings, error);
     return status;
 }
 
@@ -95,9 +123,11 @@ static double signatures_memory(const struct signatures_view *rows,
         return bytes;
     if (options->method == COG_METHOD_COLUMNS)
         return 2 * bytes;
-    if (is_short(
-            options->method)) /* tables, row numbers, and twice the keys while they are sorted */
-        return bytes * (options->method == COG_METHOD_PSM ? 6 : 17);
+    if (is_short(options->method)) { /* tables, row numbers, twice the keys while sorted */
+        struct short_form form = form_of(options);
+        short_form_complete(&form, rows->bits, NULL);
+        return bytes * (5 + (options->method == COG_METHOD_PSM ? 1 : 1.2 * form.tables));
+    }
     unsigned width =
         options->slice_bits ? options->slice_bits : slice_width_for(rows->rows, rows->bits);
     double slices = ceil((double)rows->bits / width);
@@ -314,7 +344,7 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus,
     if (status == COG_OK)
         status = collect_statistics(index, corpus, &options->sign.terms, threads, error);
     if (status == COG_OK)
-        status = record_method(options, settings, error);
+        status = record_method(options, options->sign.signature.bits, settings, error);
     if (status == COG_OK)
         status = record_documents(index, options, settings, error);
     if (status == COG_OK)
@@ -379,7 +409,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
         return status;
     struct settings *settings = &index->parts.manifest.settings;
     index->build_weights = options->weights;
-    status = record_method(options, settings, error);
+    status = record_method(options, rows->bits, settings, error);
     if (status == COG_OK)
         status = settings_set_text(settings, "signature", "given", error);
     if (status == COG_OK)
@@ -644,10 +674,20 @@ cog_status cog_index_check(const cog_index *index, cog_error *error) {
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
+static cog_method method_of(const struct settings *settings) {
+    const char *name = "auto";
+    settings_get_text(settings, "index method", &name);
+    for (int method = 0; method < COG_METHOD_COUNT; method++)
+        if (method_names[method] && strcmp(method_names[method], name) == 0)
+            return (cog_method)method;
+    return COG_METHOD_AUTO;
+}
+
 void cog_index_describe(const cog_index *index, cog_index_info *info) {
     const struct manifest *manifest = &index->parts.manifest;
     *info = (cog_index_info){.segments = manifest->count,
                              .bits = index_bits(index),
+                             .method = method_of(&manifest->settings),
                              .documents = index->has_documents,
                              .vectors = index->has_vectors};
     for (size_t i = 0; i < manifest->count; i++) {
@@ -657,6 +697,18 @@ void cog_index_describe(const cog_index *index, cog_index_info *info) {
     }
     if (manifest->count && index->parts.segments[0].slices.offsets)
         info->slice_bits = slice_width(&index->parts.segments[0].slices.layout, 0);
+    const struct short_tables *tables = manifest->count ? index->parts.segments[0].tables : NULL;
+    if (tables) {
+        const struct block_layout *layout = &tables->bphs.layout;
+        bool psm = tables->kind == SHORT_PSM;
+        info->radius_bits = tables->radius_bits;
+        info->header_bits =
+            psm ? tables->psm.table.header_bits : tables->bphs.tables[0].header_bits;
+        info->tables = psm ? 1 : layout->choice_count;
+        info->blocks = layout->blocks;
+        info->chosen = layout->chosen;
+        info->learned_pairs = tables->learned.pairs;
+    }
     if (index->statistics)
         info->vocabulary_terms = statistics_term_count(index->statistics->counts);
 }

@@ -28,11 +28,15 @@ static const struct short_tables *find_tables(const cog_index *index, cog_method
 
 cog_status search_short_check(cog_search_options *options, const cog_index *index,
                               cog_error *error) {
+    if (options->flips && options->method == COG_METHOD_AUTO)
+        options->method = COG_METHOD_PSM;
     bool short_method = options->method == COG_METHOD_PSM || options->method == COG_METHOD_BPHS;
     const char *name = options->method == COG_METHOD_PSM ? "psm" : "bphs";
     if (options->first && !short_method && options->method != COG_METHOD_AUTO)
         return error_set(error, COG_ERR_USAGE,
                          "--first is for the methods psm and bphs: give -k 1 for the nearest");
+    if (options->flips && options->method != COG_METHOD_PSM)
+        return error_set(error, COG_ERR_USAGE, "--flips is for the method psm");
     if (options->first)
         options->k = 1;
     if (!short_method)
@@ -80,6 +84,7 @@ static cog_status search_psm(struct signature_search *search, const struct short
     struct psm_queries queries = {*search->queries, search->weights, &tables->learned.volatility};
     struct psm_search asked = {.radius_bits = search->radius_bits,
                                .first_only = first_only,
+                               .flips = search->flips,
                                .batch = search->queries->rows >= BATCH_QUERIES,
                                .threads = search->threads};
     cog_status status =

@@ -135,6 +135,7 @@ struct signature_search search_task_signatures(const struct search_task *task, c
                                       .certain = options->recall >= 1,
                                       .recall = options->recall,
                                       .first = options->first,
+                                      .flips = options->flips,
                                       .threads = task->threads};
     if (asks_within(options)) {
         search.k = 0;

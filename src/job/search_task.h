@@ -48,6 +48,7 @@ struct signature_search {
     bool certain;      /* nothing may be missed */
     double recall;     /* PSM */
     bool first;        /* PSM, BPHS: one hit is enough */
+    size_t flips;      /* PSM: of each query; 0: by the recall */
     unsigned threads;
     bool is_exact; /* set: no nearer row was missed */
 };

@@ -52,6 +52,31 @@ echo "exit $?"
 "$COGNATE" index build X s.npy --method psm --quiet 2>&1
 "$COGNATE" index build X d.jsonl --method bphs --quiet 2>&1
 "$COGNATE" index build X s.npy --method bphs --radius 9 2>&1
+echo "-- knobs"
+for form in "--blocks 4" "--blocks 6 --choose 2" "--choose 1" "--blocks 2 --choose 1"; do
+    rm -rf K
+    "$COGNATE" index build K s.npy --method bphs $form --quiet
+    "$COGNATE" index info K | grep -E '^(tables|blocks|header)' | tr '\n' ' '
+    "$COGNATE" search K s.npy --radius 3 --quiet | cmp - flat.tsv && echo "$form: the same"
+done
+"$COGNATE" search s.npy s.npy --radius 3 --method bphs --blocks 4 --quiet | cmp - flat.tsv && echo "without an index: the same"
+rm -rf K
+"$COGNATE" index build K s.npy --method psm --weights w.npy --header 7 --quiet
+"$COGNATE" index info K | grep -E '^(method|radius|tables|header)'
+for flips in 1 10 119; do
+    "$COGNATE" search K s.npy --radius 3 --weights w.npy --flips $flips --quiet >flips.$flips
+done
+[ "$(wc -l <flips.1)" -lt "$(wc -l <flips.10)" ] && [ "$(wc -l <flips.10)" -lt "$all" ] && echo "more flips find more"
+cmp flips.119 flat.tsv || head -n 3 flips.119
+"$COGNATE" search K q.npy --radius 3 --weights qw.npy --header 8 2>&1 | head -n 1
+"$COGNATE" search B q.npy --radius 3 --flips 3 2>&1
+"$COGNATE" search K q.npy --radius 3 --weights qw.npy --flips 3 --method flat 2>&1
+"$COGNATE" index build X s.npy --method psm --weights w.npy --header 30 --quiet 2>&1
+"$COGNATE" index build X s.npy --method bphs --header 7 --quiet 2>&1
+"$COGNATE" index build X s.npy --method psm --weights w.npy --blocks 4 --quiet 2>&1
+"$COGNATE" index build X s.npy --method bphs --blocks 3 --choose 4 --quiet 2>&1
+"$COGNATE" index build X s.npy --method bphs --blocks 16 --choose 8 --quiet 2>&1
+[ ! -e X ] && echo "nothing was built"
 printf 'x' | dd of=B/$(ls B | grep segment | head -n 1) bs=1 seek=40000 conv=notrunc 2>/dev/null
 "$COGNATE" index check B >/dev/null 2>&1
 echo "damaged: exit $?"

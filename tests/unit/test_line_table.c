@@ -34,7 +34,7 @@ TEST(line_table_finds_every_key_at_its_position) {
         struct key_set set;
         struct line_table table;
         CHECK_OK(key_set_build(&set, &view, 1, error));
-        CHECK_OK(line_table_build(&table, &set.keys, 64, true, error));
+        CHECK_OK(line_table_build(&table, &set.keys, LINE_LIMITS_DEFAULT, true, error));
         /* In one bucket of all keys a look-up is a walk: a sample of them will do. */
         size_t step = shape == 2 ? 1 + set.keys.count / 300 : 1;
         for (size_t i = 0; i < set.keys.count; i += step) {
@@ -98,7 +98,7 @@ TEST(line_scan_levels_agree) {
         struct key_set set;
         struct line_table table;
         CHECK_OK(key_set_build(&set, &view, 1, error));
-        CHECK_OK(line_table_build(&table, &set.keys, 64, true, error));
+        CHECK_OK(line_table_build(&table, &set.keys, LINE_LIMITS_DEFAULT, true, error));
         for (int round = 0; round < 2000; round++)
             CHECK(scans_agree(&table, &random));
         line_table_free(&table);

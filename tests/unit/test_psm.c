@@ -38,11 +38,14 @@ static void check_round(uint64_t seed, size_t rows, unsigned bits, unsigned radi
     struct short_data asked = short_data_make(seed + 1, 5, rows / 3, bits, rows / 8 + 1, 4);
     struct psm_queries queries = {asked.view, asked.weights, &volatility};
     struct psm_index index;
-    CHECK_OK(psm_build(&index, &stored.view, 1, error));
+    CHECK_OK(psm_build(&index, &stored.view, LINE_LIMITS_DEFAULT, 1, error));
     struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
     keep_below(&expected, &stored, &queries, index.table.header_bits, bound);
     for (unsigned threads = 1; threads <= 3; threads++) {
-        struct psm_search search = {radius, bound, false, threads == 2, threads, false};
+        struct psm_search search = {.radius_bits = radius,
+                                    .penalty_bound = bound,
+                                    .batch = threads == 2,
+                                    .threads = threads};
         struct short_hits hits = {0}, first = {0};
         CHECK_OK(psm_search(&index, &queries, &search, &hits, error));
         CHECK_MSG(short_hits_equal(&hits, &expected), "%zu rows, radius %u: %zu hits, expected %zu",
@@ -101,7 +104,10 @@ TEST(psm_batch_equals_search_in_memory) {
             for (int first_only = 0; first_only <= 1; first_only++) {
                 struct slow_source state = {stored.view, 0};
                 struct psm_source source = {read_some, &state, chunks[c]};
-                struct psm_search search = {3, PROBE_BOUND_NONE, first_only, false, 2, false};
+                struct psm_search search = {.radius_bits = 3,
+                                            .penalty_bound = PROBE_BOUND_NONE,
+                                            .first_only = first_only,
+                                            .threads = 2};
                 struct short_hits hits = {0};
                 CHECK_OK(psm_search_batch(&source, &queries, &search, &hits, error));
                 CHECK(first_only ? short_hits_are_first_of(&hits, &expected)
@@ -112,6 +118,45 @@ TEST(psm_batch_equals_search_in_memory) {
         short_data_free(&stored);
         short_data_free(&asked);
     }
+}
+
+/* Exactly the flips of VOSH: what the published form finds behind the same header. */
+TEST(psm_with_so_many_flips_finds_what_the_published_form_does) {
+    CHECK(learn(&volatility));
+    struct short_data stored = short_data_make(27, 9, 3000, 64, 300, 4);
+    struct short_data asked = short_data_make(28, 9, 500, 64, 300, 4);
+    struct psm_queries queries = {asked.view, asked.weights, &volatility};
+    struct psm_published published;
+    struct psm_index index;
+    CHECK_OK(psm_published_build(&published, &stored.view, 9, 1, error));
+    CHECK_OK(psm_build(&index, &stored.view, (struct line_limits){9, 9, 115}, 1, error));
+    CHECK(index.table.header_bits == 9);
+    size_t before = 0;
+    for (size_t flips = 1; flips <= 100; flips *= 3) {
+        struct psm_published_search plain = {3, flips, false, 1};
+        struct psm_search search = {.radius_bits = 3, .flips = flips, .threads = 2};
+        struct short_hits expected = {0}, hits = {0}, first = {0};
+        CHECK_OK(psm_published_search(&published, &queries, &plain, &expected, error));
+        CHECK_OK(psm_search(&index, &queries, &search, &hits, error));
+        CHECK(short_hits_sort(&expected, 0, 1, NULL) == COG_OK);
+        CHECK(short_hits_sort(&hits, 0, 1, NULL) == COG_OK);
+        CHECK(short_hits_equal(&hits, &expected));
+        CHECK(hits.count > before);
+        before = hits.count;
+        search.first_only = true;
+        CHECK_OK(psm_search(&index, &queries, &search, &first, error));
+        CHECK(short_hits_are_first_of(&first, &expected));
+        short_hits_free(&expected);
+        short_hits_free(&hits);
+        short_hits_free(&first);
+    }
+    struct psm_search search = {.radius_bits = 3, .flips = PSM_PROBES_MAX, .threads = 1};
+    struct short_hits none = {0};
+    CHECK(psm_search(&index, &queries, &search, &none, NULL) == COG_ERR_USAGE);
+    psm_free(&index);
+    psm_published_free(&published);
+    short_data_free(&stored);
+    short_data_free(&asked);
 }
 
 TEST(psm_as_published_finds_the_same) {
@@ -179,10 +224,10 @@ TEST(psm_refuses_queries_of_another_width) {
     struct short_data asked = short_data_make(2, 9, 10, 128, 3, 2);
     struct psm_queries queries = {asked.view, asked.weights, &volatility};
     struct psm_index index;
-    struct psm_search search = {3, 0, false, false, 1, false};
+    struct psm_search search = {.radius_bits = 3, .threads = 1};
     struct short_hits hits = {0};
     cog_error failure = {0};
-    CHECK_OK(psm_build(&index, &stored.view, 1, error));
+    CHECK_OK(psm_build(&index, &stored.view, LINE_LIMITS_DEFAULT, 1, error));
     CHECK(psm_search(&index, &queries, &search, &hits, &failure) == COG_ERR_USAGE);
     psm_free(&index);
     short_data_free(&stored);

@@ -34,18 +34,25 @@ static bool make_image(const struct short_data *data, const struct short_tables 
 static cog_status search(const struct short_tables *tables, const struct short_data *asked,
                          struct short_hits *hits, cog_error *error) {
     struct psm_queries queries = {asked->view, asked->weights, &tables->learned.volatility};
-    struct psm_search psm = {RADIUS, PROBE_BOUND_NONE, false, false, 1, false};
+    struct psm_search psm = {
+        .radius_bits = RADIUS, .penalty_bound = PROBE_BOUND_NONE, .threads = 1};
     struct bphs_search bphs = {RADIUS, false, false, 1};
     return tables->kind == SHORT_PSM ? psm_search(&tables->psm, &queries, &psm, hits, error)
                                      : bphs_search(&tables->bphs, &asked->view, &bphs, hits, error);
 }
 
-static struct short_tables *make_tables(const struct short_data *data, int kind) {
+/* By the rows, and given. */
+static const struct short_form forms[] = {
+    {0}, {.header_bits = 7, .blocks = 4}, {.header_bits = 1, .blocks = 6, .chosen = 2}};
+
+static struct short_tables *make_tables(const struct short_data *data, int kind,
+                                        struct short_form form) {
     struct short_tables *tables = NULL;
+    form.radius_bits = RADIUS;
     if (kind == SHORT_PSM)
-        short_tables_psm(&data->view, data->weights, NULL, RADIUS, 2, &tables, NULL);
-    else
-        short_tables_bphs(&data->view, RADIUS, 2, &tables, NULL);
+        short_tables_psm(&data->view, data->weights, NULL, &form, 2, &tables, NULL);
+    else if (short_form_complete(&form, data->view.bits, NULL) == COG_OK)
+        short_tables_bphs(&data->view, &form, 2, &tables, NULL);
     return tables;
 }
 
@@ -57,7 +64,7 @@ TEST(short_tables_in_a_file_answer_as_in_memory) {
         struct short_data stored = short_data_make(31, 5, rows, bits, rows / 8 + 1, 4);
         struct short_data asked = short_data_make(32, 5, 400, bits, rows / 8 + 1, 4);
         struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, RADIUS);
-        struct short_tables *tables = make_tables(&stored, kind);
+        struct short_tables *tables = make_tables(&stored, kind, forms[round % 3]);
         struct image image;
         struct segment segment;
         CHECK(tables != NULL);
@@ -87,7 +94,7 @@ TEST(short_tables_survive_damage) {
     for (int kind = SHORT_PSM; kind <= SHORT_BPHS; kind++) {
         struct short_data stored = short_data_make(33, 5, ROWS, 64, 400, 4);
         struct short_data asked = short_data_make(34, 5, 100, 64, 400, 4);
-        struct short_tables *tables = make_tables(&stored, kind);
+        struct short_tables *tables = make_tables(&stored, kind, forms[kind]);
         struct image image;
         CHECK(tables && make_image(&stored, tables, &image));
         for (int round = 0; round < 1500; round++) {
@@ -116,11 +123,11 @@ TEST(psm_learns_the_bound_of_a_recall) {
     struct short_data stored = short_data_make(35, 5, 20000, 64, 2500, 4);
     struct short_data asked = short_data_make(36, 5, 2000, 64, 2500, 4);
     struct short_hits all = short_data_brute_force(&stored.view, &asked.view, RADIUS);
-    struct short_tables *tables = make_tables(&stored, SHORT_PSM);
+    struct short_tables *tables = make_tables(&stored, SHORT_PSM, forms[0]);
     CHECK(tables && tables->learned.pairs > 100);
     struct psm_queries queries = {asked.view, asked.weights, &tables->learned.volatility};
     for (double recall = 0.6; recall < 0.96; recall += 0.1) {
-        struct psm_search asking = {RADIUS, 0, false, false, 2, false};
+        struct psm_search asking = {.radius_bits = RADIUS, .threads = 2};
         struct short_hits hits = {0};
         CHECK_OK(psm_learned_bound(&tables->learned, &queries, tables->psm.table.header_bits,
                                    RADIUS, recall, &asking.penalty_bound, error));
@@ -142,7 +149,7 @@ TEST(short_tables_take_many_equal_rows) {
     struct signatures_view some = {stored.view.data, 50, 64, 8};
     struct short_data asked = {stored.words, stored.weights, some};
     for (int kind = SHORT_PSM; kind <= SHORT_BPHS; kind++) {
-        struct short_tables *tables = make_tables(&stored, kind);
+        struct short_tables *tables = make_tables(&stored, kind, forms[kind]);
         struct short_hits hits = {0};
         CHECK(tables != NULL);
         CHECK_OK(short_tables_check(tables, &stored.view, error));
