@@ -10,6 +10,7 @@
 #include "hamming/signatures.h"
 #include "job/corpus.h"
 #include "job/memory_budget.h"
+#include "job/progress.h"
 #include "job/report.h"
 #include "job/text_signer.h"
 
@@ -206,6 +207,8 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
     evaluation.threads = threads_resolve(run ? run->threads : 0);
     cog_status status =
         seeds ? COG_OK : error_set(error, COG_ERR_USAGE, "no seeds to average over");
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     if (status == COG_OK)
         status = check_memory(documents, sample, run, report, error);
     if (status == COG_OK)
@@ -221,6 +224,7 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
         status = compute_cosines(&evaluation, error);
     for (size_t i = 0; i < kind_count && status == COG_OK; i++)
         status = evaluate_kind(&evaluation, &kinds[i], seeds, &results[i], error);
+    job_watch_end(&watch);
     report_number(report, "sample", (double)evaluation.sample_count);
     report_number(report, "seeds", seeds);
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());

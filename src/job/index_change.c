@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "job/index_job.h"
 #include "job/memory_budget.h"
+#include "job/progress.h"
 #include "job/report.h"
 #include "job/signature_handle.h"
 
@@ -187,6 +188,8 @@ cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_r
     struct corpus corpus = {0};
     struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
     int lock = -1;
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     cog_status status = index_check_memory(documents, run, report, error);
     if (status == COG_OK)
         status = begin_change(index, &lock, error);
@@ -196,6 +199,7 @@ cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_r
         status = add_documents(index, documents, &corpus, threads_resolve(run ? run->threads : 0),
                                report, error);
     index_unlock(lock);
+    job_watch_end(&watch);
     corpus_free(&corpus);
     return status;
 }
@@ -229,6 +233,8 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
         return error_set(error, COG_ERR_USAGE,
                          "signatures of %u bits do not go into an index of %u bits", rows->bits,
                          index_bits(index));
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     cog_status status = check_rows_memory(index, rows->rows, run, report, error);
     if (status == COG_OK)
         status = begin_change(index, &lock, error);
@@ -242,6 +248,7 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
     if (status == COG_OK)
         report_addition(index, rows->rows, start, report);
     index_unlock(lock);
+    job_watch_end(&watch);
     segment_draft_free(&draft);
     return status;
 }
@@ -319,6 +326,8 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
     int lock;
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     cog_status status = begin_change(index, &lock, error);
     if (status == COG_OK)
         status = check_rows_memory(index, index->parts.rows, run, report, error);
@@ -330,6 +339,7 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     if (status == COG_OK)
         report_addition(index, 0, start, report);
     index_unlock(lock);
+    job_watch_end(&watch);
     segment_draft_free(&draft);
     return status;
 }

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/memory_budget.h"
+#include "job/progress.h"
 #include "job/report.h"
 #include "job/signature_handle.h"
 #include "vector/statistics_file.h"
@@ -384,10 +385,13 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *op
     if (status != COG_OK)
         return status;
     struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     status = corpus_read(&corpus, documents, &reading, run, report, error);
     uint64_t start = clock_ns();
     if (status == COG_OK)
         status = index_corpus(index, &corpus, options, run, &draft, report, error);
+    job_watch_end(&watch);
     corpus_free(&corpus);
     return finish_building(index, &draft, status, start, result, report, error);
 }
@@ -408,6 +412,8 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     if (status != COG_OK)
         return status;
     struct settings *settings = &index->parts.manifest.settings;
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     index->build_weights = options->weights;
     status = record_method(options, rows->bits, settings, error);
     if (status == COG_OK)
@@ -420,6 +426,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
         status = segment_draft_signatures(index, rows, 0, false,
                                           threads_resolve(run ? run->threads : 0), &draft, error);
     index->build_weights = NULL;
+    job_watch_end(&watch);
     return finish_building(index, &draft, status, start, result, report, error);
 }
 

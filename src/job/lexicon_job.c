@@ -207,6 +207,8 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
     cog_lexicon *lexicon = calloc(1, sizeof *lexicon);
     if (!lexicon)
         return error_memory(error, sizeof *lexicon, "a lexicon");
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     cog_status status = check_options(options, error);
     if (status == COG_OK)
         status = read_pairs(&training, paths, path_count, error);
@@ -221,6 +223,7 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
     report_stage(report, "pruning", clock_seconds_since(start));
     report_number(report, "entries", (double)lexicon_entry_count(&lexicon->table));
     report_number(report, "peak_bytes", (double)memory_peak_bytes());
+    job_watch_end(&watch);
     pair_corpus_free(&training.corpus);
     pair_table_free(training.table);
     if (status != COG_OK) {

@@ -163,9 +163,12 @@ cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_l
                              const cog_projection_options *options, const cog_run_options *run,
                              cog_links **result, cog_report *report, cog_error *error) {
     cog_links *links = NULL;
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     cog_status status = read_documents(from, to, lexicon, run, &links, report, error);
     if (status == COG_OK)
         status = link_space_build(&links->space, options, error);
+    job_watch_end(&watch);
     return hand_out(links, status, result);
 }
 
@@ -179,9 +182,12 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
     if (options->candidates == 0)
         return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
     cog_links *links = NULL;
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     cog_status status = read_documents(from, to, lexicon, run, &links, report, error);
     if (status == COG_OK)
         status = link_documents(links, options, report, error);
+    job_watch_end(&watch);
     return hand_out(links, status, result);
 }
 

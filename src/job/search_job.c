@@ -11,6 +11,7 @@
 #include "job/corpus_sign.h"
 #include "job/index_job.h"
 #include "job/memory_budget.h"
+#include "job/progress.h"
 #include "job/report.h"
 #include "job/result_table.h"
 #include "job/search_task.h"
@@ -113,6 +114,8 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
         return error_set(error, COG_ERR_USAGE,
                          "queries of %u bits for an index of signatures of %u bits",
                          task.signatures.bits, index_bits(index));
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     cog_status status = search_task_check(&task, error);
     if (status == COG_OK)
         status =
@@ -123,6 +126,7 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     if (status == COG_OK)
         status = answer(&task, hits, error);
     search_task_free(&task);
+    job_watch_end(&watch);
     if (status != COG_OK) {
         cog_hits_free(hits);
         return status;
@@ -196,11 +200,14 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
     cog_hits *hits = calloc(1, sizeof *hits);
     if (!hits)
         return error_memory(error, sizeof *hits, "hits");
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
     hits->has_query_ids = true;
     status = corpus_read(&hits->queries, queries, &reading, run, report, error);
     if (status == COG_OK)
         status = search_corpus(&task, &hits->queries, hits, error);
     search_task_free(&task);
+    job_watch_end(&watch);
     if (status != COG_OK) {
         cog_hits_free(hits);
         return status;
