@@ -4,10 +4,12 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_FROM,      OPTION_TO,     OPTION_OUTPUT,     OPTION_FORMAT,    OPTION_ONE_TO_ONE,
-    OPTION_THRESHOLD, OPTION_GOLD,   OPTION_CANDIDATES, OPTION_HUBS,      OPTION_K1,
-    OPTION_B,         OPTION_METHOD, OPTION_BITS,       OPTION_SENTENCES, OPTION_SENTENCE_THRESHOLD,
-    OPTION_EXPLAIN,   OPTION_COUNT};
+    OPTION_FROM,    OPTION_TO,         OPTION_OUTPUT,
+    OPTION_FORMAT,  OPTION_ONE_TO_ONE, OPTION_THRESHOLD,
+    OPTION_GOLD,    OPTION_CANDIDATES, OPTION_HUBS,
+    OPTION_K1,      OPTION_B,          OPTION_LINK_METHOD,
+    OPTION_BITS,    OPTION_SENTENCES,  OPTION_SENTENCE_THRESHOLD,
+    OPTION_EXPLAIN, OPTION_COUNT};
 static const option_set sets[] = {own_options, projection_options, input_options, run_options,
                                   NULL};
 
@@ -19,6 +21,8 @@ struct link_arguments {
 };
 
 static bool take_options(const struct arguments *arguments, struct link_arguments *taken) {
+    static const cog_method methods[] = {COG_METHOD_AUTO,   COG_METHOD_EXACT, COG_METHOD_FLAT,
+                                         COG_METHOD_SLICES, COG_METHOD_LSH,   COG_METHOD_WINDOW};
     cog_link_options *options = &taken->link;
     taken->sentence_threshold = 0.5;
     cog_link_options_init(options);
@@ -31,7 +35,7 @@ static bool take_options(const struct arguments *arguments, struct link_argument
         !number_option(arguments, OPTION_HUBS, 0, 100000, &hubs))
         return false;
     options->calibrated = !has_option(arguments, OPTION_THRESHOLD);
-    options->method = method_option(arguments);
+    options->method = methods[choice_option(arguments, OPTION_LINK_METHOD, 0)];
     options->bits = (unsigned)bits;
     options->candidates = (unsigned)candidates;
     options->hub_neighbours = (unsigned)hubs;
@@ -41,9 +45,6 @@ static bool take_options(const struct arguments *arguments, struct link_argument
     if (strcmp(arguments->values[OPTION_FROM], "-") == 0 &&
         strcmp(arguments->values[OPTION_TO], "-") == 0)
         return usage_error(arguments, "standard input can be read only once");
-    if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW)
-        return usage_error(arguments, "partners are looked for by --method auto, exact or flat; "
-                                      "pairs has the others");
     if (!has_option(arguments, OPTION_LEXICON))
         return usage_error(arguments, "give the lexicon: --lexicon FILE");
     return true;

@@ -98,6 +98,8 @@
     X(MASS, "mass", 0, "P", NULL, "keep translations up to this share of the mass (0.95)")         \
     X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|columns|psm|bphs",               \
       "exact: true cosines of all; flat: all signatures; slices, columns, psm, bphs: of an index") \
+    X(LINK_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|lsh|window",                       \
+      "exact: true cosines of all; flat, slices, lsh, window: signatures propose (auto: by size)") \
     X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices|columns|psm|bphs",                      \
       "flat: signatures alone; slices, columns: with them (auto: by the number of rows); "         \
       "psm, bphs: tables of 64 or 128 bits for --radius")                                          \

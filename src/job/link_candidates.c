@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "index/flat.h"
-#include "job/vector_sign.h"
+#include "evaluate/recall_sample.h"
+#include "job/recall_report.h"
 
 enum { ROWS_A_PIECE = 64 };
 
@@ -83,7 +83,16 @@ static void benches_free(struct rescoring *rescoring, unsigned threads) {
     free(rescoring->benches);
 }
 
-static cog_status rescore(const struct link_space *space, int side, size_t k, size_t proposals,
+static size_t most_proposed(const struct flat_results *proposed) {
+    size_t most = 1;
+    for (size_t row = 0; row < proposed->queries; row++) {
+        size_t count = proposed->offsets[row + 1] - proposed->offsets[row];
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static cog_status rescore(const struct link_space *space, int side, size_t k,
                           const struct flat_results *proposed, struct cosine_neighbours *neighbours,
                           cog_error *error) {
     size_t rows = space->vectors[side].rows;
@@ -96,7 +105,7 @@ static cog_status rescore(const struct link_space *space, int side, size_t k, si
     neighbours->items = memory_array(rows * k, sizeof *neighbours->items);
     cog_status status = COG_OK;
     if (!neighbours->counts || !neighbours->items ||
-        !benches_init(&rescoring, space->threads, proposals))
+        !benches_init(&rescoring, space->threads, most_proposed(proposed)))
         status = error_memory(error, rows * k * sizeof *neighbours->items, "candidates");
     else
         status = parallel_for(space->threads, rows, ROWS_A_PIECE, rescore_rows, &rescoring, error);
@@ -104,53 +113,92 @@ static cog_status rescore(const struct link_space *space, int side, size_t k, si
     return status;
 }
 
-/* Nearest by signature, then by cosine. More are proposed than wanted: the means that tell how far
- * a link stands out are those of the truly nearest. */
-static cog_status propose(const struct link_space *space, const struct signatures_view *views,
-                          int side, size_t k, struct cosine_neighbours *neighbours,
-                          cog_error *error) {
-    enum { PROPOSALS = 128 };
-    size_t proposals = k > PROPOSALS ? k : (size_t)PROPOSALS;
-    struct flat_results proposed = {0};
+/* ---- Measured recall ------------------------------------------------------------------------- */
+
+static bool holds(const struct cosine_neighbours *neighbours, size_t row, uint32_t other) {
+    const struct cosine_neighbour *items = neighbours->items + row * neighbours->k;
+    for (size_t i = 0; i < neighbours->counts[row]; i++)
+        if (items[i].row == other)
+            return true;
+    return false;
+}
+
+/* The nearest of some source documents, of those that may be partners by their cosine, against what
+ * was found of them. */
+static cog_status measure_recall(const struct link_space *space,
+                                 const struct cosine_neighbours *found, cog_error *error) {
+    enum { SAMPLE = 500, NEAREST = 10 };
+    uint32_t sample[SAMPLE];
+    size_t count = recall_sample_rows(found->queries, SAMPLE, 2, sample);
+    size_t k = found->k < NEAREST ? found->k : (size_t)NEAREST;
+    struct sparse_matrix queries = {0};
+    struct cosine_neighbours truth = {0};
+    uint64_t hits = 0, trials = 0;
     cog_status status =
-        flat_search_topk(&views[!side], &views[side], proposals, space->threads, &proposed, error);
+        sparse_matrix_select(&space->vectors[0], sample, count, &queries)
+            ? cosine_topk(&queries, &space->vectors[1], k, space->threads, &truth, error)
+            : error_memory(error, count, "the recall sample");
+    for (size_t q = 0; status == COG_OK && q < count; q++)
+        for (size_t i = 0; i < truth.counts[q]; i++) {
+            if ((double)truth.items[q * k + i].similarity < COG_THRESHOLD_ACROSS)
+                break;
+            trials++;
+            hits += holds(found, sample[q], truth.items[q * k + i].row);
+        }
     if (status == COG_OK)
-        status = rescore(space, side, k, proposals, &proposed, neighbours, error);
-    flat_results_free(&proposed);
+        report_recall(space->report, hits, trials, count, "neighbours", "documents");
+    sparse_matrix_free(&queries);
+    cosine_topk_free(&truth);
     return status;
 }
 
-static cog_status find_by_signatures(const struct link_space *space, size_t k, size_t back,
-                                     unsigned bits, struct cosine_neighbours *forward,
-                                     struct cosine_neighbours *backward, cog_error *error) {
-    struct signature_options options;
-    struct signatures_view views[2] = {{0}, {0}};
-    signature_options_init(&options, SIGNATURE_RP);
-    options.bits = bits;
+/* ---- Candidates ------------------------------------------------------------------------------ */
+
+static cog_status find_exactly(const struct link_space *space, const struct link_search *search,
+                               struct link_candidates *candidates, cog_error *error) {
     cog_status status = COG_OK;
-    for (int i = 0; i < 2 && status == COG_OK; i++) {
-        struct vector_rows rows = {&space->vectors[i], NULL, space->vectors[i].rows};
-        status = vector_sign(&rows, &options, space->threads, &views[i], NULL, 0, error);
-    }
-    if (status == COG_OK)
-        status = propose(space, views, 0, k, forward, error);
-    if (status == COG_OK && back)
-        status = propose(space, views, 1, back, backward, error);
-    free((void *)views[0].data);
-    free((void *)views[1].data);
+    for (int side = 0; side < 2 && status == COG_OK; side++)
+        if (search->wanted[side])
+            status =
+                cosine_topk(&space->vectors[side], &space->vectors[!side], search->wanted[side],
+                            space->threads, &candidates->sides[side], error);
+    report_exact(space->report);
     return status;
 }
 
-cog_status link_candidates_find(const struct link_space *space, size_t k, size_t back,
-                                unsigned bits, struct cosine_neighbours *forward,
-                                struct cosine_neighbours *backward, cog_error *error) {
-    const struct sparse_matrix *from = &space->vectors[0], *to = &space->vectors[1];
-    if (bits)
-        return find_by_signatures(space, k, back, bits, forward, backward, error);
-    cog_status status = cosine_topk(from, to, k, space->threads, forward, error);
-    if (status == COG_OK && back)
-        status = cosine_topk(to, from, back, space->threads, backward, error);
-    return status;
+static cog_status find_by_signatures(const struct link_space *space,
+                                     const struct link_search *search,
+                                     struct link_candidates *candidates, cog_error *error) {
+    struct link_proposals proposals = {0};
+    cog_status status = link_proposals_find(&proposals, space, search, error);
+    for (int side = 0; side < 2 && status == COG_OK; side++)
+        if (search->wanted[side])
+            status = rescore(space, side, search->wanted[side], &proposals.sides[side],
+                             &candidates->sides[side], error);
+    candidates->beyond = proposals.beyond;
+    link_proposals_free(&proposals);
+    return status == COG_OK ? measure_recall(space, &candidates->sides[0], error) : status;
+}
+
+cog_status link_candidates_find(struct link_candidates *candidates, const struct link_space *space,
+                                const struct link_search *search, cog_error *error) {
+    static const char *const names[COG_METHOD_COUNT] = {[COG_METHOD_EXACT] = "exact",
+                                                        [COG_METHOD_FLAT] = "flat",
+                                                        [COG_METHOD_SLICES] = "slices",
+                                                        [COG_METHOD_LSH] = "lsh",
+                                                        [COG_METHOD_WINDOW] = "window"};
+    if (!names[search->method])
+        return error_set(error, COG_ERR_USAGE,
+                         "partners are found by the methods exact, flat, slices, lsh and window");
+    report_text(space->report, "method", names[search->method]);
+    return search->method == COG_METHOD_EXACT
+               ? find_exactly(space, search, candidates, error)
+               : find_by_signatures(space, search, candidates, error);
+}
+
+void link_candidates_free(struct link_candidates *candidates) {
+    cosine_topk_free(&candidates->sides[0]);
+    cosine_topk_free(&candidates->sides[1]);
 }
 
 static double mean_terms(const struct sparse_matrix *matrix) {

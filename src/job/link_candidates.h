@@ -1,20 +1,25 @@
-/* Candidates for links: the nearest documents of the other language, exactly, or by signatures with
- * the true cosines computed afterwards. */
+/* Candidates for links: the nearest documents of the other language, exactly, or proposed by
+ * signatures with the true cosines computed afterwards. */
 #ifndef COGNATE_JOB_LINK_CANDIDATES_H
 #define COGNATE_JOB_LINK_CANDIDATES_H
 
-#include "job/link_vectors.h"
+#include "job/link_proposals.h"
 #include "match/cosine_topk.h"
 
 /* Whether signatures are worth their small loss: where they save ten seconds of a processor or
  * more. The same for every machine and number of threads. */
 bool link_signatures_pay(const struct link_space *space);
 
-/* forward: the k best target documents of each source document; backward, where `back` is not 0:
- * the `back` best source documents of each target document. bits 0: exact. Both must be zeroed and
- * are the caller's to free. */
-cog_status link_candidates_find(const struct link_space *space, size_t k, size_t back,
-                                unsigned bits, struct cosine_neighbours *forward,
-                                struct cosine_neighbours *backward, cog_error *error);
+/* Zero-initialise; link_candidates_free releases. */
+struct link_candidates {
+    struct cosine_neighbours sides[2]; /* of the source documents, of the target documents */
+    float beyond; /* what a neighbour that was not found is taken to have for a cosine, 0 or more */
+};
+
+/* The search's wanted numbers of nearest documents; method exact, or one of link_proposals.h, of
+ * which the recall is measured and reported. */
+cog_status link_candidates_find(struct link_candidates *candidates, const struct link_space *space,
+                                const struct link_search *search, cog_error *error);
+void link_candidates_free(struct link_candidates *candidates);
 
 #endif

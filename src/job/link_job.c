@@ -23,13 +23,17 @@ void cog_link_options_init(cog_link_options *options) {
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-static void take_means(const struct cosine_neighbours *neighbours, size_t k, size_t others,
+/* A neighbour that a radius kept out is taken to lie at the radius. */
+static void take_means(const struct link_candidates *candidates, int side, size_t k, size_t others,
                        float *means) {
+    const struct cosine_neighbours *neighbours = &candidates->sides[side];
     size_t used = k < others ? k : others;
     for (size_t row = 0; row < neighbours->queries; row++) {
         double sum = 0;
-        for (size_t i = 0; i < neighbours->counts[row] && i < used; i++)
+        size_t found = neighbours->counts[row] < used ? neighbours->counts[row] : used;
+        for (size_t i = 0; i < found; i++)
             sum += (double)neighbours->items[row * neighbours->k + i].similarity;
+        sum += (double)candidates->beyond * (double)(used - found);
         means[row] = used ? (float)(sum / (double)used) : 0;
     }
 }
@@ -51,11 +55,10 @@ static cog_status take_candidates(const struct cosine_neighbours *neighbours, st
     return COG_OK;
 }
 
-/* 0 where the candidates are found exactly. */
-static unsigned signature_bits(const struct link_space *space, const cog_link_options *options) {
-    bool exact = options->method == COG_METHOD_EXACT ||
-                 (options->method == COG_METHOD_AUTO && !link_signatures_pay(space));
-    return exact ? 0 : options->bits;
+static cog_method method_of(const struct link_space *space, const cog_link_options *options) {
+    if (options->method != COG_METHOD_AUTO)
+        return options->method;
+    return link_signatures_pay(space) ? COG_METHOD_FLAT : COG_METHOD_EXACT;
 }
 
 /* The best candidates of each source document, scored. */
@@ -63,23 +66,24 @@ static cog_status find_candidates(const struct link_space *space, const cog_link
                                   struct link **links, size_t *count, cog_error *error) {
     size_t from_rows = space->vectors[0].rows, to_rows = space->vectors[1].rows;
     size_t hubs = options->hub_neighbours;
-    size_t k = options->candidates > hubs ? options->candidates : hubs;
-    struct cosine_neighbours forward = {0}, backward = {0};
+    struct link_search search = {
+        .method = method_of(space, options),
+        .bits = options->bits,
+        .wanted = {options->candidates > hubs ? options->candidates : hubs, hubs}};
+    struct link_candidates candidates = {0};
     float *means = memory_zeroed_array(from_rows + to_rows, sizeof *means);
     if (!means)
         return error_memory(error, (from_rows + to_rows) * sizeof *means, "means");
-    cog_status status = link_candidates_find(space, k, hubs, signature_bits(space, options),
-                                             &forward, &backward, error);
+    cog_status status = link_candidates_find(&candidates, space, &search, error);
     if (status == COG_OK && hubs) {
-        take_means(&forward, hubs, to_rows, means);
-        take_means(&backward, hubs, from_rows, means + from_rows);
+        take_means(&candidates, 0, hubs, to_rows, means);
+        take_means(&candidates, 1, hubs, from_rows, means + from_rows);
     }
     if (status == COG_OK)
-        status = take_candidates(&forward, links, count, error);
+        status = take_candidates(&candidates.sides[0], links, count, error);
     if (status == COG_OK)
         links_score(*links, *count, hubs ? means : NULL, means + from_rows);
-    cosine_topk_free(&forward);
-    cosine_topk_free(&backward);
+    link_candidates_free(&candidates);
     free(means);
     return status;
 }
@@ -128,7 +132,6 @@ static cog_status link_documents(cog_links *links, const cog_link_options *optio
     cog_status status = link_space_build(&links->space, &options->projection, error);
     if (status != COG_OK)
         return status;
-    report_number(report, "bits", signature_bits(&links->space, options));
     uint64_t start = clock_ns();
     status = find_candidates(&links->space, options, &all, &count, error);
     if (status == COG_OK)

@@ -1,0 +1,271 @@
+#include "job/link_proposals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "evaluate/recall_sample.h"
+#include "index/slices.h"
+#include "job/vector_sign.h"
+#include "match/lsh_join.h"
+#include "match/window_join.h"
+#include "plan/recall_model.h"
+
+/* More are proposed than wanted: the means that tell how far a link stands out are those of the
+ * truly nearest. */
+enum { PROPOSALS = 128 };
+
+/* What tables and windows are planned for, at the cosine from which documents are likely partners.
+ */
+static const double PLANNED_RECALL = 0.99;
+
+struct proposing {
+    const struct link_space *space;
+    const struct link_search *search;
+    struct signature_options signature;
+    struct signatures_view views[2];
+    struct link_proposals *result;
+};
+
+static size_t proposals_of(const struct proposing *work, int side) {
+    size_t wanted = work->search->wanted[side];
+    return wanted > PROPOSALS ? wanted : (size_t)PROPOSALS;
+}
+
+static cog_status sign_side(struct proposing *work, int side, float *sums, size_t sums_stride,
+                            cog_error *error) {
+    const struct sparse_matrix *vectors = &work->space->vectors[side];
+    struct vector_rows rows = {vectors, NULL, vectors->rows};
+    return vector_sign(&rows, &work->signature, work->space->threads, &work->views[side], sums,
+                       sums_stride, error);
+}
+
+static cog_status sign_both(struct proposing *work, cog_error *error) {
+    cog_status status = sign_side(work, 0, NULL, 0, error);
+    return status == COG_OK ? sign_side(work, 1, NULL, 0, error) : status;
+}
+
+/* ---- The nearest ----------------------------------------------------------------------------- */
+
+static cog_status propose_flat(const struct proposing *work, int side, cog_error *error) {
+    return flat_search_topk(&work->views[!side], &work->views[side], proposals_of(work, side),
+                            work->space->threads, &work->result->sides[side], error);
+}
+
+/* Answers stand `most` apart while they come in. */
+struct slice_answers {
+    struct neighbour *items;
+    size_t *counts;
+    size_t most;
+};
+
+static cog_status take_answer(void *context, size_t query, const struct slices_answer *answer,
+                              cog_error *error) {
+    (void)error;
+    const struct slice_answers *answers = context;
+    answers->counts[query] = answer->count;
+    if (answer->count)
+        memcpy(answers->items + query * answers->most, answer->hits,
+               answer->count * sizeof *answer->hits);
+    return COG_OK;
+}
+
+/* Moves the answers together; the results take them over. */
+static cog_status close_gaps(const struct slice_answers *answers, size_t queries,
+                             struct flat_results *results, cog_error *error) {
+    results->queries = queries;
+    results->offsets = memory_zeroed_array(queries + 1, sizeof *results->offsets);
+    results->items = answers->items;
+    if (!results->offsets)
+        return error_memory(error, queries * sizeof *results->offsets, "candidates");
+    for (size_t q = 0; q < queries; q++) {
+        results->offsets[q + 1] = results->offsets[q] + answers->counts[q];
+        memmove(results->items + results->offsets[q], answers->items + q * answers->most,
+                answers->counts[q] * sizeof *results->items);
+    }
+    return COG_OK;
+}
+
+static cog_status propose_slices(const struct proposing *work, int side, cog_error *error) {
+    enum { DISTANCES_A_PROPOSAL = 16 };
+    const struct signatures_view *queries = &work->views[side], *rows = &work->views[!side];
+    size_t most = proposals_of(work, side);
+    struct slice_lists lists = {0};
+    struct slice_answers answers = {.most = most};
+    struct slices_request request = {
+        .k = most, .expand = 1, .admit = 1, .verify = most * DISTANCES_A_PROPOSAL};
+    answers.items = memory_array(queries->rows * most + 1, sizeof *answers.items);
+    answers.counts = memory_zeroed_array(queries->rows + 1, sizeof *answers.counts);
+    cog_status status = COG_OK;
+    if (!answers.items || !answers.counts)
+        status = error_memory(error, queries->rows * most * sizeof *answers.items, "candidates");
+    if (status == COG_OK)
+        status = slice_lists_build(&lists, rows, 0, work->space->threads, error);
+    if (status == COG_OK)
+        status = slices_search_all(&lists.view, rows, queries, NULL, &request, work->space->threads,
+                                   take_answer, &answers, error);
+    if (status == COG_OK)
+        status = close_gaps(&answers, queries->rows, &work->result->sides[side], error);
+    else
+        free(answers.items);
+    free(answers.counts);
+    slice_lists_free(&lists);
+    return status;
+}
+
+static cog_status propose_nearest(struct proposing *work, cog_error *error) {
+    cog_status status = sign_both(work, error);
+    for (int side = 0; side < 2 && status == COG_OK; side++)
+        if (work->search->wanted[side])
+            status = work->search->method == COG_METHOD_FLAT ? propose_flat(work, side, error)
+                                                             : propose_slices(work, side, error);
+    return status;
+}
+
+/* ---- Pairs within a radius ------------------------------------------------------------------- */
+
+/* The rows of some signatures end to end; free() the data. */
+static cog_status copy_rows(const struct signatures_view *view, const uint32_t *rows, size_t count,
+                            struct signatures_view *copy, cog_error *error) {
+    uint8_t *data = memory_array(count + 1, view->stride_bytes);
+    if (!data)
+        return error_memory(error, count * view->stride_bytes, "a sample");
+    for (size_t i = 0; i < count; i++)
+        memcpy(data + i * view->stride_bytes, signature_row(view, rows[i]), view->stride_bytes);
+    *copy = (struct signatures_view){data, count, view->bits, view->stride_bytes};
+    return COG_OK;
+}
+
+/* The radius within which a source document has about PROPOSALS others: enough of the nearest, and
+ * pairs that memory holds. */
+static cog_status choose_radius(const struct proposing *work, uint32_t *radius_bits,
+                                cog_error *error) {
+    enum { SAMPLE = 256 };
+    uint32_t sample[SAMPLE];
+    size_t count = recall_sample_rows(work->views[0].rows, SAMPLE, 1, sample);
+    size_t most = proposals_of(work, 0), left = count * most;
+    struct signatures_view queries = {0};
+    struct flat_results nearest = {0};
+    unsigned bits = work->search->bits;
+    size_t *histogram = memory_zeroed_array((size_t)bits + 1, sizeof *histogram);
+    cog_status status = histogram ? copy_rows(&work->views[0], sample, count, &queries, error)
+                                  : error_memory(error, bits, "distances");
+    if (status == COG_OK)
+        status = flat_search_topk(&work->views[1], &queries, 4 * most, work->space->threads,
+                                  &nearest, error);
+    for (size_t i = 0; status == COG_OK && i < nearest.offsets[count]; i++)
+        histogram[nearest.items[i].distance]++;
+    *radius_bits = 0;
+    while (status == COG_OK && *radius_bits < bits / 2 && histogram[*radius_bits] <= left)
+        left -= histogram[(*radius_bits)++];
+    flat_results_free(&nearest);
+    free((void *)queries.data);
+    free(histogram);
+    return status;
+}
+
+static cog_status join_windows(struct proposing *work, uint32_t radius_bits,
+                               struct match_list *matches, cog_error *error) {
+    const struct signatures_view *views = work->views;
+    struct window_setting setting = {.bits = work->search->bits, .radius_bits = radius_bits};
+    double cosine = COG_THRESHOLD_ACROSS;
+    window_plan(&setting, views[0].rows + views[1].rows, &cosine, PLANNED_RECALL);
+    struct window_options options = {.tables = setting.tables,
+                                     .window = setting.window,
+                                     .radius_bits = radius_bits,
+                                     .threads = work->space->threads};
+    return window_join_cross(&views[0], &views[1], &options, matches, NULL, error);
+}
+
+static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
+                              struct match_list *matches, cog_error *error) {
+    double cosine = COG_THRESHOLD_ACROSS, expected;
+    struct lsh_demand demand = {.kind = LSH_JOIN_CROSS,
+                                .rows = work->views[1].rows,
+                                .bits = work->search->bits,
+                                .have_sums = true,
+                                .recall = PLANNED_RECALL,
+                                .cosines = &cosine,
+                                .cosine_count = 1,
+                                .given = {.flip_mode = LSH_FLIP_DISTANCE}};
+    struct lsh_options options;
+    struct lsh_check check = {.radius_bits = radius_bits};
+    struct lsh_collection sides[2];
+    float *sums[2] = {NULL, NULL};
+    cog_status status = lsh_plan(&demand, &options, &expected, error);
+    size_t stride = status == COG_OK ? lsh_bits_used(&options) : 0;
+    for (int side = 0; side < 2 && status == COG_OK; side++) {
+        size_t rows = work->views[side].rows;
+        free((void *)work->views[side].data);
+        work->views[side].data = NULL;
+        sums[side] = memory_array(rows * stride + 1, sizeof *sums[side]);
+        status = sums[side] ? sign_side(work, side, sums[side], stride, error)
+                            : error_memory(error, rows * stride * sizeof *sums[side], "sums");
+        sides[side] = (struct lsh_collection){&work->views[side], sums[side], stride};
+    }
+    if (status == COG_OK)
+        status = lsh_join_cross(&sides[0], &sides[1], &options, &check, work->space->threads,
+                                matches, NULL, error);
+    free(sums[0]);
+    free(sums[1]);
+    return status;
+}
+
+/* The pairs as proposals of one side. */
+static cog_status take_pairs(const struct match_list *matches, int side, size_t rows,
+                             struct flat_results *results, cog_error *error) {
+    results->queries = rows;
+    results->offsets = memory_zeroed_array(rows + 2, sizeof *results->offsets);
+    results->items = memory_array(matches->count + 1, sizeof *results->items);
+    if (!results->offsets || !results->items)
+        return error_memory(error, matches->count * sizeof *results->items, "candidates");
+    /* next[r] runs from the start of row r to its end, which is the start of row r + 1. */
+    size_t *next = results->offsets + 1;
+    for (size_t i = 0; i < matches->count; i++)
+        next[(side ? matches->items[i].b : matches->items[i].a) + 1]++;
+    for (size_t row = 0; row < rows; row++)
+        next[row + 1] += next[row];
+    for (size_t i = 0; i < matches->count; i++) {
+        const struct match *match = &matches->items[i];
+        results->items[next[side ? match->b : match->a]++] =
+            (struct neighbour){side ? match->a : match->b, match->distance};
+    }
+    return COG_OK;
+}
+
+static cog_status propose_pairs(struct proposing *work, cog_error *error) {
+    struct match_list matches = {0};
+    uint32_t radius_bits = 0;
+    cog_status status = sign_both(work, error);
+    if (status == COG_OK)
+        status = choose_radius(work, &radius_bits, error);
+    if (status == COG_OK)
+        status = work->search->method == COG_METHOD_LSH
+                     ? join_tables(work, radius_bits, &matches, error)
+                     : join_windows(work, radius_bits, &matches, error);
+    for (int side = 0; side < 2 && status == COG_OK; side++)
+        if (work->search->wanted[side])
+            status = take_pairs(&matches, side, work->views[side].rows, &work->result->sides[side],
+                                error);
+    work->result->beyond = (float)cos(M_PI * radius_bits / work->search->bits);
+    match_list_free(&matches);
+    return status;
+}
+
+cog_status link_proposals_find(struct link_proposals *proposals, const struct link_space *space,
+                               const struct link_search *search, cog_error *error) {
+    struct proposing work = {.space = space, .search = search, .result = proposals};
+    signature_options_init(&work.signature, SIGNATURE_RP);
+    work.signature.bits = search->bits;
+    bool nearest = search->method == COG_METHOD_FLAT || search->method == COG_METHOD_SLICES;
+    cog_status status = nearest ? propose_nearest(&work, error) : propose_pairs(&work, error);
+    free((void *)work.views[0].data);
+    free((void *)work.views[1].data);
+    return status;
+}
+
+void link_proposals_free(struct link_proposals *proposals) {
+    flat_results_free(&proposals->sides[0]);
+    flat_results_free(&proposals->sides[1]);
+}

@@ -1,0 +1,28 @@
+/* Documents of the other language that signatures propose as partners: the nearest of all (flat),
+ * of those that slice lists show (slices), or those within a radius that share a key in a hash
+ * table (lsh) or meet in a sliding window (window). */
+#ifndef COGNATE_JOB_LINK_PROPOSALS_H
+#define COGNATE_JOB_LINK_PROPOSALS_H
+
+#include "index/flat.h"
+#include "job/link_vectors.h"
+
+/* Zero-initialise; link_proposals_free releases. */
+struct link_proposals {
+    struct flat_results sides[2]; /* of the source documents, of the target documents */
+    float beyond; /* the cosine at the radius; 0 where the nearest are proposed without one */
+};
+
+/* method: flat, slices, lsh or window. wanted: how many a document of each side needs at least; 0
+ * leaves out the target side. */
+struct link_search {
+    cog_method method;
+    unsigned bits;
+    size_t wanted[2];
+};
+
+cog_status link_proposals_find(struct link_proposals *proposals, const struct link_space *space,
+                               const struct link_search *search, cog_error *error);
+void link_proposals_free(struct link_proposals *proposals);
+
+#endif
