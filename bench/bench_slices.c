@@ -109,8 +109,9 @@ static struct result measure_line(const struct engine *engine, const struct quer
 /* The number at the end is that of true distances. */
 static void name_setting(const struct engine *engine, const struct tuning *setting, char name[64]) {
     if (engine->columns)
-        snprintf(name, 64, "%u columns%s, %zu", setting->columns.columns,
-                 setting->weighted ? " by weight" : "", setting->columns.verify);
+        snprintf(name, 64, "%g: %u columns%s, %zu", setting->columns.share,
+                 setting->columns.columns, setting->weighted ? " by weight" : "",
+                 setting->columns.verify);
     else if (setting->lists.probes)
         snprintf(name, 64, "%zu lists by weight, %zu", setting->lists.probes,
                  setting->lists.verify);
@@ -224,20 +225,27 @@ static void measure_widths(const struct world *world, const struct queries *quer
 
 static void measure_columns(const struct world *world, const struct queries *queries,
                             struct fastest *plain, struct fastest *weighted) {
-    static const unsigned columns[] = {15, 30, 45, 60, 90, 120, 180, 240};
+    static const double shares[] = {0.05, 0.1, 0.15, 0.2, 0.3, 1};
+    static const unsigned columns[] = {15, 30, 45, 60, 90, 120, 150, 180, 240};
     struct bit_columns bit_columns;
     struct engine engine;
-    print_building(world, "columns of bits", build_columns(world, &bit_columns, &engine));
+    uint64_t start = clock_ns();
+    double seconds = build_columns(world, &bit_columns, &engine);
+    double rate = (double)world->rows.rows * 1e-6 / clock_seconds_since(start);
+    print_building(world, "columns of bits", seconds);
+    print_goal("million rows a second, by the clock", 1, rate);
     print_head();
-    for (size_t c = 0; c < 8; c++)
-        for (size_t verify = 500; verify <= 8000; verify *= 4) {
-            struct tuning setting = {.columns = {.columns = columns[c], .verify = verify}};
-            if (columns[c] >= 90)
-                try_setting(&engine, queries, setting, plain);
-            setting.weighted = true;
-            if (columns[c] <= 120)
-                try_setting(&engine, queries, setting, weighted);
-        }
+    for (size_t s = 0; s < 6; s++)
+        for (size_t c = 0; c < 9; c++)
+            for (size_t verify = 500; verify <= 4000; verify *= 2) {
+                struct tuning setting = {
+                    .columns = {.share = shares[s], .columns = columns[c], .verify = verify}};
+                if (columns[c] >= 60)
+                    try_setting(&engine, queries, setting, plain);
+                setting.weighted = true;
+                if (columns[c] <= 60)
+                    try_setting(&engine, queries, setting, weighted);
+            }
     columns_searcher_free(engine.columns);
     bit_columns_free(&bit_columns);
 }
@@ -388,12 +396,18 @@ static void print_width(const struct world *world, unsigned width) {
     slice_lists_free(&lists);
 }
 
+static double columns_bytes(const struct columns_view *view) {
+    const struct clusters_view *clusters = &view->clusters;
+    return (double)columns_size_bytes(clusters->rows, clusters->bits) + 4 * (double)clusters->rows +
+           (double)(clusters->count * (4 + cluster_stride(clusters->bits)));
+}
+
 static void print_columns(const struct world *world) {
     static const unsigned columns[] = {15, 30, 60, 90, 120, 180, 240, 390, 510, 645};
     struct bit_columns bit_columns;
     struct engine engine;
     double seconds = build_columns(world, &bit_columns, &engine);
-    double bytes = (double)columns_size_bytes(&bit_columns.view) / (double)world->rows.rows;
+    double bytes = columns_bytes(&bit_columns.view) / (double)world->rows.rows;
     for (int weighted = 0; weighted < 2; weighted++) {
         print_index(weighted ? "weights: columns" : "columns", seconds, bytes);
         bool goes_on = true;

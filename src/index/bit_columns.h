@@ -4,71 +4,86 @@
  * of the greatest size are the ones that a neighbour shares.
  *
  * For neighbours as far as texts on one subject are (two fifths of the bits differ), no short key
- * is shared often enough for lists to find them, and columns do. Counts are kept as bit planes,
- * plane p holding bit p of the counts of 64 rows in a word, and columns are added 15 at a time with
- * full adders. */
+ * is shared often enough for lists to find them, and columns do. Rows stand cluster by cluster, and
+ * only those of the clusters that are nearest to the query are counted. Columns are cut into groups
+ * of 512 rows, a cache line each, and the lines of a group lie together. Counts are kept as bit
+ * planes, plane p holding bit p of the counts of 64 rows in a word, and columns are added 15 at a
+ * time with full adders. */
 #ifndef COGNATE_INDEX_BIT_COLUMNS_H
 #define COGNATE_INDEX_BIT_COLUMNS_H
 
 #include "base/cpu.h"
 #include "base/error.h"
 #include "hamming/hamming.h"
+#include "index/row_clusters.h"
 
 enum {
-    COLUMN_GROUP = 15,       /* columns that are added together: their sum has 4 bits */
-    COLUMN_VECTOR_WORDS = 8, /* columns are padded to a multiple of these */
-    COLUMN_PLANES_MAX = 13,  /* counts below 8192 */
+    COLUMN_GROUP_WORDS = 8, /* of one column of a group */
+    COLUMN_GROUP_ROWS = 64 * COLUMN_GROUP_WORDS,
+    COLUMN_SUM = 15,        /* columns that are added together: their sum has 4 bits */
+    COLUMN_PLANES_MAX = 13, /* counts below 8192 */
 };
 
-/* Borrowed, from bit_columns or a file. Row r of column b is bit r % 64 of words[b *
- * column_words(rows) + r / 64]; bits beyond the rows are zero. */
+/* Borrowed, from bit_columns or a file. The row at place p of the order is bit p % 64 of word p /
+ * 64 % 8 in each column of group p / 512; bits beyond the rows are zero. Columns of a group stand
+ * in the order of column_bit. */
 struct columns_view {
     const uint64_t *words;
-    size_t rows;
-    unsigned bits;
+    struct clusters_view clusters;
 };
 
-static inline size_t column_words(size_t rows) {
-    return (rows + 511) / 512 * COLUMN_VECTOR_WORDS;
+static inline size_t column_groups(size_t rows) {
+    return (rows + COLUMN_GROUP_ROWS - 1) / COLUMN_GROUP_ROWS;
 }
 
-static inline size_t columns_size_bytes(const struct columns_view *view) {
-    return view->bits * column_words(view->rows) * sizeof(uint64_t);
+static inline size_t columns_size_bytes(size_t rows, unsigned bits) {
+    return column_groups(rows) * bits * COLUMN_GROUP_WORDS * sizeof(uint64_t);
 }
+
+/* The number s without common divisor with the bits, at the golden section of them or the next
+ * above: columns 0, 1, 2 ... are bits 0, s, 2 s ... modulo the bits, so that the first columns, as
+ * many as they may be, are spread evenly. */
+unsigned column_step(unsigned bits);
 
 /* Zero-initialise; bit_columns_free releases. */
 struct bit_columns {
     struct columns_view view;
+    struct row_clusters clusters;
     uint64_t *words;
 };
-/* O(rows * bits / 64 * 6) operations; rows below 2^32. */
+/* Clusters (rows^1.5 comparisons), then O(rows * bits / 64 * 6) operations; rows below 2^32. */
 cog_status bit_columns_build(struct bit_columns *columns, const struct signatures_view *signatures,
                              unsigned threads, cog_error *error);
 void bit_columns_free(struct bit_columns *columns);
-/* Whether the columns are those of the signatures; the error names the first row that is not. */
+/* Whether clusters and columns are those of the signatures; the error names the first place that is
+ * not. */
 cog_status columns_check(const struct columns_view *view, const struct signatures_view *signatures,
                          cog_error *error);
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Counts as bit planes: plane p begins at words + p * stride. */
-struct column_planes {
-    uint64_t *words;
-    size_t stride;
-    unsigned count;
+/* The columns that a query reads, from the start of any group. */
+struct column_reading {
+    uint32_t words[HAMMING_MAX_BITS]; /* where each column begins */
+    uint64_t flips[HAMMING_MAX_BITS]; /* what it is XORed with: the query's bit 64 times */
+    unsigned count, planes;
 };
 
-/* All work on runs of words that are a multiple of COLUMN_VECTOR_WORDS. */
+/* Planes are those of one group, COLUMN_GROUP_WORDS words each. */
 struct column_kernels {
-    /* Adds COLUMN_GROUP columns, each XORed with its flip, to the planes, or overwrites them where
-     * these are fresh. `next` is read ahead for the next call. */
-    void (*add)(const uint64_t *const *columns, const uint64_t *flips, const uint64_t *const *next,
-                size_t words, const struct column_planes *planes, bool fresh);
+    /* Counts how often the rows of a group differ; the same lines of another group are read ahead.
+     */
+    void (*count)(const uint64_t *group, const uint64_t *ahead,
+                  const struct column_reading *reading, uint64_t *planes);
     /* How many rows count the threshold or less. */
-    uint64_t (*count)(const struct column_planes *planes, size_t words, unsigned threshold);
-    /* Which rows do, counted from first_row, rising; stops at the capacity. */
-    size_t (*select)(const struct column_planes *planes, size_t words, unsigned threshold,
-                     size_t first_row, uint32_t *rows, size_t capacity);
+    unsigned (*within)(const uint64_t *planes, unsigned plane_count, unsigned threshold);
+    /* Which rows do, counted from first, rising; stops at the capacity. */
+    size_t (*select)(const uint64_t *planes, unsigned plane_count, unsigned threshold,
+                     uint32_t first, uint32_t *places, size_t capacity);
+    /* Products of a query's weights (at most CLUSTER_WEIGHT_MAX in size) with the shares of
+     * clusters; stride is that of both. */
+    void (*scores)(const uint8_t *shares, const int8_t *weights, size_t stride, size_t clusters,
+                   int32_t *scores);
 };
 /* Those of a level, or the portable ones. */
 const struct column_kernels *column_kernels_for(enum cpu_level level);
@@ -78,38 +93,51 @@ extern const struct column_kernels column_kernels_portable;
 extern const struct column_kernels column_kernels_avx2, column_kernels_avx512;
 #endif
 
+/* ---- Choosing groups ------------------------------------------------------------------------- */
+
+/* Which groups a query reads. Zero-initialise; group_choice_init makes it usable, group_choice_free
+ * releases. */
+struct group_choice {
+    uint32_t *groups; /* rising */
+    size_t count;
+    int32_t *scores; /* of the clusters */
+};
+cog_status group_choice_init(struct group_choice *choice, const struct clusters_view *clusters,
+                             cog_error *error);
+void group_choice_free(struct group_choice *choice);
+/* The groups of the nearest clusters that have `wanted` rows together. Nearness is the product of a
+ * cluster's shares with the query's bits as +1 and -1, or with the weights behind them. */
+void group_choice_make(struct group_choice *choice, const struct clusters_view *clusters,
+                       const struct column_kernels *kernels, const uint8_t *query,
+                       const float *weights, size_t wanted);
+
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* The columns that a query reads, in whole groups; starts are NULL where the last group has fewer.
- */
-struct column_reading {
-    const uint64_t *starts[HAMMING_MAX_BITS + COLUMN_GROUP];
-    uint64_t flips[HAMMING_MAX_BITS + COLUMN_GROUP];
-    unsigned count;
-};
-
-/* The counts of one query; only those of some rows are ever kept. Zero-initialise;
- * column_counts_init makes it usable, column_counts_free releases. */
+/* The counts of one query. Zero-initialise; column_counts_init makes it usable, column_counts_free
+ * releases. */
 struct column_counts {
     const struct columns_view *view;
     const struct column_kernels *kernels;
-    struct column_planes planes;
+    struct group_choice choice;
     struct column_reading reading;
-    unsigned columns; /* that are counted */
+    uint64_t *planes; /* of each chosen group */
+    uint16_t *places; /* of each bit among the columns */
 };
 cog_status column_counts_init(struct column_counts *counts, const struct columns_view *view,
                               cog_error *error);
 void column_counts_free(struct column_counts *counts);
 
-/* From here on it is counted in `columns` columns (1 to all) how often each row differs from the
- * query: in those of the greatest weights, or in evenly spread ones for weights NULL. Whole groups
- * take the least time. */
-void column_counts_start(struct column_counts *counts, const uint8_t *query, const float *weights,
-                         unsigned columns);
-/* The greatest threshold that about `most` rows do not exceed, by a sample of the rows. */
-unsigned column_counts_threshold(struct column_counts *counts, size_t most);
-/* Rows whose count is the threshold or less, rising; stops at the capacity. */
-size_t column_counts_select(struct column_counts *counts, unsigned threshold, uint32_t *rows,
-                            size_t capacity);
+/* Counts in `columns` columns (1 to all) how often rows differ from the query: in those of the
+ * greatest weights, or in the first for weights NULL. The rows are those of the nearest clusters,
+ * at least `rows` of them. Multiples of COLUMN_SUM columns take the least time. */
+void column_counts_make(struct column_counts *counts, const uint8_t *query, const float *weights,
+                        unsigned columns, size_t rows);
+/* The greatest threshold that about `most` of the counted rows do not exceed, by a sample of them.
+ */
+unsigned column_counts_threshold(const struct column_counts *counts, size_t most);
+/* Places in the order of the rows whose count is the threshold or less, rising; stops at the
+ * capacity. */
+size_t column_counts_select(const struct column_counts *counts, unsigned threshold,
+                            uint32_t *places, size_t capacity);
 
 #endif

@@ -7,10 +7,8 @@
 #include "index/column_kernels_loop.h"
 
 enum {
-    CHUNK_WORDS = 512, /* of each column in one go: the counts of a chunk stay in the first cache */
-    PIECE_WORDS = 64,  /* of the sample */
-    SAMPLE_EVERY = 16, /* pieces */
-    SAMPLE_LEAST = 1 << 17, /* rows; of fewer all are the sample */
+    LINES_AHEAD = 96,   /* that are on their way while others are counted */
+    SAMPLE_GROUPS = 32, /* at least, of those that are counted */
 };
 
 const struct column_kernels *column_kernels_for(enum cpu_level level) {
@@ -26,29 +24,33 @@ const struct column_kernels *column_kernels_for(enum cpu_level level) {
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static size_t sample_step(const struct column_counts *counts) {
-    return PIECE_WORDS * (counts->view->rows < SAMPLE_LEAST ? 1 : SAMPLE_EVERY);
-}
-
-static size_t sample_words(const struct column_counts *counts) {
-    size_t step = sample_step(counts);
-    return (column_words(counts->view->rows) + step - 1) / step * PIECE_WORDS;
+static unsigned planes_for(unsigned columns) {
+    unsigned planes = 4;
+    while (columns >> planes)
+        planes++;
+    return planes;
 }
 
 cog_status column_counts_init(struct column_counts *counts, const struct columns_view *view,
                               cog_error *error) {
+    unsigned bits = view->clusters.bits, step = column_step(bits);
+    size_t planes = column_groups(view->clusters.rows) + 1;
     counts->view = view;
     counts->kernels = column_kernels_for(cpu_best_level());
-    size_t sample = sample_words(counts);
-    counts->planes.stride = sample > CHUNK_WORDS ? sample : CHUNK_WORDS;
-    counts->planes.words =
-        memory_array(counts->planes.stride, COLUMN_PLANES_MAX * sizeof *counts->planes.words);
-    return counts->planes.words ? COG_OK
-                                : error_memory(error, counts->planes.stride, "counts of columns");
+    counts->places = memory_array(bits, sizeof *counts->places);
+    counts->planes =
+        memory_array(planes, planes_for(bits) * COLUMN_GROUP_WORDS * sizeof *counts->planes);
+    if (!counts->places || !counts->planes)
+        return error_memory(error, planes * COLUMN_GROUP_WORDS * 8, "counts of columns");
+    for (unsigned column = 0; column < bits; column++)
+        counts->places[(size_t)column * step % bits] = (uint16_t)column;
+    return group_choice_init(&counts->choice, &view->clusters, error);
 }
 
 void column_counts_free(struct column_counts *counts) {
-    free(counts->planes.words);
+    group_choice_free(&counts->choice);
+    free(counts->planes);
+    free(counts->places);
     *counts = (struct column_counts){0};
 }
 
@@ -84,80 +86,62 @@ static void choose_weighted(const float *weights, unsigned bits, unsigned wanted
             chosen[count++] = (uint16_t)bit;
 }
 
-static void choose_columns(const struct columns_view *view, const float *weights, unsigned wanted,
-                           uint16_t *chosen) {
+static void choose_columns(struct column_counts *counts, const uint8_t *query, const float *weights,
+                           unsigned wanted) {
+    struct column_reading *reading = &counts->reading;
+    unsigned bits = counts->view->clusters.bits, step = column_step(bits);
+    uint16_t chosen[HAMMING_MAX_BITS];
     if (weights)
-        choose_weighted(weights, view->bits, wanted, chosen);
+        choose_weighted(weights, bits, wanted, chosen);
     else
-        for (unsigned i = 0; i < wanted; i++)
-            chosen[i] = (uint16_t)(i * view->bits / wanted);
+        for (unsigned column = 0; column < wanted; column++)
+            chosen[column] = (uint16_t)((size_t)column * step % bits);
+    for (unsigned i = 0; i < wanted; i++) {
+        reading->words[i] = (uint32_t)counts->places[chosen[i]] * COLUMN_GROUP_WORDS;
+        reading->flips[i] = signature_bit(query, chosen[i]) ? UINT64_MAX : 0;
+    }
+    reading->count = wanted;
+    reading->planes = planes_for(wanted);
 }
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-static unsigned planes_for(unsigned columns) {
-    unsigned planes = 4;
-    while (columns >> planes)
-        planes++;
-    return planes;
+static uint64_t *planes_of(const struct column_counts *counts, size_t i) {
+    return counts->planes + i * counts->reading.planes * COLUMN_GROUP_WORDS;
 }
 
-/* What a column that is missing in the last group reads. */
-static const uint64_t no_column[CHUNK_WORDS];
-
-static void find_group(const struct column_reading *reading, unsigned first, size_t begin,
-                       const uint64_t *group[COLUMN_GROUP]) {
-    for (unsigned i = 0; i < COLUMN_GROUP; i++)
-        group[i] = reading->starts[first + i] ? reading->starts[first + i] + begin : no_column;
-}
-
-/* Counts in words begin to begin + words - 1 of the columns; the planes hold the counts from their
- * word `to` on. The words from `ahead` on are read ahead. */
-static void count_words(const struct column_counts *counts, size_t begin, size_t words, size_t to,
-                        size_t ahead) {
-    const struct column_reading *reading = &counts->reading;
-    struct column_planes planes = counts->planes;
-    planes.words += to;
-    for (unsigned first = 0; first < reading->count; first += COLUMN_GROUP) {
-        const uint64_t *here[COLUMN_GROUP], *next[COLUMN_GROUP];
-        bool last = first + COLUMN_GROUP == reading->count;
-        find_group(reading, first, begin, here);
-        find_group(reading, last ? 0 : first + COLUMN_GROUP, last ? ahead : begin, next);
-        counts->kernels->add(here, reading->flips + first, next, words, &planes, first == 0);
-    }
-}
-
-void column_counts_start(struct column_counts *counts, const uint8_t *query, const float *weights,
-                         unsigned columns) {
+void column_counts_make(struct column_counts *counts, const uint8_t *query, const float *weights,
+                        unsigned columns, size_t rows) {
     const struct columns_view *view = counts->view;
-    struct column_reading *reading = &counts->reading;
-    uint16_t chosen[HAMMING_MAX_BITS];
-    columns = columns < 1 ? 1 : columns < view->bits ? columns : view->bits;
-    choose_columns(view, weights, columns, chosen);
-    reading->count = (columns + COLUMN_GROUP - 1) / COLUMN_GROUP * COLUMN_GROUP;
-    for (unsigned i = 0; i < reading->count; i++) {
-        bool exists = i < columns;
-        reading->starts[i] = exists ? view->words + chosen[i] * column_words(view->rows) : NULL;
-        reading->flips[i] = exists && signature_bit(query, chosen[i]) ? UINT64_MAX : 0;
+    const struct group_choice *choice = &counts->choice;
+    unsigned bits = view->clusters.bits;
+    choose_columns(counts, query, weights, columns < 1 ? 1 : columns < bits ? columns : bits);
+    group_choice_make(&counts->choice, &view->clusters, counts->kernels, query, weights, rows);
+    size_t group_words = (size_t)bits * COLUMN_GROUP_WORDS;
+    size_t distance = 1 + LINES_AHEAD / counts->reading.count;
+    for (size_t i = 0; i < choice->count; i++) {
+        size_t ahead = i + distance < choice->count ? i + distance : i;
+        counts->kernels->count(view->words + choice->groups[i] * group_words,
+                               view->words + choice->groups[ahead] * group_words, &counts->reading,
+                               planes_of(counts, i));
     }
-    counts->columns = columns;
-    counts->planes.count = planes_for(columns);
 }
 
 /* ---- Choosing rows --------------------------------------------------------------------------- */
 
-unsigned column_counts_threshold(struct column_counts *counts, size_t most) {
-    size_t words = column_words(counts->view->rows), step = sample_step(counts), sampled = 0;
-    for (size_t begin = 0; begin < words; begin += step) {
-        size_t size = words - begin < PIECE_WORDS ? words - begin : PIECE_WORDS;
-        count_words(counts, begin, size, sampled, begin + step < words ? begin + step : 0);
-        sampled += size;
-    }
-    double wanted = (double)most * (double)sampled * 64 / (double)counts->view->rows;
-    unsigned low = 0, high = counts->columns + 1; /* low passes or is the least; high does not */
+unsigned column_counts_threshold(const struct column_counts *counts, size_t most) {
+    size_t groups = counts->choice.count, sampled = 0;
+    size_t step = groups < 2 * SAMPLE_GROUPS ? 1 : groups / SAMPLE_GROUPS;
+    for (size_t i = 0; i < groups; i += step)
+        sampled++;
+    double wanted = (double)most * (double)sampled / (double)(groups ? groups : 1);
+    unsigned low = 0, high = counts->reading.count + 1; /* low passes or is the least */
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
-        if ((double)counts->kernels->count(&counts->planes, sampled, middle) <= wanted)
+        size_t within = 0;
+        for (size_t i = 0; i < groups; i += step)
+            within += counts->kernels->within(planes_of(counts, i), counts->reading.planes, middle);
+        if ((double)within <= wanted)
             low = middle;
         else
             high = middle;
@@ -165,16 +149,15 @@ unsigned column_counts_threshold(struct column_counts *counts, size_t most) {
     return low;
 }
 
-size_t column_counts_select(struct column_counts *counts, unsigned threshold, uint32_t *rows,
-                            size_t capacity) {
-    size_t words = column_words(counts->view->rows), found = 0;
-    for (size_t begin = 0; begin < words && found < capacity; begin += CHUNK_WORDS) {
-        size_t size = words - begin < CHUNK_WORDS ? words - begin : CHUNK_WORDS;
-        count_words(counts, begin, size, 0, begin + size);
-        found += counts->kernels->select(&counts->planes, size, threshold, begin * 64, rows + found,
+size_t column_counts_select(const struct column_counts *counts, unsigned threshold,
+                            uint32_t *places, size_t capacity) {
+    const struct group_choice *choice = &counts->choice;
+    size_t found = 0;
+    for (size_t i = 0; i < choice->count && found < capacity; i++)
+        found += counts->kernels->select(planes_of(counts, i), counts->reading.planes, threshold,
+                                         choice->groups[i] * COLUMN_GROUP_ROWS, places + found,
                                          capacity - found);
-    }
-    while (found && rows[found - 1] >= counts->view->rows)
+    while (found && places[found - 1] >= counts->view->clusters.rows)
         found--;
     return found;
 }

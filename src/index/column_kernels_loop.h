@@ -38,42 +38,63 @@ static inline vector full_add(vector *a, vector b, vector c) {
     return carry;
 }
 
-/* Adds a sum of 4 bits to the planes, or makes it their content, carrying as far as they go. */
-static inline void add_sum(const vector sum[4], uint64_t *words, const struct column_planes *planes,
-                           bool fresh) {
+/* Adds a sum of 4 bits to the planes, carrying as far as they go. */
+static inline void add_sum(const vector sum[4], vector *planes, unsigned plane_count) {
     vector carry = {0};
-    for (unsigned p = 0; p < planes->count; p++, words += planes->stride) {
-        vector plane = fresh ? (vector){0} : load(words);
-        carry = full_add(&plane, p < 4 ? sum[p] : (vector){0}, carry);
-        store(words, plane);
-    }
+    for (unsigned p = 0; p < plane_count; p++)
+        carry = full_add(&planes[p], p < 4 ? sum[p] : (vector){0}, carry);
 }
 
-static void add_columns(const uint64_t *const *columns, const uint64_t *flips,
-                        const uint64_t *const *next, size_t words,
-                        const struct column_planes *planes, bool fresh) {
-    for (size_t at = 0; at < words; at += LANES) {
-        vector rows[COLUMN_GROUP], twos[7], fours[3];
-        for (unsigned c = 0; c < COLUMN_GROUP; c++) {
-            rows[c] = load(columns[c] + at) ^ flips[c];
-            __builtin_prefetch(next[c] + at, 0, 1);
+/* The sum of COLUMN_SUM bits in each place. */
+static inline void sum_rows(vector rows[COLUMN_SUM], vector sum[4]) {
+    vector twos[7], fours[3];
+    for (unsigned i = 0; i < 7; i++)
+        twos[i] = full_add(&rows[0], rows[1 + 2 * i], rows[2 + 2 * i]);
+    for (unsigned i = 0; i < 3; i++)
+        fours[i] = full_add(&twos[0], twos[1 + 2 * i], twos[2 + 2 * i]);
+    sum[3] = full_add(&fours[0], fours[1], fours[2]);
+    sum[2] = fours[0];
+    sum[1] = twos[0];
+    sum[0] = rows[0];
+}
+
+static inline void count_lanes(const uint64_t *group, const uint64_t *ahead,
+                               const struct column_reading *reading, vector *planes) {
+    unsigned first = 0;
+    vector rows[COLUMN_SUM], sum[4];
+    for (; first + COLUMN_SUM <= reading->count; first += COLUMN_SUM) {
+        for (unsigned c = 0; c < COLUMN_SUM; c++) {
+            rows[c] = load(group + reading->words[first + c]) ^ reading->flips[first + c];
+            __builtin_prefetch(ahead + reading->words[first + c], 0, 1);
         }
-        for (unsigned i = 0; i < 7; i++)
-            twos[i] = full_add(&rows[0], rows[1 + 2 * i], rows[2 + 2 * i]);
-        for (unsigned i = 0; i < 3; i++)
-            fours[i] = full_add(&twos[0], twos[1 + 2 * i], twos[2 + 2 * i]);
-        vector eights = full_add(&fours[0], fours[1], fours[2]);
-        add_sum((const vector[]){rows[0], twos[0], fours[0], eights}, planes->words + at, planes,
-                fresh);
+        sum_rows(rows, sum);
+        add_sum(sum, planes, reading->planes);
+    }
+    if (first == reading->count)
+        return;
+    for (unsigned c = 0; c < COLUMN_SUM; c++)
+        rows[c] = first + c < reading->count
+                      ? load(group + reading->words[first + c]) ^ reading->flips[first + c]
+                      : (vector){0};
+    sum_rows(rows, sum);
+    add_sum(sum, planes, reading->planes);
+}
+
+static void count_group(const uint64_t *group, const uint64_t *ahead,
+                        const struct column_reading *reading, uint64_t *planes) {
+    for (size_t at = 0; at < COLUMN_GROUP_WORDS; at += LANES) {
+        vector sums[COLUMN_PLANES_MAX] = {0};
+        count_lanes(group + at, ahead + at, reading, sums);
+        for (unsigned p = 0; p < reading->planes; p++)
+            store(planes + p * COLUMN_GROUP_WORDS + at, sums[p]);
     }
 }
 
 /* Bits of the rows whose counts are the threshold or less. */
-static inline vector rows_within(const struct column_planes *planes, size_t at,
-                                 unsigned threshold) {
+static inline vector rows_within(const uint64_t *planes, unsigned plane_count, unsigned threshold) {
     vector less = {0}, equal = ~less;
-    for (unsigned p = planes->count; p-- > 0;) {
-        vector plane = load(planes->words + p * planes->stride + at);
+    for (unsigned p = plane_count; p-- > 0;) {
+        vector plane = load(planes + p * COLUMN_GROUP_WORDS);
         vector reaches = (vector){0} - (threshold >> p & 1); /* all bits or none */
         less |= equal & ~plane & reaches;
         equal &= ~(plane ^ reaches);
@@ -81,33 +102,62 @@ static inline vector rows_within(const struct column_planes *planes, size_t at,
     return less | equal;
 }
 
-static uint64_t count_rows(const struct column_planes *planes, size_t words, unsigned threshold) {
-    uint64_t count = 0;
-    for (size_t at = 0; at < words; at += LANES) {
-        vector rows = rows_within(planes, at, threshold);
+static unsigned count_within(const uint64_t *planes, unsigned plane_count, unsigned threshold) {
+    unsigned count = 0;
+    for (size_t at = 0; at < COLUMN_GROUP_WORDS; at += LANES) {
+        vector rows = rows_within(planes + at, plane_count, threshold);
         for (unsigned lane = 0; lane < LANES; lane++)
             count += (unsigned)__builtin_popcountll(rows[lane]);
     }
     return count;
 }
 
-static size_t select_rows(const struct column_planes *planes, size_t words, unsigned threshold,
-                          size_t first_row, uint32_t *rows, size_t capacity) {
+static size_t select_rows(const uint64_t *planes, unsigned plane_count, unsigned threshold,
+                          uint32_t first, uint32_t *places, size_t capacity) {
+    uint64_t words[COLUMN_GROUP_WORDS]; /* that are not empty, so that no branch asks which are */
+    uint32_t firsts[COLUMN_GROUP_WORDS], word_count = 0;
     size_t found = 0;
-    for (size_t at = 0; at < words; at += LANES) {
-        vector within = rows_within(planes, at, threshold);
-        uint64_t any = 0;
-        for (unsigned lane = 0; lane < LANES; lane++)
-            any |= within[lane];
-        for (unsigned lane = 0; lane < LANES && any; lane++)
-            for (uint64_t rest = within[lane]; rest; rest &= rest - 1) {
-                if (found == capacity)
-                    return found;
-                rows[found++] =
-                    (uint32_t)(first_row + (at + lane) * 64 + (size_t)__builtin_ctzll(rest));
-            }
+    for (uint32_t at = 0; at < COLUMN_GROUP_WORDS; at += LANES) {
+        vector within = rows_within(planes + at, plane_count, threshold);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            words[word_count] = within[lane];
+            firsts[word_count] = first + (at + lane) * 64;
+            word_count += within[lane] != 0;
+        }
     }
+    for (uint32_t word = 0; word < word_count; word++)
+        for (uint64_t rest = words[word]; rest; rest &= rest - 1) {
+            if (found == capacity)
+                return found;
+            places[found++] = firsts[word] + (uint32_t)__builtin_ctzll(rest);
+        }
     return found;
 }
 
-const struct column_kernels COLUMN_KERNELS = {add_columns, count_rows, select_rows};
+/* ---- Scores of clusters ---------------------------------------------------------------------- */
+
+static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, size_t size) {
+#if defined(__AVX512BW__)
+    __m512i sum = _mm512_setzero_si512(), ones = _mm512_set1_epi16(1);
+    for (size_t i = 0; i < size; i += 64) {
+        __m512i pairs =
+            _mm512_maddubs_epi16(_mm512_loadu_si512(shares + i), _mm512_loadu_si512(weights + i));
+        sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, ones));
+    }
+    return _mm512_reduce_add_epi32(sum);
+#else
+    int32_t sum = 0;
+    for (size_t i = 0; i < size; i++)
+        sum += shares[i] * weights[i];
+    return sum;
+#endif
+}
+
+static void score_clusters(const uint8_t *shares, const int8_t *weights, size_t stride,
+                           size_t clusters, int32_t *scores) {
+    for (size_t i = 0; i < clusters; i++)
+        scores[i] = dot_product(shares + i * stride, weights, stride);
+}
+
+const struct column_kernels COLUMN_KERNELS = {count_group, count_within, select_rows,
+                                              score_clusters};

@@ -21,11 +21,12 @@ struct columns_searcher {
 cog_status columns_searcher_create(const struct columns_view *view,
                                    const struct signatures_view *signatures,
                                    struct columns_searcher **result, cog_error *error) {
-    if (view->rows != signatures->rows || view->bits != signatures->bits)
+    const struct clusters_view *clusters = &view->clusters;
+    if (clusters->rows != signatures->rows || clusters->bits != signatures->bits)
         return error_set(
             error, COG_ERR_USAGE,
-            "columns of %zu rows of %u bits do not belong to %zu signatures of %u bits", view->rows,
-            view->bits, signatures->rows, signatures->bits);
+            "columns of %zu rows of %u bits do not belong to %zu signatures of %u bits",
+            clusters->rows, clusters->bits, signatures->rows, signatures->bits);
     struct columns_searcher *searcher = memory_zeroed_array(1, sizeof *searcher);
     if (!searcher)
         return error_memory(error, sizeof *searcher, "a searcher");
@@ -71,9 +72,27 @@ static size_t choose_rows(struct columns_searcher *searcher, size_t wanted, size
     struct column_counts *counts = &searcher->counts;
     unsigned threshold = column_counts_threshold(counts, wanted + wanted / 2);
     size_t count = column_counts_select(counts, threshold, searcher->chosen, 2 * wanted);
-    while (count < k && threshold < counts->columns)
+    while (count < k && threshold < counts->reading.count)
         count = column_counts_select(counts, ++threshold, searcher->chosen, 2 * wanted);
     return count;
+}
+
+/* Places in the order become rows; a damaged order may name rows that do not exist. */
+static size_t find_rows(struct columns_searcher *searcher, size_t count) {
+    const struct clusters_view *clusters = &searcher->counts.view->clusters;
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = clusters->order[searcher->chosen[i]];
+        searcher->chosen[found] = row;
+        found += row < clusters->rows;
+    }
+    return found;
+}
+
+/* Rows to count: what the request asks for, but enough to choose from. */
+static size_t rows_to_count(const struct columns_request *request, size_t wanted, size_t rows) {
+    size_t count = request->share < 1 ? (size_t)(request->share * (double)rows) : rows;
+    return count > wanted ? count : wanted;
 }
 
 cog_status columns_search(struct columns_searcher *searcher, const uint8_t *query,
@@ -89,8 +108,9 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
     cog_status status = reserve(searcher, 2 * wanted, k, error);
     if (status != COG_OK)
         return status;
-    column_counts_start(&searcher->counts, query, request->weights, request->columns);
-    size_t count = choose_rows(searcher, wanted, k);
+    column_counts_make(&searcher->counts, query, request->weights, request->columns,
+                       rows_to_count(request, wanted, rows));
+    size_t count = find_rows(searcher, choose_rows(searcher, wanted, k));
     hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
     for (size_t i = 0; i < count; i++)
         topk_add(&searcher->nearest, searcher->chosen[i], searcher->distances[i]);

@@ -68,17 +68,44 @@ static cog_status open_slices(struct segment *segment, const uint8_t *shape, cog
     return status;
 }
 
+static cog_status open_clusters(struct segment *segment, struct clusters_view *clusters,
+                                cog_error *error) {
+    const struct container *container = &segment->container;
+    struct bytes_view view;
+    const void *order = NULL, *ends = NULL, *shares = NULL;
+    cog_status status = container_require(container, SECTION_CLUSTER_ENDS, &view, error);
+    if (status != COG_OK)
+        return status;
+    uint64_t count = view.size / sizeof(uint32_t);
+    unsigned bits = segment->signatures.bits;
+    status = find_array(container, SECTION_CLUSTER_ENDS, count, sizeof(uint32_t), &ends, error);
+    if (status == COG_OK)
+        status = find_array(container, SECTION_CLUSTER_ORDER, segment->rows, sizeof(uint32_t),
+                            &order, error);
+    if (status == COG_OK)
+        status = find_array(container, SECTION_CLUSTER_SHARES, count, cluster_stride(bits), &shares,
+                            error);
+    if (status == COG_OK)
+        *clusters = (struct clusters_view){order, ends, shares, (size_t)count, segment->rows, bits};
+    return status;
+}
+
 static cog_status open_columns(struct segment *segment, cog_error *error) {
     struct bytes_view view;
+    struct clusters_view clusters = {0};
     const void *words = NULL;
-    uint64_t bits = segment->signatures.bits;
-    if (!container_find(&segment->container, SECTION_BIT_COLUMNS, &view))
+    unsigned bits = segment->signatures.bits;
+    if (!bits || !container_find(&segment->container, SECTION_COLUMN_GROUPS, &view))
         return COG_OK;
-    cog_status status =
-        find_array(&segment->container, SECTION_BIT_COLUMNS, bits * column_words(segment->rows),
-                   sizeof(uint64_t), &words, error);
-    if (status == COG_OK && bits)
-        segment->columns = (struct columns_view){words, segment->rows, (unsigned)bits};
+    if (bits > HAMMING_MAX_BITS)
+        return error_set(error, COG_ERR_FORMAT, "%s: columns of signatures of %u bits",
+                         segment->container.path, bits);
+    cog_status status = open_clusters(segment, &clusters, error);
+    if (status == COG_OK)
+        status = find_array(&segment->container, SECTION_COLUMN_GROUPS,
+                            columns_size_bytes(segment->rows, bits), 1, &words, error);
+    if (status == COG_OK)
+        segment->columns = (struct columns_view){words, clusters};
     return status;
 }
 

@@ -18,8 +18,8 @@ static cog_status check_parts(const struct segment_parts *parts, cog_error *erro
     else if (parts->slices && (parts->slices->rows != parts->rows ||
                                parts->slices->layout.bits != parts->signatures.bits))
         fault = "slices of other signatures";
-    else if (parts->columns && (parts->columns->rows != parts->rows ||
-                                parts->columns->bits != parts->signatures.bits))
+    else if (parts->columns && (parts->columns->clusters.rows != parts->rows ||
+                                parts->columns->clusters.bits != parts->signatures.bits))
         fault = "columns of other signatures";
     else if (parts->vectors && parts->vectors->rows != parts->rows)
         fault = "vectors of another number of rows";
@@ -99,9 +99,17 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
     }
     if (status == COG_OK && parts->tables)
         status = short_tables_write(parts->tables, writer, error);
-    if (status == COG_OK && parts->columns)
-        status = container_writer_section(writer, SECTION_BIT_COLUMNS, parts->columns->words,
-                                          columns_size_bytes(parts->columns), error);
+    if (status == COG_OK && parts->columns) {
+        const struct clusters_view *clusters = &parts->columns->clusters;
+        const struct section sections[] = {
+            {SECTION_CLUSTER_ORDER, clusters->order, rows, sizeof(uint32_t)},
+            {SECTION_CLUSTER_ENDS, clusters->ends, clusters->count, sizeof(uint32_t)},
+            {SECTION_CLUSTER_SHARES, clusters->shares, clusters->count,
+             cluster_stride(clusters->bits)},
+            {SECTION_COLUMN_GROUPS, parts->columns->words, columns_size_bytes(rows, clusters->bits),
+             1}};
+        status = write_sections(writer, sections, 4, error);
+    }
     if (status == COG_OK && parts->vectors) {
         const struct sparse_matrix *vectors = parts->vectors;
         const struct section sections[] = {

@@ -2,16 +2,25 @@
 
 enum { CANDIDATES_PER_NEIGHBOUR = 5, CANDIDATES_LEAST = 50, CANDIDATE_STEPS = 12 };
 
-/* Expansion, admission, lists by weight, true distances. docs/index.md has what they find. */
+/* docs/index.md has what they find. */
 static const struct search_effort slices_steps[] = {
-    {0, 1, 1, 800, 0, 1000},   {0, 2, 2, 2000, 0, 1000},   {0, 3, 3, 16000, 0, 2000},
-    {0, 4, 4, 64000, 0, 4000}, {0, 5, 5, 128000, 0, 8000},
+    {.expand = 1, .admit = 1, .probes = 800, .distances = 1000},
+    {.expand = 2, .admit = 2, .probes = 2000, .distances = 1000},
+    {.expand = 3, .admit = 3, .probes = 16000, .distances = 2000},
+    {.expand = 4, .admit = 4, .probes = 64000, .distances = 4000},
+    {.expand = 5, .admit = 5, .probes = 128000, .distances = 8000},
 };
 
 static const struct search_effort columns_steps[] = {
-    {0, 0, 0, 0, 15, 500},    {0, 0, 0, 0, 30, 1000},   {0, 0, 0, 0, 60, 2000},
-    {0, 0, 0, 0, 60, 8000},   {0, 0, 0, 0, 90, 32000},  {0, 0, 0, 0, 180, 32000},
-    {0, 0, 0, 0, 240, 32000}, {0, 0, 0, 0, 390, 32000}, {0, 0, 0, 0, 600, 32000},
+    {.share = 0.1, .columns = 30, .distances = 500},
+    {.share = 0.2, .columns = 45, .distances = 1000},
+    {.share = 0.3, .columns = 60, .distances = 2000},
+    {.share = 0.5, .columns = 60, .distances = 8000},
+    {.share = 0.7, .columns = 90, .distances = 32000},
+    {.share = 1, .columns = 180, .distances = 32000},
+    {.share = 1, .columns = 240, .distances = 32000},
+    {.share = 1, .columns = 390, .distances = 32000},
+    {.share = 1, .columns = 600, .distances = 32000},
 };
 
 static size_t candidates_of(unsigned step, size_t k) {

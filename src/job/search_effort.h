@@ -9,6 +9,7 @@ struct search_effort {
     size_t candidates;      /* rows that signatures propose, for true cosines to choose from */
     unsigned expand, admit; /* slices */
     size_t probes;          /* slices, where weights are known */
+    double share;           /* of the rows whose columns are read */
     unsigned columns;
     size_t distances; /* true distances, of slices and columns */
 };

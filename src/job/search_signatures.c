@@ -99,8 +99,10 @@ static cog_status search_by_method(struct signature_search *search, const struct
                                    size_t k, struct hit_lists *lists, cog_error *error) {
     size_t queries = search->queries->rows;
     struct slices_request by_lists = slices_request_of(search, k);
-    struct columns_request by_columns = {
-        .k = k, .columns = search->effort.columns, .verify = search->effort.distances};
+    struct columns_request by_columns = {.k = k,
+                                         .share = search->effort.share,
+                                         .columns = search->effort.columns,
+                                         .verify = search->effort.distances};
     struct slices_collection collection = {
         memory_zeroed_array(queries + 1, sizeof *collection.answers)};
     if (!collection.answers)

@@ -8,7 +8,7 @@ enum { MAX_ROWS = 5000, MAX_STRIDE = 136 };
 static uint64_t words[MAX_ROWS * MAX_STRIDE / 8];
 static struct signatures_view rows;
 
-/* Rows that differ from one another in about `noise` of a hundred bits from a few centres. */
+/* Rows that differ in up to half of their bits from one of a few centres. */
 static void make_rows(size_t count, unsigned bits, uint64_t seed) {
     struct random random = random_seeded(seed);
     memset(words, 0, sizeof words);
@@ -32,24 +32,41 @@ static const struct {
               {513, 100}, {1000, 128}, {5000, 256}, {700, 1024}, {3000, 1030}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
+/* Bit of the row at a place of the order, as a column tells. */
+static unsigned column_value(const struct columns_view *view, size_t place, size_t column) {
+    size_t words_before = place / COLUMN_GROUP_ROWS * view->clusters.bits + column;
+    uint64_t word = view->words[words_before * COLUMN_GROUP_WORDS + place % COLUMN_GROUP_ROWS / 64];
+    return word >> place % 64 & 1;
+}
+
 TEST(columns_hold_every_bit) {
     for (size_t shape = 0; shape < SHAPES; shape++) {
         make_rows(shapes[shape].rows, shapes[shape].bits, shape);
         struct bit_columns columns;
         CHECK_OK(bit_columns_build(&columns, &rows, 2, error));
-        size_t column = column_words(rows.rows);
-        for (unsigned bit = 0; bit < rows.bits; bit++)
-            for (size_t row = 0; row < column * 64; row++) {
-                unsigned seen = columns.words[bit * column + row / 64] >> row % 64 & 1;
-                CHECK(seen ==
-                      (row < rows.rows ? signature_bit(signature_row(&rows, row), bit) : 0));
+        for (unsigned column = 0; column < rows.bits; column++)
+            for (size_t place = 0; place < column_groups(rows.rows) * COLUMN_GROUP_ROWS; place++) {
+                uint32_t row = place < rows.rows ? columns.clusters.order[place] : 0;
+                unsigned bit = column * column_step(rows.bits) % rows.bits;
+                CHECK(column_value(&columns.view, place, column) ==
+                      (place < rows.rows ? signature_bit(signature_row(&rows, row), bit) : 0));
             }
         CHECK_OK(columns_check(&columns.view, &rows, error));
         if (rows.rows) {
-            columns.words[(rows.bits - 1) * column] ^= 1;
+            columns.words[(rows.bits - 1) * COLUMN_GROUP_WORDS] ^= 1;
             CHECK(columns_check(&columns.view, &rows, NULL) == COG_ERR_FORMAT);
         }
         bit_columns_free(&columns);
+    }
+}
+
+TEST(columns_are_all_bits) {
+    for (unsigned bits = 1; bits < 300; bits++) {
+        bool seen[300] = {false};
+        for (unsigned column = 0; column < bits; column++)
+            seen[column * column_step(bits) % bits] = true;
+        for (unsigned bit = 0; bit < bits; bit++)
+            CHECK(seen[bit]);
     }
 }
 
@@ -93,12 +110,12 @@ TEST(columns_are_counted_alike_on_every_level) {
             if (!cpu_supports((enum cpu_level)level))
                 continue;
             counts.kernels = column_kernels_for((enum cpu_level)level);
-            column_counts_start(&counts, query, weights, wanted);
+            column_counts_make(&counts, query, weights, wanted, rows.rows);
             unsigned threshold = column_counts_threshold(&counts, rows.rows / 3);
             size_t found = column_counts_select(&counts, threshold, selected, MAX_ROWS), at = 0;
-            for (size_t row = 0; row < rows.rows; row++)
-                if (plain_count(query, row, chosen) <= threshold)
-                    CHECK(at < found && selected[at++] == row);
+            for (size_t place = 0; place < rows.rows; place++)
+                if (plain_count(query, columns.clusters.order[place], chosen) <= threshold)
+                    CHECK(at < found && selected[at++] == place);
             CHECK(at == found);
         }
         column_counts_free(&counts);
@@ -127,17 +144,21 @@ TEST(columns_find_the_nearest) {
             const uint8_t *signature = signature_row(&rows, query);
             struct slices_answer answer;
             size_t count = plain_nearest(signature, truth), k = count < 10 ? count : 10;
-            struct columns_request request = {.k = 10, .columns = rows.bits, .verify = rows.rows};
+            struct columns_request request = {
+                .k = 10, .share = 1, .columns = rows.bits, .verify = rows.rows};
             CHECK_OK(columns_search(searcher, signature, &request, &answer, error));
             CHECK(answer.count == k);
             for (size_t i = 0; i < k; i++)
                 CHECK(answer.hits[i].row == truth[i].row &&
                       answer.hits[i].distance == truth[i].distance);
             request.columns = 15;
-            request.verify = 0;
+            request.verify = 10 + rows.rows / 4;
             CHECK_OK(columns_search(searcher, signature, &request, &answer, error));
             CHECK(answer.count == k && answer.hits[0].distance == 0);
             CHECK(answer.verified <= 2 * (k > request.verify ? k : request.verify));
+            request.share = 0.1;
+            CHECK_OK(columns_search(searcher, signature, &request, &answer, error));
+            CHECK(answer.count == k);
         }
         columns_searcher_free(searcher);
         bit_columns_free(&columns);
@@ -152,5 +173,131 @@ TEST(columns_of_other_signatures_are_refused) {
     struct signatures_view fewer = rows;
     fewer.rows--;
     CHECK(columns_searcher_create(&columns.view, &fewer, &searcher, NULL) == COG_ERR_USAGE);
+    bit_columns_free(&columns);
+}
+
+/* ---- Clusters -------------------------------------------------------------------------------- */
+
+/* Rows of the clusters whose product with the query is among the greatest, by looking at all. */
+static size_t rows_in_better(const struct clusters_view *clusters, const int64_t *scores,
+                             size_t cluster) {
+    size_t count = 0;
+    for (size_t i = 0; i < clusters->count; i++)
+        if (scores[i] > scores[cluster])
+            count += clusters->ends[i] - (i ? clusters->ends[i - 1] : 0);
+    return count;
+}
+
+static void plain_scores(const struct clusters_view *clusters, const uint8_t *query,
+                         int64_t *scores) {
+    for (size_t i = 0; i < clusters->count; i++) {
+        scores[i] = 0;
+        for (unsigned bit = 0; bit < clusters->bits; bit++) {
+            int64_t share = clusters->shares[i * cluster_stride(clusters->bits) + bit];
+            scores[i] += signature_bit(query, bit) ? share : -share;
+        }
+    }
+}
+
+static bool has_group(const struct group_choice *choice, size_t group) {
+    for (size_t i = 0; i < choice->count; i++)
+        if (choice->groups[i] == group)
+            return true;
+    return false;
+}
+
+/* All clusters that fit into the wanted rows are read on every level, and not all groups are. */
+TEST(row_clusters_that_are_near_are_chosen) {
+    enum { QUERIES = 10, WANTED = 500 };
+    struct row_clusters clusters;
+    struct group_choice choice = {0};
+    static int64_t scores[MAX_ROWS];
+    make_rows(MAX_ROWS, 256, 3);
+    CHECK_OK(row_clusters_build(&clusters, &rows, 2, error));
+    CHECK(clusters.view.count > 20);
+    CHECK_OK(group_choice_init(&choice, &clusters.view, error));
+    for (size_t query = 0; query < QUERIES; query++)
+        for (int level = 0; level < CPU_LEVEL_COUNT; level++) {
+            if (!cpu_supports((enum cpu_level)level))
+                continue;
+            const uint8_t *signature = signature_row(&rows, query * 7);
+            group_choice_make(&choice, &clusters.view, column_kernels_for((enum cpu_level)level),
+                              signature, NULL, WANTED);
+            plain_scores(&clusters.view, signature, scores);
+            CHECK(choice.count < column_groups(rows.rows));
+            for (size_t i = 0; i < clusters.view.count; i++)
+                if (rows_in_better(&clusters.view, scores, i) < WANTED)
+                    CHECK(has_group(&choice, (clusters.ends[i] - 1) / COLUMN_GROUP_ROWS));
+        }
+    group_choice_free(&choice);
+    row_clusters_free(&clusters);
+}
+
+TEST(row_clusters_are_the_same_for_all_numbers_of_threads) {
+    struct row_clusters one, three;
+    make_rows(MAX_ROWS, 128, 4);
+    CHECK_OK(row_clusters_build(&one, &rows, 1, error));
+    CHECK_OK(row_clusters_build(&three, &rows, 3, error));
+    CHECK(one.view.count == three.view.count);
+    CHECK(memcmp(one.order, three.order, rows.rows * sizeof *one.order) == 0);
+    CHECK(memcmp(one.ends, three.ends, one.view.count * sizeof *one.ends) == 0);
+    CHECK(memcmp(one.shares, three.shares, one.view.count * cluster_stride(rows.bits)) == 0);
+    row_clusters_free(&one);
+    row_clusters_free(&three);
+}
+
+/* Rows around few centres come together: two that are next to each other in the order are nearer
+ * than two rows at random. */
+TEST(row_clusters_hold_near_rows) {
+    struct row_clusters clusters;
+    uint64_t beside = 0, anywhere = 0;
+    make_rows(MAX_ROWS, 256, 5);
+    CHECK_OK(row_clusters_build(&clusters, &rows, 2, error));
+    for (size_t i = 0; i + 1 < rows.rows; i++) {
+        const uint8_t *row = signature_row(&rows, clusters.order[i]);
+        beside += hamming_distance(row, signature_row(&rows, clusters.order[i + 1]), rows.bits);
+        anywhere += hamming_distance(row, signature_row(&rows, i), rows.bits);
+    }
+    CHECK_MSG(beside * 10 < anywhere * 9, "%llu beside, %llu anywhere", (unsigned long long)beside,
+              (unsigned long long)anywhere);
+    row_clusters_free(&clusters);
+}
+
+TEST(row_clusters_of_other_rows_are_noticed) {
+    struct row_clusters clusters;
+    make_rows(MAX_ROWS, 64, 6);
+    for (int fault = 0; fault < 5; fault++) {
+        CHECK_OK(row_clusters_build(&clusters, &rows, 1, error));
+        CHECK_OK(row_clusters_check(&clusters.view, &rows, error));
+        if (fault == 0)
+            clusters.order[5] = MAX_ROWS;
+        else if (fault == 1)
+            clusters.order[5] = clusters.order[6];
+        else if (fault == 2)
+            clusters.ends[1] = clusters.ends[0];
+        else if (fault == 3)
+            clusters.ends[clusters.view.count - 1]--;
+        else
+            clusters.shares[70] ^= 1;
+        CHECK_MSG(row_clusters_check(&clusters.view, &rows, NULL) == COG_ERR_FORMAT, "fault %d",
+                  fault);
+        row_clusters_free(&clusters);
+    }
+}
+
+/* Equal rows, whose centres are all the same. */
+TEST(row_clusters_of_equal_rows) {
+    struct bit_columns columns;
+    struct columns_searcher *searcher = NULL;
+    struct slices_answer answer;
+    make_rows(MAX_ROWS, 64, 7);
+    memset(words, 0x5a, sizeof words);
+    CHECK_OK(bit_columns_build(&columns, &rows, 2, error));
+    CHECK_OK(columns_check(&columns.view, &rows, error));
+    CHECK_OK(columns_searcher_create(&columns.view, &rows, &searcher, error));
+    struct columns_request request = {.k = 10, .share = 0.01, .columns = 15, .verify = 20};
+    CHECK_OK(columns_search(searcher, signature_row(&rows, 0), &request, &answer, error));
+    CHECK(answer.count == 10 && answer.hits[9].distance == 0);
+    columns_searcher_free(searcher);
     bit_columns_free(&columns);
 }

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
+#include "index/columns_search.h"
 #include "index/manifest.h"
 #include "store/encoding.h"
 #include "test.h"
@@ -151,6 +152,20 @@ TEST(segment_takes_signatures_of_any_stride) {
     free_sample(&sample);
 }
 
+static void search_columns(const struct segment *segment) {
+    struct columns_searcher *searcher = NULL;
+    struct slices_answer answer;
+    CHECK_OK(columns_searcher_create(&segment->columns, &segment->signatures, &searcher, error));
+    for (int whole = 0; whole < 2; whole++) {
+        struct columns_request request = {.k = 3, .share = whole, .columns = 15, .verify = 20};
+        CHECK_OK(columns_search(searcher, signature_row(&segment->signatures, 7), &request, &answer,
+                                error));
+        for (size_t i = 0; i < answer.count; i++)
+            CHECK(answer.hits[i].row < ROWS);
+    }
+    columns_searcher_free(searcher);
+}
+
 /* Any damage: verified files are refused, unverified ones are read without an access outside. */
 TEST(segment_damage_is_noticed_or_harmless) {
     const char *path = test_path("damaged");
@@ -185,6 +200,7 @@ TEST(segment_damage_is_noticed_or_harmless) {
         CHECK_OK(slices_search(searcher, signature_row(&segment.signatures, 7), &request, &answer,
                                error));
         slices_searcher_free(searcher);
+        search_columns(&segment);
         segment_close(&segment);
     }
     free(bytes);
