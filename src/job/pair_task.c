@@ -12,6 +12,7 @@
 #include "job/memory_budget.h"
 #include "job/recall_report.h"
 #include "job/report.h"
+#include "job/short_pairs.h"
 #include "job/vector_sign.h"
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
@@ -130,33 +131,6 @@ static void corpora_of(const struct pair_task *task, const struct corpus *corpor
         corpora[side] = &task->corpora[side];
 }
 
-/* Marks the rows that have terms but no vector. */
-static cog_status mark_short_rows(struct pair_task *task, cog_error *error) {
-    uint64_t total = 0;
-    for (size_t side = 0; side < task->sides; side++) {
-        const struct corpus *corpus = &task->corpora[side];
-        const struct sparse_matrix *vectors = &task->vectors[side];
-        task->short_rows[side] = memory_zeroed_array(corpus->rows, 1);
-        if (!task->short_rows[side])
-            return error_memory(error, corpus->rows, "short documents");
-        for (size_t row = 0; row < corpus->rows; row++) {
-            bool is_short = corpus->items[row].term_count > 0 &&
-                            (!task->selected[side] || task->selected[side][row]) &&
-                            vectors->offsets[row] == vectors->offsets[row + 1];
-            task->short_rows[side][row] = is_short;
-            total += is_short;
-        }
-    }
-    report_number(task->report, "short_documents", (double)total);
-    if (total)
-        report_notice(
-            task->report,
-            "%llu documents have fewer than %u weighted terms; they are compared by their "
-            "term sets",
-            (unsigned long long)total, task->short_terms);
-    return COG_OK;
-}
-
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     const struct corpus *corpora[2];
     uint64_t start = clock_ns();
@@ -173,7 +147,7 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
             corpus_vectors(corpora, task->sides, task->statistics, &task->weighting,
                            task->short_terms, task->selected, task->threads, task->vectors, error);
         if (status == COG_OK)
-            status = mark_short_rows(task, error);
+            status = short_pairs_mark(task, error);
     }
     report_stage(task->report, "weighing", clock_seconds_since(start));
     report_number(task->report, "vocabulary_terms",
@@ -210,33 +184,6 @@ size_t pair_task_max_matches(const struct pair_task *task) {
     return (size_t)(left / (2 * sizeof(struct match))) + 1;
 }
 
-/* Short documents among themselves, by the Jaccard coefficient of their term sets. */
-static cog_status join_short_rows(const struct pair_task *task, struct match_list *matches,
-                                  cog_error *error) {
-    const struct corpus *corpora[2];
-    corpora_of(task, corpora);
-    struct set_collection sets[2] = {{0}};
-    struct match_list found = {0};
-    struct join_options options = {.threshold = task->options.threshold,
-                                   .threads = task->threads,
-                                   .max_matches = pair_task_max_matches(task)};
-    const uint8_t *const selected[2] = {task->short_rows[0], task->short_rows[1]};
-    cog_status status =
-        corpus_sets(corpora, task->sides, task->statistics, selected, task->threads, sets, error);
-    if (status == COG_OK)
-        status = join_sets(task, sets, &options, &found, error);
-    for (size_t i = 0; i < found.count; i++)
-        found.items[i].distance = DISTANCE_NONE;
-    if (status == COG_OK && found.count) {
-        status = match_list_move(matches, &found, error);
-        match_list_sort(matches);
-    }
-    match_list_free(&found);
-    set_collection_free(&sets[0]);
-    set_collection_free(&sets[1]);
-    return status;
-}
-
 static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
                                cog_error *error) {
     struct join_work work = {0};
@@ -259,7 +206,7 @@ cog_status pair_task_join(struct pair_task *task, struct match_list *matches, co
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = pair_methods[task->options.method].join(task, matches, error);
     if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
-        status = join_short_rows(task, matches, error);
+        status = short_pairs_join(task, matches, error);
     report_number(task->report, "matches", (double)matches->count);
     report_stage(task->report, "joining", clock_seconds_since(start));
     return status;
@@ -278,21 +225,7 @@ double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b
                : set_jaccard(&task->sets[0], a, &task->sets[other], b);
 }
 
-/* For few terms. */
-static double bag_jaccard(const struct bag_view *a, const struct bag_view *b) {
-    size_t overlap = 0;
-    for (size_t i = 0; i < a->count; i++)
-        for (size_t j = 0; j < b->count; j++)
-            overlap += a->hashes[i] == b->hashes[j];
-    size_t either = a->count + b->count - overlap;
-    return either ? (double)overlap / (double)either : 0;
-}
-
 double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
-    size_t other = task->sides - 1;
-    const uint8_t *short_a = task->short_rows[0], *short_b = task->short_rows[other];
-    if (!short_a || !short_b || !short_a[a] || !short_b[b])
-        return pair_task_similarity(task, a, b);
-    struct bag_view x = corpus_bag(&task->corpora[0], a), y = corpus_bag(&task->corpora[other], b);
-    return bag_jaccard(&x, &y);
+    return short_pairs_has(task, a, b) ? short_pairs_similarity(task, a, b)
+                                       : pair_task_similarity(task, a, b);
 }

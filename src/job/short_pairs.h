@@ -1,0 +1,17 @@
+/* Pairs with a short document: one with too few weighted terms for a cosine to mean anything. Such
+ * a pair is measured by the Jaccard coefficient of all its terms, whatever the other document is,
+ * and found exactly under every method. */
+#ifndef COGNATE_JOB_SHORT_PAIRS_H
+#define COGNATE_JOB_SHORT_PAIRS_H
+
+#include "job/pair_task.h"
+
+/* Marks the rows that have terms but no vector. */
+cog_status short_pairs_mark(struct pair_task *task, cog_error *error);
+/* Adds the pairs of marked rows with each other and with all other rows; the list stays sorted. */
+cog_status short_pairs_join(const struct pair_task *task, struct match_list *matches,
+                            cog_error *error);
+bool short_pairs_has(const struct pair_task *task, uint32_t a, uint32_t b);
+double short_pairs_similarity(const struct pair_task *task, uint32_t a, uint32_t b);
+
+#endif
