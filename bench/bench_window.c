@@ -399,8 +399,9 @@ static void study_rates(void) {
     static const struct {
         size_t window;
         unsigned tables;
-    } settings[] = {{50, 8},  {100, 8},  {200, 8},  {350, 6},
-                    {500, 4}, {1000, 4}, {2000, 2}, {5000, 1}};
+        bool in_paper; /* Figure 6 has 200, 500 and 1000, the text 2000 */
+    } settings[] = {{50, 8, false}, {100, 8, false}, {200, 8, true},  {350, 6, false},
+                    {500, 4, true}, {1000, 4, true}, {2000, 2, true}, {5000, 1, false}};
     struct signatures_view view = random_rows(RATE_ROWS, BITS), part = view;
     struct match_list matches = {0};
     part.rows = 20000;
@@ -426,7 +427,9 @@ static void study_rates(void) {
                settings[i].window, bench_median(rates, RATE_REPEATS) * 1e-6,
                bench_median(flats, RATE_REPEATS) * 1e-6,
                order * 1e9 / (double)view.rows / settings[i].tables);
-        print_goal("0.8 of the tile kernel's rate", ratio >= 0.8, ratio);
+        print_goal(settings[i].in_paper ? "0.8 of the tile kernel's rate, a window of the paper"
+                                        : "0.8 of the tile kernel's rate",
+                   ratio >= 0.8, ratio);
     }
     match_list_free(&matches);
     free((void *)view.data);

@@ -40,11 +40,10 @@ const struct hamming_tile *hamming_tile(void) {
 }
 
 const struct hamming_tile *hamming_tile_for(size_t queries_a_row) {
-    enum { MATRIX_QUERIES_MIN = 200 };
-    const struct hamming_tile *fastest = hamming_tile();
-    return fastest != tiles[cpu_best_level()] && queries_a_row < MATRIX_QUERIES_MIN
-               ? tiles[cpu_best_level()]
-               : fastest;
+    const struct hamming_tile *tile = hamming_tile();
+    for (int level = cpu_best_level(); queries_a_row < tile->least_queries_a_row; level--)
+        tile = tiles[level];
+    return tile;
 }
 
 size_t hamming_tile_methods(const struct hamming_tile *methods[HAMMING_TILE_METHODS]) {

@@ -21,8 +21,9 @@ struct hamming_hit {
 struct hamming_writer {
     uint64_t *masks; /* room for the words of all rows of the panel */
     uint8_t *panel;
-    size_t line, line_count;
-    int8_t if_set; /* what a set bit becomes; a clear one becomes the negative */
+    size_t words;
+    size_t run, run_count; /* runs of lines: a row each, or a word of some queries */
+    bool by_row;
 };
 
 struct hamming_comparison {
@@ -43,6 +44,9 @@ struct hamming_tile {
     size_t panel_rows; /* at most TILE_ROWS */
     /* From so many queries on, preparing and comparing beats scanning the rows for each query. */
     size_t worthwhile_queries;
+    /* Where a row meets fewer queries, the next slower method is faster: it prepares at a lower
+     * price. */
+    size_t least_queries_a_row;
     /* Bytes of a panel of TILE_QUERIES and of panel_rows; multiples of 64. */
     size_t (*queries_bytes)(size_t words);
     size_t (*rows_bytes)(size_t words);
@@ -64,8 +68,7 @@ struct hamming_tile {
 
 /* The fastest method that cpu_best_level() allows. */
 const struct hamming_tile *hamming_tile(void);
-/* The fastest where every row meets so many queries only: some methods prepare at a higher price.
- */
+/* The fastest where every row meets so many queries only. */
 const struct hamming_tile *hamming_tile_for(size_t queries_a_row);
 
 enum { HAMMING_TILE_METHODS = CPU_LEVEL_COUNT + 1 };

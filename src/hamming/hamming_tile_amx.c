@@ -37,14 +37,42 @@ static size_t rows_bytes(size_t words) {
 
 typedef uint64_t word_masks[SIDE];
 
+/* Eight words of eight rows: [row][word] becomes [word][row]. */
+static inline void transpose_words(__m512i x[8]) {
+    __m512i y[8];
+    for (int i = 0; i < 8; i += 2) {
+        y[i] = _mm512_unpacklo_epi64(x[i], x[i + 1]);
+        y[i + 1] = _mm512_unpackhi_epi64(x[i], x[i + 1]);
+    }
+    for (int i = 0; i < 2; i++) { /* words i, i + 2, i + 4, i + 6 of rows 0 to 3 and 4 to 7 */
+        __m512i first = _mm512_shuffle_i64x2(y[i], y[i + 2], 0x88);
+        __m512i second = _mm512_shuffle_i64x2(y[i + 4], y[i + 6], 0x88);
+        __m512i third = _mm512_shuffle_i64x2(y[i], y[i + 2], 0xdd);
+        __m512i fourth = _mm512_shuffle_i64x2(y[i + 4], y[i + 6], 0xdd);
+        x[i] = _mm512_shuffle_i64x2(first, second, 0x88);
+        x[i + 4] = _mm512_shuffle_i64x2(first, second, 0xdd);
+        x[i + 2] = _mm512_shuffle_i64x2(third, fourth, 0x88);
+        x[i + 6] = _mm512_shuffle_i64x2(third, fourth, 0xdd);
+    }
+}
+
 /* The words of 16 queries, missing ones zero: [word][query]. */
 static void collect_words(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                           word_masks *collected) {
-    if (count < SIDE)
-        memset(collected, 0, words * sizeof *collected);
-    for (size_t i = 0; i < count; i++)
-        for (size_t w = 0; w < words; w++)
-            memcpy(&collected[w][i], rows + i * stride_bytes + w * 8, 8);
+    for (size_t first = 0; first < words; first += 8) {
+        const size_t present = words - first < 8 ? words - first : 8;
+        const __mmask8 mask = (__mmask8)((1u << present) - 1);
+        for (size_t half = 0; half < SIDE; half += 8) {
+            __m512i x[8];
+            for (size_t i = 0; i < 8; i++)
+                x[i] = half + i < count ? _mm512_maskz_loadu_epi64(
+                                              mask, rows + (half + i) * stride_bytes + first * 8)
+                                        : _mm512_setzero_si512();
+            transpose_words(x);
+            for (size_t w = 0; w < present; w++)
+                _mm512_storeu_si512(collected[first + w] + half, x[w]);
+        }
+    }
 }
 
 /* The same word of 16 queries becomes 16 masks: mask k has nibble k of each query. Bytes are
@@ -74,21 +102,28 @@ static void transpose_nibbles(word_masks *collected, size_t words) {
 #define INLINE static inline __attribute__((always_inline))
 
 /* A line of 64 bytes for each mask. */
-INLINE void write_lines(struct hamming_writer *writer, size_t count) {
-    const __m512i set = _mm512_set1_epi8(writer->if_set),
-                  clear = _mm512_set1_epi8((char)-writer->if_set);
-    const uint64_t *masks = writer->masks + writer->line;
-    uint8_t *lines = writer->panel + writer->line * 64;
+INLINE void write_lines(const uint64_t *masks, size_t count, int8_t if_set, uint8_t *lines,
+                        size_t step_bytes) {
+    __m512i set = _mm512_set1_epi8(if_set), clear = _mm512_set1_epi8((char)-if_set);
+    /* Else the compiler broadcasts anew under each mask, which takes the port that loads masks. */
+    __asm__("" : "+v"(set), "+v"(clear));
     for (size_t i = 0; i < count; i++)
-        _mm512_store_si512(lines + i * 64, _mm512_mask_blend_epi8(masks[i], clear, set));
-    writer->line += count;
+        _mm512_store_si512(lines + i * step_bytes, _mm512_mask_blend_epi8(masks[i], clear, set));
+}
+
+INLINE void write_run(struct hamming_writer *writer) {
+    const size_t run = writer->run++, words = writer->words;
+    if (writer->by_row) {
+        uint8_t *lines = writer->panel + run / SIDE * words * TILE_BYTES + run % SIDE * 64;
+        write_lines(writer->masks + run * words, words, -1, lines, TILE_BYTES);
+    } else {
+        write_lines(writer->masks + run * SIDE, SIDE, 1, writer->panel + run * TILE_BYTES, 64);
+    }
 }
 
 static void finish(struct hamming_writer *writer) {
-    while (writer->line_count - writer->line >= SIDE)
-        write_lines(writer, SIDE);
-    if (writer->line < writer->line_count)
-        write_lines(writer, writer->line_count - writer->line);
+    while (writer->run < writer->run_count)
+        write_run(writer);
 }
 
 /* Tiles [16 queries][word]: the second factor, in which line l of a tile holds bytes 4l to 4l+3 of
@@ -96,27 +131,26 @@ static void finish(struct hamming_writer *writer) {
 static void begin_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                           struct hamming_writer *writer) {
     word_masks *masks = (word_masks *)(void *)writer->masks;
-    writer->if_set = 1;
-    writer->line = writer->line_count = 0;
+    writer->by_row = false;
+    writer->words = words;
+    writer->run = writer->run_count = 0;
     for (size_t i = 0; i < count; i += SIDE, masks += words) {
         collect_words(rows + i * stride_bytes, stride_bytes, words,
                       count - i < SIDE ? count - i : SIDE, masks);
         transpose_nibbles(masks, words);
-        writer->line_count += words * SIDE;
+        writer->run_count += words;
     }
 }
 
 /* Tiles [16 rows][word]: the first factor, a line for each row. */
 static void begin_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                        struct hamming_writer *writer) {
-    word_masks *masks = (word_masks *)(void *)writer->masks;
-    writer->if_set = -1;
-    writer->line = writer->line_count = 0;
-    for (size_t i = 0; i < count; i += SIDE, masks += words) {
-        collect_words(rows + i * stride_bytes, stride_bytes, words,
-                      count - i < SIDE ? count - i : SIDE, masks);
-        writer->line_count += words * SIDE;
-    }
+    writer->by_row = true;
+    writer->words = words;
+    writer->run = 0;
+    writer->run_count = count;
+    for (size_t i = 0; i < count; i++)
+        memcpy(writer->masks + i * words, rows + i * stride_bytes, words * 8);
 }
 
 typedef void begin_panel(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
@@ -170,113 +204,101 @@ struct sums {
     int32_t of[BLOCK][BLOCK]; /* [row][query] */
 };
 
-/* A step of the matrix unit takes so long that writing some lines costs nothing. */
+/* A step of the matrix unit takes so long that writing some lines costs little. */
 INLINE void write_meanwhile(struct hamming_writer *writers) {
-    enum { LINES = 8 };
+    enum { LINES = 16 };
     struct hamming_writer *writer = writers;
-    if (writer->line == writer->line_count)
+    if (writer->run == writer->run_count)
         writer++;
-    if (writer->line_count - writer->line >= LINES)
-        write_lines(writer, LINES);
+    for (size_t lines = 0; lines < LINES && writer->run < writer->run_count; lines += writer->words)
+        write_run(writer);
 }
 
-/* Registers 0 to 3 += rows (4, 5) x queries (6, 7). */
-INLINE void multiply_four(const uint8_t *rows, const uint8_t *queries, size_t words, size_t begin,
-                          size_t end, struct hamming_writer *writers) {
-    const size_t other = words * TILE_BYTES;
+/* Tiles of a block: bit 0 is the first rows with the first queries, then the first with the
+ * second... */
+enum {
+    FIRST_ROWS = 1 | 2,
+    SECOND_ROWS = 4 | 8,
+    FIRST_QUERIES = 1 | 4,
+    SECOND_QUERIES = 2 | 8,
+    ALL_TILES = 15
+};
+
+/* Which side of the comparison passes by while a block of the other stays. */
+enum passing { ROWS_PASS, QUERIES_PASS };
+
+/* What passes is not to stay in the first-level cache, which holds a block of the other side. */
+#define LOAD(side, tile, lines)                                                                    \
+    do {                                                                                           \
+        if (passing == (side))                                                                     \
+            _tile_stream_loadd(tile, lines, 64);                                                   \
+        else                                                                                       \
+            _tile_loadd(tile, lines, 64);                                                          \
+    } while (0)
+
+/* Registers 0 to 3 += rows (4, 5) x queries (6, 7), as far as the tiles are wanted. */
+INLINE void multiply(const struct block *block, size_t begin, size_t end, enum passing passing,
+                     unsigned tiles) {
+    const struct hamming_comparison *comparison = block->comparison;
+    const size_t words = comparison->words, other = words * TILE_BYTES;
+    const uint8_t *rows = comparison->rows + block->first_row * words * 64;
+    const uint8_t *queries = comparison->queries + block->first_query * words * 64;
     for (size_t at = begin * TILE_BYTES; at < end * TILE_BYTES; at += TILE_BYTES) {
-        _tile_loadd(4, rows + at, 64);
-        _tile_loadd(6, queries + at, 64);
-        _tile_dpbssd(0, 4, 6);
-        _tile_loadd(7, queries + other + at, 64);
-        _tile_dpbssd(1, 4, 7);
-        _tile_loadd(5, rows + other + at, 64);
-        _tile_dpbssd(2, 5, 6);
-        _tile_dpbssd(3, 5, 7);
-        if (writers)
-            write_meanwhile(writers);
-    }
-}
-
-/* One tile of rows with one of queries: words take turns among the four sums, because an
- * instruction waits for the last one with the same sum. */
-INLINE void multiply_one(const uint8_t *rows, const uint8_t *queries, size_t begin, size_t end) {
-    size_t at = begin * TILE_BYTES;
-    for (size_t w = begin; w < end; w++, at += TILE_BYTES) {
-        _tile_loadd(4, rows + at, 64);
-        _tile_loadd(6, queries + at, 64);
-        switch (w % 4) {
-        case 0:
+        if (tiles & FIRST_ROWS)
+            LOAD(ROWS_PASS, 4, rows + at);
+        if (tiles & FIRST_QUERIES)
+            LOAD(QUERIES_PASS, 6, queries + at);
+        if (tiles & 1)
             _tile_dpbssd(0, 4, 6);
-            break;
-        case 1:
-            _tile_dpbssd(1, 4, 6);
-            break;
-        case 2:
-            _tile_dpbssd(2, 4, 6);
-            break;
-        default:
-            _tile_dpbssd(3, 4, 6);
-        }
+        if (tiles & SECOND_QUERIES)
+            LOAD(QUERIES_PASS, 7, queries + other + at);
+        if (tiles & 2)
+            _tile_dpbssd(1, 4, 7);
+        if (tiles & SECOND_ROWS)
+            LOAD(ROWS_PASS, 5, rows + other + at);
+        if (tiles & 4)
+            _tile_dpbssd(2, 5, 6);
+        if (tiles & 8)
+            _tile_dpbssd(3, 5, 7);
+        if (comparison->writers)
+            write_meanwhile(comparison->writers);
     }
 }
 
-INLINE void multiply(const struct block *block, size_t begin, size_t end, int tiles) {
-    const size_t words = block->comparison->words;
-    const uint8_t *rows = block->comparison->rows + block->first_row * words * 64;
-    const uint8_t *queries = block->comparison->queries + block->first_query * words * 64;
-    if (tiles == 4)
-        multiply_four(rows, queries, words, begin, end, block->comparison->writers);
-    else
-        multiply_one(rows, queries, begin, end);
-}
-
-/* tiles == 1: all sums belong to the first quarter. */
-INLINE void store_sums(struct sums *sums, int tiles) {
+INLINE void store_sums(struct sums *sums) {
     _tile_stored(0, &sums->of[0][0], sizeof sums->of[0]);
     _tile_stored(1, &sums->of[0][SIDE], sizeof sums->of[0]);
     _tile_stored(2, &sums->of[SIDE][0], sizeof sums->of[0]);
     _tile_stored(3, &sums->of[SIDE][SIDE], sizeof sums->of[0]);
-    for (int i = 0; i < SIDE && tiles == 1; i++) {
-        __m512i first = _mm512_add_epi32(_mm512_load_si512(&sums->of[i][0]),
-                                         _mm512_load_si512(&sums->of[i][SIDE]));
-        __m512i second = _mm512_add_epi32(_mm512_load_si512(&sums->of[SIDE + i][0]),
-                                          _mm512_load_si512(&sums->of[SIDE + i][SIDE]));
-        _mm512_store_si512(&sums->of[i][0], _mm512_add_epi32(first, second));
-    }
 }
 
 /* Bit q is set when query q is within its bound in this row of sums. */
-INLINE uint32_t queries_within(const int32_t *line, const int32_t *bounds, int tiles) {
-    uint32_t within = _mm512_cmple_epi32_mask(_mm512_load_si512(line), _mm512_loadu_si512(bounds));
-    if (tiles == 4)
-        within |= (uint32_t)_mm512_cmple_epi32_mask(_mm512_load_si512(line + SIDE),
-                                                    _mm512_loadu_si512(bounds + SIDE))
-                  << SIDE;
-    return within;
+INLINE uint32_t queries_within(const int32_t *line, const int32_t *bounds) {
+    uint32_t first = _mm512_cmple_epi32_mask(_mm512_load_si512(line), _mm512_loadu_si512(bounds));
+    uint32_t second =
+        _mm512_cmple_epi32_mask(_mm512_load_si512(line + SIDE), _mm512_loadu_si512(bounds + SIDE));
+    return first | second << SIDE;
 }
 
-INLINE bool any_within(const struct sums *sums, const int32_t *bounds, int tiles) {
-    const int side = tiles == 4 ? BLOCK : SIDE;
+INLINE bool any_within(const struct sums *sums, const int32_t *bounds) {
     bool within = false;
-    for (int q = 0; q < side; q += SIDE) {
+    for (int q = 0; q < BLOCK; q += SIDE) {
         __m512i least = _mm512_load_si512(&sums->of[0][q]);
-        for (int row = 1; row < side; row++)
+        for (int row = 1; row < BLOCK; row++)
             least = _mm512_min_epi32(least, _mm512_load_si512(&sums->of[row][q]));
         within |= _mm512_cmple_epi32_mask(least, _mm512_loadu_si512(bounds + q)) != 0;
     }
     return within;
 }
 
-INLINE size_t list_hits(const struct block *block, const struct sums *sums, int tiles,
+static size_t list_hits(const struct block *block, const struct sums *sums,
                         struct hamming_hit *hits) {
     const struct hamming_comparison *comparison = block->comparison;
     const int32_t bits = (int32_t)comparison->words * 64;
-    const size_t side = tiles == 4 ? BLOCK : SIDE;
     size_t found = 0, left = comparison->row_count - block->first_row;
-    for (size_t i = 0; i < side && i < left; i++) {
+    for (size_t i = 0; i < BLOCK && i < left; i++) {
         const int32_t *line = sums->of[i];
-        uint32_t within = queries_within(line, block->bounds + block->first_query, tiles);
+        uint32_t within = queries_within(line, block->bounds + block->first_query);
         for (; within; within &= within - 1) {
             size_t lane = (size_t)__builtin_ctz(within);
             size_t query = block->first_query + lane, row = block->first_row + i;
@@ -289,42 +311,51 @@ INLINE size_t list_hits(const struct block *block, const struct sums *sums, int 
     return found;
 }
 
-/* 2 x 2 tiles, or one. */
-INLINE size_t compare_tiles(const struct block *block, int tiles, struct hamming_hit *hits) {
+/* Sums of tiles that are not wanted are zero, and their hits left out by the band. */
+INLINE size_t compare_tiles(const struct block *block, enum passing passing, unsigned tiles,
+                            struct hamming_hit *hits) {
     struct sums sums __attribute__((aligned(64)));
     const size_t words = block->comparison->words, early = block->early_words;
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    multiply(block, 0, early, tiles);
-    store_sums(&sums, tiles);
-    if (!any_within(&sums, block->early_bounds + block->first_query, tiles))
+    multiply(block, 0, early, passing, tiles);
+    store_sums(&sums);
+    if (!any_within(&sums, block->early_bounds + block->first_query))
         return 0;
     if (early < words) {
-        multiply(block, early, words, tiles);
-        store_sums(&sums, tiles);
+        multiply(block, early, words, passing, tiles);
+        store_sums(&sums);
     }
-    return list_hits(block, &sums, tiles, hits);
+    return list_hits(block, &sums, hits);
 }
 
-/* At the edges of a band often only one of the four tiles is wanted. */
-static size_t compare_block(struct block block, struct hamming_hit *hits) {
-    const struct hamming_comparison *comparison = block.comparison;
-    size_t wanted = 0, row = 0, query = 0;
-    for (size_t r = block.first_row; r < block.first_row + BLOCK; r += SIDE)
-        for (size_t q = block.first_query; q < block.first_query + BLOCK; q += SIDE)
-            if (r < comparison->row_count && q < comparison->query_count &&
-                comparison_wants(comparison, q, q + SIDE - 1, r, r + SIDE)) {
-                wanted++;
-                row = r;
-                query = q;
-            }
-    if (wanted > 1)
-        return compare_tiles(&block, 4, hits);
-    block.first_row = row;
-    block.first_query = query;
-    return wanted ? compare_tiles(&block, 1, hits) : 0;
+/* At the edges of a band some of the four tiles are not wanted. */
+static unsigned wanted_tiles(const struct block *block) {
+    const struct hamming_comparison *comparison = block->comparison;
+    const size_t row_end = block->first_row + BLOCK, query_end = block->first_query + BLOCK;
+    unsigned tiles = 0;
+    if (row_end <= comparison->row_count && query_end <= comparison->query_count &&
+        (!comparison->begins || (comparison->begins[query_end - 1] <= block->first_row &&
+                                 comparison->ends[block->first_query] >= row_end)))
+        return ALL_TILES;
+    for (size_t i = 0; i < 4; i++) {
+        size_t row = block->first_row + i / 2 * SIDE, query = block->first_query + i % 2 * SIDE;
+        if (row < comparison->row_count && query < comparison->query_count &&
+            comparison_wants(comparison, query, query + SIDE - 1, row, row + SIDE))
+            tiles |= 1u << i;
+    }
+    return tiles;
+}
+
+static size_t compare_block(const struct block *block, struct hamming_hit *hits) {
+    unsigned tiles = wanted_tiles(block);
+    if (tiles != ALL_TILES)
+        return tiles ? compare_tiles(block, ROWS_PASS, tiles, hits) : 0;
+    return block->comparison->query_count > BLOCK
+               ? compare_tiles(block, QUERIES_PASS, ALL_TILES, hits)
+               : compare_tiles(block, ROWS_PASS, ALL_TILES, hits);
 }
 
 /* The greatest sum that keeps each query within its limit after `words`; none for missing queries.
@@ -352,7 +383,7 @@ static size_t compare(const struct hamming_comparison *comparison, struct hammin
     for (block.first_row = 0; block.first_row < comparison->row_count; block.first_row += BLOCK)
         for (block.first_query = 0; block.first_query < comparison->query_count;
              block.first_query += BLOCK)
-            found += compare_block(block, hits + found);
+            found += compare_block(&block, hits + found);
     _tile_release();
     return found;
 }
@@ -361,6 +392,7 @@ const struct hamming_tile hamming_tile_amx = {
     .name = "amx",
     .panel_rows = BLOCK,
     .worthwhile_queries = 24,
+    .least_queries_a_row = 120,
     .queries_bytes = queries_bytes,
     .rows_bytes = rows_bytes,
     .prepare_queries = prepare_queries,

@@ -40,18 +40,18 @@ struct sums {
     __m512i of[QUERIES_AT_ONCE][LANE_GROUPS];
 };
 
-static inline __attribute__((always_inline)) void add_words(struct sums *sums,
-                                                            const uint8_t *queries,
-                                                            const uint8_t *strip, size_t words,
-                                                            size_t begin, size_t end) {
+/* Groups [first, last] of the strip. */
+static inline __attribute__((always_inline)) void
+add_words(struct sums *sums, const uint8_t *queries, const uint8_t *strip, size_t words,
+          size_t begin, size_t end, int first, int last) {
     for (size_t w = begin; w < end; w++) {
         __m512i rows[LANE_GROUPS];
-        for (int g = 0; g < LANE_GROUPS; g++)
+        for (int g = first; g <= last; g++)
             rows[g] = _mm512_load_si512(strip + (w * LANE_GROUPS + (size_t)g) * 64);
         for (int q = 0; q < QUERIES_AT_ONCE; q++) {
             int64_t word;
             memcpy(&word, queries + ((size_t)q * words + w) * 8, 8);
-            for (int g = 0; g < LANE_GROUPS; g++) {
+            for (int g = first; g <= last; g++) {
                 __m512i x = _mm512_xor_si512(rows[g], _mm512_set1_epi64(word));
                 sums->of[q][g] = _mm512_add_epi64(sums->of[q][g], _mm512_popcnt_epi64(x));
             }
@@ -98,30 +98,46 @@ static size_t list_hits(const struct sums *sums, const struct hamming_comparison
     return found;
 }
 
-static size_t compare(const struct hamming_comparison *comparison, struct hamming_hit *hits) {
+/* Four queries with groups [first, last] of a strip; no row of the others is within a limit. */
+static inline __attribute__((always_inline)) size_t
+compare_groups(const struct hamming_comparison *comparison, size_t query, size_t row, size_t early,
+               int first, int last, struct hamming_hit *hits) {
     const size_t words = comparison->words;
-    const size_t early = abandon_words(words, comparison_limit(comparison));
+    const uint8_t *strip = comparison->rows + row * words * 8;
+    const uint8_t *queries = comparison->queries + query * words * 8;
+    uint16_t limits[QUERIES_AT_ONCE] = {0};
+    for (size_t q = 0; q < QUERIES_AT_ONCE && query + q < comparison->query_count; q++)
+        limits[q] = comparison->limits[query + q];
+    struct sums sums;
+    for (int q = 0; q < QUERIES_AT_ONCE; q++)
+        for (int g = 0; g < LANE_GROUPS; g++)
+            sums.of[q][g] = _mm512_set1_epi64(g < first || g > last ? INT64_MAX : 0);
+    add_words(&sums, queries, strip, words, 0, early, first, last);
+    if (!any_within(&sums, limits))
+        return 0;
+    add_words(&sums, queries, strip, words, early, words, first, last);
+    return list_hits(&sums, comparison, limits, query, row, hits);
+}
+
+/* At the edges of a band often one group of a strip is wanted only. */
+static size_t compare_strip(const struct hamming_comparison *comparison, size_t query, size_t row,
+                            size_t early, struct hamming_hit *hits) {
+    const size_t last_query = query + QUERIES_AT_ONCE - 1;
+    bool first = comparison_wants(comparison, query, last_query, row, row + LANES);
+    bool second = comparison_wants(comparison, query, last_query, row + LANES, row + STRIP_ROWS);
+    if (first && second)
+        return compare_groups(comparison, query, row, early, 0, 1, hits);
+    if (first)
+        return compare_groups(comparison, query, row, early, 0, 0, hits);
+    return second ? compare_groups(comparison, query, row, early, 1, 1, hits) : 0;
+}
+
+static size_t compare(const struct hamming_comparison *comparison, struct hamming_hit *hits) {
+    const size_t early = abandon_words(comparison->words, comparison_limit(comparison));
     size_t found = 0;
-    for (size_t row = 0; row < comparison->row_count; row += STRIP_ROWS) {
-        const uint8_t *strip = comparison->rows + row * words * 8;
-        for (size_t query = 0; query < comparison->query_count; query += QUERIES_AT_ONCE) {
-            const uint8_t *queries = comparison->queries + query * words * 8;
-            if (!comparison_wants(comparison, query, query + QUERIES_AT_ONCE - 1, row,
-                                  row + STRIP_ROWS))
-                continue;
-            uint16_t limits[QUERIES_AT_ONCE] = {0};
-            for (size_t q = 0; q < QUERIES_AT_ONCE && query + q < comparison->query_count; q++)
-                limits[q] = comparison->limits[query + q];
-            struct sums sums;
-            for (int q = 0; q < QUERIES_AT_ONCE; q++)
-                sums.of[q][0] = sums.of[q][1] = _mm512_setzero_si512();
-            add_words(&sums, queries, strip, words, 0, early);
-            if (!any_within(&sums, limits))
-                continue;
-            add_words(&sums, queries, strip, words, early, words);
-            found += list_hits(&sums, comparison, limits, query, row, hits + found);
-        }
-    }
+    for (size_t row = 0; row < comparison->row_count; row += STRIP_ROWS)
+        for (size_t query = 0; query < comparison->query_count; query += QUERIES_AT_ONCE)
+            found += compare_strip(comparison, query, row, early, hits + found);
     return found;
 }
 

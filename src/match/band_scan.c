@@ -6,25 +6,30 @@
 
 enum {
     BLOCK_QUERIES = 32,
-    ROWS_AT_ONCE = 256,            /* that a block meets in one comparison */
+    ROWS_AT_ONCE = 1024,           /* that a block meets in one comparison */
     RING_CACHE_BYTES = 1200 << 10, /* of prepared rows: most of a second-level cache */
     RING_PANELS_MIN = 8,
-    NARROW_WINDOW = 24, /* too little of a tile would be inside the band */
-    PREFETCH_ROWS = 32, /* rows between a prefetch and its copy */
+    NARROW_WINDOW = 8,  /* too little of a tile would be inside the band */
+    PREFETCH_ROWS = 64, /* rows between a prefetch and its copy: two blocks */
     SELECT_SLACK = 16   /* entries that select() may write beyond the count */
 };
 
 static const size_t NO_PANEL = SIZE_MAX;
 
-static size_t ring_panels(size_t panel_bytes) {
-    size_t fitting = RING_CACHE_BYTES / panel_bytes;
+/* What the windows of a block and of the next touch, as far as the cache holds it. */
+static size_t ring_panels(const struct hamming_tile *tile, size_t words, size_t width) {
+    size_t fitting = RING_CACHE_BYTES / tile->rows_bytes(words);
+    size_t wanted = (width + 2 * BLOCK_QUERIES) / tile->panel_rows + 3;
+    if (fitting > wanted)
+        fitting = wanted;
     return fitting < RING_PANELS_MIN ? RING_PANELS_MIN : fitting;
 }
 
 size_t band_scanner_bytes(unsigned bits, size_t width) {
     const struct hamming_tile *tile = hamming_tile_for(width);
-    size_t panel_bytes = tile->rows_bytes(hamming_words(bits));
-    return ring_panels(panel_bytes) * panel_bytes + 2 * tile->queries_bytes(hamming_words(bits)) +
+    const size_t words = hamming_words(bits);
+    return ring_panels(tile, words, width) * tile->rows_bytes(words) +
+           2 * tile->queries_bytes(words) +
            BLOCK_QUERIES * ROWS_AT_ONCE * sizeof(struct hamming_hit);
 }
 
@@ -51,7 +56,7 @@ cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint
     const struct hamming_tile *tile = hamming_tile_for(width);
     *scanner = (struct band_scanner){.tile = tile, .words = hamming_words(bits)};
     scanner->panel_bytes = tile->rows_bytes(scanner->words);
-    scanner->ring_panels = ring_panels(scanner->panel_bytes);
+    scanner->ring_panels = ring_panels(tile, scanner->words, width);
     cog_status status = allocate(scanner, bits, error);
     if (status != COG_OK) {
         band_scanner_free(scanner);
