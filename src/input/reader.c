@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/output.h"
+#include "input/byte_order_mark.h"
 #include "input/characters.h"
 #include "input/json_parser.h"
 #include "input/reader_state.h"
@@ -149,8 +150,7 @@ static cog_status sniff_format(struct reader *reader, struct record_batch *batch
     if (status != COG_OK)
         return status;
     const char *data = batch->bytes.data + start, *end = batch->bytes.data + batch->bytes.size;
-    if (end - data >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
-        data += 3;
+    data += mark_size(view_of(data, (size_t)(end - data)));
     while (data < end && is_one_of(*data, " \t\r\n"))
         data++;
     file->format = INPUT_TXT;
@@ -164,12 +164,8 @@ static cog_status sniff_format(struct reader *reader, struct record_batch *batch
     return COG_OK;
 }
 
-static bool has_mark(struct bytes_view bytes) {
-    return bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
-}
-
 static bool is_blank(struct bytes_view line, bool first) {
-    for (size_t i = first && has_mark(line) ? 3 : 0; i < line.size; i++)
+    for (size_t i = first ? mark_size(line) : 0; i < line.size; i++)
         if (!is_one_of(line.data[i], "\n\r \t"))
             return false;
     return true;
@@ -200,8 +196,7 @@ static cog_status take_header(struct reader *reader, struct input_file *file, st
         buffer_free(&decoded);
         return error_memory(error, row.size, "a header row");
     }
-    if (has_mark(row))
-        row = view_of(row.data + 3, row.size - 3);
+    row = without_mark(row);
     file->columns = (struct csv_columns){0, CSV_NO_COLUMN, CSV_NO_COLUMN, CSV_NO_COLUMN};
     struct csv_cursor cursor = csv_row_fields(row, file->format == INPUT_CSV ? ',' : '\t');
     struct bytes_view field;
@@ -240,8 +235,7 @@ static cog_status take_query_row(struct reader *reader, struct input_file *file,
     bool header = false;
     if (!reader->log && !(reader->log = query_log_create()))
         return error_memory(error, line.size, "a query log");
-    if (first && has_mark(line))
-        line = view_of(line.data + 3, line.size - 3);
+    line = first ? without_mark(line) : line;
     if (first)
         file->query_columns = query_columns_of(line, &header);
     if (header || without_line_end(line).size == 0)

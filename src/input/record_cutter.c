@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "input/byte_order_mark.h"
 #include "input/characters.h"
 
 void record_cutter_start(struct record_cutter *cutter, enum input_format format, bool lines) {
@@ -47,8 +48,7 @@ static cog_status cut_csv(struct record_cutter *cutter, const char *data, size_t
     if (!cutter->any && cutter->scanned == 0) {
         if (size < 3 && !ended)
             return COG_OK;
-        if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
-            cutter->scanned = 3;
+        cutter->scanned = mark_size(view_of(data, size));
     }
     size_t end = csv_scan_row(&cutter->csv, data, cutter->scanned, size);
     if (!end && ended && cutter->csv.state == CSV_QUOTED) {

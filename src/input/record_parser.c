@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "input/base64.h"
+#include "input/byte_order_mark.h"
 #include "input/json_parser.h"
 #include "input/reader_state.h"
 #include "input/utf8.h"
@@ -78,11 +79,8 @@ static cog_status not_utf8(struct parse *parse) {
 }
 
 /* Behind the byte order mark, which only the first record of a file may have. */
-static struct bytes_view without_mark(const struct parse *parse) {
-    struct bytes_view raw = parse->document->raw;
-    if (parse->record->line == 1 && raw.size >= 3 && memcmp(raw.data, "\xef\xbb\xbf", 3) == 0)
-        return view_of(raw.data + 3, raw.size - 3);
-    return raw;
+static struct bytes_view text_of_record(const struct parse *parse) {
+    return parse->record->line == 1 ? without_mark(parse->document->raw) : parse->document->raw;
 }
 
 static cog_status id_of_line(struct parse *parse) {
@@ -96,7 +94,7 @@ static cog_status id_of_line(struct parse *parse) {
 
 static cog_status parse_text(struct parse *parse) {
     struct document *document = parse->document;
-    document->text = without_mark(parse);
+    document->text = text_of_record(parse);
     if (parse->file->lines)
         document->text = without_line_end(document->text);
     if (!utf8_is_valid(document->text.data, document->text.size))
@@ -143,7 +141,7 @@ static cog_status optional_field(struct parse *parse, const struct json_field *f
 }
 
 static cog_status json_fields(struct parse *parse, struct json_field fields[3]) {
-    struct bytes_view line = without_line_end(without_mark(parse));
+    struct bytes_view line = without_line_end(text_of_record(parse));
     const char *problem;
     switch (json_parser_find(parse->parser->json, line.data, line.size, fields, 3, &problem)) {
     case JSON_OK:
@@ -238,7 +236,7 @@ enum { LETT_LANG = 0, LETT_URL = 3, LETT_TEXT = 5, LETT_COLUMNS = 6 };
 static cog_status parse_lett(struct parse *parse) {
     struct buffer *decoded = &parse->parser->decoded;
     struct bytes_view fields[LETT_COLUMNS];
-    struct csv_cursor cursor = csv_row_fields(without_mark(parse), '\t');
+    struct csv_cursor cursor = csv_row_fields(text_of_record(parse), '\t');
     size_t count = 0;
     while (count < LETT_COLUMNS && csv_next_field(&cursor, decoded, &fields[count]))
         count++;

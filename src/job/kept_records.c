@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/output.h"
+#include "input/byte_order_mark.h"
 #include "input/decompress.h"
 
 static bool are_files(const cog_documents *documents) {
@@ -98,6 +99,15 @@ static cog_status take_record(void *context, unsigned worker, void *result,
     return COG_OK;
 }
 
+/* A header row without mark and line end, which files may have or not. */
+static struct bytes_view bare_header(const struct reader *reader, uint32_t file) {
+    struct bytes_view header = without_mark(reader_file_header(reader, file));
+    while (header.size &&
+           (header.data[header.size - 1] == '\n' || header.data[header.size - 1] == '\r'))
+        header.size--;
+    return header;
+}
+
 /* The header row of csv and tsv, the opening of a dump: once, and the same for all files. */
 static cog_status write_header(struct keeping *keeping, uint32_t file, cog_error *error) {
     const struct reader *reader = keeping->documents->reader;
@@ -106,8 +116,9 @@ static cog_status write_header(struct keeping *keeping, uint32_t file, cog_error
     if (keeping->started && file == keeping->header_file)
         return COG_OK;
     if (keeping->started && (format == INPUT_CSV || format == INPUT_TSV)) {
-        struct bytes_view first = reader_file_header(reader, keeping->header_file);
-        if (first.size != header.size || memcmp(first.data, header.data, first.size) != 0)
+        struct bytes_view first = bare_header(reader, keeping->header_file);
+        struct bytes_view other = bare_header(reader, file);
+        if (first.size != other.size || memcmp(first.data, other.data, first.size) != 0)
             return error_set(
                 error, COG_ERR_INPUT, "%s: another header row than %s; one output holds one table",
                 reader_file_name(reader, file), reader_file_name(reader, keeping->header_file));
@@ -121,11 +132,15 @@ static cog_status write_header(struct keeping *keeping, uint32_t file, cog_error
 
 static cog_status write_record(struct keeping *keeping, const struct piece *piece, const char *raw,
                                cog_error *error) {
+    struct bytes_view record = view_of(raw, piece->size);
+    if (keeping->started) /* a mark stands at the beginning of a file alone */
+        record = without_mark(record);
     cog_status status = write_header(keeping, piece->file, error);
     if (status == COG_OK && keeping->open_line)
         status = output_write(keeping->output, "\n", 1, error);
-    keeping->open_line = piece->size > 0 && raw[piece->size - 1] != '\n';
-    return status == COG_OK ? output_write(keeping->output, raw, piece->size, error) : status;
+    keeping->open_line = record.size > 0 && record.data[record.size - 1] != '\n';
+    return status == COG_OK ? output_write(keeping->output, record.data, record.size, error)
+                            : status;
 }
 
 /* ---- Into a folder --------------------------------------------------------------------------- */
@@ -143,11 +158,17 @@ static cog_status make_folders(char *path, cog_error *error) {
 }
 
 /* Ids of files are their paths as they were named; whatever leads out of the folder (a first slash,
- * "..") is left out, as archivers do. NULL when memory is out. */
+ * "..") is left out, as archivers do, and so is the ending of a compressed file, whose document is
+ * written as text. NULL when memory is out. */
 static char *path_below(const char *folder, const char *id, size_t size) {
     char *path = memory_array(strlen(folder) + size + 2, 1);
+    size_t suffix = 0;
     if (!path)
         return NULL;
+    memcpy(path, id, size);
+    path[size] = '\0';
+    if (compression_of_name(path, &suffix) != COMPRESSION_NONE)
+        size -= suffix;
     char *out = stpcpy(path, folder);
     for (size_t i = 0; i < size;) {
         const char *slash = memchr(id + i, '/', size - i);

@@ -41,3 +41,16 @@ cat rejects.txt
 echo "exit $?"
 "$COGNATE" dedup d.jsonl -o kept.jsonl.gz 2>&1
 echo "exit $?"
+# Marks and line ends that some files have and others not.
+printf '{"id": "n1", "text": "alpha beta gamma delta epsilon"}\n' >plain.jsonl
+printf '\xef\xbb\xbf{"id": "n2", "text": "one two three four five six"}\r\n' >marked.jsonl
+"$COGNATE" dedup plain.jsonl marked.jsonl -o - --quiet | od -An -c | grep -c 357
+"$COGNATE" dedup marked.jsonl plain.jsonl -o - --quiet | head -c 4 | od -An -c
+printf 'id,text\n1,hello world of words\n' >plain.csv
+printf '\xef\xbb\xbfid,text\r\n2,quite another text here\r\n' >marked.csv
+"$COGNATE" dedup plain.csv marked.csv -o - --quiet | od -An -c
+mkdir packed
+echo 'a text in a compressed file' | gzip >packed/a.txt.gz
+echo 'and one in a plain file' >packed/b.txt
+"$COGNATE" dedup packed -o unpacked --quiet
+cat unpacked/a.txt unpacked/b.txt
