@@ -307,6 +307,10 @@ static bool check_outputs(const struct arguments *arguments) {
                                    option_specs[outputs[j]].name, option_specs[outputs[i]].name,
                                    path);
         char folder[4096];
+        struct stat info;
+        if (path && (path[0] == '\0' || (stat(path, &info) == 0 && S_ISDIR(info.st_mode))))
+            return usage_error(arguments, "--%s '%s': name a file that can be written",
+                               option_specs[outputs[i]].name, path);
         if (path && folder_of(path, folder, sizeof folder) && access(folder, W_OK | X_OK) != 0)
             return usage_error(arguments, "--%s %s: the folder cannot be written",
                                option_specs[outputs[i]].name, path);

@@ -34,6 +34,16 @@ static bool take_arguments(const struct arguments *arguments, struct dedup_argum
     return true;
 }
 
+static void print_summary(const cog_report *report) {
+    double skipped = cog_report_number(report, "bad_records");
+    fprintf(stderr, "cognate: %.0f documents, %.0f kept, %.0f removed in %.0f clusters",
+            cog_report_number(report, "documents"), cog_report_number(report, "kept"),
+            cog_report_number(report, "removed"), cog_report_number(report, "clusters"));
+    if (skipped > 0)
+        fprintf(stderr, "; %.0f records were skipped", skipped);
+    fputc('\n', stderr);
+}
+
 static int run(const struct arguments *arguments) {
     struct dedup_arguments taken;
     if (!take_arguments(arguments, &taken))
@@ -51,9 +61,7 @@ static int run(const struct arguments *arguments) {
                            &error);
     int code = finish_job(arguments, status, &error, report);
     if (code == EXIT_DONE && !has_option(arguments, OPTION_QUIET))
-        fprintf(stderr, "cognate: %.0f documents, %.0f kept, %.0f removed in %.0f clusters\n",
-                cog_report_number(report, "documents"), cog_report_number(report, "kept"),
-                cog_report_number(report, "removed"), cog_report_number(report, "clusters"));
+        print_summary(report);
     cog_clusters_free(clusters);
     cog_documents_close(documents);
     cog_report_free(report);

@@ -20,6 +20,19 @@ struct link_arguments {
     double sentence_threshold;
 };
 
+/* An explanation is printed, and sentence pairs are TSV. */
+static bool check_result(const struct arguments *arguments) {
+    static const enum option_id of_links[] = {OPTION_OUTPUT, OPTION_FORMAT, OPTION_SENTENCES,
+                                              OPTION_COUNT};
+    if (has_option(arguments, OPTION_EXPLAIN))
+        return refuse_options(arguments, of_links,
+                              "does not go with --explain, which prints a table");
+    if (has_option(arguments, OPTION_SENTENCES) &&
+        choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV) != COG_OUTPUT_TSV)
+        return usage_error(arguments, "--sentences writes tsv alone: leave --format out");
+    return true;
+}
+
 static bool take_options(const struct arguments *arguments, struct link_arguments *taken) {
     static const cog_method methods[] = {COG_METHOD_AUTO,   COG_METHOD_EXACT, COG_METHOD_FLAT,
                                          COG_METHOD_SLICES, COG_METHOD_LSH,   COG_METHOD_WINDOW};
@@ -47,7 +60,7 @@ static bool take_options(const struct arguments *arguments, struct link_argument
         return usage_error(arguments, "standard input can be read only once");
     if (!has_option(arguments, OPTION_LEXICON))
         return usage_error(arguments, "give the lexicon: --lexicon FILE");
-    return true;
+    return check_result(arguments);
 }
 
 /* Whether a word belongs to an option of many values: the last of the two that stands before it. */
@@ -103,6 +116,12 @@ static cog_status print_scores(const cog_links *links, const char *gold, cog_err
 /* The word matches of all links of a source document. */
 static cog_status print_explanation(const cog_links *links, const char *id, cog_error *error) {
     cog_status status = COG_OK;
+    uint32_t row;
+    if (!cog_links_find(links, 0, id, strlen(id), &row)) {
+        snprintf(error->message, sizeof error->message,
+                 "--explain %s: no document of --from has this id", id);
+        return error->status = COG_ERR_USAGE;
+    }
     puts("from\tto\tword\ttranslation\tprobability\tshare");
     for (size_t i = 0; i < cog_links_count(links) && status == COG_OK; i++) {
         cog_link_item item = cog_links_item(links, i);

@@ -183,14 +183,11 @@ static cog_status search_documents(const struct search_arguments *taken, const c
                                    cog_report *report, cog_error *error) {
     static const char *const standard_input[] = {"-"};
     cog_documents *queries = NULL;
-    cog_input_options input = taken->input;
     if (count == 0) {
         paths = standard_input;
         count = 1;
     }
-    if (strcmp(paths[0], "-") == 0 && input.format == COG_FORMAT_AUTO)
-        input.format = COG_FORMAT_JSONL;
-    cog_status status = cog_documents_open(&input, paths, count, &queries, error);
+    cog_status status = cog_documents_open(&taken->input, paths, count, &queries, error);
     if (status == COG_OK)
         status = cog_index_search(index, queries, &taken->search, &taken->run, hits, report, error);
     cog_documents_close(queries);
@@ -243,7 +240,7 @@ const struct command command_search = {
     "nearest neighbours of queries, or all within a threshold or radius",
     "INDEX is a folder that cognate index build made, a .npy file of signatures, or a file or\n"
     "folder of documents, which is then indexed in memory for this run. Queries are documents in\n"
-    "any input format, or a .npy file of signatures; without any, standard input as jsonl.\n"
+    "any input format, or a .npy file of signatures; without any, standard input.\n"
     "\n"
     "Lists for each query its -k nearest rows, or all with --threshold or --radius (with -k as\n"
     "well: the nearest so many of them). Similarities are true cosines of BM25 vectors with the\n"

@@ -49,6 +49,10 @@ static cog_status create_temporary(struct output *output, cog_error *error) {
             return status;
         }
     }
+    struct stat replaced;
+    if (stat(output->path, &replaced) == 0 &&
+        fchmod(output->descriptor, replaced.st_mode & 07777) != 0)
+        return error_system(error, "set the mode of", output->temporary_path);
     return COG_OK;
 }
 

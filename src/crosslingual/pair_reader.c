@@ -46,6 +46,13 @@ cog_status pair_reader_add(struct pair_reader *reader, struct pair_batch *batch,
     return COG_OK;
 }
 
+/* The header of sentence pairs that were linked. */
+static bool is_header(const struct pair_reader *reader, struct bytes_view line) {
+    static const char header[] = "from\tto\tsimilarity\t";
+    return reader->from.line == 1 && line.size > sizeof header - 1 &&
+           memcmp(line.data, header, sizeof header - 1) == 0;
+}
+
 static cog_status fill_tsv(struct pair_reader *reader, struct pair_batch *batch, bool *done,
                            cog_error *error) {
     cog_status status = COG_OK;
@@ -54,7 +61,7 @@ static cog_status fill_tsv(struct pair_reader *reader, struct pair_batch *batch,
         status = line_source_next(&reader->from, &line, done, error);
         if (status != COG_OK || *done)
             break;
-        if (line.size == 0)
+        if (line.size == 0 || is_header(reader, line))
             continue;
         struct bytes_view from = take_field(&line, '\t');
         if (!line.data)

@@ -552,6 +552,17 @@ cog_status cog_index_check_folder(const char *folder, cog_error *error) {
     return status;
 }
 
+/* A folder that we made, with what was written before something failed. */
+static void remove_folder(const char *folder) {
+    const struct manifest none = {0};
+    char *path = NULL;
+    index_sweep(folder, &none, NULL);
+    if (statistics_path(folder, &path, NULL) == COG_OK)
+        unlink(path);
+    free(path);
+    rmdir(folder);
+}
+
 cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
     int lock;
     bool made;
@@ -560,7 +571,7 @@ cog_status cog_index_save(const cog_index *index, const char *folder, cog_error 
         status = save_parts(index, folder, error);
     index_unlock(lock);
     if (status != COG_OK && made)
-        rmdir(folder); /* stays where something was written */
+        remove_folder(folder);
     return status;
 }
 

@@ -220,3 +220,21 @@ TEST(lexicon_refuses_sides_of_different_length) {
     CHECK(read_all(paths, 1, PAIRS_TEXT, &text, &bad, &failure) == COG_ERR_USAGE);
     buffer_free(&text);
 }
+
+TEST(lexicon_trains_on_linked_sentences_without_their_header) {
+    cog_lexicon *lexicon = NULL;
+    cog_report *report = NULL;
+    const char *path = write_text("linked.tsv", "from\tto\tsimilarity\tfrom_id\tto_id\n"
+                                                "fa1x fa2x\ttb1y tb2y\t0.9\ta\tb\n"
+                                                "fa1x\ttb1y\t0.8\ta\tb\n");
+    cog_lexicon_options options;
+    cog_lexicon_options_init(&options);
+    options.from = "qaa";
+    options.to = "qab";
+    CHECK_OK(cog_report_create(&report, error));
+    CHECK_OK(cog_lexicon_train(&path, 1, &options, NULL, &lexicon, report, error));
+    CHECK(cog_report_number(report, "pairs") == 2);
+    CHECK(find_pair(&lexicon->table, "from", "to", false) == -1);
+    cog_lexicon_free(lexicon);
+    cog_report_free(report);
+}
