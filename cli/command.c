@@ -182,6 +182,22 @@ bool take_projection_options(const struct arguments *arguments, cog_projection_o
            real_option(arguments, OPTION_B, 0, 1, &options->b);
 }
 
+/* With a lexicon, terms are its own, and those of two languages; without one, its knobs would do
+ * nothing. */
+bool check_lexicon_options(const struct arguments *arguments) {
+    static const enum option_id others[] = {
+        OPTION_TOKENS,     OPTION_NGRAM,     OPTION_LANG,          OPTION_STEM,
+        OPTION_STOP_WORDS, OPTION_WEIGHTING, OPTION_MIN_FREQUENCY, OPTION_COUNT};
+    if (has_option(arguments, OPTION_LEXICON))
+        return refuse_options(arguments, others,
+                              "says what terms are, and the lexicon decides that");
+    if (has_option(arguments, OPTION_PROBABILITY) || has_option(arguments, OPTION_UNKNOWN) ||
+        has_option(arguments, OPTION_LINKERS))
+        return usage_error(arguments,
+                           "--probability, --unknown and --linkers tell how a --lexicon is used");
+    return true;
+}
+
 static volatile sig_atomic_t interrupted;
 
 enum { GRACE_SECONDS = 2 };

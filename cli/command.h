@@ -56,6 +56,8 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
 bool take_related_options(const struct arguments *arguments, cog_related_options *options);
 bool take_projection_options(const struct arguments *arguments, cog_projection_options *options);
 bool take_run_options(const struct arguments *arguments, cog_run_options *run);
+/* Whether what was given agrees with --lexicon, or with its absence. */
+bool check_lexicon_options(const struct arguments *arguments);
 
 /* False after printing that an option of the set was given, and why it does nothing here. */
 bool refuse_options(const struct arguments *arguments, option_set set, const char *why);

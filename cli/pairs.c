@@ -59,27 +59,12 @@ static bool check_inputs(const struct arguments *arguments, const struct pairs_a
     return true;
 }
 
-/* With a lexicon, terms are its own, and those of two languages. */
 static bool check_lexicon(const struct arguments *arguments, const struct pairs_arguments *taken) {
-    static const enum option_id others[] = {
-        OPTION_TOKENS,     OPTION_NGRAM,     OPTION_LANG,         OPTION_STEM,
-        OPTION_STOP_WORDS, OPTION_WEIGHTING, OPTION_MIN_FREQUENCY};
-    if (!taken->lexicon) {
-        if (has_option(arguments, OPTION_PROBABILITY) || has_option(arguments, OPTION_UNKNOWN) ||
-            has_option(arguments, OPTION_LINKERS))
-            return usage_error(arguments, "--probability, --unknown and --linkers tell how a "
-                                          "--lexicon is used");
-        return true;
-    }
-    if (taken->path_counts[1] == 0 ||
-        cog_is_signature_file(taken->input.format, taken->paths[0][0]))
+    if (taken->lexicon && (taken->path_counts[1] == 0 ||
+                           cog_is_signature_file(taken->input.format, taken->paths[0][0])))
         return usage_error(arguments, "a lexicon compares the documents of two languages: give the "
                                       "target language's with --against");
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (has_option(arguments, others[i]))
-            return usage_error(arguments, "--%s: the lexicon decides what terms are",
-                               option_specs[others[i]].name);
-    return true;
+    return check_lexicon_options(arguments);
 }
 
 static bool take_arguments(const struct arguments *arguments, struct pairs_arguments *taken) {

@@ -693,6 +693,16 @@ typedef struct cog_word_match {
 COG_API cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t to_row,
                                      cog_word_match **matches, size_t *count, cog_error *error);
 
+/* The same inside one language: the words that two documents have in common, by their ids in
+ * `documents`, or the second in `against` where that is not NULL; ids NULL: the first document of
+ * each. Weights are those of cog_pairs_find. The words stand behind the matches: free(*matches)
+ * frees both. */
+COG_API cog_status cog_pairs_explain(cog_documents *documents, cog_documents *against,
+                                     const char *const ids[2], const cog_sign_options *options,
+                                     const cog_run_options *run, cog_word_match **matches,
+                                     size_t *count, double *cosine, cog_report *report,
+                                     cog_error *error);
+
 /* Sentence pairs from the linked documents, which are read again: each sentence with its best in
  * the partner, one-to-one, at or above the threshold of their cosine, each pair of texts once. TSV:
  * from, to, similarity, from_id, to_id. */

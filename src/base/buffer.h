@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Borrowed: valid as long as what it was taken from. Not zero-terminated. */
 struct bytes_view {
@@ -32,6 +33,10 @@ void buffer_free(struct buffer *buffer);
 static inline struct bytes_view view_of(const char *data, size_t size) {
     struct bytes_view view = {data, size};
     return view;
+}
+
+static inline bool view_equals(struct bytes_view a, struct bytes_view b) {
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
 #endif

@@ -229,6 +229,15 @@ struct bytes_view corpus_id(const struct corpus *corpus, size_t row) {
     return view_of(corpus->ids.data + item->first_id, item->id_bytes);
 }
 
+bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *row) {
+    for (size_t i = 0; i < corpus->rows; i++)
+        if (view_equals(corpus_id(corpus, i), id)) {
+            *row = (uint32_t)i;
+            return true;
+        }
+    return false;
+}
+
 struct bag_view corpus_bag(const struct corpus *corpus, size_t row) {
     const struct corpus_row *item = &corpus->items[row];
     return (struct bag_view){corpus->hashes + item->first_term,

@@ -45,6 +45,8 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        cog_report *report, cog_error *error);
 void corpus_free(struct corpus *corpus);
 struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
+/* The row of an id; false where there is none. O(rows). */
+bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *row);
 struct bag_view corpus_bag(const struct corpus *corpus, size_t row);
 uint64_t corpus_memory_bytes(const struct corpus *corpus);
 

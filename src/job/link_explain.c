@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "job/link_job.h"
+#include "job/word_matches.h"
 
 struct explaining {
     const struct link_space *space;
@@ -76,13 +77,6 @@ static cog_status explain_term(struct explaining *work, uint64_t hash, uint32_t 
     return status;
 }
 
-static int by_share(const void *x, const void *y) {
-    const cog_word_match *a = x, *b = y;
-    if (a->share != b->share)
-        return a->share > b->share ? -1 : 1;
-    return (a->from > b->from) - (a->from < b->from);
-}
-
 double cog_links_cosine(const cog_links *links, uint32_t from_row, uint32_t to_row) {
     return sparse_row_dot(&links->space.vectors[0], from_row, &links->space.vectors[1], to_row);
 }
@@ -106,8 +100,7 @@ cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t
         free(work.items);
         return status;
     }
-    if (work.count)
-        qsort(work.items, work.count, sizeof *work.items, by_share);
+    word_matches_sort(work.items, work.count);
     *matches = work.items;
     *count = work.count;
     return COG_OK;

@@ -209,15 +209,7 @@ size_t cog_links_count(const cog_links *links) {
 
 bool cog_links_find(const cog_links *links, int side, const char *id, size_t id_size,
                     uint32_t *row) {
-    const struct corpus *corpus = &links->space.corpora[side];
-    for (size_t i = 0; i < corpus->rows; i++) {
-        struct bytes_view other = corpus_id(corpus, i);
-        if (other.size == id_size && memcmp(other.data, id, id_size) == 0) {
-            *row = (uint32_t)i;
-            return true;
-        }
-    }
-    return false;
+    return corpus_find(&links->space.corpora[side], view_of(id, id_size), row);
 }
 
 static struct bytes_view id_of(const cog_links *links, int side, uint32_t row) {

@@ -1,0 +1,10 @@
+/* The order in which an explanation lists its words. */
+#ifndef COGNATE_JOB_WORD_MATCHES_H
+#define COGNATE_JOB_WORD_MATCHES_H
+
+#include "cognate.h"
+
+/* By share, the largest first, then by the bytes of the words. */
+void word_matches_sort(cog_word_match *matches, size_t count);
+
+#endif
