@@ -186,8 +186,7 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
                                 .bits = work->search->bits,
                                 .have_sums = true,
                                 .recall = PLANNED_RECALL,
-                                .cosines = &cosine,
-                                .cosine_count = 1,
+                                .targets = {.cosines = &cosine, .count = 1},
                                 .given = {.flip_mode = LSH_FLIP_DISTANCE}};
     struct lsh_options options;
     struct lsh_check check = {.radius_bits = radius_bits};

@@ -112,34 +112,63 @@ static cog_status check_given(const struct lsh_demand *demand, cog_error *error)
     return lsh_options_check(&least, demand->bits, demand->have_sums, error);
 }
 
+static int by_similarity(const void *x, const void *y) {
+    const struct match *p = x, *q = y;
+    return (p->similarity > q->similarity) - (p->similarity < q->similarity);
+}
+
+enum { PAIRS_MIN = 50, PAIRS_MAX = 1000 };
+
 /* Most true pairs are nearer than the threshold: the recall is stated for those that a sample has,
- * or, where it has few, for pairs at the threshold. */
+ * in rising order, or, where it has few, for pairs at the threshold. */
+static cog_status find_targets(const struct pair_task *task, struct match_list *truth,
+                               double cosines[PAIRS_MAX + 1], struct lsh_targets *targets,
+                               cog_error *error) {
+    const cog_signature_options *signature = &task->options.sign.signature;
+    cog_status status = pair_recall_truth(task, truth, error);
+    size_t step = truth->count / PAIRS_MAX + 1; /* every so many, where there are too many */
+    if (status != COG_OK)
+        return status;
+    *targets = (struct lsh_targets){.cosines = cosines, .count = 1};
+    cosines[0] = threshold_cosine(task);
+    if (truth->count / step < PAIRS_MIN)
+        return COG_OK;
+    size_t kept = 0;
+    for (size_t i = 0; i < truth->count; i += step)
+        truth->items[kept++] = truth->items[i];
+    truth->count = targets->count = kept;
+    qsort(truth->items, kept, sizeof *truth->items, by_similarity);
+    for (size_t i = 0; i < kept; i++)
+        cosines[i] = equivalent_cosine(task, (double)truth->items[i].similarity);
+    if ((signature->kind == COG_SIGNATURE_RP && !signature->gaussian) ||
+        signature->kind == COG_SIGNATURE_SIMHASH) {
+        targets->pairs = truth->items;
+        targets->first = &task->vectors[0];
+        targets->second = &task->vectors[task->sides - 1];
+    }
+    return COG_OK;
+}
+
 static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
-    enum { PAIRS_MIN = 50, PAIRS_MAX = 1000 };
     const struct pair_task *task = pairs->task;
     double cosines[PAIRS_MAX + 1], recall = task->options.recall;
     struct lsh_demand demand = {.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
                                 .rows = pairs->sides[task->sides - 1].count,
                                 .bits = task->options.sign.signature.bits,
                                 .have_sums = has_sums(task),
-                                .cosines = cosines,
                                 .given = given_options(task)};
-    cog_status status =
-        pair_recall_similarities(task, cosines, PAIRS_MAX, &demand.cosine_count, error);
-    if (status != COG_OK)
-        return status;
-    for (size_t i = 0; i < demand.cosine_count; i++)
-        cosines[i] = equivalent_cosine(task, cosines[i]);
-    if (demand.cosine_count < PAIRS_MIN) {
-        cosines[0] = threshold_cosine(task);
-        demand.cosine_count = 1;
-    }
+    struct match_list truth = {0};
+    cog_status status = find_targets(task, &truth, cosines, &demand.targets, error);
     /* Chance in the sample, and in the few bits that all rows share as keys. */
-    recall += 0.01 + sqrt(recall * (1 - recall) / (double)(demand.cosine_count + PAIRS_MIN));
+    recall += 0.01 + sqrt(recall * (1 - recall) / (double)(demand.targets.count + PAIRS_MIN));
     demand.recall = recall < 0.995 ? recall : 0.995;
-    report_number(task->report, "planned_by_pairs", (double)demand.cosine_count);
-    status = check_given(&demand, error);
-    return status == COG_OK ? lsh_plan(&demand, &pairs->options, expected, error) : status;
+    report_number(task->report, "planned_by_pairs", (double)demand.targets.count);
+    if (status == COG_OK)
+        status = check_given(&demand, error);
+    if (status == COG_OK)
+        status = lsh_plan(&demand, &pairs->options, expected, error);
+    match_list_free(&truth);
+    return status;
 }
 
 static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {

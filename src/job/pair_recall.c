@@ -46,24 +46,6 @@ cog_status pair_recall_truth(const struct pair_task *task, struct match_list *tr
     return status;
 }
 
-static int by_value(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-cog_status pair_recall_similarities(const struct pair_task *task, double *similarities, size_t most,
-                                    size_t *count, cog_error *error) {
-    struct match_list truth = {0};
-    cog_status status = pair_recall_truth(task, &truth, error);
-    *count = 0;
-    size_t step = truth.count / most + 1; /* every so many, where there are too many */
-    for (size_t i = 0; i < truth.count; i += step)
-        similarities[(*count)++] = (double)truth.items[i].similarity;
-    qsort(similarities, *count, sizeof *similarities, by_value);
-    match_list_free(&truth);
-    return status;
-}
-
 cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
                                cog_error *error) {
     uint32_t sample[SAMPLE_ROWS];

@@ -9,11 +9,6 @@
  * what a plan goes by. truth must be zeroed. */
 cog_status pair_recall_truth(const struct pair_task *task, struct match_list *truth,
                              cog_error *error);
-/* The true measures of the matches of these rows, in rising order. *count is how many there are, at
- * most `most`. */
-cog_status pair_recall_similarities(const struct pair_task *task, double *similarities, size_t most,
-                                    size_t *count, cog_error *error);
-
 /* Matches are sorted. Reports the share with its 95% interval. */
 cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
                                cog_error *error);

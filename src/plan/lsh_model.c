@@ -7,7 +7,12 @@
 #include "hamming/signatures.h"
 #include "plan/recall_model.h"
 
-enum { PLAN_SAMPLES = 1000, PLAN_HALVES_MAX = 24, PLAN_FLIPS_MAX = 7 };
+enum {
+    PLAN_SAMPLES = 1000,
+    PLAN_HALVES_MAX = 24,
+    PLAN_FLIPS_MAX = 7,
+    FEW_TERMS = 64, /* of both rows: more have normal sums */
+};
 
 /* Tables are the edges between half-keys: all among the first R - 1 half-keys, and between the last
  * and some of them. Nothing is met when no edge has both ends agreeing. */
@@ -43,22 +48,70 @@ static void normal_pair(struct random *random, double *x, double *y) {
 struct simulation {
     struct lsh_keyer keyer;
     struct lsh_key *keys[2];
-    float *sums[2];
+    double *sums[2];
+    float *margins[2]; /* the sums in the precision of signatures */
     uint8_t *signatures[2];
     size_t bits, stride_bytes;
 };
 
-static void draw_pair(struct simulation *simulation, struct random *random, double cosine) {
-    memset(simulation->signatures[0], 0, simulation->stride_bytes);
-    memset(simulation->signatures[1], 0, simulation->stride_bytes);
+static void draw_normal(struct simulation *simulation, struct random *random, double cosine) {
     for (size_t bit = 0; bit < simulation->bits; bit++) {
         double x, y;
         normal_pair(random, &x, &y);
-        y = cosine * x + sqrt(1 - cosine * cosine) * y;
-        simulation->sums[0][bit] = (float)x;
-        simulation->sums[1][bit] = (float)y;
-        simulation->signatures[0][bit / 8] |= (uint8_t)((x >= 0) << (7 - bit % 8));
-        simulation->signatures[1][bit / 8] |= (uint8_t)((y >= 0) << (7 - bit % 8));
+        simulation->sums[0][bit] = x;
+        simulation->sums[1][bit] = cosine * x + sqrt(1 - cosine * cosine) * y;
+    }
+}
+
+/* One column with the values a and b in the two rows, and a random sign for each bit. Doubles add
+ * single values exactly: sums that cancel are zero. */
+static void add_signs(struct simulation *simulation, struct random *random, float a, float b) {
+    uint64_t signs = 0;
+    for (size_t bit = 0; bit < simulation->bits; bit++, signs >>= 1) {
+        if (bit % 64 == 0)
+            signs = random_next(random);
+        double sign = signs & 1 ? 1 : -1;
+        simulation->sums[0][bit] += sign * (double)a;
+        simulation->sums[1][bit] += sign * (double)b;
+    }
+}
+
+static size_t row_terms(const struct sparse_matrix *matrix, uint32_t row) {
+    return (size_t)(matrix->offsets[row + 1] - matrix->offsets[row]);
+}
+
+static void draw_signs(struct simulation *simulation, struct random *random,
+                       const struct sparse_matrix *x, uint32_t row, const struct sparse_matrix *y,
+                       uint32_t other) {
+    uint64_t i = x->offsets[row], j = y->offsets[other];
+    memset(simulation->sums[0], 0, simulation->bits * sizeof *simulation->sums[0]);
+    memset(simulation->sums[1], 0, simulation->bits * sizeof *simulation->sums[1]);
+    while (i < x->offsets[row + 1] || j < y->offsets[other + 1]) {
+        uint32_t first = i < x->offsets[row + 1] ? x->columns[i] : UINT32_MAX;
+        uint32_t second = j < y->offsets[other + 1] ? y->columns[j] : UINT32_MAX;
+        float a = first <= second ? x->values[i++] : 0;
+        float b = second <= first ? y->values[j++] : 0;
+        add_signs(simulation, random, a, b);
+    }
+}
+
+static void draw_pair(struct simulation *simulation, struct random *random,
+                      const struct lsh_targets *targets, size_t number) {
+    const struct match *pair = targets->pairs ? &targets->pairs[number] : NULL;
+    double cosine = targets->cosines[number];
+    if (pair &&
+        row_terms(targets->first, pair->a) + row_terms(targets->second, pair->b) <= FEW_TERMS)
+        draw_signs(simulation, random, targets->first, pair->a, targets->second, pair->b);
+    else
+        draw_normal(simulation, random, cosine < 1 ? cosine : 1);
+    for (int side = 0; side < 2; side++) {
+        uint8_t *signature = simulation->signatures[side];
+        memset(signature, 0, simulation->stride_bytes);
+        for (size_t bit = 0; bit < simulation->bits; bit++) {
+            double sum = simulation->sums[side][bit];
+            simulation->margins[side][bit] = (float)sum;
+            signature[bit / 8] |= (uint8_t)((sum >= 0) << (7 - bit % 8));
+        }
     }
 }
 
@@ -84,8 +137,8 @@ static cog_status pair_meets(struct simulation *simulation, enum lsh_join_kind k
     for (int side = 0; side < 2; side++) {
         bool flipped = side == 0 || options->flip_both || kind == LSH_JOIN_SELF;
         cog_status status = lsh_keys_of(&simulation->keyer, simulation->signatures[side],
-                                        simulation->stride_bytes, simulation->sums[side], flipped,
-                                        simulation->keys[side], &counts[side], error);
+                                        simulation->stride_bytes, simulation->margins[side],
+                                        flipped, simulation->keys[side], &counts[side], error);
         if (status != COG_OK)
             return status;
     }
@@ -101,6 +154,7 @@ static void simulation_free(struct simulation *simulation) {
     for (int side = 0; side < 2; side++) {
         free(simulation->keys[side]);
         free(simulation->sums[side]);
+        free(simulation->margins[side]);
         free(simulation->signatures[side]);
     }
 }
@@ -114,25 +168,27 @@ static cog_status simulation_create(struct simulation *simulation,
         size_t most = lsh_keys_max(options, true);
         simulation->keys[side] = memory_array(most, sizeof **simulation->keys);
         simulation->sums[side] = memory_array(simulation->bits, sizeof **simulation->sums);
+        simulation->margins[side] = memory_array(simulation->bits, sizeof **simulation->margins);
         simulation->signatures[side] = memory_array(simulation->stride_bytes, 1);
-        if (!simulation->keys[side] || !simulation->sums[side] || !simulation->signatures[side])
+        if (!simulation->keys[side] || !simulation->sums[side] || !simulation->margins[side] ||
+            !simulation->signatures[side])
             status = error_memory(error, most * sizeof **simulation->keys, "a simulation");
     }
     return status;
 }
 
 cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
-                                const double *cosines, size_t cosine_count, size_t samples,
-                                double *recall, cog_error *error) {
+                                const struct lsh_targets *targets, size_t samples, double *recall,
+                                cog_error *error) {
     struct simulation simulation;
     struct random random = random_seeded(lsh_bits_used(options));
     size_t met = 0;
     cog_status status = simulation_create(&simulation, options, error);
     for (size_t i = 0; i < samples && status == COG_OK; i++) {
         bool meets = false;
-        /* Spread evenly over the cosines, however many there are. */
-        double cosine = cosines[(size_t)((double)i / (double)samples * (double)cosine_count)];
-        draw_pair(&simulation, &random, cosine < 1 ? cosine : 1);
+        /* Spread evenly over the targets, however many there are. */
+        draw_pair(&simulation, &random, targets,
+                  (size_t)((double)i / (double)samples * (double)targets->count));
         status = pair_meets(&simulation, kind, &meets, error);
         met += meets;
     }
@@ -170,9 +226,8 @@ static cog_status judge(const struct lsh_demand *demand, unsigned tables, struct
         return COG_OK;
     }
     plan->cost = plan_cost(&plan->options, demand->rows);
-    cog_status status =
-        lsh_recall_simulated(&plan->options, demand->kind, demand->cosines, demand->cosine_count,
-                             PLAN_SAMPLES, &plan->recall, error);
+    cog_status status = lsh_recall_simulated(&plan->options, demand->kind, &demand->targets,
+                                             PLAN_SAMPLES, &plan->recall, error);
     plan->reached = plan->recall >= demand->recall;
     return status;
 }

@@ -5,6 +5,8 @@
 #define COGNATE_PLAN_RECALL_MODEL_H
 
 #include "index/lsh_keys.h"
+#include "match/match_list.h"
+#include "vector/sparse.h"
 
 /* ---- Sliding window -------------------------------------------------------------------------- */
 
@@ -54,29 +56,37 @@ double window_plan(struct window_setting *setting, size_t rows, const double *co
  * flips: tables have half-keys in common. With 1/2, the share of all rows that a query meets. */
 double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables);
 
-/* The same with flips, for pairs at the given cosines in turn: `samples` pairs of rows with normal
- * sums are keyed as the join does it. Inside one collection either row may find the other. Repeats
- * exactly. */
+/* The pairs that are to be found: their cosines, and for random signs the rows behind them (else
+ * NULL), because sums of a few values with random signs take few values themselves, and bits then
+ * agree otherwise than the cosine says. Rows of many terms have normal sums either way. */
+struct lsh_targets {
+    const double *cosines;
+    size_t count;
+    const struct match *pairs; /* of rows of first and second */
+    const struct sparse_matrix *first, *second;
+};
+
+/* The same with flips, for the targets in turn: `samples` pairs of rows are keyed as the join does
+ * it. Inside one collection either row may find the other. Repeats exactly. */
 enum lsh_join_kind { LSH_JOIN_CROSS, LSH_JOIN_SELF };
 cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
-                                const double *cosines, size_t cosine_count, size_t samples,
-                                double *recall, cog_error *error);
+                                const struct lsh_targets *targets, size_t samples, double *recall,
+                                cog_error *error);
 
 /* Candidates a query among so many unrelated rows. */
 double lsh_comparisons(const struct lsh_options *options, size_t rows);
 
-/* Settings for a stated recall of pairs at the given cosines (the threshold alone, where no others
- * are known): K from the number of rows, then L and F with the fewest comparisons; flips need sums.
- * Where `bits` are too few for the recall, keys get shorter. What is given stays; if the recall is
- * out of reach because of that, the plan comes as near as it can. *recall is what is expected. */
+/* Settings for a stated recall of the targets (one at the threshold, where no others are known): K
+ * from the number of rows, then L and F with the fewest comparisons; flips need sums. Where `bits`
+ * are too few for the recall, keys get shorter. What is given stays; if the recall is out of reach
+ * because of that, the plan comes as near as it can. *recall is what is expected. */
 struct lsh_demand {
     enum lsh_join_kind kind;
     size_t rows;
     unsigned bits; /* of a signature */
     bool have_sums;
     double recall;
-    const double *cosines;
-    size_t cosine_count;
+    struct lsh_targets targets;
     struct lsh_options given; /* of key_bits, tables and flips, what is 0 is chosen */
 };
 cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,

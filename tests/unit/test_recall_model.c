@@ -111,8 +111,9 @@ TEST(recall_model_of_tables_is_the_simulation) {
         static const double cosines[] = {0.75, 0.9};
         for (int i = 0; i < 2; i++) {
             double simulated, agreement = 1 - bit_flip_probability_cosine(cosines[i]);
-            CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &cosines[i], 1, 4000,
-                                          &simulated, error));
+            CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS,
+                                          &(struct lsh_targets){.cosines = &cosines[i], .count = 1},
+                                          4000, &simulated, error));
             CHECK_MSG(near(simulated, lsh_recall_plain(agreement, 8, tables), 0.03),
                       "%u tables, cosine %g: %.3f and %.3f", tables, cosines[i], simulated,
                       lsh_recall_plain(agreement, 8, tables));
@@ -130,20 +131,21 @@ TEST(recall_plan_reaches_what_it_states) {
                                     .bits = 256,
                                     .have_sums = sums,
                                     .recall = 0.9,
-                                    .cosines = cosines,
-                                    .cosine_count = 1,
+                                    .targets = {.cosines = cosines, .count = 1},
                                     .given = {.flip_mode = LSH_FLIP_DISTANCE}};
         struct lsh_options options;
         double expected, simulated;
         CHECK_OK(lsh_plan(&demand, &options, &expected, error));
         CHECK_OK(lsh_options_check(&options, 256, sums, error));
         CHECK(expected >= 0.9);
-        CHECK_OK(
-            lsh_recall_simulated(&options, LSH_JOIN_CROSS, cosines, 1, 4000, &simulated, error));
+        CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &demand.targets, 4000, &simulated,
+                                      error));
         CHECK_MSG(simulated > 0.87, "stated 0.9, simulated %.3f", simulated);
     }
-    struct lsh_demand hopeless = {
-        .rows = 1000, .bits = 2, .recall = 0.99, .cosines = (double[]){0.1}, .cosine_count = 1};
+    struct lsh_demand hopeless = {.rows = 1000,
+                                  .bits = 2,
+                                  .recall = 0.99,
+                                  .targets = {.cosines = (double[]){0.1}, .count = 1}};
     struct lsh_options options;
     double expected;
     cog_error problem;
@@ -163,8 +165,7 @@ TEST(recall_plan_keeps_what_is_given) {
                                     .bits = 512,
                                     .have_sums = true,
                                     .recall = 0.9,
-                                    .cosines = (double[]){0.9},
-                                    .cosine_count = 1,
+                                    .targets = {.cosines = (double[]){0.9}, .count = 1},
                                     .given = given[i]};
         struct lsh_options options;
         double expected;
@@ -206,9 +207,32 @@ TEST(recall_model_of_a_self_join_has_both_rows_looking) {
         .key_bits = 16, .tables = 10, .flips = 2, .flip_mode = LSH_FLIP_DISTANCE};
     struct lsh_options none = {.key_bits = 16, .tables = 10};
     double cosine = 0.7, cross, self, without;
-    CHECK_OK(lsh_recall_simulated(&none, LSH_JOIN_SELF, &cosine, 1, 4000, &without, error));
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &cosine, 1, 4000, &cross, error));
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_SELF, &cosine, 1, 4000, &self, error));
+    struct lsh_targets targets = {.cosines = &cosine, .count = 1};
+    CHECK_OK(lsh_recall_simulated(&none, LSH_JOIN_SELF, &targets, 4000, &without, error));
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 4000, &cross, error));
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_SELF, &targets, 4000, &self, error));
     CHECK_MSG(self > cross + 0.05 && self < without + 2 * (cross - without) + 0.02,
               "without flips %g, cross %g, self %g", without, cross, self);
+}
+
+/* Two rows of one term each, the same: all bits agree. Of two terms, one in common, all of equal
+ * weight: the sums are -2, 0 or 2, and zero counts as positive, so a bit is clear in a quarter and
+ * agrees in 3/4, where normal sums at the cosine of 1/2 would agree in 2/3. */
+TEST(recall_model_of_signs_knows_the_sums_of_few_terms) {
+    uint64_t offsets[] = {0, 2, 4, 5};
+    uint32_t columns[] = {0, 1, 1, 2, 3};
+    float values[] = {0.70710678f, 0.70710678f, 0.70710678f, 0.70710678f, 1};
+    struct sparse_matrix rows = {3, 4, offsets, columns, values};
+    struct match pairs[] = {{.a = 0, .b = 1}, {.a = 2, .b = 2}};
+    double cosines[] = {0.5, 1}, recall;
+    struct lsh_options options = {.key_bits = 2, .tables = 1};
+    struct lsh_targets targets = {cosines, 1, pairs, &rows, &rows};
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 20000, &recall, error));
+    CHECK_MSG(near(recall, 0.75 * 0.75, 0.015), "%g", recall);
+    targets.pairs = NULL;
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 20000, &recall, error));
+    CHECK_MSG(near(recall, 4.0 / 9, 0.015), "%g", recall);
+    targets = (struct lsh_targets){cosines + 1, 1, pairs + 1, &rows, &rows};
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 100, &recall, error));
+    CHECK(recall == 1);
 }
