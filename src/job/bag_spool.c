@@ -8,10 +8,12 @@
 #include "base/output.h"
 
 /* A batch on disk: its size, then its documents. A document: the header below, hashes, frequencies,
- * id, and padding to 8 bytes, so that the arrays are used as they lie. */
+ * weights where it has them, id, each padded to 8 bytes, so that the arrays are used as they lie.
+ */
 struct spooled {
     uint64_t length;
     uint64_t term_count;
+    uint64_t has_weights;
     uint64_t id_size;
 };
 
@@ -45,24 +47,27 @@ static size_t padded_size(size_t size) {
     return (size + 7) / 8 * 8;
 }
 
+static char *append_padded(char *to, const void *from, size_t size) {
+    if (size)
+        memcpy(to, from, size);
+    memset(to + size, 0, padded_size(size) - size);
+    return to + padded_size(size);
+}
+
 bool bag_spool_encode(struct buffer *batch, struct bytes_view id, const struct bag_view *bag) {
-    struct spooled header = {bag->length, bag->count, id.size};
-    size_t frequencies = padded_size(bag->count * sizeof *bag->frequencies);
-    size_t total =
-        sizeof header + bag->count * sizeof *bag->hashes + frequencies + padded_size(id.size);
+    struct spooled header = {bag->length, bag->count, bag->weights != NULL, id.size};
+    size_t hashes = bag->count * sizeof *bag->hashes;
+    size_t frequencies = bag->count * sizeof *bag->frequencies;
+    size_t weights = bag->weights ? bag->count * sizeof *bag->weights : 0;
+    size_t total = sizeof header + hashes + padded_size(frequencies) + padded_size(weights) +
+                   padded_size(id.size);
     if (!buffer_reserve(batch, total))
         return false;
-    char *at = batch->data + batch->size;
-    memset(at, 0, sizeof header);
-    memcpy(at, &header, sizeof header);
-    at += sizeof header;
-    if (bag->count) {
-        memcpy(at, bag->hashes, bag->count * sizeof *bag->hashes);
-        at += bag->count * sizeof *bag->hashes;
-        memcpy(at, bag->frequencies, bag->count * sizeof *bag->frequencies);
-        at += frequencies;
-    }
-    memcpy(at, id.data, id.size);
+    char *at = append_padded(batch->data + batch->size, &header, sizeof header);
+    at = append_padded(at, bag->hashes, hashes);
+    at = append_padded(at, bag->frequencies, frequencies);
+    at = append_padded(at, bag->weights, weights);
+    append_padded(at, id.data, id.size);
     batch->size += total;
     return true;
 }
@@ -128,6 +133,10 @@ void bag_spool_decode(const struct buffer *batch, size_t *at, struct bytes_view 
     data += header.term_count * sizeof *bag->hashes;
     bag->frequencies = (const uint32_t *)(const void *)data;
     data += padded_size(header.term_count * sizeof *bag->frequencies);
+    if (header.has_weights) {
+        bag->weights = (const float *)(const void *)data;
+        data += padded_size(header.term_count * sizeof *bag->weights);
+    }
     *id = view_of(data, header.id_size);
     *at = (size_t)(data - batch->data) + padded_size(header.id_size);
 }

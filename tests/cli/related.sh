@@ -20,6 +20,10 @@ echo "exit $?"
 printf 'a\tu1\t2.5\na\tu2\t1\nb\tu1\t0.2\nb\tu2\t0.1\n' >fractions.tsv
 echo "fractions of clicks: (2.5 * 0.2 + 1 * 0.1) / sqrt((2.5^2 + 1) * (0.2^2 + 0.1^2)) = 0.996546"
 "$COGNATE" related fractions.tsv --min-urls 2 --quiet
+awk -F '\t' '{ print $1 "\t" $2 "\t" $3 / 8 }' clicks.tsv >eighths.tsv
+"$COGNATE" sign eighths.tsv --input-format querylog -o own.npy --quiet
+"$COGNATE" sign eighths.tsv --input-format querylog --save-statistics log.stat -o given.npy --quiet
+cmp own.npy given.npy && echo "BM25 of fractions: the same from the scratch file as from the log"
 "$COGNATE" eval querylog -o generated.tsv --queries 400 2>notices.txt
 echo "$(cut -f 1 generated.tsv | sort -u | wc -l) queries; $(cat notices.txt)"
 "$COGNATE" related generated.tsv --quiet >/dev/null && echo "some are related"
