@@ -9,7 +9,7 @@
  * makes of real documents: one half of the rows is stored, the other asks. */
 #include "bench_timing.h"
 #include "index/bphs_published.h"
-#include "index/psm_learn.h"
+#include "index/psm_chunks.h"
 #include "index/psm_published.h"
 #include "input/npy.h"
 #include "match/multisort_join.h"
@@ -320,37 +320,24 @@ static struct psm_figures bench_psm_tuned(const struct short_world *world,
 
 /* ---- Batches: Figure 9 ----------------------------------------------------------------------- */
 
-struct memory_source {
-    struct signatures_view view;
-    size_t next;
-};
-
-static cog_status read_memory(void *context, uint8_t *data, size_t rows_max, size_t *rows,
-                              cog_error *error) {
-    (void)error;
-    struct memory_source *source = context;
-    *rows = at_most(source->view.rows - source->next, rows_max);
-    memcpy(data, signature_row(&source->view, source->next), *rows * 8);
-    source->next += *rows;
-    return COG_OK;
-}
-
 /* The stored signatures pass by in four chunks, whose tables are built as they come. */
 static void bench_chunks(const struct short_world *world, size_t stored, size_t asked,
                          uint32_t bound) {
     for (int first = 0; first <= 1; first++) {
-        struct memory_source state = {world->stored, 0};
-        state.view.rows = at_most(stored, world->stored.rows);
+        struct signatures_view view = world->stored;
+        view.rows = at_most(stored, view.rows);
+        struct psm_chunks chunks = {&view, (view.rows + 3) / 4, LINE_LIMITS_DEFAULT, 0};
         struct psm_queries queries = psm_queries_of(world, asked);
-        struct psm_source source = {read_memory, &state, (state.view.rows + 3) / 4};
         struct psm_search search = {
             .radius_bits = RADIUS, .penalty_bound = bound, .first_only = first, .threads = 2};
         struct timed timed = {0};
-        TIMED(&timed, 1, psm_search_batch(&source, &queries, &search, &timed.hits, error));
+        TIMED(&timed, 1,
+              psm_search_chunks(&view, (view.rows + 3) / 4, LINE_LIMITS_DEFAULT, &queries, &search,
+                                &timed.hits, error));
         printf("%-46s %11zu %10zu %10.3f\n",
                first ? "PSM, tables of 4 chunks built, find-first"
                      : "PSM, tables of 4 chunks built, find-all",
-               state.view.rows, queries.signatures.rows,
+               view.rows, queries.signatures.rows,
                (double)queries.signatures.rows / timed.seconds * 1e-6);
         short_hits_free(&timed.hits);
     }
@@ -564,7 +551,8 @@ static void bench_documents(const char *signatures_path, const char *weights_pat
     rival_ns = 0;
     DO(psm_build(&index, &stored, LINE_LIMITS_DEFAULT, 2, error));
     DO(bphs_build(&exact, &stored, 5, 2, RADIUS, 2, error));
-    DO(psm_learn(&index, &stored, stored_weights, RADIUS, 2, &learned, error));
+    DO(psm_learn(&index, &stored, stored_weights, RADIUS, index.table.header_bits, 2, &learned,
+                 error));
     TIMED(&timed, REPEATS, bphs_search(&exact, &asked, &all, &timed.hits, error));
     size_t pairs = timed.hits.count;
     printf(

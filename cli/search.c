@@ -139,6 +139,7 @@ static cog_status index_file(const struct search_arguments *taken, const char *p
                 taken->search.method == COG_METHOD_PSM || taken->search.method == COG_METHOD_BPHS
             ? taken->search.method
             : COG_METHOD_FLAT;
+    options.streamed = options.method == COG_METHOD_PSM || options.method == COG_METHOD_BPHS;
     if (taken->search.radius_bits != COG_RADIUS_NONE)
         options.radius_bits = taken->search.radius_bits;
     if (cog_is_signature_file(taken->input.format, path)) {

@@ -401,7 +401,10 @@ typedef struct cog_index_options {
     unsigned blocks, chosen; /* BPHS: G and g, C(G, g) tables; 0: radius + 2, and 2 of them */
     const float *weights; /* PSM over signatures: the sums behind their bits, rows x bits; borrowed
                              for the call. Documents bring their own. */
-    bool vectors; /* false: documents without their vectors; similarities are then estimates */
+    bool streamed; /* PSM, BPHS over signatures: nothing is built now; each search builds the tables
+                      of one chunk of the rows after the other, as large as its memory allows. PSM
+                      then learns from the weights of the queries. */
+    bool vectors;  /* false: documents without their vectors; similarities are then estimates */
     cog_sign_options sign; /* documents: terms, weights, signature */
 } cog_index_options;
 /* Stemmed words by BM25, none dropped for being rare: a query may have the one word that a document

@@ -25,6 +25,15 @@ static inline const uint8_t *signature_row(const struct signatures_view *view, s
     return view->data + row * view->stride_bytes;
 }
 
+/* Rows from `first` on, at most `rows` of them. */
+static inline struct signatures_view signatures_part(const struct signatures_view *view,
+                                                     size_t first, size_t rows) {
+    struct signatures_view part = *view;
+    part.data = signature_row(view, first);
+    part.rows = view->rows - first < rows ? view->rows - first : rows;
+    return part;
+}
+
 static inline unsigned signature_bit(const uint8_t *signature, unsigned bit) {
     return (signature[bit / 8] >> (7 - bit % 8)) & 1u;
 }

@@ -44,8 +44,17 @@ void bphs_free(struct bphs_index *index);
 /* Tables, without the row numbers. */
 size_t bphs_bytes(const struct bphs_index *index);
 
-/* Adds the hits, by query; with `batch` by query and row. */
+/* Adds the hits, by query and row. */
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
                        const struct bphs_search *search, struct short_hits *hits, cog_error *error);
+
+/* The same in tables of chunk_rows stored signatures, one chunk after the other, with the tables of
+ * one in memory at a time: for a mapped file larger than memory. Where one hit is enough, a query
+ * is dropped after it. */
+cog_status bphs_search_chunks(const struct signatures_view *stored, size_t chunk_rows,
+                              unsigned blocks, unsigned chosen,
+                              const struct signatures_view *queries,
+                              const struct bphs_search *search, struct short_hits *hits,
+                              cog_error *error);
 
 #endif

@@ -245,30 +245,35 @@ static unsigned same_block_end(const struct block_layout *layout, unsigned begin
 /* Tables that begin with the same block share an order of the queries in which each reads its
  * buckets nearly one after the other. Where one hit is enough, the next order has only the queries
  * without any. */
-static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
+static cog_status search_ordered(struct bphs_job *job, struct query_order *order,
+                                 struct short_hits *hits, cog_error *error) {
     const struct block_layout *layout = &job->index->layout;
+    cog_status status = COG_OK;
+    job->list = &order->ordered;
+    for (unsigned begin = 0; begin < layout->choice_count && status == COG_OK;) {
+        job->choice_begin = begin;
+        job->choice_end = begin = same_block_end(layout, begin);
+        unsigned block = layout->choices[job->choice_begin].first_block;
+        status = query_order_by(order, block_begin(layout, block), job->search->threads, error);
+        size_t known = hits->count;
+        job->count = order->ordered.count;
+        if (status == COG_OK)
+            status = search_list(job, hits, error);
+        if (status == COG_OK && job->search->first_only)
+            status = query_order_drop(order, hits, known, error);
+    }
+    return status;
+}
+
+static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
     size_t before = hits->count;
     struct query_order order;
     cog_status status = query_order_init(&order, job->queries, job->search->threads, error);
     if (status != COG_OK)
         return status;
-    job->list = &order.ordered;
-    for (unsigned begin = 0; begin < layout->choice_count && status == COG_OK;) {
-        job->choice_begin = begin;
-        job->choice_end = begin = same_block_end(layout, begin);
-        unsigned block = layout->choices[job->choice_begin].first_block;
-        status = query_order_by(&order, block_begin(layout, block), job->search->threads, error);
-        size_t known = hits->count;
-        job->count = order.ordered.count;
-        if (status == COG_OK)
-            status = search_list(job, hits, error);
-        if (status == COG_OK && job->search->first_only)
-            status = query_order_drop(&order, hits, known, error);
-    }
+    status = search_ordered(job, &order, hits, error);
     query_order_free(&order);
-    if (status == COG_OK)
-        status = short_hits_sort(hits, before, job->search->threads, error);
-    return status;
+    return status == COG_OK ? short_hits_sort(hits, before, job->search->threads, error) : status;
 }
 
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
@@ -289,4 +294,47 @@ cog_status bphs_search(const struct bphs_index *index, const struct signatures_v
                            .count = queries->rows,
                            .choice_end = index->layout.choice_count};
     return search->batch ? search_batch(&job, hits, error) : search_list(&job, hits, error);
+}
+
+static cog_status search_chunk(const struct signatures_view *chunk, size_t first_row,
+                               unsigned blocks, unsigned chosen, const struct bphs_search *search,
+                               struct query_order *order, struct short_hits *hits,
+                               cog_error *error) {
+    struct bphs_index index;
+    cog_status status =
+        bphs_build(&index, chunk, blocks, chosen, search->radius_bits, search->threads, error);
+    if (status != COG_OK)
+        return status;
+    size_t before = hits->count;
+    struct bphs_job job = {.index = &index, .search = search};
+    status = search_ordered(&job, order, hits, error);
+    for (size_t i = before; i < hits->count; i++)
+        hits->items[i].row += (uint32_t)first_row;
+    bphs_free(&index);
+    return status;
+}
+
+cog_status bphs_search_chunks(const struct signatures_view *stored, size_t chunk_rows,
+                              unsigned blocks, unsigned chosen,
+                              const struct signatures_view *queries,
+                              const struct bphs_search *search, struct short_hits *hits,
+                              cog_error *error) {
+    struct query_order order;
+    size_t before = hits->count;
+    cog_status status = short_key_check(queries, search->radius_bits, error);
+    if (status == COG_OK && queries->bits != stored->bits)
+        status = error_set(error, COG_ERR_USAGE,
+                           "queries of %u bits do not fit stored signatures of %u bits",
+                           queries->bits, stored->bits);
+    if (status == COG_OK)
+        status = query_order_init(&order, queries, search->threads, error);
+    if (status != COG_OK)
+        return status;
+    for (size_t first = 0; first < stored->rows && order.keys.count > 0 && status == COG_OK;
+         first += chunk_rows) {
+        struct signatures_view chunk = signatures_part(stored, first, chunk_rows);
+        status = search_chunk(&chunk, first, blocks, chosen, search, &order, hits, error);
+    }
+    query_order_free(&order);
+    return status == COG_OK ? short_hits_sort(hits, before, search->threads, error) : status;
 }

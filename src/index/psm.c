@@ -58,21 +58,8 @@ cog_status psm_bound_for_recall(const struct psm_queries *queries, unsigned head
     return status;
 }
 
-/* Removes the queries that have a hit from `first_hit` on; hits come in the order of the queries.
- */
-static size_t without_hits(uint32_t *open, size_t count, const struct short_hits *hits,
-                           size_t first_hit) {
-    size_t left = 0, next = first_hit;
-    for (size_t i = 0; i < count; i++)
-        if (next < hits->count && hits->items[next].query == open[i])
-            next++;
-        else
-            open[left++] = open[i];
-    return left;
-}
-
-static cog_status check_queries(const struct psm_queries *queries, const struct psm_search *search,
-                                unsigned stored_bits, cog_error *error) {
+cog_status psm_check_queries(const struct psm_queries *queries, const struct psm_search *search,
+                             unsigned stored_bits, cog_error *error) {
     cog_status status = short_key_check(&queries->signatures, search->radius_bits, error);
     if (status == COG_OK && queries->signatures.bits != stored_bits)
         return error_set(error, COG_ERR_USAGE,
@@ -83,7 +70,7 @@ static cog_status check_queries(const struct psm_queries *queries, const struct 
 
 cog_status psm_search(const struct psm_index *index, const struct psm_queries *queries,
                       const struct psm_search *search, struct short_hits *hits, cog_error *error) {
-    cog_status status = check_queries(queries, search, index->table.key_bits, error);
+    cog_status status = psm_check_queries(queries, search, index->table.key_bits, error);
     if (status != COG_OK)
         return status;
     struct psm_list all = {NULL, queries->signatures.rows};
@@ -99,59 +86,6 @@ cog_status psm_search(const struct psm_index *index, const struct psm_queries *q
     if (status == COG_OK)
         status = psm_search_list(index, queries, search, all, hits, error);
     query_order_free(&order);
-    if (status == COG_OK)
-        status = short_hits_sort(hits, before, search->threads, error);
-    return status;
-}
-
-/* Searches one chunk; *count and open say which queries still take part. */
-static cog_status search_chunk(const struct signatures_view *chunk, size_t first_row,
-                               const struct psm_queries *queries, const struct psm_search *search,
-                               size_t *count, uint32_t *open, struct short_hits *hits,
-                               cog_error *error) {
-    struct psm_index index;
-    cog_status status = psm_build(&index, chunk, LINE_LIMITS_DEFAULT, search->threads, error);
-    if (status != COG_OK)
-        return status;
-    size_t before = hits->count;
-    status = psm_search_list(&index, queries, search, (struct psm_list){open, *count}, hits, error);
-    if (status == COG_OK && search->first_only)
-        *count = without_hits(open, *count, hits, before);
-    for (size_t i = before; i < hits->count; i++)
-        hits->items[i].row += (uint32_t)first_row;
-    psm_free(&index);
-    return status;
-}
-
-cog_status psm_search_batch(const struct psm_source *source, const struct psm_queries *queries,
-                            const struct psm_search *search, struct short_hits *hits,
-                            cog_error *error) {
-    unsigned bits = queries->signatures.bits;
-    cog_status status = check_queries(queries, search, bits, error);
-    if (status != COG_OK)
-        return status;
-    size_t count = queries->signatures.rows, before = hits->count, size_bytes = 0;
-    struct query_order order;
-    status = query_order_init(&order, &queries->signatures, search->threads, error);
-    if (status == COG_OK)
-        status = query_order_by(&order, 0, search->threads, error);
-    uint32_t *open = order.ordered.rows;
-    uint8_t *data = NULL;
-    if (source->chunk_rows > 0 && size_multiply(source->chunk_rows, bits / 8, &size_bytes))
-        data = memory_large(size_bytes);
-    if (status == COG_OK && !data)
-        status = error_memory(error, size_bytes, "a chunk of stored signatures");
-    for (size_t first_row = 0, rows = 1; status == COG_OK && count > 0 && rows > 0;
-         first_row += rows) {
-        status = source->read(source->context, data, source->chunk_rows, &rows, error);
-        if (status == COG_OK && first_row + rows > UINT32_MAX)
-            status = error_set(error, COG_ERR_USAGE, "more than 2^32 stored signatures");
-        struct signatures_view chunk = {data, rows, bits, bits / 8};
-        if (status == COG_OK && rows > 0)
-            status = search_chunk(&chunk, first_row, queries, search, &count, open, hits, error);
-    }
-    query_order_free(&order);
-    memory_large_free(data, size_bytes);
     if (status == COG_OK)
         status = short_hits_sort(hits, before, search->threads, error);
     return status;

@@ -57,20 +57,4 @@ cog_status psm_bound_for_recall(const struct psm_queries *queries, unsigned head
 cog_status psm_search(const struct psm_index *index, const struct psm_queries *queries,
                       const struct psm_search *search, struct short_hits *hits, cog_error *error);
 
-/* Stored signatures in pieces, for collections larger than memory: fills `rows_max` rows at `data`
- * (stride bits / 8) or fewer, none at the end. */
-struct psm_source {
-    cog_status (*read)(void *context, uint8_t *data, size_t rows_max, size_t *rows,
-                       cog_error *error);
-    void *context;
-    size_t chunk_rows; /* of one table in memory */
-};
-
-/* As psm_search over everything the source gives; rows count from its first. With first_only a
- * query is dropped after the first chunk that has a hit for it, and reading ends when none is left.
- */
-cog_status psm_search_batch(const struct psm_source *source, const struct psm_queries *queries,
-                            const struct psm_search *search, struct short_hits *hits,
-                            cog_error *error);
-
 #endif

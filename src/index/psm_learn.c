@@ -1,5 +1,7 @@
 #include "index/psm_learn.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "base/random.h"
 
@@ -11,6 +13,8 @@ enum {
     PAIRS_LEAST = 100,
     PAIRS_OF_A_ROW = 16, /* equal pages must not drown the others */
     DIFFERENCES_PAIRS = 8000,
+    SCALE_PAIRS = 2000,
+    SCALE_STEPS = 12,
     MODEL_QUERIES = 1000,
     SEED = 1
 };
@@ -49,8 +53,8 @@ static cog_status row_sample_take(struct row_sample *sample, const struct signat
     return COG_OK;
 }
 
-/* Moves hits of a part of the sample, which begins with row `first`, to the pairs: those that are
- * no copies, and few of each query. */
+/* Moves hits of a part of the sample, which begins with row `first`, to the pairs, few of each
+ * query. */
 static cog_status keep_pairs(const struct short_hits *hits, size_t first, struct short_hits *pairs,
                              cog_error *error) {
     size_t of_query = 0;
@@ -58,7 +62,7 @@ static cog_status keep_pairs(const struct short_hits *hits, size_t first, struct
     for (size_t i = 0; i < hits->count && status == COG_OK; i++) {
         struct short_hit hit = hits->items[i];
         of_query = i > 0 && hit.query == hits->items[i - 1].query ? of_query : 0;
-        if (hit.distance == 0 || of_query == PAIRS_OF_A_ROW)
+        if (of_query == PAIRS_OF_A_ROW)
             continue;
         of_query++;
         hit.query += (uint32_t)first;
@@ -90,81 +94,182 @@ static cog_status find_pairs(const struct psm_index *index, const struct row_sam
     return status;
 }
 
+/* Pairs at a distance: copies tell nothing of bits that differ. */
+static size_t count_apart(const struct short_hits *pairs) {
+    size_t apart = 0;
+    for (size_t i = 0; i < pairs->count; i++)
+        apart += pairs->items[i].distance > 0;
+    return apart;
+}
+
 /* Learns from the weights of pairs, all bits of up to DIFFERENCES_PAIRS of them. */
-static cog_status learn_differences(const struct row_sample *sample, const struct short_hits *pairs,
-                                    const float *weights, unsigned bits,
-                                    struct volatility *volatility, cog_error *error) {
-    size_t used = pairs->count < DIFFERENCES_PAIRS ? pairs->count : DIFFERENCES_PAIRS;
-    float *differences = memory_array(used * bits, sizeof *differences);
+static cog_status learn_differences(const struct psm_lesson *lesson,
+                                    const struct row_sample *sample, const struct short_hits *pairs,
+                                    size_t apart, struct volatility *volatility, cog_error *error) {
+    unsigned bits = lesson->stored->bits;
+    size_t step = apart > DIFFERENCES_PAIRS ? apart / DIFFERENCES_PAIRS : 1, seen = 0, used = 0;
+    float *differences = memory_array((apart / step + 1) * bits, sizeof *differences);
     if (!differences)
-        return error_memory(error, used * bits * sizeof *differences, "weight differences");
-    for (size_t i = 0; i < used; i++) {
-        const struct short_hit *pair = &pairs->items[i * (pairs->count / used)];
+        return error_memory(error, apart / step * bits * sizeof *differences, "weight differences");
+    for (size_t i = 0; i < pairs->count; i++) {
+        const struct short_hit *pair = &pairs->items[i];
+        if (pair->distance == 0 || seen++ % step != 0)
+            continue;
         const float *of_query = sample->weights + (size_t)pair->query * bits;
-        const float *of_row = weights + (size_t)pair->row * bits;
+        const float *of_row = lesson->stored_weights + (size_t)pair->row * bits;
         for (unsigned bit = 0; bit < bits; bit++)
-            differences[i * bits + bit] = of_query[bit] - of_row[bit];
+            differences[used * bits + bit] = of_query[bit] - of_row[bit];
+        used++;
     }
     cog_status status = volatility_learn(volatility, differences, used * bits, error);
     free(differences);
     return status;
 }
 
-static int by_value(const void *x, const void *y) {
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+/* The bits in which a pair differs. */
+static short_key difference_of(const struct psm_lesson *lesson, const struct row_sample *sample,
+                               const struct short_hit *pair) {
+    return short_key_of_row(lesson->asked, sample->numbers[pair->query]) ^
+           short_key_of_row(lesson->stored, pair->row);
+}
+
+/* The logarithm of the probability of the flips that were seen. */
+static double flips_likelihood(const struct psm_lesson *lesson, const struct row_sample *sample,
+                               const struct short_hits *pairs,
+                               const struct volatility *volatility) {
+    unsigned bits = lesson->stored->bits;
+    double sum = 0;
+    size_t seen = 0;
+    for (size_t i = 0; i < pairs->count && seen < SCALE_PAIRS; i++) {
+        const struct short_hit *pair = &pairs->items[i];
+        if (pair->distance == 0)
+            continue;
+        seen++;
+        short_key difference = difference_of(lesson, sample, pair);
+        const float *weights = sample->weights + (size_t)pair->query * bits;
+        for (unsigned bit = 0; bit < bits; bit++) {
+            double p = volatility_probability(volatility, weights[bit]);
+            sum += log(difference >> (127 - bit) & 1 ? p : 1 - p);
+        }
+    }
+    return sum;
+}
+
+/* Random pairs differ more than near-duplicates: narrows the distribution, by halves of octaves,
+ * while that makes the flips more likely. */
+static cog_status learn_scale(const struct psm_lesson *lesson, const struct row_sample *sample,
+                              const struct short_hits *pairs, struct volatility *volatility,
+                              cog_error *error) {
+    double best = flips_likelihood(lesson, sample, pairs, volatility);
+    struct volatility *narrower = memory_array(1, sizeof *narrower);
+    if (!narrower)
+        return error_memory(error, sizeof *narrower, "weight differences");
+    cog_status status = COG_OK;
+    for (unsigned step = 0; step < SCALE_STEPS && status == COG_OK; step++) {
+        double quantiles[VOLATILITY_QUANTILES];
+        for (unsigned i = 0; i < VOLATILITY_QUANTILES; i++)
+            quantiles[i] = volatility->quantiles[i] * M_SQRT1_2;
+        status = volatility_restore(narrower, quantiles, volatility->tail, error);
+        double likelihood =
+            status == COG_OK ? flips_likelihood(lesson, sample, pairs, narrower) : best;
+        if (likelihood <= best)
+            break;
+        best = likelihood;
+        *volatility = *narrower;
+    }
+    free(narrower);
+    return status;
+}
+
+/* The penalty of the flips that lead from a query to a key, for each of the key's rows. */
+struct weighted_penalty {
+    uint32_t penalty;
+    size_t rows;
+};
+
+static int by_penalty(const void *x, const void *y) {
+    uint32_t a = ((const struct weighted_penalty *)x)->penalty;
+    uint32_t b = ((const struct weighted_penalty *)y)->penalty;
     return (a > b) - (a < b);
 }
 
-/* The penalties of the flips that lead from each pair's query to its row, as quantiles. */
-static cog_status learn_bounds(const struct row_sample *sample, const struct short_hits *pairs,
-                               const struct signatures_view *view, unsigned header_bits,
-                               struct psm_learned *learned, cog_error *error) {
-    uint32_t *penalties = memory_zeroed_array(pairs->count, sizeof *penalties);
+static struct weighted_penalty penalty_of(const struct psm_lesson *lesson,
+                                          const struct row_sample *sample,
+                                          const struct short_hit *pair,
+                                          const struct volatility *volatility) {
+    const struct line_table *table = &lesson->index->table;
+    unsigned header_bits = table->header_bits;
+    struct weighted_penalty result = {0, 0};
+    const float *weights = sample->weights + (size_t)pair->query * lesson->stored->bits;
+    uint64_t difference = short_key_prefix(difference_of(lesson, sample, pair), header_bits);
+    for (unsigned bit = 0; bit < header_bits; bit++)
+        if (difference >> (header_bits - 1 - bit) & 1)
+            result.penalty += volatility_penalty(volatility, weights[bit]);
+    size_t position = line_find(table, short_key_of_row(lesson->stored, pair->row));
+    key_rows_of(&lesson->index->rows, position, &result.rows);
+    if (pair->distance == 0 && lesson->asked == lesson->stored)
+        result.rows--; /* itself */
+    return result;
+}
+
+/* Which penalty holds which share of the neighbours, copies among them. */
+static cog_status learn_bounds(const struct psm_lesson *lesson, const struct row_sample *sample,
+                               const struct short_hits *pairs, struct psm_learned *learned,
+                               cog_error *error) {
+    struct weighted_penalty *penalties = memory_array(pairs->count, sizeof *penalties);
     if (!penalties)
         return error_memory(error, pairs->count * sizeof *penalties, "penalties");
+    double total = 0, held = 0;
     for (size_t i = 0; i < pairs->count; i++) {
-        const struct short_hit *pair = &pairs->items[i];
-        const float *weights = sample->weights + (size_t)pair->query * view->bits;
-        uint64_t difference =
-            short_key_prefix(short_key_of_row(view, sample->numbers[pair->query]) ^
-                                 short_key_of_row(view, pair->row),
-                             header_bits);
-        for (unsigned bit = 0; bit < header_bits; bit++)
-            if (difference >> (header_bits - 1 - bit) & 1)
-                penalties[i] += volatility_penalty(&learned->volatility, weights[bit]);
+        penalties[i] = penalty_of(lesson, sample, &pairs->items[i], &learned->volatility);
+        total += (double)penalties[i].rows;
     }
-    qsort(penalties, pairs->count, sizeof *penalties, by_value);
-    for (size_t i = 0; i < PSM_BOUNDS; i++)
-        learned->bounds[i] = penalties[(pairs->count - 1) * i / (PSM_BOUNDS - 1)];
+    qsort(penalties, pairs->count, sizeof *penalties, by_penalty);
+    for (size_t i = 0, at = 0; i < PSM_BOUNDS; i++) {
+        while (at + 1 < pairs->count &&
+               held + (double)penalties[at].rows < total * (double)i / (PSM_BOUNDS - 1))
+            held += (double)penalties[at++].rows;
+        learned->bounds[i] = penalties[at].penalty;
+    }
     free(penalties);
     return COG_OK;
 }
 
-cog_status psm_learn(const struct psm_index *index, const struct signatures_view *view,
-                     const float *weights, unsigned radius_bits, unsigned threads,
-                     struct psm_learned *learned, cog_error *error) {
+static cog_status learn_from_pairs(const struct psm_lesson *lesson, const struct row_sample *sample,
+                                   const struct short_hits *pairs, struct psm_learned *learned,
+                                   cog_error *error) {
+    size_t apart = count_apart(pairs);
+    if (apart < PAIRS_LEAST)
+        return COG_OK;
+    learned->pairs = apart;
+    cog_status status =
+        lesson->stored_weights
+            ? learn_differences(lesson, sample, pairs, apart, &learned->volatility, error)
+            : learn_scale(lesson, sample, pairs, &learned->volatility, error);
+    return status == COG_OK ? learn_bounds(lesson, sample, pairs, learned, error) : status;
+}
+
+cog_status psm_learn(const struct psm_lesson *lesson, unsigned threads, struct psm_learned *learned,
+                     cog_error *error) {
     struct row_sample sample = {0};
     struct short_hits pairs = {0};
-    *learned = (struct psm_learned){.radius_bits = radius_bits};
-    cog_status status = volatility_learn_random_pairs(&learned->volatility, weights, view->rows,
-                                                      view->bits, RANDOM_PAIRS, SEED, error);
+    unsigned bits = lesson->stored->bits;
+    *learned = (struct psm_learned){.radius_bits = lesson->radius_bits};
+    cog_status status =
+        volatility_learn_random_pairs(&learned->volatility, lesson->asked_weights,
+                                      lesson->asked->rows, bits, RANDOM_PAIRS, SEED, error);
     if (status == COG_OK)
-        status = row_sample_take(&sample, view, weights, error);
+        status = row_sample_take(&sample, lesson->asked, lesson->asked_weights, error);
     if (status == COG_OK) {
-        struct psm_search search = {.radius_bits = radius_bits,
+        struct psm_search search = {.radius_bits = lesson->radius_bits,
                                     .penalty_bound = PROBE_BOUND_NONE,
                                     .threads = threads,
                                     .distinct = true};
         status =
-            find_pairs(index, &sample, view->bits, &search, &learned->volatility, &pairs, error);
+            find_pairs(lesson->index, &sample, bits, &search, &learned->volatility, &pairs, error);
     }
-    if (status == COG_OK && pairs.count >= PAIRS_LEAST) {
-        learned->pairs = pairs.count;
-        status =
-            learn_differences(&sample, &pairs, weights, view->bits, &learned->volatility, error);
-        if (status == COG_OK)
-            status = learn_bounds(&sample, &pairs, view, index->table.header_bits, learned, error);
-    }
+    if (status == COG_OK)
+        status = learn_from_pairs(lesson, &sample, &pairs, learned, error);
     short_hits_free(&pairs);
     row_sample_free(&sample);
     return status;

@@ -11,6 +11,8 @@ struct psm_list {
     size_t count;
 };
 
+cog_status psm_check_queries(const struct psm_queries *queries, const struct psm_search *search,
+                             unsigned stored_bits, cog_error *error);
 cog_status psm_search_list(const struct psm_index *index, const struct psm_queries *queries,
                            const struct psm_search *search, struct psm_list list,
                            struct short_hits *hits, cog_error *error);

@@ -23,6 +23,25 @@ static cog_status finish(struct short_tables *made, cog_status status,
     return status;
 }
 
+cog_status short_form_check_rows(const struct short_form *form, size_t rows, cog_error *error) {
+    unsigned most = line_header_most(rows);
+    if (form->header_bits <= most)
+        return COG_OK;
+    return error_set(error, COG_ERR_USAGE,
+                     "a header of %u bits has more buckets than there are rows: for %zu rows give "
+                     "at most %u",
+                     form->header_bits, rows, most);
+}
+
+struct line_limits short_form_limits(const struct short_form *form, size_t rows) {
+    struct line_limits limits = LINE_LIMITS_DEFAULT;
+    unsigned most = line_header_most(rows);
+    if (form->header_bits > 0)
+        limits.header_bits_min = limits.header_bits_max =
+            form->header_bits < most ? form->header_bits : most;
+    return limits;
+}
+
 cog_status short_tables_psm(const struct signatures_view *view, const float *weights,
                             const struct psm_learned *learned, const struct short_form *form,
                             unsigned threads, struct short_tables **tables, cog_error *error) {
@@ -33,17 +52,14 @@ cog_status short_tables_psm(const struct signatures_view *view, const float *wei
     struct short_tables *made = tables_of(SHORT_PSM, form->radius_bits, error);
     if (!made)
         return COG_ERR_MEMORY;
-    struct line_limits limits = LINE_LIMITS_DEFAULT;
-    unsigned most = line_header_most(view->rows);
-    if (form->header_bits > 0)
-        limits.header_bits_min = limits.header_bits_max =
-            form->header_bits < most ? form->header_bits : most;
+    struct line_limits limits = short_form_limits(form, view->rows);
     cog_status status = short_key_check(view, form->radius_bits, error);
     if (status == COG_OK)
         status = psm_build(&made->psm, view, limits, threads, error);
     if (status == COG_OK && weights && view->rows > 1)
-        status =
-            psm_learn(&made->psm, view, weights, form->radius_bits, threads, &made->learned, error);
+        status = psm_learn(
+            &(struct psm_lesson){&made->psm, view, weights, view, weights, form->radius_bits},
+            threads, &made->learned, error);
     else if (status == COG_OK && learned)
         made->learned = *learned;
     else if (status == COG_OK)

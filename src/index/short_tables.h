@@ -22,6 +22,11 @@ struct short_form {
  * a table. COG_ERR_USAGE for what cannot be built. */
 cog_status short_form_complete(struct short_form *form, unsigned key_bits, cog_error *error);
 
+/* COG_ERR_USAGE where a collection of so many rows does not fill the header. */
+cog_status short_form_check_rows(const struct short_form *form, size_t rows, cog_error *error);
+/* The limits of a table of psm for so many rows. */
+struct line_limits short_form_limits(const struct short_form *form, size_t rows);
+
 struct short_tables {
     enum short_kind kind;
     unsigned radius_bits; /* of the form */

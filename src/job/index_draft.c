@@ -46,13 +46,11 @@ static cog_status add_short_tables(const cog_index *index, const float *weights,
     if (index->parts.manifest.count > 0 && index->parts.segments[0].tables)
         learned = &index->parts.segments[0].tables->learned;
     const struct signatures_view *rows = &draft->segment.signatures;
-    unsigned most = line_header_most(rows->rows);
-    if (form.header_bits > most && index->parts.manifest.count == 0)
-        return error_set(error, COG_ERR_USAGE,
-                         "a header of %u bits has more buckets than there are rows: for %zu rows "
-                         "give at most %u",
-                         form.header_bits, rows->rows, most);
     cog_status status =
+        index->parts.manifest.count == 0 ? short_form_check_rows(&form, rows->rows, error) : COG_OK;
+    if (status != COG_OK)
+        return status;
+    status =
         psm ? short_tables_psm(rows, weights, learned, &form, threads, &draft->memory.tables, error)
             : short_tables_bphs(rows, &form, threads, &draft->memory.tables, error);
     draft->segment.tables = draft->memory.tables;

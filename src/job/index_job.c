@@ -105,6 +105,18 @@ static cog_status record_short_form(const cog_index_options *options, unsigned b
                             : status;
 }
 
+/* A streamed index has its signatures and knows what searches are to build. */
+static cog_status prepare_stream(cog_index *index, cog_index_options *options,
+                                 const struct signatures_view *rows, cog_error *error) {
+    index->is_streamed = options->streamed && is_short(options->method);
+    if (!index->is_streamed)
+        return COG_OK;
+    options->method = COG_METHOD_FLAT;
+    index->stream_form = form_of(options);
+    cog_status status = short_form_check_rows(&index->stream_form, rows->rows, error);
+    return status == COG_OK ? short_form_complete(&index->stream_form, rows->bits, error) : status;
+}
+
 static cog_status record_method(const cog_index_options *options, unsigned bits,
                                 struct settings *settings, cog_error *error) {
     cog_status status =
@@ -397,13 +409,14 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *op
 }
 
 cog_status cog_index_build_signatures(const cog_signatures *signatures,
-                                      const cog_index_options *options, const cog_run_options *run,
+                                      const cog_index_options *asked, const cog_run_options *run,
                                       cog_index **result, cog_report *report, cog_error *error) {
+    cog_index_options copy = *asked, *options = &copy;
     const struct signatures_view *rows = signatures_view_of(signatures);
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
     cog_status status = check_options(options, false, error);
-    if (status == COG_OK)
+    if (status == COG_OK && !options->streamed)
         status = memory_budget_check(MEMORY_BASE_BYTES + signatures_memory(rows, options), run,
                                      report, error);
     cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
@@ -415,7 +428,9 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     struct job_watch watch;
     job_watch_begin(&watch, run);
     index->build_weights = options->weights;
-    status = record_method(options, rows->bits, settings, error);
+    status = prepare_stream(index, options, rows, error);
+    if (status == COG_OK)
+        status = record_method(options, rows->bits, settings, error);
     if (status == COG_OK)
         status = settings_set_text(settings, "signature", "given", error);
     if (status == COG_OK)

@@ -14,7 +14,7 @@
 #include "job/progress.h"
 #include "job/report.h"
 #include "job/result_table.h"
-#include "job/search_task.h"
+#include "job/search_short.h"
 #include "job/signature_handle.h"
 
 void cog_search_options_init(cog_search_options *options) {
@@ -34,7 +34,7 @@ enum { SUMS_MAX_BYTES = 256 << 20 }; /* beyond, queries are searched without the
 /* What queries take beside an index, whose files are mapped and not counted; one in memory is. */
 static cog_status check_memory(const cog_index *index, double query_bytes,
                                const cog_run_options *run, cog_report *report, cog_error *error) {
-    double index_bytes = index->folder ? 0 : (double)memory_peak_bytes();
+    double index_bytes = index->folder || index->is_streamed ? 0 : (double)memory_peak_bytes();
     return memory_budget_check(MEMORY_BASE_BYTES + index_bytes + query_bytes, run, report, error);
 }
 
@@ -117,9 +117,12 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     struct job_watch watch;
     job_watch_begin(&watch, run);
     cog_status status = search_task_check(&task, error);
+    double query_bytes = bytes_of_hits(options, (double)task.queries);
+    if (index->is_streamed && options->method != COG_METHOD_FLAT)
+        query_bytes +=
+            search_stream_bytes(index, options->method, task.queries, run ? run->memory_bytes : 0);
     if (status == COG_OK)
-        status =
-            check_memory(index, bytes_of_hits(options, (double)task.queries), run, report, error);
+        status = check_memory(index, query_bytes, run, report, error);
     cog_hits *hits = status == COG_OK ? calloc(1, sizeof *hits) : NULL;
     if (status == COG_OK && !hits)
         status = error_memory(error, sizeof *hits, "hits");

@@ -9,9 +9,6 @@
 #include "index/flat.h"
 #include "job/recall_report.h"
 
-/* From so many queries on they are taken in the order of their keys. */
-enum { BATCH_QUERIES = 1 << 18 };
-
 static enum short_kind kind_of(cog_method method) {
     return method == COG_METHOD_PSM ? SHORT_PSM : SHORT_BPHS;
 }
@@ -42,13 +39,14 @@ cog_status search_short_check(cog_search_options *options, const cog_index *inde
     if (!short_method)
         return COG_OK;
     const struct short_tables *tables = find_tables(index, options->method);
-    if (!tables)
+    if (!tables && !index->is_streamed)
         return error_set(error, COG_ERR_USAGE,
                          "the index has no tables for %s: build it with --method %s", name, name);
     if (options->radius_bits == COG_RADIUS_NONE)
         return error_set(error, COG_ERR_USAGE,
                          "the method %s finds what is within a radius: give --radius", name);
-    unsigned most = options->method == COG_METHOD_PSM ? SHORT_KEY_RADIUS_MAX : tables->radius_bits;
+    unsigned most =
+        options->method == COG_METHOD_PSM || !tables ? SHORT_KEY_RADIUS_MAX : tables->radius_bits;
     if (options->radius_bits > most)
         return error_set(error, COG_ERR_USAGE,
                          "the index serves radii up to %u by %s, not %u: build it with a greater "
@@ -72,20 +70,17 @@ cog_method search_short_choose(const struct search_task *task) {
 
 bool search_short_serves(const struct signature_search *search, const struct segment *segment) {
     return (search->method == COG_METHOD_PSM || search->method == COG_METHOD_BPHS) &&
-           segment->tables && segment->tables->kind == kind_of(search->method);
+           (search->index->is_streamed ||
+            (segment->tables && segment->tables->kind == kind_of(search->method)));
 }
 
 static cog_status search_psm(struct signature_search *search, const struct short_tables *tables,
                              bool first_only, struct short_hits *hits, cog_error *error) {
-    if (!search->weights)
-        return error_set(error, COG_ERR_USAGE,
-                         "psm flips the bits that are uncertain: give the sums behind the bits of "
-                         "the queries with --weights, or use flat or bphs");
     struct psm_queries queries = {*search->queries, search->weights, &tables->learned.volatility};
     struct psm_search asked = {.radius_bits = search->radius_bits,
                                .first_only = first_only,
                                .flips = search->flips,
-                               .batch = search->queries->rows >= BATCH_QUERIES,
+                               .batch = search->queries->rows >= SEARCH_BATCH_QUERIES,
                                .threads = search->threads};
     cog_status status =
         psm_learned_bound(&tables->learned, &queries, tables->psm.table.header_bits,
@@ -99,7 +94,7 @@ static cog_status search_bphs(const struct signature_search *search,
                               struct short_hits *hits, cog_error *error) {
     struct bphs_search asked = {.radius_bits = search->radius_bits,
                                 .first_only = first_only,
-                                .batch = search->queries->rows >= BATCH_QUERIES,
+                                .batch = search->queries->rows >= SEARCH_BATCH_QUERIES,
                                 .threads = search->threads};
     return bphs_search(&tables->bphs, search->queries, &asked, hits, error);
 }
@@ -130,8 +125,13 @@ cog_status search_short(struct signature_search *search, size_t part, struct hit
     const struct segment *segment = &search->index->parts.segments[part];
     const struct manifest_entry *entry = &search->index->parts.manifest.entries[part];
     struct short_hits hits = {0};
+    if (search->method == COG_METHOD_PSM && !search->weights)
+        return error_set(error, COG_ERR_USAGE,
+                         "psm flips the bits that are uncertain: give the sums behind the bits of "
+                         "the queries with --weights, or use flat or bphs");
     bool first_only = search->first && entry->removed_count == 0; /* the first may be removed */
-    cog_status status = search->method == COG_METHOD_PSM
+    cog_status status = search->index->is_streamed ? search_stream(search, segment, &hits, error)
+                        : search->method == COG_METHOD_PSM
                             ? search_psm(search, segment->tables, first_only, &hits, error)
                             : search_bphs(search, segment->tables, first_only, &hits, error);
     if (status == COG_OK)

@@ -136,6 +136,7 @@ struct signature_search search_task_signatures(const struct search_task *task, c
                                       .recall = options->recall,
                                       .first = options->first,
                                       .flips = options->flips,
+                                      .memory_bytes = task->run ? task->run->memory_bytes : 0,
                                       .threads = task->threads};
     if (asks_within(options)) {
         search.k = 0;
@@ -242,6 +243,7 @@ static cog_status run_signatures(struct search_task *task, cog_error *error) {
     task->radius_bits = search.k == 0 ? search.radius_bits : COG_RADIUS_NONE;
     task->has_distances = true;
     task->estimates = !is_verified(task);
+    task->chunks = search.chunks;
     task->is_exact = search.is_exact && !task->has_vectors;
     return is_verified(task) ? verify(task, &task->hits, error) : COG_OK;
 }
@@ -268,6 +270,8 @@ void search_task_report(const struct search_task *task) {
         if (task->radius_bits != COG_RADIUS_NONE)
             report_number(task->report, "radius_bits", task->radius_bits);
     }
+    if (task->chunks)
+        report_number(task->report, "chunks", (double)task->chunks);
     report_text(task->report, "method", method_names[task->options.method]);
     report_number(task->report, "queries", (double)task->queries);
     report_number(task->report, "matches", (double)task->hits.offsets[task->queries]);

@@ -31,6 +31,7 @@ struct search_task {
     struct search_sample *sample;
     uint64_t candidates;  /* of the last run */
     uint32_t radius_bits; /* of the last run */
+    size_t chunks;        /* of a streamed index, in the last run */
 };
 /* Frees vectors, hits and the sample. */
 void search_task_free(struct search_task *task);
@@ -44,13 +45,15 @@ struct signature_search {
     struct search_effort effort;
     size_t k; /* 0: all within radius_bits */
     uint32_t radius_bits;
-    int expand, admit; /* slices; -1: by the effort */
-    bool certain;      /* nothing may be missed */
-    double recall;     /* PSM */
-    bool first;        /* PSM, BPHS: one hit is enough */
-    size_t flips;      /* PSM: of each query; 0: by the recall */
+    int expand, admit;     /* slices; -1: by the effort */
+    bool certain;          /* nothing may be missed */
+    double recall;         /* PSM */
+    bool first;            /* PSM, BPHS: one hit is enough */
+    size_t flips;          /* PSM: of each query; 0: by the recall */
+    uint64_t memory_bytes; /* of the tables that a streamed index is searched with; 0: any */
     unsigned threads;
     bool is_exact; /* set: no nearer row was missed */
+    size_t chunks; /* set: of a streamed index */
 };
 
 /* Refuses what cannot be done. */

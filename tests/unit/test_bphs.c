@@ -79,6 +79,28 @@ TEST(bphs_serves_smaller_radii_too) {
     short_data_free(&data);
 }
 
+TEST(bphs_in_chunks_finds_what_one_index_does) {
+    static const size_t chunks[] = {700, 1999, 9000};
+    for (unsigned words = 1; words <= 2; words++) {
+        struct short_data stored = short_data_make(7, 9, 2000, 64 * words, 200, 4);
+        struct short_data asked = short_data_make(8, 9, 500, 64 * words, 200, 4);
+        struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, 3);
+        for (int c = 0; c < 3; c++)
+            for (int first_only = 0; first_only <= 1; first_only++) {
+                struct bphs_search search = {3, first_only, true, 2};
+                struct short_hits hits = {0};
+                CHECK_OK(bphs_search_chunks(&stored.view, chunks[c], 4 + c % 2, 1, &asked.view,
+                                            &search, &hits, error));
+                CHECK(first_only ? short_hits_are_first_of(&hits, &expected)
+                                 : short_hits_equal(&hits, &expected));
+                short_hits_free(&hits);
+            }
+        short_hits_free(&expected);
+        short_data_free(&stored);
+        short_data_free(&asked);
+    }
+}
+
 TEST(bphs_as_published_finds_the_same) {
     for (unsigned words = 1; words <= 2; words++)
         for (unsigned radius = 0; radius <= 4; radius++) {

@@ -1,3 +1,4 @@
+#include "index/psm_chunks.h"
 #include "index/psm_published.h"
 #include "short_data.h"
 #include "test.h"
@@ -73,26 +74,7 @@ TEST(psm_finds_what_its_bound_lets_through) {
             }
 }
 
-/* Gives the rows of a view in uneven pieces. */
-struct slow_source {
-    struct signatures_view view;
-    size_t next;
-};
-
-static cog_status read_some(void *context, uint8_t *data, size_t rows_max, size_t *rows,
-                            cog_error *error) {
-    (void)error;
-    struct slow_source *source = context;
-    size_t left = source->view.rows - source->next;
-    *rows = left < rows_max ? left : rows_max - (rows_max > 1);
-    if (*rows > left)
-        *rows = left;
-    memcpy(data, signature_row(&source->view, source->next), *rows * source->view.stride_bytes);
-    source->next += *rows;
-    return COG_OK;
-}
-
-TEST(psm_batch_equals_search_in_memory) {
+TEST(psm_in_chunks_finds_what_one_table_does) {
     CHECK(learn(&volatility));
     for (unsigned words = 1; words <= 2; words++) {
         struct short_data stored = short_data_make(7, 9, 5000, 64 * words, 500, 4);
@@ -102,14 +84,13 @@ TEST(psm_batch_equals_search_in_memory) {
         static const size_t chunks[] = {1500, 4999, 9000};
         for (int c = 0; c < 3; c++)
             for (int first_only = 0; first_only <= 1; first_only++) {
-                struct slow_source state = {stored.view, 0};
-                struct psm_source source = {read_some, &state, chunks[c]};
                 struct psm_search search = {.radius_bits = 3,
                                             .penalty_bound = PROBE_BOUND_NONE,
                                             .first_only = first_only,
                                             .threads = 2};
                 struct short_hits hits = {0};
-                CHECK_OK(psm_search_batch(&source, &queries, &search, &hits, error));
+                struct psm_chunks stream = {&stored.view, chunks[c], LINE_LIMITS_DEFAULT, 0};
+                CHECK_OK(psm_search_chunks(&stream, &queries, &search, &hits, error));
                 CHECK(first_only ? short_hits_are_first_of(&hits, &expected)
                                  : short_hits_equal(&hits, &expected));
                 short_hits_free(&hits);
