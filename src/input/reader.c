@@ -457,6 +457,13 @@ uint64_t reader_text_bytes(const struct reader *reader) {
     return reader->inputs.text_bytes;
 }
 
+bool reader_has_pipe(const struct reader *reader) {
+    for (size_t i = 0; i < reader->inputs.count; i++)
+        if (reader->inputs.files[i].is_pipe)
+            return true;
+    return false;
+}
+
 uint64_t reader_read_bytes(const struct reader *reader) {
     return atomic_load_explicit(&reader->source.raw_bytes, memory_order_relaxed);
 }

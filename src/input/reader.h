@@ -92,6 +92,8 @@ uint64_t reader_read_bytes(const struct reader *reader);
 /* About how many bytes the files have once unpacked (packed ones are taken for four times their
  * size). */
 uint64_t reader_text_bytes(const struct reader *reader);
+/* Whether something comes through a pipe, of a size that nobody knows. */
+bool reader_has_pipe(const struct reader *reader);
 /* Pages of MediaWiki dumps that are no articles: not records, not bad, only counted; in this pass
  * so far. */
 struct left_out_pages {

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "job/id_table.h"
+#include "job/memory_budget.h"
 #include "job/report.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -140,9 +141,16 @@ static cog_status amend_terms(void *context, unsigned worker, const struct docum
     return reading->options->amend(reading->options->amend_context, worker, document, terms, error);
 }
 
+static bool has_pipe(const struct corpus_reading *reading) {
+    return reading->documents->reader && reader_has_pipe(reading->documents->reader);
+}
+
+/* The need of files was predicted; what comes through a pipe will be as large again as vectors. */
 static cog_status check_budget(const struct corpus_reading *reading, cog_error *error) {
     uint64_t budget = reading->run ? reading->run->memory_bytes : 0;
     uint64_t used = corpus_memory_bytes(reading->corpus);
+    if (has_pipe(reading))
+        used = MEMORY_BASE_BYTES + 2 * used;
     if (budget == 0 || used <= budget)
         return COG_OK;
     return error_set(error, COG_ERR_MEMORY,
@@ -193,6 +201,9 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                                .amend = options->amend ? amend_terms : NULL,
                                .context = &reading,
                                .stage = "reading"};
+    if (has_pipe(&reading) && run && run->announce)
+        run->announce(run->progress_context,
+                      "more for what comes through the pipe, whose size is not known");
     cog_status status = id_table_create(&corpus->id_table, error);
     if (status == COG_OK)
         status = ingest_run(documents, &plan, run, report, false, error);
