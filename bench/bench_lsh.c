@@ -1,7 +1,7 @@
-/* The tables of paper 004 (AOL columns) on a generated query log, growth with the size of the log,
- * and a real log (pages and the pages that link to them) against the model.
- * usage: bench_lsh [tables|growth|LOG]... (default: all, the log from the folder of documents in
- * COGNATE_DATA or ../shared/data); three to five minutes */
+/* The tables of Distributed LSH (AOL columns) on a generated query log, growth with the size of the
+ * log, and a real log (pages and the pages that link to them) against the model. usage: bench_lsh
+ * [tables|growth|LOG]... (default: all, the log from the folder of documents in COGNATE_DATA or
+ * ../shared/data); three to five minutes */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* The sliding window join on signatures of documents (Figures 5, 6 and 8 of paper 000): recall of
- * true pairs against relative cost, measured, by equations 4 and 5, and by the corrected model; the
- * recall above which comparing everything is cheaper; the rate of detection beside that of the
- * exhaustive join; growth of time and memory, of hash tables too.
- * usage: bench_window [DOCUMENTS[,DOCUMENTS...]]... (each a collection; default: two from the
- * folder of documents in COGNATE_DATA or ../shared/data); about a minute */
+/* The sliding window join on signatures of documents (Figures 5, 6 and 8 of Ture et al. 2011):
+ * recall of true pairs against relative cost, measured, by equations 4 and 5, and by the corrected
+ * model; the recall above which comparing everything is cheaper; the rate of detection beside that
+ * of the exhaustive join; growth of time and memory, of hash tables too. usage: bench_window
+ * [DOCUMENTS[,DOCUMENTS...]]... (each a collection; default: two from the folder of documents in
+ * COGNATE_DATA or ../shared/data); about a minute */
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>

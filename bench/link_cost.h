@@ -1,6 +1,6 @@
-/* The cost of finding all pairs across languages at a cosine (paper 000, section 6): recall against
- * comparisons and time, for all cosines, all signatures, and the methods that leave pairs out. Part
- * of bench_link. */
+/* The cost of finding all pairs across languages at a cosine (Ture et al. 2011, section 6): recall
+ * against comparisons and time, for all cosines, all signatures, and the methods that leave pairs
+ * out. Part of bench_link. */
 #ifndef COGNATE_BENCH_LINK_COST_H
 #define COGNATE_BENCH_LINK_COST_H
 

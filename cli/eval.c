@@ -11,7 +11,7 @@ static const enum option_id own_options[] = {
 static const option_set sets[] = {own_options,    log_options,       input_options, term_options,
                                   weight_options, signature_options, run_options,   NULL};
 
-/* The rows of Table 1 of paper 000: minhash values there have 32 bits. */
+/* The rows of Table 1 of Ture et al. 2011: minhash values there have 32 bits. */
 static const struct {
     cog_signature_kind kind;
     unsigned bits;

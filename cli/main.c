@@ -59,7 +59,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
     int code = EXIT_USAGE;
     if (arguments_parse(&arguments, command->sets, argc, argv, 2)) {
         if (has_option(&arguments, OPTION_VERSION)) {
-            puts("cognate " COGNATE_VERSION);
+            printf("cognate %s\n", cog_version());
             code = EXIT_DONE;
         } else if (has_option(&arguments, OPTION_HELP)) {
             print_help(command, stdout);
@@ -86,7 +86,7 @@ static int run_program(int argc, char **argv) {
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        puts("cognate " COGNATE_VERSION);
+        printf("cognate %s\n", cog_version());
         return EXIT_DONE;
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||

@@ -25,7 +25,7 @@
       "compare with this second collection; inputs that follow belong to it")                      \
     X(MEASURE, "measure", 0, "NAME", "cosine|jaccard", "what similarity is")                       \
     X(THRESHOLD, "threshold", 't', "S", NULL,                                                      \
-      "least similarity of a match (0.8; link 0.35, related 0.7)")                                 \
+      "least similarity of a match (0.8; related 0.7; link: by scores)")                           \
     X(RADIUS, "radius", 0, "BITS", NULL, "signatures: greatest distance of a match")               \
     X(NEIGHBOURS, "neighbours", 'k', "N", NULL, "how many neighbours of each query (10)")          \
     X(METHOD, "method", 0, "NAME", "auto|exact|lists|flat|lsh|window",                             \
@@ -73,7 +73,7 @@
     X(K1, "k1", 0, "X", NULL, "BM25: saturation of the term frequency (1.2)")                      \
     X(B, "b", 0, "X", NULL, "BM25: influence of the document's length (0.75)")                     \
     X(MIN_FREQUENCY, "min-frequency", 0, "N", NULL,                                                \
-      "drop terms that occur fewer times in the collection (2; indexes 1)")                        \
+      "drop terms that occur fewer times in the collection (bm25 and tfidf 2, else 1; indexes 1)") \
     X(SIGNATURE, "signature", 0, "KIND", "rp|simhash|topsig|minhash", "kind of signature")         \
     X(BITS, "bits", 0, "N", NULL, "width of a signature")                                          \
     X(SEED, "seed", 0, "N", NULL, "seed of everything random (0)")                                 \

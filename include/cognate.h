@@ -19,6 +19,9 @@ extern "C" {
 
 enum { COG_MAX_THREADS = 256 };
 
+/* The library's version, such as "0.1.0". */
+COG_API const char *cog_version(void);
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 typedef enum cog_status {
@@ -55,13 +58,13 @@ typedef struct cog_run_options {
     uint64_t memory_bytes; /* budget; 0: none. A job that cannot fit ends with COG_ERR_MEMORY. */
     cog_progress_callback *progress; /* may be NULL */
     void *progress_context;
-    /* Told at once what cannot wait for the report: how much memory the job will need. May be NULL.
-     */
+    /* Told at once what cannot wait for the report: how much memory the job will need. Gets
+     * progress_context; may be NULL. */
     void (*announce)(void *context, const char *text);
 } cog_run_options;
 
 /* What a job did: counts, seconds and bytes a stage, settings, and notices for people (skipped
- * records, short documents). */
+ * records, short documents). One report for one job. */
 typedef struct cog_report cog_report;
 COG_API cog_status cog_report_create(cog_report **report, cog_error *error);
 COG_API void cog_report_free(cog_report *report);
@@ -96,7 +99,7 @@ typedef struct cog_input_options {
 } cog_input_options;
 COG_API void cog_input_options_init(cog_input_options *options);
 
-/* A stream of documents that can be read more than once. */
+/* A stream of documents that can be read more than once, by one job at a time. */
 typedef struct cog_documents cog_documents;
 
 /* Files, folders, or "-" for standard input. */
@@ -330,7 +333,8 @@ COG_API bool cog_is_signature_file(cog_format format, const char *path);
 /* A .npy file, uint8 [rows, bits / 8], plain or compressed; "-" is standard input. */
 COG_API cog_status cog_signatures_open(const char *path, cog_signatures **signatures,
                                        cog_error *error);
-/* rows * bits / 8 bytes, copied only where bits is not a multiple of 64. */
+/* rows * bits / 8 bytes: borrowed until the signatures are freed, or copied where bits is no
+ * multiple of 64 or the address none of 8. */
 COG_API cog_status cog_signatures_from_memory(const uint8_t *data, size_t rows, unsigned bits,
                                               cog_signatures **signatures, cog_error *error);
 COG_API void cog_signatures_free(cog_signatures *signatures);

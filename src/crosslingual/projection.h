@@ -1,6 +1,6 @@
-/* From the words of one language to those of the other (paper 000, section 3; Darwish and Oard
- * 2003): a source term becomes the translations that the lexicon has, with their probabilities, and
- * a document's tf and a collection's df become real numbers over target terms,
+/* From the words of one language to those of the other (Ture et al. 2011, section 3; Darwish and
+ * Oard 2003): a source term becomes the translations that the lexicon has, with their
+ * probabilities, and a document's tf and a collection's df become real numbers over target terms,
  *
  *     tf*(e) = sum over f of w(e, f) tf(f),     df*(e) = sum over f of w(e, f) df(f),
  *

@@ -1,6 +1,6 @@
 /* How far the similarities that signatures estimate lie from the true cosines: the mean absolute
- * error over all pairs, pairs above 0.1 and pairs above 0.2 (paper 000, Table 1), beside what
- * theory expects of random projection. */
+ * error over all pairs, pairs above 0.1 and pairs above 0.2 (Ture et al. 2011, Table 1), beside
+ * what theory expects of random projection. */
 #ifndef COGNATE_EVALUATE_SIGNATURE_ERROR_H
 #define COGNATE_EVALUATE_SIGNATURE_ERROR_H
 

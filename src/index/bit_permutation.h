@@ -1,8 +1,8 @@
 /* The order of rows under a random permutation of their bits: what one table of the sliding window
- * algorithm needs (paper 000, section 4.3). Nothing is permuted but the first 64 bits, which are
- * the sort key; rows whose keys are equal are told apart by the bits that follow, 64 at a time, so
- * the order is exactly that of the whole permuted signatures, ties by row. Keys of several tables
- * are gathered at once, because turning 64 rows into 64-bit planes is most of the work. */
+ * algorithm needs (Ture et al. 2011, section 4.3). Nothing is permuted but the first 64 bits, which
+ * are the sort key; rows whose keys are equal are told apart by the bits that follow, 64 at a time,
+ * so the order is exactly that of the whole permuted signatures, ties by row. Keys of several
+ * tables are gathered at once, because turning 64 rows into 64-bit planes is most of the work. */
 #ifndef COGNATE_INDEX_BIT_PERMUTATION_H
 #define COGNATE_INDEX_BIT_PERMUTATION_H
 

@@ -1,4 +1,4 @@
-/* The keys of a signature in the tables of locality sensitive hashing (paper 004, section 3).
+/* The keys of a signature in the tables of locality sensitive hashing (Distributed LSH, section 3).
  *
  * Bits: a key is K bits, two half-keys of K/2. R half-keys, taken from the signature one after the
  * other, make R(R-1)/2 tables (section 3.3). Table t is the t-th of the pairs (0,1), (0,2), (1,2),

@@ -1,5 +1,5 @@
-/* Related queries of a query log (paper 004): vectors over clicked URLs weighted by clicks. The
- * click rate of the paper is clicks over the query's total, which cancels in the cosine. */
+/* Related queries of a query log (Distributed LSH): vectors over clicked URLs weighted by clicks.
+ * The click rate of the paper is clicks over the query's total, which cancels in the cosine. */
 #include <stdlib.h>
 
 #include "base/memory.h"

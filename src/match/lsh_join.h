@@ -1,4 +1,4 @@
-/* Joins by locality sensitive hashing (paper 004): rows that share a key in some table are
+/* Joins by locality sensitive hashing (Distributed LSH): rows that share a key in some table are
  * candidates, and every candidate is checked once, by its true measure where there are vectors and
  * by the Hamming distance of the signatures where there are none. Misses pairs that share no key;
  * what it lists is right. The result does not depend on the number of threads. */

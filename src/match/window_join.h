@@ -1,7 +1,7 @@
-/* The sliding window join (paper 000, section 4.3): rows are sorted by their signatures under Q
- * random permutations of the bits, and in each order every row is compared with the B rows before
- * it. Misses pairs that never come close; what it lists is right. The result depends on the seed,
- * not on the number of threads, the size of the chunks, or the memory. */
+/* The sliding window join (Ture et al. 2011, section 4.3): rows are sorted by their signatures
+ * under Q random permutations of the bits, and in each order every row is compared with the B rows
+ * before it. Misses pairs that never come close; what it lists is right. The result depends on the
+ * seed, not on the number of threads, the size of the chunks, or the memory. */
 #ifndef COGNATE_MATCH_WINDOW_JOIN_H
 #define COGNATE_MATCH_WINDOW_JOIN_H
 

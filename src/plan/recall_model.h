@@ -1,6 +1,6 @@
 /* How many of the true pairs a method will find, before it runs: the sliding window (equations 4
- * and 5 of paper 000 as published, and a corrected model), and locality sensitive hashing with its
- * flips and bands. */
+ * and 5 of Ture et al. 2011 as published, and a corrected model), and locality sensitive hashing
+ * with its flips and bands. */
 #ifndef COGNATE_PLAN_RECALL_MODEL_H
 #define COGNATE_PLAN_RECALL_MODEL_H
 

@@ -9,9 +9,9 @@
 #include "base/error.h"
 
 enum signature_kind {
-    SIGNATURE_RP,      /* random signs, or Gaussian values (paper 000, 4.2; paper 004, 3.2) */
-    SIGNATURE_SIMHASH, /* signs are the bits of the term's hash (paper 002, Algorithm 1) */
-    SIGNATURE_TOPSIG,  /* sparse ternary vectors (Geva and De Vries 2011; paper 001) */
+    SIGNATURE_RP,      /* random signs, or Gaussian values (Ture et al. 2011, section 4.2) */
+    SIGNATURE_SIMHASH, /* the bits of the term's hash as signs (Sood and Loguinov 2011) */
+    SIGNATURE_TOPSIG,  /* sparse ternary vectors (Geva and De Vries 2011; Chappell et al. 2015) */
     SIGNATURE_MINHASH, /* smallest values of random orderings, packed to value_bits each */
 };
 

@@ -119,7 +119,7 @@ TEST(recall_model_of_tables_is_the_simulation) {
                       lsh_recall_plain(agreement, 8, tables));
         }
     }
-    /* Table 5 of paper 004 counts 112,347 comparisons in 300,000 rows for K = 4, L = 10. */
+    /* Table 5 of Distributed LSH counts 112,347 comparisons in 300,000 rows for K = 4, L = 10. */
     struct lsh_options options = {.key_bits = 4, .tables = 10};
     CHECK(near(lsh_comparisons(&options, 300000), 110130, 100));
 }

@@ -1,0 +1,5 @@
+#include "cognate.h"
+
+const char *cog_version(void) {
+    return COGNATE_VERSION;
+}
