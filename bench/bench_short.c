@@ -1,11 +1,11 @@
 /* Near-duplicates among short signatures: PSM and BPHS as published and as tuned, and the exact
  * join, as the tables and figures of Sood and Loguinov (CIKM 2011), with the goals at the end.
  *
- *     bench_short [stored] [queries] [joined] [signatures.npy weights.npy]
+ *     bench_short [stored] [queries] [joined] [signatures.npy weights.npy]...
  *
  * Default 60,000,000 10,000,000 60,000,000: about 6 minutes on two cores, 12 GB. Signatures are
  * simulated (short_world.h) with noise as hard as the paper's: about 23 flips of a 26-bit header
- * find 95% of the pairs within 3 bits. The two files are what cognate sign --bits 64 --weights
+ * find 95% of the pairs within 3 bits. The two files are what short_documents.py
  * makes of real documents: one half of the rows is stored, the other asks. */
 #include "bench_timing.h"
 #include "index/bphs_published.h"
@@ -271,14 +271,12 @@ static uint32_t bound_for_recall(const struct short_world *world, const struct p
 }
 
 /* How many probes a query has below a bound, on average. */
-static double average_probes(const struct short_world *world, unsigned header_bits,
+static double average_probes(const struct psm_queries *queries, unsigned header_bits,
                              uint32_t bound) {
-    size_t sample = at_most(world->queries.rows, 20000), total = 0;
+    size_t sample = at_most(queries->signatures.rows, 20000), total = 0;
     for (size_t q = 0; q < sample; q++) {
-        uint32_t penalties[PROBE_BITS_MAX];
-        penalties_of(world, q, header_bits, penalties);
         struct probe_bits bits;
-        probe_bits_init(&bits, penalties, header_bits, bound);
+        psm_query_bits(queries, q, header_bits, bound, &bits);
         total += probes_within(&bits, RADIUS, bound, NULL, SIZE_MAX);
     }
     return (double)total / (double)sample;
@@ -298,7 +296,7 @@ static struct psm_figures bench_psm_tuned(const struct short_world *world,
     struct psm_figures figures = {.bytes = (double)line_table_bytes(&index->table) /
                                            (double)world->stored.rows,
                                   .bound = bound_for_recall(world, index)};
-    figures.probes = average_probes(world, index->table.header_bits, figures.bound);
+    figures.probes = average_probes(&queries, index->table.header_bits, figures.bound);
     for (int kind = 0; kind < kind_count; kind++) {
         struct psm_search search = {.radius_bits = RADIUS,
                                     .penalty_bound = figures.bound,
@@ -318,6 +316,23 @@ static struct psm_figures bench_psm_tuned(const struct short_world *world,
     return figures;
 }
 
+/* The same search in tables of other sizes: buckets of one line and more, headers up to one bit
+ * longer. */
+static void bench_psm_sizes(const struct short_world *world) {
+    static const unsigned percents[] = {106, 120, 145, 170, 200, 230};
+    printf("\nPSM tuned: what more memory brings (T' as Table 2 has it)\n");
+    print_header();
+    struct short_world some = *world;
+    some.queries.rows = at_most(world->queries.rows, 1000000);
+    for (int i = 0; i < 6; i++) {
+        struct line_limits limits = {4, LINE_HEADER_BITS_MAX, percents[i]};
+        struct psm_index index;
+        DO(psm_build(&index, &world->stored, limits, 2, error));
+        bench_psm_tuned(&some, &index, "", FIRST + 1);
+        psm_free(&index);
+    }
+}
+
 /* ---- Batches: Figure 9 ----------------------------------------------------------------------- */
 
 /* The stored signatures pass by in four chunks, whose tables are built as they come. */
@@ -331,9 +346,7 @@ static void bench_chunks(const struct short_world *world, size_t stored, size_t 
         struct psm_search search = {
             .radius_bits = RADIUS, .penalty_bound = bound, .first_only = first, .threads = 2};
         struct timed timed = {0};
-        TIMED(&timed, 1,
-              psm_search_chunks(&view, (view.rows + 3) / 4, LINE_LIMITS_DEFAULT, &queries, &search,
-                                &timed.hits, error));
+        TIMED(&timed, 1, psm_search_chunks(&chunks, &queries, &search, &timed.hits, error));
         printf("%-46s %11zu %10zu %10.3f\n",
                first ? "PSM, tables of 4 chunks built, find-first"
                      : "PSM, tables of 4 chunks built, find-all",
@@ -551,8 +564,8 @@ static void bench_documents(const char *signatures_path, const char *weights_pat
     rival_ns = 0;
     DO(psm_build(&index, &stored, LINE_LIMITS_DEFAULT, 2, error));
     DO(bphs_build(&exact, &stored, 5, 2, RADIUS, 2, error));
-    DO(psm_learn(&index, &stored, stored_weights, RADIUS, index.table.header_bits, 2, &learned,
-                 error));
+    struct psm_lesson lesson = {&index, &stored, stored_weights, &stored, stored_weights, RADIUS};
+    DO(psm_learn(&lesson, 2, &learned, error));
     TIMED(&timed, REPEATS, bphs_search(&exact, &asked, &all, &timed.hits, error));
     size_t pairs = timed.hits.count;
     printf(
@@ -570,8 +583,10 @@ static void bench_documents(const char *signatures_path, const char *weights_pat
         TIMED(&timed, REPEATS, psm_search(&index, &queries, &search, &timed.hits, error));
         snprintf(name, sizeof name, "PSM tuned, t=%u, recall %.2f wanted", index.table.header_bits,
                  recall);
-        row = (struct row){name, 0, pairs ? (double)timed.hits.count / (double)pairs : 1, 0,
-                           asked.rows};
+        double probes = average_probes(&queries, index.table.header_bits, search.penalty_bound);
+        row =
+            (struct row){name, probes - 1, pairs ? (double)timed.hits.count / (double)pairs : 1,
+                         (double)line_table_bytes(&index.table) / (double)stored.rows, asked.rows};
         print_row(&row, &timed);
     }
     psm_free(&index);
@@ -643,6 +658,7 @@ static void bench_all(size_t stored, size_t queries, double join_seconds) {
     bench_kinder(stored, queries, &index);
     bench_batches(&world, &index, psm.bound);
     psm_free(&index);
+    bench_psm_sizes(&world);
     bench_recall_decay(&world);
     short_world_free(&world);
     bench_growth(stored);
@@ -660,8 +676,8 @@ int main(int argc, char **argv) {
     if (stored > 0)
         bench_all(stored, queries, joined == stored ? join_seconds : 0);
     bench_order();
-    if (argc > 5)
-        bench_documents(argv[4], argv[5]);
+    for (int i = 4; i + 1 < argc; i += 2)
+        bench_documents(argv[i], argv[i + 1]);
     print_goals();
     printf("%.0f s, peak memory %.2f GB\n", clock_seconds_since(start),
            (double)memory_peak_bytes() * 1e-9);
