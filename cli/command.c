@@ -67,12 +67,32 @@ bool take_weight_options(const struct arguments *arguments, cog_weight_options *
     return true;
 }
 
+/* What speaks of one kind of signature only. */
+static bool check_kind_options(const struct arguments *arguments, cog_signature_kind kind) {
+    static const struct {
+        cog_signature_kind kind;
+        enum option_id own[2];
+        const char *why;
+    } rows[] = {
+        {COG_SIGNATURE_RP, {OPTION_GAUSSIAN, OPTION_COUNT}, "belongs to --signature rp"},
+        {COG_SIGNATURE_TOPSIG, {OPTION_DENSITY, OPTION_COUNT}, "belongs to --signature topsig"},
+        {COG_SIGNATURE_MINHASH,
+         {OPTION_VALUE_BITS, OPTION_COUNT},
+         "belongs to --signature minhash"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].kind != kind && !refuse_options(arguments, rows[i].own, rows[i].why))
+            return false;
+    return true;
+}
+
 bool take_signature_options(const struct arguments *arguments, cog_signature_options *options) {
     uint64_t bits = options->bits, value_bits = options->value_bits;
     if (!number_option(arguments, OPTION_BITS, 8, 4096, &bits) ||
         !number_option(arguments, OPTION_SEED, 0, UINT64_MAX, &options->seed) ||
         !number_option(arguments, OPTION_VALUE_BITS, 1, 32, &value_bits) ||
-        !real_option(arguments, OPTION_DENSITY, 0, 0.5, &options->density))
+        !real_option(arguments, OPTION_DENSITY, 0, 0.5, &options->density) ||
+        !check_kind_options(arguments, options->kind))
         return false;
     options->bits = (unsigned)bits;
     options->value_bits = (unsigned)value_bits;
@@ -140,6 +160,11 @@ static bool take_pairing(const struct arguments *arguments, cog_pairs_options *o
         cog_signature_options_init(&options->sign.signature, (cog_signature_kind)kind);
     options->method = method_option(arguments);
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
+    if (options->measure == COG_MEASURE_JACCARD &&
+        !refuse_options(
+            arguments, weight_options,
+            "weighs terms, and the Jaccard coefficient counts them; give --measure cosine"))
+        return false;
     return check_method_options(arguments, options->method) &&
            take_signing(arguments, &options->sign) && take_lsh_options(arguments, &options->lsh) &&
            take_window_options(arguments, &options->window) &&

@@ -31,6 +31,9 @@ static bool take_arguments(const struct arguments *arguments, struct dedup_argum
         return usage_error(arguments, "no input; give files, folders, or -");
     if (!taken->outputs.kept && !taken->outputs.clusters)
         return usage_error(arguments, "no output; give -o FILE, or --clusters FILE");
+    if (has_option(arguments, OPTION_FORMAT) && !taken->outputs.clusters)
+        return usage_error(arguments, "--format is that of --clusters FILE; kept records stay as "
+                                      "they are");
     return true;
 }
 

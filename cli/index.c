@@ -212,6 +212,19 @@ static const struct action *take_action(const struct arguments *arguments) {
     return NULL;
 }
 
+/* An index that is there is as it was built. */
+static bool check_action(const struct arguments *arguments, const struct action *action) {
+    static const option_set of_documents[] = {input_options, term_options, weight_options,
+                                              signature_options};
+    if (action->run != run_build &&
+        !refuse_options(arguments, own_options, "says how to build an index"))
+        return false;
+    for (size_t i = 0; action->run != run_build && action->run != run_add && i < 4; i++)
+        if (!refuse_options(arguments, of_documents[i], "says how to read documents"))
+            return false;
+    return true;
+}
+
 static bool take_arguments(const struct arguments *arguments, struct index_arguments *taken) {
     static const cog_method methods[] = {COG_METHOD_AUTO,    COG_METHOD_FLAT, COG_METHOD_SLICES,
                                          COG_METHOD_COLUMNS, COG_METHOD_PSM,  COG_METHOD_BPHS};
@@ -233,7 +246,7 @@ static bool take_arguments(const struct arguments *arguments, struct index_argum
 static int run(const struct arguments *arguments) {
     struct index_arguments taken;
     const struct action *action = take_action(arguments);
-    if (!action || !take_arguments(arguments, &taken))
+    if (!action || !check_action(arguments, action) || !take_arguments(arguments, &taken))
         return EXIT_USAGE;
     cog_error error = {0};
     cog_report *report = NULL;

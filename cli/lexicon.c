@@ -45,10 +45,21 @@ static bool take_options(const struct arguments *arguments, cog_lexicon_options 
     return true;
 }
 
+/* What speaks of the other verb would do nothing. */
+static bool check_verb_options(const struct arguments *arguments, bool is_table) {
+    static const enum option_id of_training[] = {
+        OPTION_PAIRS_FORMAT, OPTION_MODEL1,    OPTION_AGREE,  OPTION_DIAGONAL, OPTION_NULL,
+        OPTION_MIN_COUNT,    OPTION_MAX_WORDS, OPTION_MEMORY, OPTION_COUNT};
+    static const enum option_id of_tables[] = {OPTION_TABLE_FORMAT, OPTION_COUNT};
+    return is_table ? refuse_options(arguments, of_training, "belongs to lexicon train")
+                    : refuse_options(arguments, of_tables, "belongs to lexicon convert");
+}
+
 static int make(const struct arguments *arguments, bool is_table) {
     cog_lexicon_options options;
     cog_run_options run;
-    if (!take_options(arguments, &options) || !take_run_options(arguments, &run))
+    if (!check_verb_options(arguments, is_table) || !take_options(arguments, &options) ||
+        !take_run_options(arguments, &run))
         return EXIT_USAGE;
     cog_error error = {0};
     cog_report *report = NULL;

@@ -47,11 +47,19 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
     return true;
 }
 
+/* A knob of a method that was not asked for would do nothing. */
+static bool check_method_options(const struct arguments *arguments, cog_method method) {
+    static const enum option_id of_slices[] = {OPTION_EXPAND, OPTION_ADMIT, OPTION_COUNT};
+    return method == COG_METHOD_SLICES || method == COG_METHOD_AUTO ||
+           refuse_options(arguments, of_slices, "belongs to --method slices");
+}
+
 static bool take_arguments(const struct arguments *arguments, struct search_arguments *taken) {
     taken->given = arguments;
     if (!take_input_options(arguments, &taken->input) ||
         !take_search_options(arguments, &taken->search) ||
-        !take_run_options(arguments, &taken->run))
+        !take_run_options(arguments, &taken->run) ||
+        !check_method_options(arguments, taken->search.method))
         return false;
     if (arguments->word_count == 0)
         return usage_error(arguments, "no index; give an index, a .npy file, or documents");
@@ -93,13 +101,11 @@ cog_status expect_sign_options(const struct arguments *arguments, const cog_inde
 
 static cog_status open_folder(const struct search_arguments *taken, const char *path,
                               struct searched *searched, cog_error *error) {
-    static const enum option_id of_the_build[] = {OPTION_HEADER, OPTION_BLOCKS, OPTION_CHOOSE};
-    for (size_t i = 0; i < 3; i++)
-        if (has_option(taken->given, of_the_build[i])) {
-            usage_error(taken->given, "--%s: %s is an index, which was built with its own",
-                        option_specs[of_the_build[i]].name, path);
-            return COG_ERR_USAGE;
-        }
+    static const enum option_id of_the_build[] = {OPTION_HEADER, OPTION_BLOCKS, OPTION_CHOOSE,
+                                                  OPTION_SLICE_BITS, OPTION_COUNT};
+    if (!refuse_options(taken->given, of_the_build,
+                        "belongs to index build: this one was built with its own"))
+        return COG_ERR_USAGE;
     cog_status status = cog_index_open(path, &searched->index, error);
     return status == COG_OK ? expect_sign_options(taken->given, searched->index, error) : status;
 }
@@ -183,7 +189,11 @@ static cog_status search_documents(const struct search_arguments *taken, const c
                                    const char *const *paths, size_t count, cog_hits **hits,
                                    cog_report *report, cog_error *error) {
     static const char *const standard_input[] = {"-"};
+    static const enum option_id of_signatures[] = {OPTION_QUERY_WEIGHTS, OPTION_COUNT};
     cog_documents *queries = NULL;
+    if (!refuse_options(taken->given, of_signatures,
+                        "stands beside signatures (.npy); documents bring their own"))
+        return COG_ERR_USAGE;
     if (count == 0) {
         paths = standard_input;
         count = 1;
