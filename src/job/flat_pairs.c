@@ -83,17 +83,84 @@ static cog_status join_all(const struct pair_task *task, const struct signatures
                : flat_join_self(&views[0], radius, task->threads, matches, comparisons, error);
 }
 
+/* The cosine at which bits differ as often as they do at this value of the measure. */
+static double equivalent_cosine(const struct pair_task *task, double similarity) {
+    return task->options.measure == COG_MEASURE_COSINE
+               ? similarity
+               : cos(M_PI * bit_flip_probability_jaccard(similarity));
+}
+
+/* How many rows share a prefix with a row of the pairs, on average over some of them; of two
+ * collections, those of the larger, or of both where they share windows. */
+static cog_status find_crowd(const struct pair_task *task, const struct signatures_view *views,
+                             const struct match_list *pairs, double crowd[WINDOW_PREFIX_MAX + 1],
+                             cog_error *error) {
+    enum { ROWS = 64 };
+    const struct signatures_view *others = &views[task->sides - 1];
+    const unsigned bits = others->bits;
+    size_t around = views[0].rows > others->rows ? views[0].rows : others->rows;
+    size_t step = pairs->count / ROWS + 1, count = 0;
+    uint16_t *distances = memory_array(others->rows, sizeof *distances);
+    uint32_t *histogram = memory_array(bits + 1, sizeof *histogram);
+    if (task->sides == 2 && task->options.window.shared)
+        around = views[0].rows + others->rows;
+    for (size_t i = 0; i < pairs->count && distances && histogram; i += step, count++) {
+        double row_crowd[WINDOW_PREFIX_MAX + 1];
+        memset(histogram, 0, (bits + 1) * sizeof *histogram);
+        hamming_scan(others, signature_row(&views[0], pairs->items[i].a), 0, others->rows,
+                     distances);
+        for (size_t row = 0; row < others->rows; row++)
+            histogram[distances[row]]++;
+        if (task->sides == 1)
+            histogram[0]--; /* the row itself */
+        window_crowd(histogram, bits, (double)around / (double)others->rows, row_crowd);
+        for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
+            crowd[prefix] =
+                (crowd[prefix] * (double)count + row_crowd[prefix]) / (double)(count + 1);
+    }
+    free(histogram);
+    free(distances);
+    return count ? COG_OK : error_memory(error, others->rows * sizeof *distances, "the plan");
+}
+
+/* The recall is stated for the pairs that a sample has, or, where it has few, for pairs at the
+ * threshold among rows that are evenly spread. */
+static cog_status plan_windows(const struct pair_task *task, const struct signatures_view *views,
+                               struct window_setting *setting, cog_error *error) {
+    enum { COSINES = 32 };
+    double cosines[COSINES] = {equivalent_cosine(task, task->options.threshold)};
+    double crowd[WINDOW_PREFIX_MAX + 1] = {0}, recall = task->options.recall;
+    struct window_targets targets = {.cosines = cosines, .count = 1};
+    struct match_list pairs = {0};
+    cog_status status = pair_recall_planned(task, &pairs, error);
+    if (status == COG_OK && pairs.count) {
+        for (size_t i = 0; i < COSINES; i++)
+            cosines[i] = equivalent_cosine(
+                task, (double)pairs.items[(2 * i + 1) * pairs.count / (2 * COSINES)].similarity);
+        targets = (struct window_targets){cosines, COSINES, crowd};
+        /* A quarter of what may be missed is left to the model, which has one crowd for all. */
+        recall = pair_recall_demand((1 + 3 * recall) / 4, pairs.count);
+        status = find_crowd(task, views, &pairs, crowd, error);
+    }
+    report_number(task->report, "planned_by_pairs", (double)pairs.count);
+    match_list_free(&pairs);
+    if (status != COG_OK)
+        return status;
+    double expected = window_plan(setting, views[0].rows + views[1].rows, &targets, recall);
+    report_number(task->report, "tables", setting->tables);
+    report_number(task->report, "window_rows", (double)setting->window);
+    report_number(task->report, "expected_recall", expected);
+    return COG_OK;
+}
+
 static cog_status join_windows(const struct pair_task *task, const struct signatures_view *views,
                                uint32_t radius, struct match_list *matches, uint64_t *comparisons,
                                cog_error *error) {
     const cog_window_options *given = &task->options.window;
-    double threshold = task->options.threshold;
-    double cosine = task->options.measure == COG_MEASURE_COSINE
-                        ? threshold
-                        : cos(M_PI * bit_flip_probability_jaccard(threshold));
     struct window_setting setting = {views[0].bits, given->tables, given->rows, radius};
-    double expected =
-        window_plan(&setting, views[0].rows + views[1].rows, &cosine, task->options.recall);
+    cog_status status = plan_windows(task, views, &setting, error);
+    if (status != COG_OK)
+        return status;
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,
                                      .chunk_rows = given->chunk,
@@ -102,13 +169,10 @@ static cog_status join_windows(const struct pair_task *task, const struct signat
                                      .threads = task->threads,
                                      .shared_window = given->shared};
     struct window_work work = {0};
-    cog_status status =
-        task->sides == 2 ? window_join_cross(&views[0], &views[1], &options, matches, &work, error)
-                         : window_join_self(&views[0], &options, matches, &work, error);
+    status = task->sides == 2
+                 ? window_join_cross(&views[0], &views[1], &options, matches, &work, error)
+                 : window_join_self(&views[0], &options, matches, &work, error);
     *comparisons = work.comparisons;
-    report_number(task->report, "tables", setting.tables);
-    report_number(task->report, "window_rows", (double)setting.window);
-    report_number(task->report, "expected_recall_at_threshold", expected);
     return status;
 }
 

@@ -170,7 +170,8 @@ static cog_status join_windows(struct proposing *work, uint32_t radius_bits,
     const struct signatures_view *views = work->views;
     struct window_setting setting = {.bits = work->search->bits, .radius_bits = radius_bits};
     double cosine = COG_THRESHOLD_ACROSS;
-    window_plan(&setting, views[0].rows + views[1].rows, &cosine, PLANNED_RECALL);
+    const struct window_targets targets = {&cosine, 1, NULL};
+    window_plan(&setting, views[0].rows + views[1].rows, &targets, PLANNED_RECALL);
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,
                                      .radius_bits = radius_bits,

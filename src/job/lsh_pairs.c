@@ -112,56 +112,38 @@ static cog_status check_given(const struct lsh_demand *demand, cog_error *error)
     return lsh_options_check(&least, demand->bits, demand->have_sums, error);
 }
 
-static int by_similarity(const void *x, const void *y) {
-    const struct match *p = x, *q = y;
-    return (p->similarity > q->similarity) - (p->similarity < q->similarity);
-}
-
-enum { PAIRS_MIN = 50, PAIRS_MAX = 1000 };
-
 /* Most true pairs are nearer than the threshold: the recall is stated for those that a sample has,
- * in rising order, or, where it has few, for pairs at the threshold. */
-static cog_status find_targets(const struct pair_task *task, struct match_list *truth,
-                               double cosines[PAIRS_MAX + 1], struct lsh_targets *targets,
-                               cog_error *error) {
+ * or, where it has few, for pairs at the threshold. */
+static struct lsh_targets find_targets(const struct pair_task *task, const struct match_list *truth,
+                                       double cosines[PLANNED_PAIRS_MAX]) {
     const cog_signature_options *signature = &task->options.sign.signature;
-    cog_status status = pair_recall_truth(task, truth, error);
-    size_t step = truth->count / PAIRS_MAX + 1; /* every so many, where there are too many */
-    if (status != COG_OK)
-        return status;
-    *targets = (struct lsh_targets){.cosines = cosines, .count = 1};
-    cosines[0] = threshold_cosine(task);
-    if (truth->count / step < PAIRS_MIN)
-        return COG_OK;
-    size_t kept = 0;
-    for (size_t i = 0; i < truth->count; i += step)
-        truth->items[kept++] = truth->items[i];
-    truth->count = targets->count = kept;
-    qsort(truth->items, kept, sizeof *truth->items, by_similarity);
-    for (size_t i = 0; i < kept; i++)
+    struct lsh_targets targets = {.cosines = cosines, .count = truth->count};
+    for (size_t i = 0; i < truth->count; i++)
         cosines[i] = equivalent_cosine(task, (double)truth->items[i].similarity);
     if ((signature->kind == COG_SIGNATURE_RP && !signature->gaussian) ||
         signature->kind == COG_SIGNATURE_SIMHASH) {
-        targets->pairs = truth->items;
-        targets->first = &task->vectors[0];
-        targets->second = &task->vectors[task->sides - 1];
+        targets.pairs = truth->items;
+        targets.first = &task->vectors[0];
+        targets.second = &task->vectors[task->sides - 1];
     }
-    return COG_OK;
+    if (truth->count)
+        return targets;
+    cosines[0] = threshold_cosine(task);
+    return (struct lsh_targets){.cosines = cosines, .count = 1};
 }
 
 static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
     const struct pair_task *task = pairs->task;
-    double cosines[PAIRS_MAX + 1], recall = task->options.recall;
+    double cosines[PLANNED_PAIRS_MAX];
     struct lsh_demand demand = {.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
                                 .rows = pairs->sides[task->sides - 1].count,
                                 .bits = task->options.sign.signature.bits,
                                 .have_sums = has_sums(task),
                                 .given = given_options(task)};
     struct match_list truth = {0};
-    cog_status status = find_targets(task, &truth, cosines, &demand.targets, error);
-    /* Chance in the sample, and in the few bits that all rows share as keys. */
-    recall += 0.01 + sqrt(recall * (1 - recall) / (double)(demand.targets.count + PAIRS_MIN));
-    demand.recall = recall < 0.995 ? recall : 0.995;
+    cog_status status = pair_recall_planned(task, &truth, error);
+    demand.targets = find_targets(task, &truth, cosines);
+    demand.recall = pair_recall_demand(task->options.recall, demand.targets.count);
     report_number(task->report, "planned_by_pairs", (double)demand.targets.count);
     if (status == COG_OK)
         status = check_given(&demand, error);

@@ -1,5 +1,6 @@
 #include "job/pair_recall.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "evaluate/recall_sample.h"
@@ -44,6 +45,32 @@ cog_status pair_recall_truth(const struct pair_task *task, struct match_list *tr
     }
     truth->count = kept;
     return status;
+}
+
+static int by_similarity(const void *x, const void *y) {
+    const struct match *p = x, *q = y;
+    if (p->similarity != q->similarity)
+        return p->similarity < q->similarity ? -1 : 1;
+    if (p->a != q->a)
+        return p->a < q->a ? -1 : 1;
+    return (p->b > q->b) - (p->b < q->b);
+}
+
+cog_status pair_recall_planned(const struct pair_task *task, struct match_list *truth,
+                               cog_error *error) {
+    cog_status status = pair_recall_truth(task, truth, error);
+    size_t step = truth->count / PLANNED_PAIRS_MAX + 1, kept = 0;
+    for (size_t i = 0; i < truth->count; i += step)
+        truth->items[kept++] = truth->items[i];
+    truth->count = kept < PLANNED_PAIRS_MIN ? 0 : kept;
+    if (truth->count)
+        qsort(truth->items, truth->count, sizeof *truth->items, by_similarity);
+    return status;
+}
+
+double pair_recall_demand(double recall, size_t pairs) {
+    recall += 0.01 + sqrt(recall * (1 - recall) / (double)(pairs + PLANNED_PAIRS_MIN));
+    return recall < 0.995 ? recall : 0.995;
 }
 
 cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,

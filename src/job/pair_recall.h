@@ -9,6 +9,14 @@
  * what a plan goes by. truth must be zeroed. */
 cog_status pair_recall_truth(const struct pair_task *task, struct match_list *truth,
                              cog_error *error);
+/* Some of them, evenly drawn and in rising order of their measure: at most PLANNED_PAIRS_MAX, and
+ * none where they are too few to plan by. */
+enum { PLANNED_PAIRS_MIN = 50, PLANNED_PAIRS_MAX = 1000 };
+cog_status pair_recall_planned(const struct pair_task *task, struct match_list *truth,
+                               cog_error *error);
+/* What to plan for so that the stated recall is reached in spite of chance in so many pairs. */
+double pair_recall_demand(double recall, size_t pairs);
+
 /* Matches are sorted. Reports the share with its 95% interval. */
 cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
                                cog_error *error);

@@ -125,7 +125,8 @@ static cog_status join_windows(const struct signature_task *task, struct match_l
     size_t rows = task->first->rows + (task->second ? task->second->rows : 0);
     struct window_setting setting = {task->first->bits, given->tables, given->rows,
                                      task->radius_bits};
-    double expected = window_plan(&setting, rows, NULL, task->options->recall);
+    const struct window_targets at_radius = {0};
+    double expected = window_plan(&setting, rows, &at_radius, task->options->recall);
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,
                                      .chunk_rows = given->chunk,

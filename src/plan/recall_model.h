@@ -43,12 +43,19 @@ void window_found(const struct window_setting *setting, const double *crowd, dou
 /* The recall at a cosine: found[] over the binomial distribution of the distance. */
 double window_recall(const struct window_setting *setting, const double *found, double cosine);
 
-/* Tables and window for a stated recall at a cosine, or (NULL) of signatures that lie at the radius
- * itself, with the fewest comparisons, rows taken as evenly spread; what is given (not 0) stays.
- * Returns the expected recall, which may be less than stated where the radius alone keeps it below.
- */
-double window_plan(struct window_setting *setting, size_t rows, const double *cosine,
-                   double recall);
+/* The pairs that are to be found: at these cosines, or (NULL) of signatures that lie at the radius
+ * itself; and how rows crowd around them, or (NULL) evenly spread. */
+struct window_targets {
+    const double *cosines;
+    size_t count;
+    const double *crowd;
+};
+
+/* Tables and window for a stated recall of the targets with the fewest comparisons; what is given
+ * (not 0) stays. Returns the expected recall, which may be less than stated where the radius alone
+ * keeps it below. */
+double window_plan(struct window_setting *setting, size_t rows,
+                   const struct window_targets *targets, double recall);
 
 /* ---- Locality sensitive hashing -------------------------------------------------------------- */
 

@@ -116,20 +116,41 @@ enum {
     ORDER_COMPARISONS = 200
 };
 
-static double expected_recall(const struct window_setting *setting, const double *crowd,
-                              const double *cosine) {
-    double found[HAMMING_MAX_BITS + 1];
-    window_found(setting, crowd, found);
-    return cosine ? window_recall(setting, found, *cosine) : found[setting->radius_bits];
+static double expected_recall(const struct window_setting *setting,
+                              const struct window_targets *targets) {
+    double found[HAMMING_MAX_BITS + 1], sum = 0;
+    window_found(setting, targets->crowd, found);
+    if (!targets->cosines)
+        return found[setting->radius_bits];
+    for (size_t i = 0; i < targets->count; i++)
+        sum += window_recall(setting, found, targets->cosines[i]);
+    return sum / (double)targets->count;
+}
+
+/* Comparisons of a row in a table, on average over all rows: windows end at the first. */
+static double window_comparisons(double window, double rows) {
+    return window < rows ? window * (1 - window / (2 * rows)) : rows / 2;
+}
+
+/* The share of the targets within the radius. */
+static double reachable_recall(const struct window_setting *setting,
+                               const struct window_targets *targets) {
+    double sum = 0;
+    if (!targets->cosines)
+        return 1;
+    for (size_t i = 0; i < targets->count; i++)
+        sum += probability_within(setting->bits, bit_flip_probability_cosine(targets->cosines[i]),
+                                  setting->radius_bits);
+    return sum / (double)targets->count;
 }
 
 /* The fewest tables that reach the recall with this window, PLAN_TABLES_MAX where none do. */
-static unsigned fewest_tables(struct window_setting setting, const double *crowd,
-                              const double *cosine, double recall) {
+static unsigned fewest_tables(struct window_setting setting, const struct window_targets *targets,
+                              double recall) {
     unsigned low = 1, high = PLAN_TABLES_MAX;
     while (low < high) {
         setting.tables = (low + high) / 2;
-        if (expected_recall(&setting, crowd, cosine) >= recall)
+        if (expected_recall(&setting, targets) >= recall)
             high = setting.tables;
         else
             low = setting.tables + 1;
@@ -137,24 +158,24 @@ static unsigned fewest_tables(struct window_setting setting, const double *crowd
     return low;
 }
 
-double window_plan(struct window_setting *setting, size_t rows, const double *cosine,
+double window_plan(struct window_setting *setting, size_t rows, const struct window_targets *wanted,
                    double recall) {
-    double crowd[WINDOW_PREFIX_MAX + 1], best_cost = INFINITY;
+    double spread[WINDOW_PREFIX_MAX + 1], best_cost = INFINITY;
     struct window_setting best = *setting, tried = *setting;
+    struct window_targets targets = *wanted;
     for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
-        crowd[prefix] = ldexp((double)rows, -prefix);
-    double reachable = 1;
-    if (cosine)
-        reachable = probability_within(setting->bits, bit_flip_probability_cosine(*cosine),
-                                       setting->radius_bits);
+        spread[prefix] = ldexp((double)rows, -prefix);
+    if (!targets.crowd)
+        targets.crowd = spread;
+    double reachable = reachable_recall(setting, &targets);
     recall = recall < 0.999 * reachable ? recall : 0.999 * reachable;
     for (size_t window = PLAN_WINDOW_MIN; window / 2 < rows || window == PLAN_WINDOW_MIN;
          window *= 2) {
         tried.window = setting->window ? setting->window : window;
-        tried.tables =
-            setting->tables ? setting->tables : fewest_tables(tried, crowd, cosine, recall);
-        double cost = tried.tables * ((double)tried.window + ORDER_COMPARISONS);
-        if (cost < best_cost && expected_recall(&tried, crowd, cosine) >= recall) {
+        tried.tables = setting->tables ? setting->tables : fewest_tables(tried, &targets, recall);
+        double cost = tried.tables *
+                      (window_comparisons((double)tried.window, (double)rows) + ORDER_COMPARISONS);
+        if (cost < best_cost && expected_recall(&tried, &targets) >= recall) {
             best_cost = cost;
             best = tried;
         }
@@ -164,5 +185,5 @@ double window_plan(struct window_setting *setting, size_t rows, const double *co
     if (isinf(best_cost))
         best = tried; /* nothing suffices: the widest window comes nearest */
     *setting = best;
-    return expected_recall(setting, crowd, cosine);
+    return expected_recall(setting, &targets);
 }

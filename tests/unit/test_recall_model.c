@@ -88,7 +88,8 @@ TEST(recall_model_of_the_window_is_near_the_join) {
 TEST(recall_plan_of_windows_reaches_what_it_states) {
     struct window_setting setting = {.bits = 512, .radius_bits = 150};
     double cosine = 0.8, low_cosine = 0.5;
-    double expected = window_plan(&setting, 50000, &cosine, 0.9);
+    struct window_targets near_pairs = {&cosine, 1, NULL}, far_pairs = {&low_cosine, 1, NULL};
+    double expected = window_plan(&setting, 50000, &near_pairs, 0.9);
     CHECK(expected >= 0.9 && setting.tables > 0 && setting.window > 0);
     /* One table fewer falls short, or the plan is the smallest there is. */
     struct window_setting fewer = setting;
@@ -99,10 +100,21 @@ TEST(recall_plan_of_windows_reaches_what_it_states) {
     window_found(&fewer, crowd, found);
     CHECK(fewer.tables == 0 || window_recall(&fewer, found, 0.8) < 0.9);
     struct window_setting given = {.bits = 512, .tables = 7, .window = 99, .radius_bits = 150};
-    window_plan(&given, 50000, &cosine, 0.9);
+    window_plan(&given, 50000, &near_pairs, 0.9);
     CHECK(given.tables == 7 && given.window == 99);
     struct window_setting narrow = {.bits = 512, .radius_bits = 20};
-    CHECK(window_plan(&narrow, 1000, &low_cosine, 0.9) < 0.1 && narrow.tables > 0);
+    CHECK(window_plan(&narrow, 1000, &far_pairs, 0.9) < 0.1 && narrow.tables > 0);
+    /* Nearer pairs beside them, or fewer rows around them, need fewer comparisons. */
+    double mixed[] = {0.8, 0.95};
+    double sparse[WINDOW_PREFIX_MAX + 1];
+    for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
+        sparse[prefix] = crowd[prefix] / 8;
+    struct window_targets targets[] = {{mixed, 2, NULL}, {&cosine, 1, sparse}};
+    for (int i = 0; i < 2; i++) {
+        struct window_setting easier = {.bits = 512, .radius_bits = 150};
+        CHECK(window_plan(&easier, 50000, &targets[i], 0.9) >= 0.9);
+        CHECK(easier.tables * easier.window < setting.tables * setting.window);
+    }
 }
 
 TEST(recall_model_of_tables_is_the_simulation) {
