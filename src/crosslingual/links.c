@@ -4,11 +4,16 @@
 
 #include "base/memory.h"
 
-void links_score(struct link *links, size_t count, const float *from_means, const float *to_means) {
-    for (size_t i = 0; i < count; i++)
-        links[i].score =
-            from_means ? 2 * links[i].similarity - from_means[links[i].from] - to_means[links[i].to]
-                       : links[i].similarity;
+static float against(const struct link *link, struct link_means means) {
+    return means.from ? 2 * link->similarity - means.from[link->from] - means.to[link->to]
+                      : link->similarity;
+}
+
+void links_score(struct link *links, size_t count, struct link_means few, struct link_means many) {
+    for (size_t i = 0; i < count; i++) {
+        links[i].margin = against(&links[i], few);
+        links[i].score = against(&links[i], many);
+    }
 }
 
 static int by_rows(const void *x, const void *y) {
@@ -18,10 +23,10 @@ static int by_rows(const void *x, const void *y) {
     return (a->to > b->to) - (a->to < b->to);
 }
 
-static int by_score(const void *x, const void *y) {
+static int by_margin(const void *x, const void *y) {
     const struct link *a = x, *b = y;
-    if (a->score != b->score)
-        return a->score > b->score ? -1 : 1;
+    if (a->margin != b->margin)
+        return a->margin > b->margin ? -1 : 1;
     return by_rows(x, y);
 }
 
@@ -32,7 +37,7 @@ size_t links_one_to_one(struct link *links, size_t count, size_t from_rows, size
     *status = taken ? COG_OK : error_memory(error, from_rows + to_rows, "links");
     if (!taken)
         return 0;
-    qsort(links, count, sizeof *links, by_score);
+    qsort(links, count, sizeof *links, by_margin);
     for (size_t i = 0; i < count; i++) {
         struct link link = links[i];
         if (taken[link.from] || taken[from_rows + link.to])
@@ -49,7 +54,7 @@ static int by_source(const void *x, const void *y) {
     const struct link *a = x, *b = y;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
-    return by_score(x, y);
+    return by_margin(x, y);
 }
 
 size_t links_best(struct link *links, size_t count) {

@@ -23,18 +23,20 @@ void cog_link_options_init(cog_link_options *options) {
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* A neighbour that a radius kept out is taken to lie at the radius. */
-static void take_means(const struct link_candidates *candidates, int side, size_t k, size_t others,
-                       float *means) {
-    const struct cosine_neighbours *neighbours = &candidates->sides[side];
-    size_t used = k < others ? k : others;
-    for (size_t row = 0; row < neighbours->queries; row++) {
-        double sum = 0;
-        size_t found = neighbours->counts[row] < used ? neighbours->counts[row] : used;
-        for (size_t i = 0; i < found; i++)
-            sum += (double)neighbours->items[row * neighbours->k + i].similarity;
-        sum += (double)candidates->beyond * (double)(used - found);
-        means[row] = used ? (float)(sum / (double)used) : 0;
+/* Mean cosines of all documents to their k nearest, source documents first. A neighbour that a
+ * radius kept out is taken to lie at the radius. */
+static void take_means(const struct link_candidates *candidates, size_t k, float *means) {
+    for (int side = 0; side < 2; side++) {
+        const struct cosine_neighbours *neighbours = &candidates->sides[side];
+        size_t others = candidates->sides[!side].queries, used = k < others ? k : others;
+        for (size_t row = 0; row < neighbours->queries; row++) {
+            double sum = 0;
+            size_t found = neighbours->counts[row] < used ? neighbours->counts[row] : used;
+            for (size_t i = 0; i < found; i++)
+                sum += (double)neighbours->items[row * neighbours->k + i].similarity;
+            sum += (double)candidates->beyond * (double)(used - found);
+            *means++ = used ? (float)(sum / (double)used) : 0;
+        }
     }
 }
 
@@ -50,7 +52,8 @@ static cog_status take_candidates(const struct cosine_neighbours *neighbours, st
     for (size_t row = 0; row < neighbours->queries; row++)
         for (size_t i = 0; i < neighbours->counts[row]; i++) {
             const struct cosine_neighbour *other = &neighbours->items[row * neighbours->k + i];
-            (*links)[(*count)++] = (struct link){(uint32_t)row, other->row, other->similarity, 0};
+            (*links)[(*count)++] = (struct link){
+                .from = (uint32_t)row, .to = other->row, .similarity = other->similarity};
         }
     return COG_OK;
 }
@@ -61,30 +64,44 @@ static cog_method method_of(const struct link_space *space, const cog_link_optio
     return link_signatures_pay(space) ? COG_METHOD_FLAT : COG_METHOD_EXACT;
 }
 
+/* The two means of every document that its candidates are measured by. */
+static cog_status score_links(const struct link_candidates *candidates, size_t hubs,
+                              struct link *links, size_t count, cog_error *error) {
+    enum { RIVALS = 2 };
+    const struct link_means none = {NULL, NULL};
+    if (hubs == 0) {
+        links_score(links, count, none, none);
+        return COG_OK;
+    }
+    size_t from_rows = candidates->sides[0].queries;
+    size_t rows = from_rows + candidates->sides[1].queries;
+    float *means = memory_zeroed_array(2 * rows, sizeof *means);
+    if (!means)
+        return error_memory(error, 2 * rows * sizeof *means, "means");
+    float *few = means, *many = means + rows;
+    take_means(candidates, hubs < RIVALS ? hubs : RIVALS, few);
+    take_means(candidates, hubs, many);
+    links_score(links, count, (struct link_means){few, few + from_rows},
+                (struct link_means){many, many + from_rows});
+    free(means);
+    return COG_OK;
+}
+
 /* The best candidates of each source document, scored. */
 static cog_status find_candidates(const struct link_space *space, const cog_link_options *options,
                                   struct link **links, size_t *count, cog_error *error) {
-    size_t from_rows = space->vectors[0].rows, to_rows = space->vectors[1].rows;
     size_t hubs = options->hub_neighbours;
     struct link_search search = {
         .method = method_of(space, options),
         .bits = options->bits,
         .wanted = {options->candidates > hubs ? options->candidates : hubs, hubs}};
     struct link_candidates candidates = {0};
-    float *means = memory_zeroed_array(from_rows + to_rows, sizeof *means);
-    if (!means)
-        return error_memory(error, (from_rows + to_rows) * sizeof *means, "means");
     cog_status status = link_candidates_find(&candidates, space, &search, error);
-    if (status == COG_OK && hubs) {
-        take_means(&candidates, 0, hubs, to_rows, means);
-        take_means(&candidates, 1, hubs, from_rows, means + from_rows);
-    }
     if (status == COG_OK)
         status = take_candidates(&candidates.sides[0], links, count, error);
     if (status == COG_OK)
-        links_score(*links, *count, hubs ? means : NULL, means + from_rows);
+        status = score_links(&candidates, hubs, *links, *count, error);
     link_candidates_free(&candidates);
-    free(means);
     return status;
 }
 

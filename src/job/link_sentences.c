@@ -220,8 +220,10 @@ static cog_status pair_documents(struct sentence_pairing *pairing, const struct 
             if (!memory_grow((void **)&pairing->candidates, &pairing->candidate_capacity, count + 1,
                              sizeof *pairing->candidates))
                 return error_memory(error, count * sizeof *pairing->candidates, "sentence pairs");
-            pairing->candidates[count++] = (struct link){
-                (uint32_t)(a - begins[0]), (uint32_t)(b - begins[1]), (float)cosine, (float)cosine};
+            pairing->candidates[count++] = (struct link){.from = (uint32_t)(a - begins[0]),
+                                                         .to = (uint32_t)(b - begins[1]),
+                                                         .similarity = (float)cosine,
+                                                         .margin = (float)cosine};
         }
     cog_status status = COG_OK;
     size_t kept = links_one_to_one(pairing->candidates, count, ends[0] - begins[0],

@@ -204,8 +204,8 @@ static size_t random_links(struct link *links, struct random *random) {
     for (uint32_t from = 0; from < ROWS; from++)
         for (uint32_t to = 0; to < ROWS; to++)
             if (random_below(random, 3) == 0 && count < LINKS) /* few scores, so that ties occur */
-                links[count++] =
-                    (struct link){from, to, 0, (float)random_below(random, 8) * 0.125f};
+                links[count++] = (struct link){
+                    .from = from, .to = to, .margin = (float)random_below(random, 8) * 0.125f};
     return count;
 }
 
@@ -218,7 +218,7 @@ static size_t naive_one_to_one(const struct link *links, size_t count, struct li
         for (size_t i = 0; i < count; i++) {
             const struct link *link = &links[i];
             if (!from_taken[link->from] && !to_taken[link->to] &&
-                (!best || link->score > best->score))
+                (!best || link->margin > best->margin))
                 best = link; /* links come by rows: the first of equal ones */
         }
         if (!best)
@@ -249,11 +249,11 @@ TEST(link_one_to_one_is_greedy) {
 }
 
 TEST(link_best_is_the_first_of_each) {
-    struct link links[] = {{1, 4, 0.5f, 0.2f},
-                           {0, 3, 0.4f, 0.1f},
-                           {1, 2, 0.5f, 0.2f},
-                           {0, 1, 0.3f, 0.3f},
-                           {2, 2, 0.9f, -1}};
+    struct link links[] = {{1, 4, 0.5f, 0.2f, 0},
+                           {0, 3, 0.4f, 0.1f, 1},
+                           {1, 2, 0.5f, 0.2f, 0},
+                           {0, 1, 0.3f, 0.3f, 0},
+                           {2, 2, 0.9f, -1, 0}};
     CHECK(links_best(links, 5) == 3);
     CHECK(links[0].from == 0 && links[0].to == 1);
     CHECK(links[1].from == 1 && links[1].to == 2);
@@ -261,12 +261,15 @@ TEST(link_best_is_the_first_of_each) {
 }
 
 TEST(link_scores_correct_hubs) {
-    struct link links[] = {{0, 1, 0.5f, 0}};
+    struct link links[] = {{.to = 1, .similarity = 0.5f}};
     float from_means[] = {0.25f}, to_means[] = {0, 0.5f};
-    links_score(links, 1, NULL, NULL);
-    CHECK(links[0].score == 0.5f);
-    links_score(links, 1, from_means, to_means);
-    CHECK(links[0].score == 0.25f);
+    struct link_means none = {NULL, NULL}, means = {from_means, to_means};
+    links_score(links, 1, none, none);
+    CHECK(links[0].score == 0.5f && links[0].margin == 0.5f);
+    links_score(links, 1, means, none);
+    CHECK(links[0].score == 0.5f && links[0].margin == 0.25f);
+    links_score(links, 1, none, means);
+    CHECK(links[0].score == 0.25f && links[0].margin == 0.5f);
 }
 
 TEST(link_scores_against_known_links) {
