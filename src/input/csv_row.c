@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-static uint64_t count_newlines(const char *data, const char *end) {
+uint64_t count_newlines(const char *data, const char *end) {
     uint64_t count = 0;
-    while ((data = memchr(data, '\n', (size_t)(end - data)))) {
+    while (data < end && (data = memchr(data, '\n', (size_t)(end - data)))) {
         count++;
         data++;
     }

@@ -38,5 +38,6 @@ struct csv_cursor csv_row_fields(struct bytes_view row, char delimiter);
 bool csv_next_field(struct csv_cursor *cursor, struct buffer *decoded, struct bytes_view *field);
 
 struct bytes_view without_line_end(struct bytes_view line);
+uint64_t count_newlines(const char *data, const char *end);
 
 #endif

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/code_point.h"
 #include "input/json_parser.h"
 
 static size_t digit_run(const char *data, size_t at, size_t size) {
@@ -56,21 +57,6 @@ static int hex_unit(const char *data) {
         unit = unit * 16 + digit;
     }
     return unit;
-}
-
-static size_t utf8_encode(unsigned code, char *out) {
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = length - 1; i > 0; i--) {
-        out[i] = (char)(0x80 | (code & 0x3f));
-        code >>= 6;
-    }
-    out[0] = (char)(lead[length] | code);
-    return length;
 }
 
 /* \uXXXX at `at` (behind the backslash); a high surrogate needs its low one. Returns the bytes

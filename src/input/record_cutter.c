@@ -4,6 +4,7 @@
 
 #include "input/byte_order_mark.h"
 #include "input/characters.h"
+#include "input/csv_row.h"
 
 void record_cutter_start(struct record_cutter *cutter, enum input_format format, bool lines) {
     *cutter = (struct record_cutter){.line = 1};
@@ -69,16 +70,6 @@ static cog_status cut_csv(struct record_cutter *cutter, const char *data, size_t
     return COG_OK;
 }
 
-static uint64_t count_newlines(const char *data, size_t size) {
-    uint64_t count = 0;
-    const char *end = data + size;
-    while (data < end && (data = memchr(data, '\n', (size_t)(end - data)))) {
-        count++;
-        data++;
-    }
-    return count;
-}
-
 enum { MAX_PROLOGUE_BYTES = 1 << 16 };
 
 static const char *const OPEN_DUMP = "<mediawiki", *const CLOSE_DUMP = "</mediawiki",
@@ -138,7 +129,7 @@ static size_t settled(size_t size) {
 
 static void skip_bytes(struct record_cutter *cutter, const char *data, size_t size,
                        struct cut *cut) {
-    cutter->line += count_newlines(data, size);
+    cutter->line += count_newlines(data, data + size);
     cutter->skipped_bytes += size;
     cut->skip = size;
 }
@@ -166,7 +157,7 @@ static cog_status cut_page(struct record_cutter *cutter, const char *data, size_
     const char *stop = page_end(data, end, cutter->scanned, ended);
     if (stop) {
         size_t skip = cut->skip, record = (size_t)(stop - data);
-        found(cutter, cut, record, count_newlines(data, record));
+        found(cutter, cut, record, count_newlines(data, data + record));
         cut->skip = skip;
         cutter->in_page = false;
     } else if (ended) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/code_point.h"
 #include "base/memory.h"
 #include "input/characters.h"
 #include "input/wiki_languages.h"
@@ -295,18 +296,6 @@ static bool skip_tag(struct stripping *s) {
     return true;
 }
 
-static size_t encode_character(unsigned code, char *out) {
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = length - 1; i > 0; i--, code >>= 6)
-        out[i] = (char)(0x80 | (code & 0x3f));
-    out[0] = (char)((0xf00 >> length & 0xff) | code);
-    return length;
-}
-
 /* &#123; or &#x1f;, up to the semicolon at `end`; 0 when it names no character. */
 static unsigned numeric_entity(const char *digits, const char *end) {
     unsigned base = 10, code = 0;
@@ -358,7 +347,7 @@ static bool decode_entity(struct stripping *s) {
                                                : named_entity(name, (size_t)(end - name));
     if (code == 0)
         return false;
-    s->out += encode_character(code, s->out);
+    s->out += utf8_encode(code, s->out);
     s->at = end + 1;
     return true;
 }

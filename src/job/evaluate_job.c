@@ -28,7 +28,7 @@ struct evaluation {
     /* Of the kind and seed at hand. */
     struct signature_options signature;
     uint8_t *signatures;
-    struct signature_error *partial; /* one a worker */
+    struct signature_error *partial; /* one for each piece of PAIR_GRAIN rows, added up in order */
 };
 
 /* Documents with a vector, drawn without replacement and sorted. */
@@ -155,6 +155,7 @@ static cog_status compute_cosines(struct evaluation *evaluation, cog_error *erro
 
 static cog_status compare_rows(void *context, unsigned worker, size_t begin, size_t end,
                                cog_error *error) {
+    (void)worker;
     (void)error;
     struct evaluation *evaluation = context;
     size_t stride = signature_stride_bytes(evaluation->signature.bits);
@@ -164,8 +165,8 @@ static cog_status compare_rows(void *context, unsigned worker, size_t begin, siz
             double estimate =
                 signature_estimate(&evaluation->signature, evaluation->signatures + i * stride,
                                    evaluation->signatures + j * stride);
-            signature_error_add(&evaluation->partial[worker], (double)cosines[j - i - 1], estimate,
-                                evaluation->signature.bits);
+            signature_error_add(&evaluation->partial[i / PAIR_GRAIN], (double)cosines[j - i - 1],
+                                estimate, evaluation->signature.bits);
         }
     }
     return COG_OK;
@@ -174,17 +175,18 @@ static cog_status compare_rows(void *context, unsigned worker, size_t begin, siz
 static cog_status evaluate_kind(struct evaluation *evaluation, const cog_signature_options *kind,
                                 unsigned seeds, cog_signature_error *result, cog_error *error) {
     struct signature_error sums = {0};
+    size_t pieces = evaluation->sample_count / PAIR_GRAIN + 1;
     double seconds = 0;
     cog_status status = COG_OK;
     for (unsigned seed = 0; seed < seeds && status == COG_OK; seed++) {
         cog_signature_options seeded = *kind;
         seeded.seed += seed;
-        memset(evaluation->partial, 0, evaluation->threads * sizeof *evaluation->partial);
+        memset(evaluation->partial, 0, pieces * sizeof *evaluation->partial);
         status = sign_sample(evaluation, &seeded, &seconds, error);
         if (status == COG_OK)
             status = parallel_for(evaluation->threads, evaluation->sample_count, PAIR_GRAIN,
                                   compare_rows, evaluation, error);
-        for (unsigned i = 0; i < evaluation->threads; i++)
+        for (size_t i = 0; i < pieces; i++)
             signature_error_merge(&sums, &evaluation->partial[i]);
     }
     *result = (cog_signature_error){.signature = *kind};
@@ -215,7 +217,8 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
         status = prepare(&evaluation, documents, sample, run, report, error);
     if (status == COG_OK) {
         evaluation.signatures = memory_array(evaluation.sample_count, SIGNATURE_MAX_BITS / 8);
-        evaluation.partial = memory_array(evaluation.threads, sizeof *evaluation.partial);
+        evaluation.partial =
+            memory_array(evaluation.sample_count / PAIR_GRAIN + 1, sizeof *evaluation.partial);
         if (!evaluation.signatures || !evaluation.partial)
             status = error_memory(error, evaluation.sample_count * SIGNATURE_MAX_BITS / 8,
                                   "the sample's signatures");

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "text/code_point.h"
+#include "base/code_point.h"
 
 enum {
     CHUNK_BYTES =

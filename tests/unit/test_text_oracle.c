@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "test.h"
 #include "text/char_terms.h"
-#include "text/code_point.h"
+#include "base/code_point.h"
 #include "text/text_scanner.h"
 
 /* Tokens as bytes, each ended by a newline (no token holds one). */

@@ -8,7 +8,7 @@
 #include "input/reader.h"
 #include "test.h"
 #include "text/analyzer.h"
-#include "text/code_point.h"
+#include "base/code_point.h"
 
 static bool open_regex(unsigned ngram, struct analyzer **analyzer) {
     struct term_options options;

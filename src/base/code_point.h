@@ -1,6 +1,6 @@
 /* One code point at a time of text that is known to be valid UTF-8. */
-#ifndef COGNATE_TEXT_CODE_POINT_H
-#define COGNATE_TEXT_CODE_POINT_H
+#ifndef COGNATE_BASE_CODE_POINT_H
+#define COGNATE_BASE_CODE_POINT_H
 
 #include <stddef.h>
 #include <stdint.h>
