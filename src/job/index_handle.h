@@ -22,6 +22,7 @@ struct cog_index {
     char *folder;                  /* NULL in memory */
     struct index_segments parts;   /* the manifest is kept in memory too */
     struct segment_memory *memory; /* one for each segment in memory */
+    uint8_t *has_whole_vectors;    /* of a folder's segments, once all were looked at; atomic */
     bool has_documents;            /* else signatures alone, and the rest is unused */
     bool has_vectors;
     cog_sign_options sign; /* its language is borrowed from the manifest's settings */

@@ -36,7 +36,9 @@ static void forget_parts(cog_index *index) {
     for (size_t i = 0; index->memory && i < index->parts.manifest.count; i++)
         segment_memory_free(&index->memory[i]);
     free(index->memory);
+    free(index->has_whole_vectors);
     index->memory = NULL;
+    index->has_whole_vectors = NULL;
     index_segments_close(&index->parts);
 }
 
@@ -653,6 +655,10 @@ static cog_status check_parts(const cog_index *index, cog_error *error) {
  * those of an empty index change, when it is filled. */
 static cog_status open_state(cog_index *index, const cog_index *known, cog_error *error) {
     cog_status status = index_segments_open(index->folder, &index->parts, error);
+    if (status == COG_OK)
+        index->has_whole_vectors = memory_zeroed_array(index->parts.manifest.count + 1, 1);
+    if (status == COG_OK && !index->has_whole_vectors)
+        status = error_memory(error, index->parts.manifest.count, "segments");
     if (status == COG_OK)
         status = interpret_settings(index, error);
     if (status == COG_OK && index->has_documents) {

@@ -11,16 +11,19 @@ struct exact_search {
     const struct sparse_matrix *queries;
 };
 
-/* Vectors of a file are checked before anything reads them without looking. */
+/* Vectors of a file are checked, once a handle, before anything reads them without looking. */
 static cog_status check_vectors(const cog_index *index, size_t part, cog_error *error) {
     const struct segment *segment = &index->parts.segments[part];
     const uint32_t *columns;
     const float *values;
     size_t count;
-    for (size_t row = 0; index->folder && row < segment->rows; row++)
+    if (!index->folder || __atomic_load_n(&index->has_whole_vectors[part], __ATOMIC_RELAXED))
+        return COG_OK;
+    for (size_t row = 0; row < segment->rows; row++)
         if (!segment_vector(segment, row, &columns, &values, &count))
             return error_set(error, COG_ERR_FORMAT, "%s: the vector of row %zu is damaged",
                              segment->container.path, row);
+    __atomic_store_n(&index->has_whole_vectors[part], 1, __ATOMIC_RELAXED);
     return COG_OK;
 }
 
