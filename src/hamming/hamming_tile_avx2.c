@@ -8,6 +8,7 @@
 
 enum {
     QUERIES_AT_ONCE = 4,
+    STEP_ROWS = TILE_ROWS,
     WORD_NIBBLES = 16,
     TABLE_BYTES = 32,
     FLUSH_WORDS = 3, /* 192 bits: a byte counter cannot wrap */
@@ -128,8 +129,20 @@ static __attribute__((noinline)) void add_nibbles(struct sums *sums, const uint1
         }
 }
 
-static inline void add_words(struct sums *sums, const uint16_t *offsets, const uint8_t *rows,
-                             size_t begin, size_t end) {
+static inline bool sums_begin(struct sums *sums, const struct hamming_comparison *comparison,
+                              size_t query, size_t row) {
+    if (!comparison_wants(comparison, query, query + QUERIES_AT_ONCE - 1, row, row + STEP_ROWS))
+        return false;
+    memset(sums, 0, sizeof *sums);
+    return true;
+}
+
+static inline void sums_add(struct sums *sums, const struct hamming_comparison *comparison,
+                            size_t query, size_t row, size_t begin, size_t end) {
+    const size_t row_nibbles = comparison->words * WORD_NIBBLES;
+    const uint16_t *offsets =
+        (const uint16_t *)(const void *)comparison->queries + query * row_nibbles;
+    const uint8_t *rows = comparison->rows + row * row_nibbles;
     for (size_t w = begin; w < end; w += FLUSH_WORDS) {
         size_t nibbles = (end - w < FLUSH_WORDS ? end - w : FLUSH_WORDS) * WORD_NIBBLES;
         add_nibbles(sums, offsets + w * WORD_NIBBLES * QUERIES_AT_ONCE,
@@ -137,7 +150,6 @@ static inline void add_words(struct sums *sums, const uint16_t *offsets, const u
     }
 }
 
-/* Bit r is set when row r is within the limit. */
 static inline uint64_t rows_within(const struct sums *sums, int q, uint16_t limit) {
     const __m256i most = _mm256_set1_epi16((short)limit);
     uint64_t within = 0;
@@ -151,65 +163,18 @@ static inline uint64_t rows_within(const struct sums *sums, int q, uint16_t limi
     return within;
 }
 
-static inline bool any_within(const struct sums *sums, const uint16_t *limits) {
-    uint64_t within = 0;
-    for (int q = 0; q < QUERIES_AT_ONCE; q++)
-        within |= rows_within(sums, q, limits[q]);
-    return within != 0;
-}
-
-static size_t list_hits(const struct sums *sums, const struct hamming_comparison *comparison,
-                        const uint16_t *limits, size_t query, size_t first_row,
-                        struct hamming_hit *hits) {
-    size_t found = 0;
-    const size_t rows = comparison->row_count - first_row;
-    const uint64_t present = rows < 64 ? (UINT64_C(1) << rows) - 1 : UINT64_MAX;
-    for (int q = 0; q < QUERIES_AT_ONCE && query + (size_t)q < comparison->query_count; q++) {
-        uint64_t within = rows_within(sums, q, limits[q]) & present;
-        uint16_t distances[2][2][16];
-        if (within)
-            memcpy(distances, sums->of[q], sizeof distances);
-        for (; within; within &= within - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(within);
-            size_t row = first_row + lane, found_query = query + (size_t)q;
-            if (!comparison_wants(comparison, found_query, found_query, row, row + 1))
-                continue;
-            hits[found++] = (struct hamming_hit){distances[lane / 32][lane % 2][lane % 32 / 2],
-                                                 (uint16_t)found_query, (uint16_t)row};
-        }
+/* Even and odd rows take turns. */
+static inline void sums_store(const struct sums *sums, int q, uint16_t *distances) {
+    for (int half = 0; half < 2; half++) {
+        __m256i *to = (__m256i *)(void *)(distances + 32 * half);
+        __m256i low = _mm256_unpacklo_epi16(sums->of[q][half][0], sums->of[q][half][1]);
+        __m256i high = _mm256_unpackhi_epi16(sums->of[q][half][0], sums->of[q][half][1]);
+        _mm256_storeu_si256(to, _mm256_permute2x128_si256(low, high, 0x20));
+        _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(low, high, 0x31));
     }
-    return found;
 }
 
-/* One panel of rows with four queries. */
-static size_t compare_four(const struct hamming_comparison *comparison, size_t query, size_t row,
-                           size_t early, struct hamming_hit *hits) {
-    const size_t words = comparison->words;
-    const uint16_t *offsets =
-        (const uint16_t *)(const void *)comparison->queries + query * words * WORD_NIBBLES;
-    const uint8_t *rows = comparison->rows + row * words * WORD_NIBBLES;
-    uint16_t limits[QUERIES_AT_ONCE] = {0};
-    for (size_t q = 0; q < QUERIES_AT_ONCE && query + q < comparison->query_count; q++)
-        limits[q] = comparison->limits[query + q];
-    struct sums sums;
-    memset(&sums, 0, sizeof sums);
-    add_words(&sums, offsets, rows, 0, early);
-    if (!any_within(&sums, limits))
-        return 0;
-    add_words(&sums, offsets, rows, early, words);
-    return list_hits(&sums, comparison, limits, query, row, hits);
-}
-
-static size_t compare(const struct hamming_comparison *comparison, struct hamming_hit *hits) {
-    const size_t early = abandon_words(comparison->words, comparison_limit(comparison));
-    size_t found = 0;
-    for (size_t row = 0; row < comparison->row_count; row += TILE_ROWS)
-        for (size_t query = 0; query < comparison->query_count; query += QUERIES_AT_ONCE)
-            if (comparison_wants(comparison, query, query + QUERIES_AT_ONCE - 1, row,
-                                 row + TILE_ROWS))
-                found += compare_four(comparison, query, row, early, hits + found);
-    return found;
-}
+#include "hamming/hamming_tile_steps.h"
 
 const struct hamming_tile hamming_tile_avx2 = {
     .name = "avx2",
