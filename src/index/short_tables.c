@@ -72,13 +72,17 @@ cog_status short_form_complete(struct short_form *form, unsigned key_bits, cog_e
     enum { CHOSEN = 2 };
     struct bphs_index index;
     unsigned radius = form->radius_bits;
+    form->tables = 0;
+    cog_status status = short_key_check(&(struct signatures_view){.bits = key_bits}, radius, error);
+    if (status != COG_OK)
+        return status;
     if (form->blocks == 0) {
         form->chosen = form->chosen ? form->chosen : CHOSEN;
         form->blocks = radius + form->chosen;
     } else if (form->chosen == 0) {
         form->chosen = form->blocks > radius ? form->blocks - radius : 1;
     }
-    cog_status status = bphs_lay_out(&index, key_bits, form->blocks, form->chosen, radius, error);
+    status = bphs_lay_out(&index, key_bits, form->blocks, form->chosen, radius, error);
     form->tables = index.layout.choice_count;
     return status;
 }
