@@ -67,18 +67,6 @@ size_t probes_within(const struct probe_bits *bits, unsigned flips_max, uint32_t
     return all.count;
 }
 
-uint32_t probe_bound_for_count(const struct probe_bits *bits, unsigned flips_max, size_t count) {
-    uint32_t low = 0, high = PROBE_BOUND_NONE;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (probes_within(bits, flips_max, middle, NULL, count) >= count)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 /* exp(-penalty) with plain operations, so that a bound is the same on every CPU. */
 static double odds_of(uint32_t penalty) {
     double x = (double)penalty / PROBE_PENALTY_ONE;
@@ -104,28 +92,6 @@ static double odds_of_all_sets(const struct probe_bits *bits, unsigned flips_max
     for (unsigned size = 0; size <= flips_max; size++)
         total += sums[size];
     return total;
-}
-
-cog_status probe_bound_for_recall(const struct probe_bits *bits, unsigned flips_max, double recall,
-                                  uint32_t *bound, cog_error *error) {
-    struct probe_heap heap = {0};
-    cog_status status = probe_heap_start(&heap, bits, flips_max, error);
-    if (status != COG_OK)
-        return status;
-    double wanted = recall * odds_of_all_sets(bits, flips_max);
-    double held = 1;
-    bool end = false;
-    *bound = 0;
-    while (held < wanted && status == COG_OK && !end) {
-        struct probe probe = {0};
-        status = probe_heap_next(&heap, &probe, &end, error);
-        if (status == COG_OK && !end) {
-            held += odds_of(probe.penalty);
-            *bound = probe.penalty;
-        }
-    }
-    probe_heap_free(&heap);
-    return status;
 }
 
 /* The last thousandth of the probability is spread over very many sets, and no bound is chosen

@@ -42,16 +42,6 @@ void probe_bits_init(struct probe_bits *bits, const uint32_t *penalties, unsigne
 size_t probes_within(const struct probe_bits *bits, unsigned flips_max, uint32_t bound,
                      uint64_t *masks, size_t capacity);
 
-/* The least bound that lets `count` sets pass (the empty set included), or all if there are fewer.
- * Equal penalties at the bound let a few more pass. O(count) for each of 31 steps of bisection. */
-uint32_t probe_bound_for_count(const struct probe_bits *bits, unsigned flips_max, size_t count);
-
-/* The least bound whose sets hold `recall` of the probability of all sets of at most flips_max
- * bits: the recall expected of a query that has a match within flips_max bits. Θ(k log k) for k
- * sets. */
-cog_status probe_bound_for_recall(const struct probe_bits *bits, unsigned flips_max, double recall,
-                                  uint32_t *bound, cog_error *error);
-
 enum { PROBE_RECALL_CELLS = 4096, PROBE_RECALL_CELL = PROBE_PENALTY_ONE / 64 };
 
 /* The recall that one bound for all queries gives: how much of the probability of its sets a query

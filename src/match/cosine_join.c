@@ -311,19 +311,3 @@ cog_status cosine_join_cross(const struct sparse_matrix *a, const struct sparse_
                          a->column_count, b->column_count);
     return join_matrices(a, b, options, matches, error);
 }
-
-size_t cosine_join_memory_bytes(const struct sparse_matrix *a, const struct sparse_matrix *b,
-                                unsigned threads) {
-    const struct sparse_matrix *collection = b ? b : a;
-    size_t entries = BLOCK_ENTRIES + cosine_extent(collection).count;
-    if (collection->offsets[collection->rows] < entries)
-        entries = (size_t)collection->offsets[collection->rows];
-    size_t filters = cosine_index_memory_bytes(a->column_count, BLOCK_ROWS, entries);
-    size_t tiles = cosine_tiles_memory_bytes(collection, threads);
-    return (size_t)a->offsets[a->rows] * sizeof(float) + equal_rows_memory_bytes(a->rows) +
-           (b ? equal_rows_memory_bytes(b->rows) : 0) +
-           (a->rows + (b ? b->rows : 0) + 2) * sizeof(uint32_t) + (size_t)a->column_count * 5 +
-           (filters > tiles ? filters : tiles) +
-           threads_resolve(threads) *
-               (sizeof(struct worker) + cosine_probe_memory_bytes(a->column_count, BLOCK_ROWS));
-}

@@ -22,8 +22,4 @@ cog_status cosine_join_cross(const struct sparse_matrix *a, const struct sparse_
                              const struct join_options *options, struct match_list *matches,
                              cog_error *error);
 
-/* Memory that the join will take beside its input and the matches; b is NULL for a self-join. */
-size_t cosine_join_memory_bytes(const struct sparse_matrix *a, const struct sparse_matrix *b,
-                                unsigned threads);
-
 #endif

@@ -423,21 +423,3 @@ cog_status jaccard_join_cross(const struct set_collection *a, const struct set_c
                          a->member_count, b->member_count);
     return join_sets(a, b, options, matches, error);
 }
-
-size_t jaccard_join_memory_bytes(const struct set_collection *a, const struct set_collection *b,
-                                 double threshold, unsigned threads) {
-    const struct set_collection *collection = b ? b : a;
-    size_t postings = 0, largest = 0;
-    for (size_t r = 0; r < collection->rows; r++) {
-        size_t listed = (size_t)(collection->offsets[r + 1] - collection->offsets[r]);
-        uint32_t least = collection->sizes[r] ? least_overlap(collection->sizes[r], threshold) : 1;
-        postings += listed >= least ? listed - least + 1 : 0;
-        largest = collection->sizes[r] > largest ? collection->sizes[r] : largest;
-    }
-    size_t rows = collection->rows + (b ? a->rows : 0);
-    return equal_rows_memory_bytes(rows) + (rows + 2) * sizeof(struct sized_set) +
-           ((size_t)collection->member_count + 2) * sizeof(uint64_t) +
-           (postings + 1) * sizeof(struct posting) +
-           threads_resolve(threads) *
-               worker_memory_bytes(collection->rows, collection->member_count, largest);
-}

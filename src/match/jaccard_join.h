@@ -17,8 +17,4 @@ cog_status jaccard_join_cross(const struct set_collection *a, const struct set_c
                               const struct join_options *options, struct match_list *matches,
                               cog_error *error);
 
-/* Memory that the join will take beside its input and the matches; b is NULL for a self-join. */
-size_t jaccard_join_memory_bytes(const struct set_collection *a, const struct set_collection *b,
-                                 double threshold, unsigned threads);
-
 #endif

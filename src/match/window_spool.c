@@ -21,11 +21,6 @@ static size_t count_regions(size_t rows, size_t region_rows) {
     return rows / region_rows + (rows % region_rows != 0);
 }
 
-size_t window_spool_bytes(size_t rows, unsigned bits, size_t region_rows) {
-    size_t buffer = BUFFER_BYTES / record_bytes(bits) * record_bytes(bits);
-    return rows * sizeof(uint32_t) + (count_regions(rows, region_rows) + 1) * buffer;
-}
-
 cog_status window_spool_create(struct window_spool *spool, const struct signatures_view *view,
                                size_t region_rows, cog_error *error) {
     *spool = (struct window_spool){.file = -1,

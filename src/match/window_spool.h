@@ -24,8 +24,6 @@ struct window_spool {
 cog_status window_spool_create(struct window_spool *spool, const struct signatures_view *view,
                                size_t region_rows, cog_error *error);
 void window_spool_free(struct window_spool *spool);
-/* Memory that it takes beside the file. */
-size_t window_spool_bytes(size_t rows, unsigned bits, size_t region_rows);
 
 /* Distributes the rows anew: order[i] is the row at place i. */
 cog_status window_spool_fill(struct window_spool *spool, const struct signatures_view *view,

@@ -114,49 +114,6 @@ TEST(probes_within_a_bound_are_those_of_the_heap) {
     probe_heap_free(&heap);
 }
 
-TEST(probes_bound_for_a_count_is_the_least_that_passes_it) {
-    struct random random = random_seeded(13);
-    for (int round = 0; round < 200; round++) {
-        unsigned key_bits = 1 + (unsigned)random_below(&random, 26);
-        uint32_t penalties[PROBE_BITS_MAX];
-        random_penalties(&random, penalties, key_bits);
-        struct probe_bits bits;
-        probe_bits_init(&bits, penalties, key_bits, PROBE_BOUND_NONE);
-        size_t all = probes_within(&bits, 3, PROBE_BOUND_NONE, NULL, SIZE_MAX);
-        size_t wanted = 1 + random_below(&random, all);
-        uint32_t bound = probe_bound_for_count(&bits, 3, wanted);
-        CHECK(probes_within(&bits, 3, bound, NULL, SIZE_MAX) >= wanted);
-        CHECK(bound == 0 || probes_within(&bits, 3, bound - 1, NULL, SIZE_MAX) < wanted);
-        CHECK(probe_bound_for_count(&bits, 3, all + 1) == PROBE_BOUND_NONE);
-    }
-}
-
-TEST(probes_bound_for_a_recall_holds_that_much_probability) {
-    static struct oracle oracle;
-    struct random random = random_seeded(14);
-    for (int round = 0; round < 100; round++) {
-        unsigned key_bits = 1 + (unsigned)random_below(&random, 12);
-        uint32_t penalties[PROBE_BITS_MAX];
-        for (unsigned i = 0; i < key_bits; i++)
-            penalties[i] = probe_penalty(0.5 * random_unit(&random));
-        oracle_fill(&oracle, penalties, key_bits, 3);
-        struct probe_bits bits;
-        probe_bits_init(&bits, penalties, key_bits, PROBE_BOUND_NONE);
-        double recall = 0.3 + 0.69 * random_unit(&random);
-        uint32_t bound;
-        CHECK_OK(probe_bound_for_recall(&bits, 3, recall, &bound, error));
-        double total = 0, held = 0, below = 0;
-        for (size_t i = 0; i < oracle.count; i++) {
-            double odds = exp(-(double)oracle.penalties[i] / PROBE_PENALTY_ONE);
-            total += odds;
-            held += oracle.penalties[i] <= bound ? odds : 0;
-            below += oracle.penalties[i] < bound ? odds : 0;
-        }
-        CHECK(held >= recall * total * (1 - 1e-9));
-        CHECK(bound == 0 || below < recall * total * (1 + 1e-9));
-    }
-}
-
 TEST(probes_penalty_is_the_log_odds) {
     CHECK(probe_penalty(0.5) == 0 && probe_penalty(0.9) == 0);
     CHECK(probe_penalty(0) == PROBE_PENALTY_MAX && probe_penalty(1e-300) == PROBE_PENALTY_MAX);
