@@ -272,7 +272,7 @@ static double signatures_alone(cog_documents *from, cog_documents *to, const cog
     if (out)
         fclose(out);
     cog_link_scores scores;
-    need(cog_evaluate_link_file(path, gold, &scores, &error), &error);
+    need(cog_evaluate_link_file(path, gold, NULL, &scores, &error), &error);
     remove(path);
     flat_results_free(&firsts);
     free((void *)views[0].data);

@@ -89,6 +89,9 @@ static int evaluate_signatures(const struct arguments *arguments) {
 static int evaluate_links(const struct arguments *arguments) {
     cog_error error = {0};
     cog_link_scores scores;
+    cog_run_options run;
+    if (!take_run_options(arguments, &run))
+        return EXIT_USAGE;
     if (arguments->word_count != 2 || !has_option(arguments, OPTION_GOLD)) {
         usage_error(arguments,
                     "give the links and the known ones: links FOUND.tsv --gold GOLD.tsv");
@@ -97,7 +100,7 @@ static int evaluate_links(const struct arguments *arguments) {
     cog_report *report = NULL;
     cog_status status = cog_report_create(&report, &error);
     if (status == COG_OK)
-        status = cog_evaluate_link_file(arguments->words[1], arguments->values[OPTION_GOLD],
+        status = cog_evaluate_link_file(arguments->words[1], arguments->values[OPTION_GOLD], &run,
                                         &scores, &error);
     if (status == COG_OK)
         print_link_scores(&scores, stdout);

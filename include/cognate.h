@@ -742,7 +742,8 @@ COG_API cog_status cog_evaluate_signatures(cog_documents *documents,
 
 /* The links of a file that cog_links_write wrote, against a file of source id TAB target id. */
 COG_API cog_status cog_evaluate_link_file(const char *found, const char *gold_path,
-                                          cog_link_scores *scores, cog_error *error);
+                                          const cog_run_options *run, cog_link_scores *scores,
+                                          cog_error *error);
 
 /* How good lists of neighbours are beside the true ones. */
 typedef struct cog_neighbour_quality {

@@ -212,50 +212,52 @@ static inline uint64_t in_common_units(uint32_t count, const struct pair_entry *
     return (uint64_t)count << (PAIR_UNIT_BITS - entry_shift(entry));
 }
 
-/* The source words of a shard are in no other: only the target words' totals are shared. */
-static cog_status total_shard(void *context, unsigned worker, size_t begin, size_t end,
-                              cog_error *error) {
-    (void)worker;
-    (void)end;
-    (void)error;
-    const struct aligner *aligner = context;
-    const struct pair_shard *shard = &aligner->table->shards[begin];
-    for (uint64_t i = 0; i <= shard->mask; i++) {
-        struct pair_entry *entry = &shard->entries[i];
-        if (!entry->key)
-            continue;
-        if (aligner->agree)
-            entry->from_count = entry->to_count;
-        aligner->from_totals[entry_from(entry)] += in_common_units(entry->to_count, entry);
-        if (entry->from_count)
-            __atomic_fetch_add(&aligner->to_totals[entry_to(entry)],
-                               in_common_units(entry->from_count, entry), __ATOMIC_RELAXED);
-    }
-    return COG_OK;
-}
-
 static inline float ratio(uint64_t part, uint64_t whole) {
     return whole ? (float)((double)part / (double)whole) : 0;
 }
 
-static cog_status normalise_shard(void *context, unsigned worker, size_t begin, size_t end,
-                                  cog_error *error) {
+/* What becomes of an entry once its counts are complete. Shards run in parallel: the source words
+ * of a shard are in no other, so that only the target words' totals are shared. */
+typedef void entry_work(const struct aligner *aligner, struct pair_entry *entry);
+
+static void total_entry(const struct aligner *aligner, struct pair_entry *entry) {
+    if (aligner->agree)
+        entry->from_count = entry->to_count;
+    aligner->from_totals[entry_from(entry)] += in_common_units(entry->to_count, entry);
+    if (entry->from_count)
+        __atomic_fetch_add(&aligner->to_totals[entry_to(entry)],
+                           in_common_units(entry->from_count, entry), __ATOMIC_RELAXED);
+}
+
+static void normalise_entry(const struct aligner *aligner, struct pair_entry *entry) {
+    entry->to_given_from =
+        ratio(in_common_units(entry->to_count, entry), aligner->from_totals[entry_from(entry)]);
+    entry->from_given_to =
+        ratio(in_common_units(entry->from_count, entry), aligner->to_totals[entry_to(entry)]);
+    entry->to_count = entry->from_count = 0;
+}
+
+struct entry_visit {
+    const struct aligner *aligner;
+    entry_work *work;
+};
+
+static cog_status visit_shard(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
     (void)worker;
     (void)end;
     (void)error;
-    const struct aligner *aligner = context;
-    const struct pair_shard *shard = &aligner->table->shards[begin];
-    for (uint64_t i = 0; i <= shard->mask; i++) {
-        struct pair_entry *entry = &shard->entries[i];
-        if (!entry->key)
-            continue;
-        entry->to_given_from =
-            ratio(in_common_units(entry->to_count, entry), aligner->from_totals[entry_from(entry)]);
-        entry->from_given_to =
-            ratio(in_common_units(entry->from_count, entry), aligner->to_totals[entry_to(entry)]);
-        entry->to_count = entry->from_count = 0;
-    }
+    const struct entry_visit *visit = context;
+    const struct pair_shard *shard = &visit->aligner->table->shards[begin];
+    for (uint64_t i = 0; i <= shard->mask; i++)
+        if (shard->entries[i].key)
+            visit->work(visit->aligner, &shard->entries[i]);
     return COG_OK;
+}
+
+static cog_status visit_entries(const struct aligner *aligner, entry_work *work, cog_error *error) {
+    struct entry_visit visit = {aligner, work};
+    return parallel_for(aligner->thread_count, PAIR_SHARDS, 1, visit_shard, &visit, error);
 }
 
 static void normalise_null(struct null_word *null) {
@@ -268,15 +270,14 @@ static void normalise_null(struct null_word *null) {
 }
 
 static cog_status iterate(struct aligner *aligner, cog_error *error) {
-    unsigned threads = aligner->thread_count;
-    cog_status status = parallel_for(threads, aligner->corpus->count, SENTENCES_A_PIECE,
-                                     align_piece, aligner, error);
+    cog_status status = parallel_for(aligner->thread_count, aligner->corpus->count,
+                                     SENTENCES_A_PIECE, align_piece, aligner, error);
     memset(aligner->from_totals, 0, aligner->table->from_words * sizeof *aligner->from_totals);
     memset(aligner->to_totals, 0, aligner->table->to_words * sizeof *aligner->to_totals);
     if (status == COG_OK)
-        status = parallel_for(threads, PAIR_SHARDS, 1, total_shard, aligner, error);
+        status = visit_entries(aligner, total_entry, error);
     if (status == COG_OK)
-        status = parallel_for(threads, PAIR_SHARDS, 1, normalise_shard, aligner, error);
+        status = visit_entries(aligner, normalise_entry, error);
     normalise_null(&aligner->null_to);
     normalise_null(&aligner->null_from);
     return status;

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "crosslingual/table_reader.h"
+#include "crosslingual/word_language.h"
 #include "text/language.h"
-#include "text/language_detect.h"
 
 /* A sum of probabilities above this is not one of a distribution. */
 #define LARGEST_SUM 1.05
@@ -82,50 +82,25 @@ static void raw_table_free(struct raw_table *table) {
 
 /* ---- What the columns are -------------------------------------------------------------------- */
 
-static void canonical(const char *code, char result[LANGUAGE_CODE_BYTES]) {
-    language_canonical(view_of(code, strlen(code)), result);
-}
-
-/* The language of a column: of the file's header, or guessed from its words. */
-static void column_language(const struct raw_table *table, const struct table_reader *reader,
-                            int column, char code[LANGUAGE_CODE_BYTES]) {
-    char text[DETECT_BYTES];
-    size_t size = 0;
-    if (reader->header[column][0]) {
-        canonical(reader->header[column], code);
-        return;
-    }
-    const struct word_table *words = &table->words[column];
-    size_t step = words->count / 400 + 1; /* words from all over the table */
-    for (uint32_t w = 0; w < words->count; w += (uint32_t)step) {
-        struct bytes_view word = word_table_string(words, w);
-        if (size + word.size + 1 > sizeof text)
-            break;
-        memcpy(text + size, word.data, word.size);
-        size += word.size;
-        text[size++] = ' ';
-    }
-    canonical(language_detect(text, size), code);
-}
-
-/* The column of the source language. The format has its own usual order; the words may show
- * another. */
+/* The column of the source language. The format has its own usual order; the file's header, or
+ * else the words, may show another. */
 static int find_from_column(struct importing *importing, const struct raw_table *table,
                             const struct table_reader *reader) {
-    char from[LANGUAGE_CODE_BYTES], to[LANGUAGE_CODE_BYTES], columns[2][LANGUAGE_CODE_BYTES];
+    char columns[2][LANGUAGE_CODE_BYTES];
+    const char *from = importing->options->from_language, *to = importing->options->to_language;
     int usual = reader->format == TABLE_MOSES || reader->format == TABLE_BICLEANER;
-    canonical(importing->options->from_language, from);
-    canonical(importing->options->to_language, to);
-    for (int c = 0; c < 2; c++)
-        column_language(table, reader, c, columns[c]);
-    bool as_usual = strcmp(columns[usual], from) == 0 || strcmp(columns[!usual], to) == 0;
-    bool reversed = strcmp(columns[usual], to) == 0 || strcmp(columns[!usual], from) == 0;
-    if (reversed && !as_usual) {
-        tell(importing->findings, "%s: the columns are the other way round: column %d is %s",
-             reader->path, usual + 1, to);
-        return !usual;
+    for (int c = 0; c < 2; c++) {
+        const char *header = reader->header[c];
+        if (header[0])
+            language_canonical(view_of(header, strlen(header)), columns[c]);
+        else
+            word_language(&table->words[c], columns[c]);
     }
-    return usual;
+    if (!word_columns_exchanged(columns[usual], columns[!usual], from, to))
+        return usual;
+    tell(importing->findings, "%s: the columns are the other way round: column %d is %s",
+         reader->path, usual + 1, to);
+    return !usual;
 }
 
 /* Share of the words of a column whose probabilities sum to more than a distribution's. */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "crosslingual/line_source.h"
+#include "input/wiki_languages.h"
 
 /* Ids by hash: with 64 bits two of a million meet once in 10^7 files. */
 struct known_link {
@@ -26,6 +27,7 @@ struct link_gold {
     struct judged_link *links;
     size_t link_count, link_capacity;
     uint64_t right_firsts, judged;
+    uint64_t memory_bytes; /* that may be taken; 0: any */
 };
 
 static uint64_t hash_of(struct bytes_view id) {
@@ -45,16 +47,35 @@ void link_gold_free(struct link_gold *gold) {
     free(gold);
 }
 
+void link_gold_limit(struct link_gold *gold, uint64_t memory_bytes) {
+    gold->memory_bytes = memory_bytes;
+}
+
+/* After lists have grown. */
+static cog_status keep_limit(const struct link_gold *gold, cog_error *error) {
+    uint64_t used =
+        gold->known_capacity * sizeof *gold->known + gold->link_capacity * sizeof *gold->links;
+    return gold->memory_bytes == 0 || used <= gold->memory_bytes
+               ? COG_OK
+               : error_set(error, COG_ERR_MEMORY,
+                           "the links take more than the budget of %.1f MB; raise --memory",
+                           (double)gold->memory_bytes / (1 << 20));
+}
+
 /* ---- Known links ----------------------------------------------------------------------------- */
 
-cog_status link_gold_add(struct link_gold *gold, struct bytes_view from, struct bytes_view to,
-                         cog_error *error) {
+static cog_status add_known(struct link_gold *gold, struct known_link link, cog_error *error) {
     if (!memory_grow((void **)&gold->known, &gold->known_capacity, gold->known_count + 1,
                      sizeof *gold->known))
         return error_memory(error, gold->known_count * sizeof *gold->known, "known links");
-    gold->known[gold->known_count++] = (struct known_link){hash_of(from), hash_of(to)};
+    gold->known[gold->known_count++] = link;
     gold->sealed = false;
-    return COG_OK;
+    return keep_limit(gold, error);
+}
+
+cog_status link_gold_add(struct link_gold *gold, struct bytes_view from, struct bytes_view to,
+                         cog_error *error) {
+    return add_known(gold, (struct known_link){hash_of(from), hash_of(to)}, error);
 }
 
 static int by_ids(const void *x, const void *y) {
@@ -98,6 +119,8 @@ static bool unescape(struct bytes_view field, struct buffer *id) {
 struct link_line {
     struct buffer ids[2];
     struct bytes_view rest; /* data NULL where nothing follows the ids */
+    struct buffer title;
+    const struct link_ids *documents; /* that known links may name as titles; NULL: ids only */
 };
 
 static cog_status parse_line(struct link_line *parsed, struct bytes_view line,
@@ -114,13 +137,13 @@ static cog_status parse_line(struct link_line *parsed, struct bytes_view line,
                : error_memory(error, from.size + to.size, "a link");
 }
 
-typedef cog_status line_work(struct link_gold *gold, const struct link_line *line, const char *path,
+typedef cog_status line_work(struct link_gold *gold, struct link_line *line, const char *path,
                              uint64_t number, cog_error *error);
 
 static cog_status read_links(struct link_gold *gold, const char *path, line_work *work,
-                             cog_error *error) {
+                             const struct link_ids *documents, cog_error *error) {
     struct line_source lines = {0};
-    struct link_line parsed = {0};
+    struct link_line parsed = {.documents = documents};
     bool end = false;
     cog_status status = line_source_open(&lines, path, error);
     while (status == COG_OK && !end) {
@@ -135,22 +158,12 @@ static cog_status read_links(struct link_gold *gold, const char *path, line_work
     line_source_close(&lines);
     buffer_free(&parsed.ids[0]);
     buffer_free(&parsed.ids[1]);
+    buffer_free(&parsed.title);
     return status;
 }
 
 static struct bytes_view id_of(const struct link_line *line, int side) {
     return view_of(line->ids[side].data, line->ids[side].size);
-}
-
-static cog_status add_line(struct link_gold *gold, const struct link_line *line, const char *path,
-                           uint64_t number, cog_error *error) {
-    (void)path;
-    (void)number;
-    return link_gold_add(gold, id_of(line, 0), id_of(line, 1), error);
-}
-
-cog_status link_gold_read(struct link_gold *gold, const char *path, cog_error *error) {
-    return read_links(gold, path, add_line, error);
 }
 
 static int by_number(const void *x, const void *y) {
@@ -162,16 +175,82 @@ static bool has_number(const uint64_t *numbers, size_t count, uint64_t number) {
     return count && bsearch(&number, numbers, count, sizeof number, by_number) != NULL;
 }
 
-size_t link_gold_keep(struct link_gold *gold, const uint64_t *from, size_t from_count,
-                      const uint64_t *to, size_t to_count) {
+static bool has_document(const struct link_ids *documents, int side, uint64_t hash) {
+    return has_number(documents->ids[side], documents->counts[side], hash);
+}
+
+/* The hash of an id of the line, or of the page that has it for a title. */
+static uint64_t line_hash(struct link_line *line, int side) {
+    uint64_t hash = hash_of(id_of(line, side));
+    if (!line->documents || has_document(line->documents, side, hash) ||
+        !wiki_title(id_of(line, side), &line->title))
+        return hash;
+    uint64_t titled = hash_bytes(line->title.data, line->title.size);
+    return has_document(line->documents, side, titled) ? titled : hash;
+}
+
+static cog_status add_line(struct link_gold *gold, struct link_line *line, const char *path,
+                           uint64_t number, cog_error *error) {
+    (void)path;
+    (void)number;
+    return add_known(gold, (struct known_link){line_hash(line, 0), line_hash(line, 1)}, error);
+}
+
+cog_status link_gold_read(struct link_gold *gold, const char *path, cog_error *error) {
+    return read_links(gold, path, add_line, NULL, error);
+}
+
+cog_status link_gold_read_titles(struct link_gold *gold, const char *path,
+                                 const struct link_ids *documents, cog_error *error) {
+    return read_links(gold, path, add_line, documents, error);
+}
+
+/* Says why none of the known links is of use, by where their ids are. */
+static cog_status tell_mismatch(const struct link_gold *gold, const struct link_ids *documents,
+                                const char *path, cog_error *error) {
+    size_t there[2][2] = {{0}}; /* of column c, in side s */
+    for (size_t i = 0; i < gold->known_count; i++)
+        for (int side = 0; side < 2; side++) {
+            there[0][side] += has_document(documents, side, gold->known[i].from);
+            there[1][side] += has_document(documents, side, gold->known[i].to);
+        }
+    if (there[0][1] > there[0][0] && there[1][0] > there[1][1])
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: the ids of its first column are in the second collection, and those "
+                         "of the second in the first: exchange the columns",
+                         path);
+    return error_set(error, COG_ERR_INPUT,
+                     "%s: none of its %zu known links is between documents of the two collections "
+                     "(%zu ids of the first column are in the first, %zu of the second in the "
+                     "second)",
+                     path, gold->known_count, there[0][0], there[1][1]);
+}
+
+static cog_status tell_empty(const char *path, cog_error *error) {
+    return error_set(error, COG_ERR_INPUT,
+                     "%s: no known links; it should have two ids a line, with a tab between them "
+                     "(or be a dump whose pages name their partners, as none since 2013 do)",
+                     path);
+}
+
+cog_status link_gold_keep(struct link_gold *gold, const struct link_ids *documents,
+                          const char *path, uint64_t *absent, cog_error *error) {
     seal(gold);
     size_t kept = 0, before = gold->known_count;
-    for (size_t i = 0; i < before; i++)
-        if (has_number(from, from_count, gold->known[i].from) &&
-            has_number(to, to_count, gold->known[i].to))
-            gold->known[kept++] = gold->known[i];
+    if (before == 0)
+        return tell_empty(path, error);
+    for (size_t i = 0; i < before; i++) {
+        struct known_link link = gold->known[i];
+        if (!has_document(documents, 0, link.from) || !has_document(documents, 1, link.to))
+            continue;
+        gold->known[i] = gold->known[kept];
+        gold->known[kept++] = link;
+    }
+    if (kept == 0)
+        return tell_mismatch(gold, documents, path, error);
+    *absent = before - kept;
     gold->known_count = kept;
-    return before - kept;
+    return COG_OK;
 }
 
 /* ---- Links that were found ------------------------------------------------------------------- */
@@ -202,11 +281,11 @@ cog_status link_gold_take(struct link_gold *gold, struct bytes_view from, struct
         return error_memory(error, gold->link_count * sizeof *gold->links, "judged links");
     gold->links[gold->link_count++] = (struct judged_link){link.from, score, right};
     gold->judged += has_source(gold, link.from);
-    return COG_OK;
+    return keep_limit(gold, error);
 }
 
 /* The last of the columns behind the ids is the score; without any, all are equally good. */
-static cog_status take_line(struct link_gold *gold, const struct link_line *line, const char *path,
+static cog_status take_line(struct link_gold *gold, struct link_line *line, const char *path,
                             uint64_t number, cog_error *error) {
     struct bytes_view rest = line->rest, field = {0};
     double score = 0;
@@ -232,13 +311,37 @@ static int by_source(const void *x, const void *y) {
 }
 
 cog_status link_gold_take_file(struct link_gold *gold, const char *path, cog_error *error) {
-    cog_status status = read_links(gold, path, take_line, error);
+    cog_status status = read_links(gold, path, take_line, NULL, error);
     if (status == COG_OK && gold->link_count)
         qsort(gold->links, gold->link_count, sizeof *gold->links, by_source);
     for (size_t i = 0; i < gold->link_count && status == COG_OK; i++)
         if (i == 0 || gold->links[i].from != gold->links[i - 1].from)
             gold->right_firsts += gold->links[i].right;
     return status;
+}
+
+/* Whether the sources of the links stand in the second column of the known ones, whose order is
+ * then of no use any more. */
+static bool sources_are_targets(struct link_gold *gold) {
+    for (size_t i = 0; i < gold->known_count; i++)
+        gold->known[i] = (struct known_link){gold->known[i].to, gold->known[i].from};
+    gold->sealed = false;
+    seal(gold);
+    for (size_t i = 0; i < gold->link_count; i++)
+        if (has_source(gold, gold->links[i].from))
+            return true;
+    return false;
+}
+
+cog_status link_gold_check(struct link_gold *gold, const char *path, cog_error *error) {
+    seal(gold);
+    if (gold->known_count == 0)
+        return tell_empty(path, error);
+    if (gold->link_count == 0 || gold->judged > 0)
+        return COG_OK;
+    return error_set(
+        error, COG_ERR_INPUT, "%s: none of its first ids is a source of the links to judge%s", path,
+        sources_are_targets(gold) ? ", but its second ids are: exchange the columns" : "");
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */

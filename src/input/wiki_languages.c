@@ -25,7 +25,7 @@ size_t wiki_language_code(const char *target, size_t size) {
 }
 
 /* Titles in a dump have the entities of XML, and none inside of others. */
-static bool decode_title(struct bytes_view raw, struct buffer *title) {
+bool wiki_title(struct bytes_view raw, struct buffer *title) {
     static const struct {
         const char *name;
         char character;
@@ -80,7 +80,7 @@ bool wiki_language_link_next(struct wiki_language_links *links, struct bytes_vie
         end = raw.size ? memchr(raw.data, '#', raw.size) : NULL;
         raw.size = end ? (size_t)(end - raw.data) : raw.size;
         *rest = view_of(close + 2, (size_t)(rest->data + rest->size - (close + 2)));
-        if (!decode_title(raw, &links->title))
+        if (!wiki_title(raw, &links->title))
             continue;
         *title = view_of(links->title.data, links->title.size);
         return true;

@@ -11,6 +11,10 @@
  * hyphens (zh-min-nan), or "simple". */
 size_t wiki_language_code(const char *target, size_t size);
 
+/* A title as a wiki has it: entities decoded, one blank for underscores and blanks, a capital first
+ * letter. False where nothing is left, or memory is out. */
+bool wiki_title(struct bytes_view raw, struct buffer *title);
+
 /* Walks over the language links of a <page> element as it stands in the dump. */
 struct wiki_language_links {
     struct bytes_view rest; /* of the page */

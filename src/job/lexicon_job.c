@@ -8,6 +8,7 @@
 #include "crosslingual/aligner.h"
 #include "crosslingual/lexicon_file.h"
 #include "crosslingual/lexicon_import.h"
+#include "crosslingual/word_language.h"
 #include "job/options.h"
 #include "job/progress.h"
 #include "job/report.h"
@@ -138,6 +139,19 @@ static void report_corpus(const struct training *training) {
                   (double)pair_table_memory_bytes(training->table));
 }
 
+/* Training on exchanged columns works, and its table is of no use. */
+static void warn_of_exchange(const struct training *training) {
+    const cog_lexicon_options *options = training->options;
+    char from[LANGUAGE_CODE_BYTES], to[LANGUAGE_CODE_BYTES];
+    word_language(&training->corpus.from.vocabulary, from);
+    word_language(&training->corpus.to.vocabulary, to);
+    if (word_columns_exchanged(from, to, options->from, options->to))
+        report_notice(training->report,
+                      "the words of --from %s and --to %s look like those of the other language: "
+                      "are the columns exchanged?",
+                      options->from, options->to);
+}
+
 static cog_status check_budget(const struct training *training, cog_error *error) {
     uint64_t budget = training->run ? training->run->memory_bytes : 0;
     uint64_t used = pair_corpus_memory_bytes(&training->corpus) +
@@ -170,6 +184,7 @@ static cog_status align(struct training *training, cog_error *error) {
         return status;
     report_stage(training->report, "pairing words", clock_seconds_since(start));
     report_corpus(training);
+    warn_of_exchange(training);
     start = clock_ns();
     progress_start(&training->progress, training->run, "aligning words",
                    options->model1_iterations + options->agreement_iterations);

@@ -201,6 +201,24 @@ void link_candidates_free(struct link_candidates *candidates) {
     cosine_topk_free(&candidates->sides[1]);
 }
 
+/* One side after the other: the lists of the first stay. */
+uint64_t link_candidates_memory_bytes(const struct link_space *space,
+                                      const struct link_search *search) {
+    uint64_t most = 0, kept = 0, proposed = 0;
+    for (int side = 0; side < 2; side++) {
+        const struct sparse_matrix *queries = &space->vectors[side];
+        size_t wanted = search->wanted[side];
+        uint64_t peak = kept;
+        if (search->method == COG_METHOD_EXACT && wanted)
+            peak +=
+                cosine_topk_memory_bytes(queries, &space->vectors[!side], wanted, space->threads);
+        kept += queries->rows * wanted * sizeof(struct cosine_neighbour);
+        proposed += queries->rows * link_proposals_row_bytes(search, side);
+        most = peak > most ? peak : most;
+    }
+    return search->method == COG_METHOD_EXACT ? most : kept + proposed;
+}
+
 static double mean_terms(const struct sparse_matrix *matrix) {
     return matrix->rows ? (double)matrix->offsets[matrix->rows] / (double)matrix->rows : 0;
 }

@@ -21,5 +21,8 @@ struct link_candidates {
 cog_status link_candidates_find(struct link_candidates *candidates, const struct link_space *space,
                                 const struct link_search *search, cog_error *error);
 void link_candidates_free(struct link_candidates *candidates);
+/* About what the search takes beside the space, its result included. */
+uint64_t link_candidates_memory_bytes(const struct link_space *space,
+                                      const struct link_search *search);
 
 #endif

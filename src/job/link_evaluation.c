@@ -93,18 +93,6 @@ static uint64_t *hash_ids(const struct corpus *corpus) {
     return hashes;
 }
 
-static cog_status keep_present(struct link_gold *gold, const cog_links *links, uint64_t *absent,
-                               cog_error *error) {
-    const struct corpus *corpora = links->space.corpora;
-    uint64_t *from = hash_ids(&corpora[0]), *to = hash_ids(&corpora[1]);
-    bool enough = from && to;
-    if (enough)
-        *absent = link_gold_keep(gold, from, corpora[0].rows, to, corpora[1].rows);
-    free(from);
-    free(to);
-    return enough ? COG_OK : error_memory(error, corpora[0].rows * sizeof *from, "ids");
-}
-
 static cog_status take_links(struct link_gold *gold, const cog_links *links,
                              const struct link *items, size_t count, bool first, cog_error *error) {
     cog_status status = COG_OK;
@@ -115,17 +103,32 @@ static cog_status take_links(struct link_gold *gold, const cog_links *links,
     return status;
 }
 
+/* Known links between documents that there are. */
+static cog_status read_known(struct link_gold *gold, const cog_links *links, const char *path,
+                             uint64_t *absent, cog_error *error) {
+    const struct corpus *corpora = links->space.corpora;
+    uint64_t *from = hash_ids(&corpora[0]), *to = hash_ids(&corpora[1]);
+    struct link_ids documents = {{from, to}, {corpora[0].rows, corpora[1].rows}};
+    cog_status status =
+        from && to ? COG_OK : error_memory(error, corpora[0].rows * sizeof *from, "ids");
+    if (status == COG_OK)
+        status = input_format_of_name(path) == INPUT_WIKIXML
+                     ? read_dump(gold, path, &links->space, error)
+                     : link_gold_read_titles(gold, path, &documents, error);
+    if (status == COG_OK)
+        status = link_gold_keep(gold, &documents, path, absent, error);
+    free(from);
+    free(to);
+    return status;
+}
+
 cog_status cog_links_score(const cog_links *links, const char *gold_path, cog_link_scores *scores,
                            cog_error *error) {
     struct link_gold *gold = NULL;
     uint64_t absent = 0;
     cog_status status = link_gold_create(&gold, error);
     if (status == COG_OK)
-        status = input_format_of_name(gold_path) == INPUT_WIKIXML
-                     ? read_dump(gold, gold_path, &links->space, error)
-                     : link_gold_read(gold, gold_path, error);
-    if (status == COG_OK)
-        status = keep_present(gold, links, &absent, error);
+        status = read_known(gold, links, gold_path, &absent, error);
     if (status == COG_OK)
         status = take_links(gold, links, links->firsts, links->first_count, true, error);
     if (status == COG_OK)
@@ -138,14 +141,19 @@ cog_status cog_links_score(const cog_links *links, const char *gold_path, cog_li
     return status;
 }
 
-cog_status cog_evaluate_link_file(const char *found, const char *gold_path, cog_link_scores *scores,
+cog_status cog_evaluate_link_file(const char *found, const char *gold_path,
+                                  const cog_run_options *run, cog_link_scores *scores,
                                   cog_error *error) {
     struct link_gold *gold = NULL;
     cog_status status = link_gold_create(&gold, error);
     if (status == COG_OK)
+        link_gold_limit(gold, run ? run->memory_bytes : 0);
+    if (status == COG_OK)
         status = link_gold_read(gold, gold_path, error);
     if (status == COG_OK)
         status = link_gold_take_file(gold, found, error);
+    if (status == COG_OK)
+        status = link_gold_check(gold, gold_path, error);
     if (status == COG_OK)
         link_gold_scores(gold, scores);
     link_gold_free(gold);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "job/link_candidates.h"
 #include "job/link_job.h"
+#include "job/memory_budget.h"
 #include "job/progress.h"
 #include "job/report.h"
 #include "job/result_table.h"
@@ -96,7 +97,11 @@ static cog_status find_candidates(const struct link_space *space, const cog_link
         .bits = options->bits,
         .wanted = {options->candidates > hubs ? options->candidates : hubs, hubs}};
     struct link_candidates candidates = {0};
-    cog_status status = link_candidates_find(&candidates, space, &search, error);
+    double needed = MEMORY_BASE_BYTES + (double)link_space_memory_bytes(space) +
+                    (double)link_candidates_memory_bytes(space, &search);
+    cog_status status = memory_budget_keep(needed, space->run, error);
+    if (status == COG_OK)
+        status = link_candidates_find(&candidates, space, &search, error);
     if (status == COG_OK)
         status = take_candidates(&candidates.sides[0], links, count, error);
     if (status == COG_OK)
@@ -165,6 +170,11 @@ static cog_status link_documents(cog_links *links, const cog_link_options *optio
 static cog_status read_documents(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
                                  const cog_run_options *run, cog_links **result, cog_report *report,
                                  cog_error *error) {
+    double text_bytes = (double)ingest_text_bytes(from) + (double)ingest_text_bytes(to);
+    cog_status status = memory_budget_check(MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_PROJECTION,
+                                            run, report, error);
+    if (status != COG_OK)
+        return status;
     *result = calloc(1, sizeof **result);
     return *result
                ? link_space_read(&(*result)->space, &lexicon->table, from, to, run, report, error)

@@ -28,9 +28,15 @@ struct proposing {
     struct link_proposals *result;
 };
 
-static size_t proposals_of(const struct proposing *work, int side) {
-    size_t wanted = work->search->wanted[side];
-    return wanted > PROPOSALS ? wanted : (size_t)PROPOSALS;
+static size_t proposals_of(const struct link_search *search, int side) {
+    return search->wanted[side] > PROPOSALS ? search->wanted[side] : (size_t)PROPOSALS;
+}
+
+/* Its signature, its proposals, its postings in slices or its sums in hash tables. */
+size_t link_proposals_row_bytes(const struct link_search *search, int side) {
+    size_t signature = signature_stride_bytes(search->bits);
+    size_t sums = search->method == COG_METHOD_LSH ? search->bits * sizeof(float) : 0;
+    return 4 * signature + sums + proposals_of(search, side) * sizeof(struct match);
 }
 
 static cog_status sign_side(struct proposing *work, int side, float *sums, size_t sums_stride,
@@ -49,8 +55,9 @@ static cog_status sign_both(struct proposing *work, cog_error *error) {
 /* ---- The nearest ----------------------------------------------------------------------------- */
 
 static cog_status propose_flat(const struct proposing *work, int side, cog_error *error) {
-    return flat_search_topk(&work->views[!side], &work->views[side], proposals_of(work, side),
-                            work->space->threads, &work->result->sides[side], error);
+    return flat_search_topk(&work->views[!side], &work->views[side],
+                            proposals_of(work->search, side), work->space->threads,
+                            &work->result->sides[side], error);
 }
 
 /* Answers stand `most` apart while they come in. */
@@ -90,7 +97,7 @@ static cog_status close_gaps(const struct slice_answers *answers, size_t queries
 static cog_status propose_slices(const struct proposing *work, int side, cog_error *error) {
     enum { DISTANCES_A_PROPOSAL = 16 };
     const struct signatures_view *queries = &work->views[side], *rows = &work->views[!side];
-    size_t most = proposals_of(work, side);
+    size_t most = proposals_of(work->search, side);
     struct slice_lists lists = {0};
     struct slice_answers answers = {.most = most};
     struct slices_request request = {
@@ -144,7 +151,7 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
     enum { SAMPLE = 256 };
     uint32_t sample[SAMPLE];
     size_t count = recall_sample_rows(work->views[0].rows, SAMPLE, 1, sample);
-    size_t most = proposals_of(work, 0), left = count * most;
+    size_t most = proposals_of(work->search, 0), left = count * most;
     struct signatures_view queries = {0};
     struct flat_results nearest = {0};
     unsigned bits = work->search->bits;

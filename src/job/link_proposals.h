@@ -24,5 +24,7 @@ struct link_search {
 cog_status link_proposals_find(struct link_proposals *proposals, const struct link_space *space,
                                const struct link_search *search, cog_error *error);
 void link_proposals_free(struct link_proposals *proposals);
+/* About how many bytes a document of a side takes meanwhile. */
+size_t link_proposals_row_bytes(const struct link_search *search, int side);
 
 #endif

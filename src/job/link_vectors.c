@@ -431,3 +431,14 @@ void link_space_free(struct link_space *space) {
     projection_free(space->projection);
     *space = (struct link_space){0};
 }
+
+uint64_t link_space_memory_bytes(const struct link_space *space) {
+    uint64_t bytes = 0;
+    for (int side = 0; side < 2; side++) {
+        const struct sparse_matrix *vectors = &space->vectors[side];
+        uint64_t entries = vectors->offsets ? vectors->offsets[vectors->rows] : 0;
+        bytes += corpus_memory_bytes(&space->corpora[side]) +
+                 entries * (sizeof *vectors->columns + sizeof *vectors->values);
+    }
+    return bytes;
+}

@@ -30,5 +30,7 @@ cog_status link_space_read(struct link_space *space, const struct lexicon *lexic
 cog_status link_space_build(struct link_space *space, const cog_projection_options *options,
                             cog_error *error);
 void link_space_free(struct link_space *space);
+/* What documents and vectors take. */
+uint64_t link_space_memory_bytes(const struct link_space *space);
 
 #endif

@@ -12,15 +12,8 @@ double memory_of_statistics(double text_bytes, unsigned ngram) {
     return BYTES_A_TERM * 30000 * pow(text_bytes / 5e6, 0.7);
 }
 
-cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
-                               cog_error *error) {
+cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, cog_error *error) {
     uint64_t budget = run ? run->memory_bytes : 0;
-    report_number(report, "predicted_memory_bytes", needed_bytes);
-    if (run && run->announce) {
-        char text[64];
-        snprintf(text, sizeof text, "needs about %.0f MB of memory", needed_bytes / (1 << 20));
-        run->announce(run->progress_context, text);
-    }
     if (budget == 0 || needed_bytes <= (double)budget)
         return COG_OK;
     return error_set(
@@ -28,4 +21,15 @@ cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, 
         "the job needs about %.0f MB of memory and the budget is %.0f MB; raise --memory "
         "or split the input",
         needed_bytes / (1 << 20), (double)budget / (1 << 20));
+}
+
+cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
+                               cog_error *error) {
+    report_number(report, "predicted_memory_bytes", needed_bytes);
+    if (run && run->announce) {
+        char text[64];
+        snprintf(text, sizeof text, "needs about %.0f MB of memory", needed_bytes / (1 << 20));
+        run->announce(run->progress_context, text);
+    }
+    return memory_budget_keep(needed_bytes, run, error);
 }

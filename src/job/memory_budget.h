@@ -15,7 +15,13 @@ enum { MEMORY_OF_TERMS = 3 };
  * above 1) are nearly all distinct. */
 double memory_of_statistics(double text_bytes, unsigned ngram);
 
-/* Reports the need; COG_ERR_MEMORY where the budget is less. */
+/* The same of documents of two languages, in bytes each byte of text: a term of the one language is
+ * several of the other. */
+enum { MEMORY_OF_PROJECTION = 5 };
+
+/* COG_ERR_MEMORY where the budget is less. */
+cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, cog_error *error);
+/* Reports the need before a job starts; COG_ERR_MEMORY where the budget is less. */
 cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
                                cog_error *error);
 

@@ -94,8 +94,8 @@ void pair_task_free(struct pair_task *task) {
  * terms with frequencies, vectors, vocabulary; n-grams are nearly all distinct, and each has an
  * entry in the vocabulary. */
 static double memory_factor(const struct pair_task *task) {
-    if (task->projected) /* a term of the one language is several of the other */
-        return 5;
+    if (task->projected)
+        return MEMORY_OF_PROJECTION;
     return task->options.measure == COG_MEASURE_COSINE && task->terms.ngram == 1 ? MEMORY_OF_TERMS
                                                                                  : 9;
 }

@@ -56,3 +56,26 @@ every --hubs 0 --threshold -1 | awk -F '\t' 'NR == 1 || $3 >= 0.35' | cmp - <(ev
 head -n 20 from.jsonl >few.jsonl
 tail -n 20 to.jsonl >strangers.jsonl
 "$COGNATE" link --from few.jsonl --to strangers.jsonl --lexicon vo-eo.lex --quiet | wc -l
+# Known links that fit nothing: what they have in place of it.
+across() { "$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --one-to-one --quiet "$@"; }
+awk -F '\t' '{ print $2 "\t" $1 }' gold.tsv >exchanged.tsv
+across --gold exchanged.tsv 2>&1 >/dev/null
+echo "exit $?"
+"$COGNATE" eval links links.tsv --gold exchanged.tsv 2>&1
+echo "exit $?"
+: >empty.tsv
+across --gold empty.tsv 2>&1 >/dev/null
+"$COGNATE" eval links links.tsv --gold empty.tsv 2>&1
+printf 'x\ty\nfrom0\tz\n' >foreign.tsv
+across --gold foreign.tsv 2>&1 >/dev/null
+printf 'x\ty\n' >foreign.tsv
+"$COGNATE" eval links links.tsv --gold foreign.tsv 2>&1
+# A budget that is too small is told before anything is read.
+across --memory 1M 2>&1 >/dev/null
+echo "exit $?"
+"$COGNATE" explain from7 to7 --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --memory 1M --quiet 2>&1
+echo "exit $?"
+for number in $(seq 50000); do printf 'from%d\tto%d\t0.5\t0.5\n' "$number" "$number"; done >many.tsv
+"$COGNATE" eval links many.tsv --gold many.tsv --memory 1M 2>&1
+echo "exit $?"
+"$COGNATE" eval links many.tsv --gold many.tsv --memory 10M | cut -d ' ' -f 1-6

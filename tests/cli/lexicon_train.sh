@@ -1,0 +1,16 @@
+# Training notices columns that are exchanged.
+cat >pairs.tsv <<'TEXT'
+Der Hund schläft unter dem großen Baum im Garten	The dog sleeps under the large tree in the garden
+Wir möchten morgen früh mit dem Zug nach Hause fahren	We would like to go home by train early tomorrow
+Diese Bücher gehören meiner jüngsten Schwester	These books belong to my youngest sister
+Warum haben Sie die Rechnung noch nicht bezahlt	Why have you not paid the bill yet
+Die Kinder spielen jeden Nachmittag auf der Straße	The children play in the street every afternoon
+Ohne deine Hilfe hätte ich das niemals geschafft	Without your help I would never have managed this
+Zwischen den beiden Häusern steht eine hohe Mauer	Between the two houses there is a high wall
+Er schreibt seinen Freunden lange Briefe über die Reise	He writes long letters to his friends about the journey
+TEXT
+awk -F '\t' '{ print $2 "\t" $1 }' pairs.tsv >exchanged.tsv
+for text in pairs exchanged; do
+    "$COGNATE" lexicon train $text.tsv --from de --to en --min-count 1 -o $text.lex 2>&1
+    echo "$text: exit $?"
+done
