@@ -225,8 +225,9 @@ static void measure_widths(const struct world *world, const struct queries *quer
 
 static void measure_columns(const struct world *world, const struct queries *queries,
                             struct fastest *plain, struct fastest *weighted) {
-    static const double shares[] = {0.05, 0.1, 0.15, 0.2, 0.3, 1};
-    static const unsigned columns[] = {15, 30, 45, 60, 90, 120, 150, 180, 240};
+    static const double shares[] = {0.02, 0.05, 0.12, 0.15, 0.18, 0.3};
+    static const unsigned columns[] = {15, 30, 45, 60, 75, 120, 150, 180, 210, 240};
+    static const size_t verify[] = {500, 700, 1000, 1500, 2000};
     struct bit_columns bit_columns;
     struct engine engine;
     uint64_t start = clock_ns();
@@ -236,15 +237,12 @@ static void measure_columns(const struct world *world, const struct queries *que
     print_goal("million rows a second, by the clock", 1, rate);
     print_head();
     for (size_t s = 0; s < 6; s++)
-        for (size_t c = 0; c < 9; c++)
-            for (size_t verify = 500; verify <= 4000; verify *= 2) {
+        for (size_t c = 0; c < 10; c++)
+            for (size_t v = 0; v < 5; v++) {
                 struct tuning setting = {
-                    .columns = {.share = shares[s], .columns = columns[c], .verify = verify}};
-                if (columns[c] >= 60)
-                    try_setting(&engine, queries, setting, plain);
-                setting.weighted = true;
-                if (columns[c] <= 60)
-                    try_setting(&engine, queries, setting, weighted);
+                    .columns = {.share = shares[s], .columns = columns[c], .verify = verify[v]},
+                    .weighted = columns[c] <= 75};
+                try_setting(&engine, queries, setting, setting.weighted ? weighted : plain);
             }
     columns_searcher_free(engine.columns);
     bit_columns_free(&bit_columns);
@@ -398,25 +396,29 @@ static void print_width(const struct world *world, unsigned width) {
 
 static double columns_bytes(const struct columns_view *view) {
     const struct clusters_view *clusters = &view->clusters;
-    return (double)columns_size_bytes(clusters->rows, clusters->bits) + 4 * (double)clusters->rows +
-           (double)(clusters->count * (4 + cluster_stride(clusters->bits)));
+    return (double)(columns_size_bytes(clusters->groups, clusters->bits) +
+                    4 * CLUSTER_GROUP * clusters->groups +
+                    clusters->count * (4 + cluster_stride(clusters->bits)));
 }
 
 static void print_columns(const struct world *world) {
-    static const unsigned columns[] = {15, 30, 60, 90, 120, 180, 240, 390, 510, 645};
+    static const double shares[] = {0.1, 0.2, 0.4, 0.7, 1};
+    static const unsigned columns[] = {15, 30, 60, 90, 120, 180, 240, 390, 510};
     struct bit_columns bit_columns;
     struct engine engine;
     double seconds = build_columns(world, &bit_columns, &engine);
     double bytes = columns_bytes(&bit_columns.view) / (double)world->rows.rows;
     for (int weighted = 0; weighted < 2; weighted++) {
         print_index(weighted ? "weights: columns" : "columns", seconds, bytes);
-        bool goes_on = true;
-        for (size_t c = 0; c < 10 && goes_on; c++)
-            for (size_t verify = 500; verify <= 32000 && goes_on; verify *= 4) {
-                struct tuning setting = {.columns = {.columns = columns[c], .verify = verify},
-                                         .weighted = weighted};
-                goes_on = print_point(&engine, &world->held_out, setting) || verify > 500;
-            }
+        for (size_t s = 0; s < 5; s++)
+            for (size_t c = 0; c < 9; c++)
+                for (size_t verify = 500; verify <= 32000; verify *= 4) {
+                    struct tuning setting = {
+                        .columns = {.share = shares[s], .columns = columns[c], .verify = verify},
+                        .weighted = weighted};
+                    if (!print_point(&engine, &world->held_out, setting))
+                        break;
+                }
     }
     columns_searcher_free(engine.columns);
     bit_columns_free(&bit_columns);

@@ -45,7 +45,7 @@ static void load_words(const struct signatures_view *signatures, const uint32_t 
                        size_t first, unsigned bit, uint64_t words[64]) {
     for (size_t i = 0; i < 64; i++) {
         uint64_t word = 0;
-        if (first + i < signatures->rows)
+        if (order[first + i] != CLUSTER_NO_ROW)
             memcpy(&word, signature_row(signatures, order[first + i]) + bit / 8, sizeof word);
         words[63 - i] = __builtin_bswap64(word);
     }
@@ -103,20 +103,20 @@ cog_status bit_columns_build(struct bit_columns *columns, const struct signature
     cog_status status = row_clusters_build(&columns->clusters, signatures, threads, error);
     if (status != COG_OK)
         return status;
-    size_t size_bytes = columns_size_bytes(signatures->rows, signatures->bits);
+    size_t groups = columns->clusters.view.groups;
+    size_t size_bytes = columns_size_bytes(groups, signatures->bits);
     columns->words = memory_large(size_bytes);
     if (!columns->words)
         return error_memory(error, size_bytes, "columns of bits");
     columns->view = (struct columns_view){columns->words, columns->clusters.view};
     struct build build = {signatures, columns->clusters.order, columns->words};
-    return parallel_for(threads_resolve(threads), column_groups(signatures->rows), 64, fill_groups,
-                        &build, error);
+    return parallel_for(threads_resolve(threads), groups, 64, fill_groups, &build, error);
 }
 
 void bit_columns_free(struct bit_columns *columns) {
     const struct clusters_view *clusters = &columns->clusters.view;
     if (columns->words)
-        memory_large_free(columns->words, columns_size_bytes(clusters->rows, clusters->bits));
+        memory_large_free(columns->words, columns_size_bytes(clusters->groups, clusters->bits));
     row_clusters_free(&columns->clusters);
     *columns = (struct bit_columns){0};
 }
@@ -130,7 +130,7 @@ cog_status columns_check(const struct columns_view *view, const struct signature
     uint64_t *scratch = group_scratch(2 * signatures->bits, error);
     if (!scratch)
         return COG_ERR_MEMORY;
-    for (size_t group = 0; group < column_groups(signatures->rows) && status == COG_OK; group++) {
+    for (size_t group = 0; group < view->clusters.groups && status == COG_OK; group++) {
         uint64_t *expected = scratch + group_words;
         fill_group(signatures, view->clusters.order, group, scratch, expected);
         if (memcmp(view->words + group * group_words, expected, group_words * 8) != 0)

@@ -18,26 +18,22 @@
 #include "index/row_clusters.h"
 
 enum {
-    COLUMN_GROUP_WORDS = 8, /* of one column of a group */
-    COLUMN_GROUP_ROWS = 64 * COLUMN_GROUP_WORDS,
+    COLUMN_GROUP_ROWS = CLUSTER_GROUP,
+    COLUMN_GROUP_WORDS = COLUMN_GROUP_ROWS / 64, /* of one column of a group */
     COLUMN_SUM = 15,        /* columns that are added together: their sum has 4 bits */
     COLUMN_PLANES_MAX = 13, /* counts below 8192 */
 };
 
-/* Borrowed, from bit_columns or a file. The row at place p of the order is bit p % 64 of word p /
- * 64 % 8 in each column of group p / 512; bits beyond the rows are zero. Columns of a group stand
- * in the order of column_bit. */
+/* Borrowed, from bit_columns or a file. The row at place p of the clusters' order is bit p % 64 of
+ * word p / 64 % 8 in each column of group p / 512; bits of places without a row are zero. Columns
+ * of a group stand in the order of column_step. */
 struct columns_view {
     const uint64_t *words;
     struct clusters_view clusters;
 };
 
-static inline size_t column_groups(size_t rows) {
-    return (rows + COLUMN_GROUP_ROWS - 1) / COLUMN_GROUP_ROWS;
-}
-
-static inline size_t columns_size_bytes(size_t rows, unsigned bits) {
-    return column_groups(rows) * bits * COLUMN_GROUP_WORDS * sizeof(uint64_t);
+static inline size_t columns_size_bytes(size_t groups, unsigned bits) {
+    return groups * bits * COLUMN_GROUP_WORDS * sizeof(uint64_t);
 }
 
 /* The number s without common divisor with the bits, at the golden section of them or the next
@@ -80,8 +76,8 @@ struct column_kernels {
     /* Which rows do, counted from first, rising; stops at the capacity. */
     size_t (*select)(const uint64_t *planes, unsigned plane_count, unsigned threshold,
                      uint32_t first, uint32_t *places, size_t capacity);
-    /* Products of a query's weights (at most CLUSTER_WEIGHT_MAX in size) with the shares of
-     * clusters; stride is that of both. */
+    /* Products of a query's weights (at most CLUSTER_WEIGHT_MAX in size, and zero beyond the bits)
+     * with the shares of clusters. */
     void (*scores)(const uint8_t *shares, const int8_t *weights, size_t stride, size_t clusters,
                    int32_t *scores);
 };
@@ -99,6 +95,7 @@ extern const struct column_kernels column_kernels_avx2, column_kernels_avx512;
  * releases. */
 struct group_choice {
     uint32_t *groups; /* rising */
+    uint16_t *leans;  /* of each: how much greater a count may be there than in the farthest */
     size_t count;
     int32_t *scores; /* of the clusters */
 };
@@ -106,7 +103,8 @@ cog_status group_choice_init(struct group_choice *choice, const struct clusters_
                              cog_error *error);
 void group_choice_free(struct group_choice *choice);
 /* The groups of the nearest clusters that have `wanted` rows together. Nearness is the product of a
- * cluster's shares with the query's bits as +1 and -1, or with the weights behind them. */
+ * cluster's shares with the query's bits as +1 and -1, or with the weights behind them. Without a
+ * choice nothing leans. */
 void group_choice_make(struct group_choice *choice, const struct clusters_view *clusters,
                        const struct column_kernels *kernels, const uint8_t *query,
                        const float *weights, size_t wanted);
@@ -132,12 +130,12 @@ void column_counts_free(struct column_counts *counts);
  * at least `rows` of them. Multiples of COLUMN_SUM columns take the least time. */
 void column_counts_make(struct column_counts *counts, const uint8_t *query, const float *weights,
                         unsigned columns, size_t rows);
-/* The greatest threshold that about `most` of the counted rows do not exceed, by a sample of them.
- */
-unsigned column_counts_threshold(const struct column_counts *counts, size_t most);
-/* Places in the order of the rows whose count is the threshold or less, rising; stops at the
- * capacity. */
-size_t column_counts_select(const struct column_counts *counts, unsigned threshold,
-                            uint32_t *places, size_t capacity);
+/* The greatest threshold that no more than `most` of the counted places do not exceed, or the least
+ * there is. It is that of the farthest groups, and below 0 where no row of those is wanted. */
+int column_counts_threshold(const struct column_counts *counts, size_t most);
+/* Places in the order of the rows whose count is the threshold and the lean of their group, or
+ * less; rising; stops at the capacity. */
+size_t column_counts_select(const struct column_counts *counts, int threshold, uint32_t *places,
+                            size_t capacity);
 
 #endif

@@ -34,7 +34,7 @@ static unsigned planes_for(unsigned columns) {
 cog_status column_counts_init(struct column_counts *counts, const struct columns_view *view,
                               cog_error *error) {
     unsigned bits = view->clusters.bits, step = column_step(bits);
-    size_t planes = column_groups(view->clusters.rows) + 1;
+    size_t planes = view->clusters.groups + 1;
     counts->view = view;
     counts->kernels = column_kernels_for(cpu_best_level());
     counts->places = memory_array(bits, sizeof *counts->places);
@@ -129,19 +129,32 @@ void column_counts_make(struct column_counts *counts, const uint8_t *query, cons
 
 /* ---- Choosing rows --------------------------------------------------------------------------- */
 
-unsigned column_counts_threshold(const struct column_counts *counts, size_t most) {
-    size_t groups = counts->choice.count, sampled = 0;
+/* The threshold of a group as the kernels take it; false where no count is so small. */
+static bool group_threshold(const struct column_counts *counts, size_t i, int threshold,
+                            unsigned *own) {
+    int leaning = threshold + counts->choice.leans[i], most = (int)counts->reading.count;
+    *own = (unsigned)(leaning < most ? leaning : most);
+    return leaning >= 0;
+}
+
+static size_t rows_within_threshold(const struct column_counts *counts, size_t step,
+                                    int threshold) {
+    size_t within = 0;
+    unsigned own;
+    for (size_t i = 0; i < counts->choice.count; i += step)
+        if (group_threshold(counts, i, threshold, &own))
+            within += counts->kernels->within(planes_of(counts, i), counts->reading.planes, own);
+    return within;
+}
+
+/* By a sample of the groups. */
+static int threshold_guess(const struct column_counts *counts, size_t most, int least) {
+    size_t groups = counts->choice.count;
     size_t step = groups < 2 * SAMPLE_GROUPS ? 1 : groups / SAMPLE_GROUPS;
-    for (size_t i = 0; i < groups; i += step)
-        sampled++;
-    double wanted = (double)most * (double)sampled / (double)(groups ? groups : 1);
-    unsigned low = 0, high = counts->reading.count + 1; /* low passes or is the least */
+    int low = least, high = (int)counts->reading.count + 1; /* low passes or is the least */
     while (high - low > 1) {
-        unsigned middle = low + (high - low) / 2;
-        size_t within = 0;
-        for (size_t i = 0; i < groups; i += step)
-            within += counts->kernels->within(planes_of(counts, i), counts->reading.planes, middle);
-        if ((double)within <= wanted)
+        int middle = low + (high - low) / 2;
+        if (rows_within_threshold(counts, step, middle) * step <= most)
             low = middle;
         else
             high = middle;
@@ -149,15 +162,27 @@ unsigned column_counts_threshold(const struct column_counts *counts, size_t most
     return low;
 }
 
-size_t column_counts_select(const struct column_counts *counts, unsigned threshold,
-                            uint32_t *places, size_t capacity) {
+int column_counts_threshold(const struct column_counts *counts, size_t most) {
+    int least = 0, greatest = (int)counts->reading.count;
+    for (size_t i = 0; i < counts->choice.count; i++)
+        least = least > -counts->choice.leans[i] ? -counts->choice.leans[i] : least;
+    int threshold = threshold_guess(counts, most, least);
+    while (threshold < greatest && rows_within_threshold(counts, 1, threshold + 1) <= most)
+        threshold++;
+    while (threshold > least && rows_within_threshold(counts, 1, threshold) > most)
+        threshold--;
+    return threshold;
+}
+
+size_t column_counts_select(const struct column_counts *counts, int threshold, uint32_t *places,
+                            size_t capacity) {
     const struct group_choice *choice = &counts->choice;
     size_t found = 0;
+    unsigned own;
     for (size_t i = 0; i < choice->count && found < capacity; i++)
-        found += counts->kernels->select(planes_of(counts, i), counts->reading.planes, threshold,
-                                         choice->groups[i] * COLUMN_GROUP_ROWS, places + found,
-                                         capacity - found);
-    while (found && places[found - 1] >= counts->view->clusters.rows)
-        found--;
+        if (group_threshold(counts, i, threshold, &own))
+            found += counts->kernels->select(planes_of(counts, i), counts->reading.planes, own,
+                                             choice->groups[i] * COLUMN_GROUP_ROWS, places + found,
+                                             capacity - found);
     return found;
 }

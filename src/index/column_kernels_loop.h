@@ -106,8 +106,12 @@ static unsigned count_within(const uint64_t *planes, unsigned plane_count, unsig
     unsigned count = 0;
     for (size_t at = 0; at < COLUMN_GROUP_WORDS; at += LANES) {
         vector rows = rows_within(planes + at, plane_count, threshold);
+#if defined(__AVX512VPOPCNTDQ__)
+        count += (unsigned)_mm512_reduce_add_epi64(_mm512_popcnt_epi64((__m512i)rows));
+#else
         for (unsigned lane = 0; lane < LANES; lane++)
             count += (unsigned)__builtin_popcountll(rows[lane]);
+#endif
     }
     return count;
 }
@@ -138,17 +142,29 @@ static size_t select_rows(const uint64_t *planes, unsigned plane_count, unsigned
 
 static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, size_t size) {
 #if defined(__AVX512BW__)
-    __m512i sum = _mm512_setzero_si512(), ones = _mm512_set1_epi16(1);
-    for (size_t i = 0; i < size; i += 64) {
-        __m512i pairs =
-            _mm512_maddubs_epi16(_mm512_loadu_si512(shares + i), _mm512_loadu_si512(weights + i));
+    enum { FITTING = 8 * 64 }; /* bytes whose products a sum of 16 bits holds */
+    const __m512i low = _mm512_set1_epi8(CLUSTER_SHARE_MAX), ones = _mm512_set1_epi16(1);
+    __m512i sum = _mm512_setzero_si512();
+    for (size_t first = 0; first < size; first += FITTING) {
+        __m512i pairs = _mm512_setzero_si512();
+        for (size_t i = first; i < size && i < first + FITTING; i += 64) {
+            __m512i both = _mm512_loadu_si512(shares + i);
+            __m512i high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low);
+            pairs =
+                _mm512_add_epi16(pairs, _mm512_maddubs_epi16(_mm512_and_si512(both, low),
+                                                             _mm512_loadu_si512(weights + 2 * i)));
+            pairs = _mm512_add_epi16(
+                pairs, _mm512_maddubs_epi16(high, _mm512_loadu_si512(weights + 2 * i + 64)));
+        }
         sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, ones));
     }
     return _mm512_reduce_add_epi32(sum);
 #else
     int32_t sum = 0;
-    for (size_t i = 0; i < size; i++)
-        sum += shares[i] * weights[i];
+    for (size_t first = 0; first < size; first += 64)
+        for (size_t i = first; i < first + 64; i++)
+            sum += (shares[i] & CLUSTER_SHARE_MAX) * weights[first + i] +
+                   (shares[i] >> 4) * weights[first + i + 64];
     return sum;
 #endif
 }

@@ -66,27 +66,28 @@ static cog_status reserve(struct columns_searcher *searcher, size_t rows, size_t
     return topk_init(nearest, k, searcher->signatures->bits, error);
 }
 
-/* Rows of the least counts: nearly twice the wanted number, lowering the threshold where that many
- * are not allowed, but never fewer than k. */
-static size_t choose_rows(struct columns_searcher *searcher, size_t wanted, size_t k) {
-    struct column_counts *counts = &searcher->counts;
-    unsigned threshold = column_counts_threshold(counts, wanted + wanted / 2);
-    size_t count = column_counts_select(counts, threshold, searcher->chosen, 2 * wanted);
-    while (count < k && threshold < counts->reading.count)
-        count = column_counts_select(counts, ++threshold, searcher->chosen, 2 * wanted);
-    return count;
-}
-
-/* Places in the order become rows; a damaged order may name rows that do not exist. */
-static size_t find_rows(struct columns_searcher *searcher, size_t count) {
+/* Rows whose counts are within the threshold, up to the capacity. Some places have none, and a
+ * damaged order may name any. */
+static size_t select_rows(struct columns_searcher *searcher, int threshold, size_t capacity) {
     const struct clusters_view *clusters = &searcher->counts.view->clusters;
-    size_t found = 0;
+    size_t count = column_counts_select(&searcher->counts, threshold, searcher->chosen, capacity),
+           found = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t row = clusters->order[searcher->chosen[i]];
         searcher->chosen[found] = row;
         found += row < clusters->rows;
     }
     return found;
+}
+
+/* Rows of the least counts: up to twice the wanted number, but never fewer than k. */
+static size_t choose_rows(struct columns_searcher *searcher, size_t wanted, size_t k) {
+    struct column_counts *counts = &searcher->counts;
+    int threshold = column_counts_threshold(counts, 2 * wanted);
+    size_t count = select_rows(searcher, threshold, 2 * wanted);
+    while (count < k && threshold < (int)counts->reading.count)
+        count = select_rows(searcher, ++threshold, 2 * wanted);
+    return count;
 }
 
 /* Rows to count: what the request asks for, but enough to choose from. */
@@ -110,7 +111,7 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
         return status;
     column_counts_make(&searcher->counts, query, request->weights, request->columns,
                        rows_to_count(request, wanted, rows));
-    size_t count = find_rows(searcher, choose_rows(searcher, wanted, k));
+    size_t count = choose_rows(searcher, wanted, k);
     hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
     for (size_t i = 0; i < count; i++)
         topk_add(&searcher->nearest, searcher->chosen[i], searcher->distances[i]);

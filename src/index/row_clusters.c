@@ -6,133 +6,204 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "hamming/tile_scan.h"
+#include "index/cluster_centres.h"
 
 enum {
-    WHOLE_ROWS = 4096, /* fewer are one cluster */
-    SAMPLE_FOR_CENTRE = 48,
-    ROUNDS = 4,
-    BYTE_SUMS = 255, /* rows that counters of one byte hold */
+    CLUSTER_ROWS_LEAST = CLUSTER_GROUP + CLUSTER_GROUP / 4, /* on average */
+    PLACING_ROUNDS = 5,
+};
+#define CLUSTERS_BY_ROOT 1.0 /* of the rows */
+#define NOWHERE UINT32_MAX
+
+/* ---- Placing rows ---------------------------------------------------------------------------- */
+
+/* Which cluster each row goes to. Clusters are filled to whole groups, with the rows that are
+ * nearest to the centre first; those that remain go to the nearest centre that has room. Numbers
+ * from the number of centres on are clusters of rows that found none. */
+struct placing {
+    const struct signatures_view *signatures, *centres;
+    unsigned threads;
+    uint32_t *cluster;   /* of each row, NOWHERE where it is not placed */
+    uint32_t *room;      /* of each centre: rows that it still takes */
+    uint32_t *rows;      /* that are placed next */
+    uint32_t *open;      /* centres that have room for them */
+    uint8_t *copies;     /* of these rows, then of these centres */
+    uint32_t *nearest;   /* open centre of each of the rows */
+    uint16_t *distances; /* to it */
+    uint32_t *order, *ends;
+    size_t row_count, open_count;
 };
 
-/* ---- Nearest centres ------------------------------------------------------------------------- */
+static void placing_free(struct placing *placing) {
+    free(placing->cluster);
+    free(placing->room);
+    free(placing->rows);
+    free(placing->open);
+    free(placing->copies);
+    free(placing->nearest);
+    free(placing->distances);
+    free(placing->order);
+    free(placing->ends);
+}
 
-struct assignment {
-    const struct signatures_view *rows, *centres;
-    const struct hamming_tile *tile;
-    uint32_t *nearest; /* for each row */
-};
-
-/* A block of rows, which are the queries of the tile. */
-struct block {
-    uint32_t *nearest;
-    uint16_t *limits;
-};
-
-/* The nearest centre so far; of equally near ones the first. */
-static cog_status take_nearer(void *context, size_t first_query, size_t first_row,
-                              const struct hamming_hit *hits, size_t count, cog_error *error) {
-    (void)error;
-    const struct block *block = context;
-    for (size_t i = 0; i < count; i++) {
-        size_t query = first_query + hits[i].query;
-        uint32_t centre = (uint32_t)(first_row + hits[i].row);
-        uint16_t distance = (uint16_t)hits[i].distance;
-        if (distance < block->limits[query] ||
-            (distance == block->limits[query] && centre < block->nearest[query])) {
-            block->limits[query] = distance;
-            block->nearest[query] = centre;
-        }
-    }
+static cog_status placing_start(struct placing *placing, cog_error *error) {
+    size_t rows = placing->signatures->rows, centres = placing->centres->rows;
+    placing->cluster = memory_array(rows, sizeof *placing->cluster);
+    placing->room = memory_zeroed_array(centres, sizeof *placing->room);
+    placing->rows = memory_array(rows, sizeof *placing->rows);
+    placing->open = memory_array(centres, sizeof *placing->open);
+    placing->nearest = memory_array(rows, sizeof *placing->nearest);
+    placing->distances = memory_array(rows, sizeof *placing->distances);
+    placing->order = memory_array(rows, sizeof *placing->order);
+    placing->ends = memory_array(centres, sizeof *placing->ends);
+    if (!placing->cluster || !placing->room || !placing->rows || !placing->open ||
+        !placing->nearest || !placing->distances || !placing->order || !placing->ends)
+        return error_memory(error, rows * 18, "the clusters of rows");
+    for (size_t row = 0; row < rows; row++)
+        placing->cluster[row] = NOWHERE;
     return COG_OK;
 }
 
-static cog_status assign_block(void *context, unsigned worker, size_t begin, size_t end,
-                               cog_error *error) {
-    (void)worker;
-    const struct assignment *assignment = context;
-    const struct signatures_view *rows = assignment->rows, *centres = assignment->centres;
-    struct tile_queries queries = {0};
-    struct tile_scratch scratch = {0};
-    struct block block = {assignment->nearest + begin,
-                          memory_array(end - begin, sizeof *block.limits)};
-    cog_status status =
-        block.limits ? COG_OK : error_memory(error, end - begin, "distances to centres");
-    if (status == COG_OK)
-        status = tile_queries_create(&queries, assignment->tile, rows->bits, end - begin, error);
-    if (status == COG_OK)
-        status = tile_scratch_create(&scratch, assignment->tile, rows->bits, error);
-    if (status == COG_OK) {
-        tile_queries_load(&queries, rows, begin, end - begin);
-        for (size_t i = 0; i < end - begin; i++) {
-            block.limits[i] = (uint16_t)rows->bits;
-            block.nearest[i] = UINT32_MAX;
+/* The rows without a cluster and the centres with room. */
+static cog_status copy_open(struct placing *placing, cog_error *error) {
+    size_t stride = placing->centres->stride_bytes;
+    placing->row_count = placing->open_count = 0;
+    for (size_t row = 0; row < placing->signatures->rows; row++)
+        if (placing->cluster[row] == NOWHERE) {
+            placing->order[placing->row_count] = (uint32_t)placing->row_count;
+            placing->rows[placing->row_count++] = (uint32_t)row;
         }
-        status = tile_scan(&queries, &scratch, centres, 0, centres->rows, block.limits, take_nearer,
-                           &block, error);
+    for (size_t i = 0; i < placing->centres->rows; i++)
+        if (placing->room[i])
+            placing->open[placing->open_count++] = (uint32_t)i;
+    free(placing->copies);
+    placing->copies = memory_array(placing->row_count + placing->open_count + 1, stride);
+    if (!placing->copies)
+        return error_memory(error, placing->row_count * stride, "copies of rows");
+    uint8_t *to = placing->copies;
+    for (size_t i = 0; i < placing->row_count; i++, to += stride)
+        memcpy(to, signature_row(placing->signatures, placing->rows[i]), stride);
+    for (size_t i = 0; i < placing->open_count; i++, to += stride)
+        memcpy(to, signature_row(placing->centres, placing->open[i]), stride);
+    return COG_OK;
+}
+
+/* Takes as many of the rows from begin to end of the order as the centre has room for. */
+static void fill_centre(struct placing *placing, uint32_t centre, size_t begin, size_t end) {
+    uint32_t counts[HAMMING_MAX_BITS + 1] = {0}, *room = &placing->room[centre];
+    for (size_t i = begin; i < end; i++)
+        counts[placing->distances[placing->order[i]]]++;
+    uint32_t limit = 0, nearer = 0; /* rows nearer than the limit have room */
+    while (limit < HAMMING_MAX_BITS && nearer + counts[limit] <= *room)
+        nearer += counts[limit++];
+    uint32_t at_limit = *room - nearer;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t at = placing->order[i];
+        bool fits = placing->distances[at] < limit;
+        if (placing->distances[at] == limit && at_limit) {
+            fits = true;
+            at_limit--;
+        }
+        if (fits) {
+            placing->cluster[placing->rows[at]] = centre;
+            (*room)--;
+        }
     }
-    tile_scratch_free(&scratch);
-    tile_queries_free(&queries);
-    free(block.limits);
+}
+
+static void fill_centres(struct placing *placing) {
+    clusters_order(placing->nearest, placing->row_count, placing->open_count, placing->order,
+                   placing->ends);
+    for (size_t i = 0; i < placing->open_count; i++)
+        fill_centre(placing, placing->open[i], i ? placing->ends[i - 1] : 0, placing->ends[i]);
+}
+
+/* All rows at their nearest centres, which get room for the nearest number of whole groups. */
+static cog_status place_first(struct placing *placing, cog_error *error) {
+    size_t rows = placing->signatures->rows, centres = placing->centres->rows;
+    cog_status status = centres_nearest(placing->centres, placing->signatures, placing->threads,
+                                        placing->nearest, placing->distances, error);
+    if (status != COG_OK)
+        return status;
+    for (size_t row = 0; row < rows; row++) {
+        placing->rows[row] = (uint32_t)row;
+        placing->room[placing->nearest[row]]++;
+    }
+    for (size_t i = 0; i < centres; i++) {
+        placing->open[i] = (uint32_t)i;
+        placing->room[i] = (placing->room[i] + CLUSTER_GROUP / 2) / CLUSTER_GROUP * CLUSTER_GROUP;
+    }
+    placing->row_count = rows;
+    placing->open_count = centres;
+    fill_centres(placing);
+    return COG_OK;
+}
+
+static cog_status place_again(struct placing *placing, cog_error *error) {
+    cog_status status = copy_open(placing, error);
+    if (status != COG_OK || placing->row_count == 0 || placing->open_count == 0)
+        return status;
+    size_t stride = placing->centres->stride_bytes;
+    unsigned bits = placing->signatures->bits;
+    struct signatures_view rows = {placing->copies, placing->row_count, bits, stride};
+    struct signatures_view open = {placing->copies + rows.rows * stride, placing->open_count, bits,
+                                   stride};
+    status = centres_nearest(&open, &rows, placing->threads, placing->nearest, placing->distances,
+                             error);
+    if (status == COG_OK)
+        fill_centres(placing);
     return status;
 }
 
-static cog_status assign_rows(const struct signatures_view *rows,
-                              const struct signatures_view *centres, unsigned threads,
-                              uint32_t *nearest, cog_error *error) {
-    struct assignment assignment = {rows, centres, hamming_tile(), nearest};
-    return parallel_for(threads, rows->rows, tile_queries_fitting(assignment.tile, rows->bits),
-                        assign_block, &assignment, error);
-}
-
-/* ---- Rows of each cluster -------------------------------------------------------------------- */
-
-/* Numbers of the clusters become the order of the rows, and where each cluster ends in it. */
-static void order_rows(const uint32_t *cluster, size_t rows, size_t clusters, uint32_t *order,
-                       uint32_t *ends) {
-    memset(ends, 0, clusters * sizeof *ends);
-    for (size_t row = 0; row < rows; row++)
-        ends[cluster[row]]++;
-    uint32_t sum = 0;
-    for (size_t i = 0; i < clusters; i++) {
-        uint32_t size = ends[i];
-        ends[i] = sum;
-        sum += size;
+/* Rows that found no room, by their nearest centres, in groups of their own. Returns the number of
+ * clusters. */
+static size_t place_rest(struct placing *placing) {
+    size_t clusters = placing->centres->rows, placed = 0;
+    for (size_t i = 0; i < placing->row_count; i++) {
+        uint32_t row = placing->rows[placing->order[i]];
+        if (placing->cluster[row] == NOWHERE)
+            placing->cluster[row] = (uint32_t)(clusters + placed++ / CLUSTER_GROUP);
     }
-    for (size_t row = 0; row < rows; row++)
-        order[ends[cluster[row]]++] = (uint32_t)row;
+    return clusters + (placed + CLUSTER_GROUP - 1) / CLUSTER_GROUP;
 }
 
-/* Eight counters of one byte for the bits of a byte, the highest bit first in memory. */
-static inline uint64_t spread_bits(uint8_t byte) {
-    return (byte * UINT64_C(0x8040201008040201) & UINT64_C(0x8080808080808080)) >> 7;
+static cog_status place_rows(struct placing *placing, size_t *clusters, cog_error *error) {
+    cog_status status = placing_start(placing, error);
+    if (status == COG_OK)
+        status = place_first(placing, error);
+    for (int round = 0; status == COG_OK && round < PLACING_ROUNDS; round++)
+        status = place_again(placing, error);
+    if (status == COG_OK)
+        *clusters = place_rest(placing);
+    return status;
 }
 
-/* How many of the listed rows have each bit. counts has a place for each bit of the stride. */
-static void count_ones(const struct signatures_view *signatures, const uint32_t *rows, size_t count,
-                       uint32_t *counts) {
-    uint64_t sums[HAMMING_MAX_BITS / 8];
-    size_t bytes = signature_stride_bytes(signatures->bits);
-    memset(counts, 0, bytes * 8 * sizeof *counts);
-    for (size_t first = 0; first < count; first += BYTE_SUMS) {
-        size_t end = count - first < BYTE_SUMS ? count : first + BYTE_SUMS;
-        memset(sums, 0, bytes * sizeof *sums);
-        for (size_t i = first; i < end; i++) {
-            const uint8_t *row = signature_row(signatures, rows[i]);
-            for (size_t byte = 0; byte < bytes; byte++)
-                sums[byte] += spread_bits(row[byte]);
-        }
-        for (size_t bit = 0; bit < bytes * 8; bit++)
-            counts[bit] += sums[bit / 8] >> bit % 8 * 8 & 0xff;
-    }
+/* ---- Shares -----------------------------------------------------------------------------------
+ */
+
+static uint8_t round_share(uint32_t ones, size_t rows) {
+    uint64_t step = (uint64_t)ones * CLUSTER_SHARE_STEPS / rows;
+    step = step < CLUSTER_SHARE_LEAST ? 0 : step - CLUSTER_SHARE_LEAST;
+    return (uint8_t)(step < CLUSTER_SHARE_MAX ? step : CLUSTER_SHARE_MAX);
 }
 
 static void make_shares(const struct signatures_view *signatures, const uint32_t *rows,
                         size_t count, uint8_t *shares) {
     uint32_t counts[HAMMING_MAX_BITS];
-    count_ones(signatures, rows, count, counts);
-    for (size_t bit = 0; bit < cluster_stride(signatures->bits); bit++)
-        shares[bit] = (uint8_t)((uint64_t)counts[bit] * CLUSTER_SHARE_ONE / count);
+    rows_count_ones(signatures, rows, count, counts);
+    memset(shares, 0, cluster_stride(signatures->bits));
+    for (unsigned bit = 0; bit < signatures->bits; bit++)
+        shares[bit / 128 * 64 + bit % 64] |=
+            (uint8_t)(round_share(counts[bit], count) << bit % 128 / 64 * 4);
+}
+
+/* Rows of a cluster: the places before those without one. */
+static size_t cluster_rows(const struct clusters_view *view, size_t cluster) {
+    const uint32_t *order = view->order + cluster_begin(view, cluster) * CLUSTER_GROUP;
+    size_t count = (cluster_end(view, cluster) - cluster_begin(view, cluster)) * CLUSTER_GROUP;
+    while (count && order[count - 1] == CLUSTER_NO_ROW)
+        count--;
+    return count;
 }
 
 struct share_making {
@@ -145,182 +216,121 @@ static cog_status make_all_shares(void *context, unsigned worker, size_t begin, 
     (void)worker;
     (void)error;
     const struct share_making *making = context;
-    const struct row_clusters *clusters = making->clusters;
-    size_t stride = cluster_stride(making->signatures->bits);
-    for (size_t i = begin; i < end; i++) {
-        uint32_t first = i ? clusters->ends[i - 1] : 0;
-        make_shares(making->signatures, clusters->order + first, clusters->ends[i] - first,
-                    clusters->shares + i * stride);
-    }
+    const struct clusters_view *view = &making->clusters->view;
+    for (size_t i = begin; i < end; i++)
+        make_shares(making->signatures, view->order + cluster_begin(view, i) * CLUSTER_GROUP,
+                    cluster_rows(view, i),
+                    making->clusters->shares + i * cluster_stride(view->bits));
     return COG_OK;
-}
-
-/* ---- Centres --------------------------------------------------------------------------------- */
-
-/* Free with centres_free. */
-struct centres {
-    struct signatures_view view, sample_view;
-    uint8_t *rows, *sample;
-    uint32_t *nearest, *order, *ends; /* of the sample */
-};
-
-static void centres_free(struct centres *centres) {
-    free(centres->rows);
-    free(centres->sample);
-    free(centres->nearest);
-    free(centres->order);
-    free(centres->ends);
-}
-
-static void copy_spread(const struct signatures_view *from, size_t count, uint8_t *to,
-                        struct signatures_view *view) {
-    size_t stride = signature_stride_bytes(from->bits);
-    for (size_t i = 0; i < count; i++)
-        memcpy(to + i * stride, signature_row(from, i * from->rows / count), stride);
-    *view = (struct signatures_view){to, count, from->bits, stride};
-}
-
-/* A sample spread over the rows, and centres spread over the sample. */
-static cog_status centres_start(struct centres *centres, const struct signatures_view *signatures,
-                                size_t count, cog_error *error) {
-    size_t sample = count * SAMPLE_FOR_CENTRE, stride = signature_stride_bytes(signatures->bits);
-    sample = sample < signatures->rows ? sample : signatures->rows;
-    *centres = (struct centres){.rows = memory_array(count, stride),
-                                .sample = memory_array(sample, stride),
-                                .nearest = memory_array(sample, sizeof *centres->nearest),
-                                .order = memory_array(sample, sizeof *centres->order),
-                                .ends = memory_array(count, sizeof *centres->ends)};
-    if (!centres->rows || !centres->sample || !centres->nearest || !centres->order ||
-        !centres->ends)
-        return error_memory(error, sample * (stride + 8), "a sample of the rows");
-    copy_spread(signatures, sample, centres->sample, &centres->sample_view);
-    copy_spread(&centres->sample_view, count, centres->rows, &centres->view);
-    return COG_OK;
-}
-
-/* Each centre gets the bits that most of its rows have; where as many have it as not, it keeps its
- * own, as does a centre without rows. */
-static cog_status move_centres(void *context, unsigned worker, size_t begin, size_t end,
-                               cog_error *error) {
-    (void)worker;
-    (void)error;
-    const struct centres *centres = context;
-    uint32_t counts[HAMMING_MAX_BITS];
-    for (size_t i = begin; i < end; i++) {
-        uint32_t first = i ? centres->ends[i - 1] : 0, size = centres->ends[i] - first;
-        uint8_t *centre = centres->rows + i * centres->view.stride_bytes;
-        count_ones(&centres->sample_view, centres->order + first, size, counts);
-        for (unsigned bit = 0; bit < centres->view.bits; bit++) {
-            uint8_t mask = (uint8_t)(0x80 >> bit % 8);
-            if (2 * counts[bit] > size)
-                centre[bit / 8] |= mask;
-            else if (2 * counts[bit] < size)
-                centre[bit / 8] &= (uint8_t)~mask;
-        }
-    }
-    return COG_OK;
-}
-
-static cog_status centres_train(struct centres *centres, unsigned threads, cog_error *error) {
-    cog_status status = COG_OK;
-    for (int round = 0; status == COG_OK && round < ROUNDS; round++) {
-        status =
-            assign_rows(&centres->sample_view, &centres->view, threads, centres->nearest, error);
-        if (status != COG_OK)
-            break;
-        order_rows(centres->nearest, centres->sample_view.rows, centres->view.rows, centres->order,
-                   centres->ends);
-        status = parallel_for(threads, centres->view.rows, 16, move_centres, centres, error);
-    }
-    return status;
-}
-
-/* Puts each centre before the nearest of those that remain: where a cluster ends within what is
- * read at once, what is read beside it is near as well. O(centres^2). */
-static void centres_chain(struct centres *centres) {
-    size_t count = centres->view.rows, stride = centres->view.stride_bytes;
-    for (size_t i = 0; i + 2 < count; i++) {
-        uint8_t *next = centres->rows + (i + 1) * stride, saved[HAMMING_MAX_BITS / 8];
-        size_t best = i + 1;
-        uint32_t least = UINT32_MAX;
-        for (size_t j = i + 1; j < count; j++) {
-            uint32_t distance =
-                hamming_distance(signature_row(&centres->view, i), signature_row(&centres->view, j),
-                                 centres->view.bits);
-            if (distance < least) {
-                least = distance;
-                best = j;
-            }
-        }
-        memcpy(saved, next, stride);
-        memcpy(next, signature_row(&centres->view, best), stride);
-        memcpy(centres->rows + best * stride, saved, stride);
-    }
 }
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
+/* One for some groups at least, and for what the comparisons of all rows with all centres cost. */
 static size_t clusters_for(size_t rows) {
-    return rows < WHOLE_ROWS ? rows > 0 : (size_t)(1.5 * sqrt((double)rows));
+    size_t by_root = (size_t)(CLUSTERS_BY_ROOT * sqrt((double)rows));
+    size_t by_rows = rows / CLUSTER_ROWS_LEAST;
+    return by_root < by_rows ? by_root : by_rows;
 }
 
-/* The nearest centre of every row, by the numbers of trained centres. */
-static cog_status find_clusters(const struct signatures_view *signatures, size_t count,
-                                unsigned threads, uint32_t *nearest, cog_error *error) {
-    struct centres centres;
-    cog_status status = centres_start(&centres, signatures, count, error);
-    if (status == COG_OK)
-        status = centres_train(&centres, threads, error);
-    if (status == COG_OK) {
-        centres_chain(&centres);
-        status = assign_rows(signatures, &centres.view, threads, nearest, error);
-    }
-    centres_free(&centres);
-    return status;
+static size_t groups_for(size_t rows) {
+    return (rows + CLUSTER_GROUP - 1) / CLUSTER_GROUP;
 }
 
-static cog_status make_room(struct row_clusters *clusters, size_t rows, unsigned bits, size_t count,
-                            cog_error *error) {
-    *clusters = (struct row_clusters){
-        .order = memory_array(rows + 1, sizeof *clusters->order),
-        .ends = memory_array(count + 1, sizeof *clusters->ends),
-        .shares = memory_array(count + 1, cluster_stride(bits)),
-    };
+static cog_status make_room(struct row_clusters *clusters, const struct signatures_view *signatures,
+                            size_t count, size_t groups, cog_error *error) {
+    size_t places = groups * CLUSTER_GROUP, stride = cluster_stride(signatures->bits);
+    clusters->order = memory_array(places + 1, sizeof *clusters->order);
+    clusters->ends = memory_array(count + 1, sizeof *clusters->ends);
+    clusters->shares = memory_array(count + 1, stride);
     if (!clusters->order || !clusters->ends || !clusters->shares)
-        return error_memory(error, rows * 4 + count * cluster_stride(bits), "clusters of rows");
-    clusters->view = (struct clusters_view){clusters->order, clusters->ends, clusters->shares,
-                                            count,           rows,           bits};
+        return error_memory(error, places * 4 + count * stride, "clusters of rows");
+    clusters->view = (struct clusters_view){.order = clusters->order,
+                                            .ends = clusters->ends,
+                                            .shares = clusters->shares,
+                                            .count = count,
+                                            .groups = groups,
+                                            .rows = signatures->rows,
+                                            .bits = signatures->bits};
+    for (size_t place = 0; place < places; place++)
+        clusters->order[place] = CLUSTER_NO_ROW;
     return COG_OK;
 }
 
-/* Clusters without rows are left out. */
-static void drop_empty(struct row_clusters *clusters) {
-    size_t kept = 0;
-    for (size_t i = 0; i < clusters->view.count; i++)
-        if (clusters->ends[i] > (kept ? clusters->ends[kept - 1] : 0))
-            clusters->ends[kept++] = clusters->ends[i];
+/* Rows cluster by cluster, each of which begins a group; clusters without rows are left out. sizes
+ * become the next places. */
+static cog_status take_places(struct row_clusters *clusters, const struct placing *placing,
+                              uint32_t *sizes, size_t count, cog_error *error) {
+    size_t groups = 0, kept = 0, rows = placing->signatures->rows;
+    for (size_t row = 0; row < rows; row++)
+        sizes[placing->cluster[row]]++;
+    for (size_t i = 0; i < count; i++)
+        groups += groups_for(sizes[i]);
+    if (groups > UINT32_MAX / CLUSTER_GROUP)
+        return error_set(error, COG_ERR_USAGE, "%zu rows are too many for columns", rows);
+    cog_status status = make_room(clusters, placing->signatures, count, groups, error);
+    if (status != COG_OK)
+        return status;
+    groups = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t end = groups + groups_for(sizes[i]);
+        sizes[i] = (uint32_t)(groups * CLUSTER_GROUP);
+        if (end > groups)
+            clusters->ends[kept++] = (uint32_t)end;
+        groups = end;
+    }
+    for (size_t row = 0; row < rows; row++)
+        clusters->order[sizes[placing->cluster[row]]++] = (uint32_t)row;
     clusters->view.count = kept;
+    return COG_OK;
+}
+
+static cog_status build_placed(struct row_clusters *clusters, struct placing *placing,
+                               cog_error *error) {
+    size_t count = 0;
+    cog_status status = place_rows(placing, &count, error);
+    uint32_t *sizes = memory_zeroed_array(count + 1, sizeof *sizes);
+    if (status == COG_OK && !sizes)
+        status = error_memory(error, count * sizeof *sizes, "sizes of clusters");
+    if (status == COG_OK)
+        status = take_places(clusters, placing, sizes, count, error);
+    free(sizes);
+    placing_free(placing);
+    return status;
+}
+
+/* All rows in one cluster, or none. */
+static cog_status build_whole(struct row_clusters *clusters,
+                              const struct signatures_view *signatures, cog_error *error) {
+    size_t rows = signatures->rows, groups = groups_for(rows);
+    cog_status status = make_room(clusters, signatures, rows > 0, groups, error);
+    for (size_t row = 0; status == COG_OK && row < rows; row++)
+        clusters->order[row] = (uint32_t)row;
+    if (status == COG_OK)
+        clusters->ends[0] = (uint32_t)groups;
+    return status;
 }
 
 cog_status row_clusters_build(struct row_clusters *clusters,
                               const struct signatures_view *signatures, unsigned threads,
                               cog_error *error) {
-    size_t rows = signatures->rows, count = clusters_for(rows);
+    size_t count = clusters_for(signatures->rows);
+    struct cluster_centres centres = {0};
+    cog_status status = COG_OK;
+    *clusters = (struct row_clusters){0};
     threads = threads_resolve(threads);
-    uint32_t *nearest = memory_zeroed_array(rows + 1, sizeof *nearest);
-    cog_status status = make_room(clusters, rows, signatures->bits, count, error);
-    if (status == COG_OK && !nearest)
-        status = error_memory(error, rows * sizeof *nearest, "the clusters of rows");
-    if (status == COG_OK && count > 1)
-        status = find_clusters(signatures, count, threads, nearest, error);
-    if (status == COG_OK) {
-        order_rows(nearest, rows, count, clusters->order, clusters->ends);
-        drop_empty(clusters);
-        struct share_making making = {signatures, clusters};
-        status = parallel_for(threads, clusters->view.count, 16, make_all_shares, &making, error);
-    }
-    free(nearest);
-    return status;
+    if (count > 1)
+        status = cluster_centres_find(&centres, signatures, count, threads, error);
+    struct placing placing = {
+        .signatures = signatures, .centres = &centres.view, .threads = threads};
+    if (status == COG_OK)
+        status = count > 1 ? build_placed(clusters, &placing, error)
+                           : build_whole(clusters, signatures, error);
+    cluster_centres_free(&centres);
+    struct share_making making = {signatures, clusters};
+    return status == COG_OK
+               ? parallel_for(threads, clusters->view.count, 16, make_all_shares, &making, error)
+               : status;
 }
 
 void row_clusters_free(struct row_clusters *clusters) {
@@ -332,14 +342,36 @@ void row_clusters_free(struct row_clusters *clusters) {
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-/* The first place of the order whose row is impossible or a repetition, or the number of rows. */
-static size_t first_fault(const struct clusters_view *view, bool *seen) {
-    for (size_t i = 0; i < view->rows; i++) {
-        if (view->order[i] >= view->rows || seen[view->order[i]])
-            return i;
-        seen[view->order[i]] = true;
+/* Whether all rows are there once. */
+static bool holds_all(const struct clusters_view *view, bool *seen) {
+    size_t count = 0;
+    for (size_t place = 0; place < view->groups * CLUSTER_GROUP; place++) {
+        uint32_t row = view->order[place];
+        if (row == CLUSTER_NO_ROW)
+            continue;
+        if (row >= view->rows || seen[row])
+            return false;
+        seen[row] = true;
+        count++;
     }
-    return view->rows;
+    return count == view->rows;
+}
+
+static bool cluster_is_right(const struct clusters_view *view,
+                             const struct signatures_view *signatures, size_t i) {
+    uint8_t shares[HAMMING_MAX_BITS / 2];
+    size_t begin = cluster_begin(view, i), end = view->ends[i], stride = cluster_stride(view->bits);
+    if (end <= begin || end > view->groups || (i + 1 == view->count && end != view->groups))
+        return false;
+    const uint32_t *order = view->order + begin * CLUSTER_GROUP;
+    size_t count = cluster_rows(view, i);
+    for (size_t row = 0; row < count; row++)
+        if (order[row] == CLUSTER_NO_ROW)
+            return false;
+    if (count == 0)
+        return false;
+    make_shares(signatures, order, count, shares);
+    return memcmp(shares, view->shares + i * stride, stride) == 0;
 }
 
 cog_status row_clusters_check(const struct clusters_view *view,
@@ -347,26 +379,14 @@ cog_status row_clusters_check(const struct clusters_view *view,
     bool *seen = memory_zeroed_array(view->rows + 1, sizeof *seen);
     if (!seen)
         return error_memory(error, view->rows, "a check of the clusters");
-    size_t fault = first_fault(view, seen);
+    bool complete = holds_all(view, seen);
     free(seen);
-    if (fault < view->rows)
-        return error_set_at(error, COG_ERR_FORMAT, fault,
-                            "place %zu in the order of the rows is impossible; build the index "
-                            "again",
-                            fault);
-    size_t stride = cluster_stride(view->bits);
-    uint32_t begin = 0;
-    for (size_t i = 0; i < view->count; i++) {
-        uint8_t shares[HAMMING_MAX_BITS];
-        uint32_t end = view->ends[i];
-        bool possible =
-            end > begin && end <= view->rows && (i + 1 < view->count || end == view->rows);
-        if (possible)
-            make_shares(signatures, view->order + begin, end - begin, shares);
-        if (!possible || memcmp(shares, view->shares + i * stride, stride) != 0)
+    if (!complete)
+        return error_set(error, COG_ERR_FORMAT,
+                         "the clusters do not have every row once; build the index again");
+    for (size_t i = 0; i < view->count; i++)
+        if (!cluster_is_right(view, signatures, i))
             return error_set_at(error, COG_ERR_FORMAT, i,
                                 "cluster %zu of the rows is impossible; build the index again", i);
-        begin = end;
-    }
     return COG_OK;
 }

@@ -68,25 +68,29 @@ static cog_status open_slices(struct segment *segment, const uint8_t *shape, cog
     return status;
 }
 
+/* The numbers of clusters and groups are those that fill their sections. */
 static cog_status open_clusters(struct segment *segment, struct clusters_view *clusters,
                                 cog_error *error) {
     const struct container *container = &segment->container;
-    struct bytes_view view;
+    struct bytes_view ends_view, order_view;
     const void *order = NULL, *ends = NULL, *shares = NULL;
-    cog_status status = container_require(container, SECTION_CLUSTER_ENDS, &view, error);
+    cog_status status = container_require(container, SECTION_CLUSTER_ENDS, &ends_view, error);
+    if (status == COG_OK)
+        status = container_require(container, SECTION_CLUSTER_ORDER, &order_view, error);
     if (status != COG_OK)
         return status;
-    uint64_t count = view.size / sizeof(uint32_t);
-    unsigned bits = segment->signatures.bits;
+    size_t count = ends_view.size / sizeof(uint32_t),
+           group_bytes = CLUSTER_GROUP * sizeof(uint32_t);
+    size_t groups = order_view.size / group_bytes,
+           stride = cluster_stride(segment->signatures.bits);
     status = find_array(container, SECTION_CLUSTER_ENDS, count, sizeof(uint32_t), &ends, error);
     if (status == COG_OK)
-        status = find_array(container, SECTION_CLUSTER_ORDER, segment->rows, sizeof(uint32_t),
-                            &order, error);
+        status = find_array(container, SECTION_CLUSTER_ORDER, groups, group_bytes, &order, error);
     if (status == COG_OK)
-        status = find_array(container, SECTION_CLUSTER_SHARES, count, cluster_stride(bits), &shares,
-                            error);
+        status = find_array(container, SECTION_CLUSTER_SHARES, count, stride, &shares, error);
     if (status == COG_OK)
-        *clusters = (struct clusters_view){order, ends, shares, (size_t)count, segment->rows, bits};
+        *clusters = (struct clusters_view){
+            order, ends, shares, count, groups, segment->rows, segment->signatures.bits};
     return status;
 }
 
@@ -103,7 +107,7 @@ static cog_status open_columns(struct segment *segment, cog_error *error) {
     cog_status status = open_clusters(segment, &clusters, error);
     if (status == COG_OK)
         status = find_array(&segment->container, SECTION_COLUMN_GROUPS,
-                            columns_size_bytes(segment->rows, bits), 1, &words, error);
+                            columns_size_bytes(clusters.groups, bits), 1, &words, error);
     if (status == COG_OK)
         segment->columns = (struct columns_view){words, clusters};
     return status;

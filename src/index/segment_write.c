@@ -102,12 +102,13 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
     if (status == COG_OK && parts->columns) {
         const struct clusters_view *clusters = &parts->columns->clusters;
         const struct section sections[] = {
-            {SECTION_CLUSTER_ORDER, clusters->order, rows, sizeof(uint32_t)},
+            {SECTION_CLUSTER_ORDER, clusters->order, clusters->groups * CLUSTER_GROUP,
+             sizeof(uint32_t)},
             {SECTION_CLUSTER_ENDS, clusters->ends, clusters->count, sizeof(uint32_t)},
             {SECTION_CLUSTER_SHARES, clusters->shares, clusters->count,
              cluster_stride(clusters->bits)},
-            {SECTION_COLUMN_GROUPS, parts->columns->words, columns_size_bytes(rows, clusters->bits),
-             1}};
+            {SECTION_COLUMN_GROUPS, parts->columns->words,
+             columns_size_bytes(clusters->groups, clusters->bits), 1}};
         status = write_sections(writer, sections, 4, error);
     }
     if (status == COG_OK && parts->vectors) {

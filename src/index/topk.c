@@ -49,7 +49,17 @@ int neighbour_compare(const void *x, const void *y) {
     return (p->row > q->row) - (p->row < q->row);
 }
 
-void topk_compact(struct topk *topk) {
+/* Items beyond the limit were accepted before it fell. */
+static void drop_beyond_limit(struct topk *topk) {
+    size_t kept = 0;
+    for (size_t i = 0; i < topk->count; i++) {
+        topk->items[kept] = topk->items[i];
+        kept += topk->items[i].distance <= topk->limit;
+    }
+    topk->count = kept;
+}
+
+static void keep_nearest(struct topk *topk) {
     qsort(topk->items, topk->count, sizeof *topk->items, neighbour_compare);
     if (topk->count <= topk->k)
         return;
@@ -63,8 +73,15 @@ void topk_compact(struct topk *topk) {
     topk->worst_row = worst.row;
 }
 
+void topk_compact(struct topk *topk) {
+    drop_beyond_limit(topk);
+    if (topk->count > topk->capacity / 2)
+        keep_nearest(topk);
+}
+
 size_t topk_finish(struct topk *topk, struct neighbour *nearest) {
-    topk_compact(topk);
+    drop_beyond_limit(topk);
+    keep_nearest(topk);
     size_t count = topk->count;
     if (count)
         memcpy(nearest, topk->items, count * sizeof *nearest);

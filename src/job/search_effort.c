@@ -13,10 +13,10 @@ static const struct search_effort slices_steps[] = {
 
 static const struct search_effort columns_steps[] = {
     {.share = 0.1, .columns = 30, .distances = 500},
-    {.share = 0.2, .columns = 45, .distances = 1000},
-    {.share = 0.3, .columns = 60, .distances = 2000},
-    {.share = 0.5, .columns = 60, .distances = 8000},
-    {.share = 0.7, .columns = 90, .distances = 32000},
+    {.share = 0.2, .columns = 60, .distances = 1000},
+    {.share = 0.3, .columns = 90, .distances = 2000},
+    {.share = 0.5, .columns = 90, .distances = 8000},
+    {.share = 0.7, .columns = 120, .distances = 16000},
     {.share = 1, .columns = 180, .distances = 32000},
     {.share = 1, .columns = 240, .distances = 32000},
     {.share = 1, .columns = 390, .distances = 32000},
