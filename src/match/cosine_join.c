@@ -18,6 +18,7 @@ struct worker {
 };
 
 struct cosine_join {
+    size_t listed;                          /* matches of all workers; atomic */
     struct cosine_rows queries, collection; /* the first rows of groups; the same for a self-join */
     struct equal_rows groups[2];
     const struct equal_rows *query_groups, *collection_groups;
@@ -248,7 +249,7 @@ static cog_status run_join(struct cosine_join *join, const struct join_options *
     join->filter_threshold = (float)(options->threshold - cosine_float_error(queries, collection));
     cog_status status = make_workers(join, error);
     for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
-        join->workers[i].part.matches.limit = options->max_matches;
+        match_list_share(&join->workers[i].part.matches, options->max_matches, &join->listed);
     if (status == COG_OK && queries.length > 0 && collection.length > 0)
         status = run_blocks(join, queries.length * join->rest_cosine, error);
     if (status == COG_OK && join->self)

@@ -29,8 +29,8 @@ struct join {
     uint16_t *limits;
     float *similarities; /* by distance */
     struct joiner *joiners;
-    size_t max_matches;
-    uint64_t *comparisons; /* atomic */
+    size_t max_matches, listed; /* matches that fit, and those of all joiners (atomic) */
+    uint64_t *comparisons;      /* atomic */
 };
 
 static cog_status take_hits(void *context, size_t first_query, size_t first_row,
@@ -106,7 +106,7 @@ static cog_status join_prepare(struct join *join, cog_error *error) {
     for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++) {
         struct joiner *joiner = &join->joiners[worker];
         joiner->join = join;
-        joiner->matches.limit = join->max_matches;
+        match_list_share(&joiner->matches, join->max_matches, &join->listed);
         status = tile_queries_create(&joiner->block, tile, bits, join->block_rows, error);
         if (status == COG_OK)
             status = tile_scratch_create(&joiner->scratch, tile, bits, error);

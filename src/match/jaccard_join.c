@@ -54,6 +54,7 @@ struct worker {
 #define DEAD UINT32_MAX
 
 struct jaccard_join {
+    size_t listed;                         /* matches of all workers; atomic */
     struct sized_sets queries, collection; /* queries unused in a self-join */
     bool self;
     double threshold;
@@ -358,7 +359,7 @@ static cog_status run_join(struct jaccard_join *join, const struct join_options 
     if (status == COG_OK)
         status = make_workers(join, error);
     for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
-        join->workers[i].part.matches.limit = options->max_matches;
+        match_list_share(&join->workers[i].part.matches, options->max_matches, &join->listed);
     if (status == COG_OK)
         status =
             parallel_for(join->threads, join->self ? join->collection.count : join->queries.count,

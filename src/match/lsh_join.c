@@ -19,6 +19,7 @@ struct prober {
 };
 
 struct lsh_join {
+    size_t listed; /* matches of all probers; atomic */
     const struct lsh_tables *tables;
     const struct lsh_collection *queries, *rows;
     const struct lsh_check *check;
@@ -152,7 +153,7 @@ static cog_status run(struct lsh_join *join, unsigned threads, struct match_list
     if (!join->probers)
         return error_memory(error, threads * sizeof *join->probers, "threads");
     for (unsigned worker = 0; worker < threads; worker++)
-        join->probers[worker].matches.limit = matches->limit;
+        match_list_share(&join->probers[worker].matches, matches->limit, &join->listed);
     status = parallel_for(threads, queries->rows, QUERY_GRAIN, run_queries, join, error);
     if (status == COG_OK)
         status = collect(join, threads, matches, work, error);

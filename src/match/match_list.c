@@ -5,13 +5,23 @@
 
 #include "base/memory.h"
 
+enum { COUNTED_AT_A_TIME = 1024 };
+
+void match_list_share(struct match_list *list, size_t limit, size_t *listed) {
+    list->limit = limit;
+    list->listed = listed;
+}
+
+static cog_status too_many(const struct match_list *list, cog_error *error) {
+    return error_set(error, COG_ERR_MEMORY,
+                     "more than %zu matches do not fit the memory budget; raise --memory, or ask "
+                     "for nearer pairs",
+                     list->limit);
+}
+
 static cog_status reserve(struct match_list *list, size_t needed, cog_error *error) {
     if (list->limit && needed > list->limit)
-        return error_set(
-            error, COG_ERR_MEMORY,
-            "more than %zu matches do not fit the memory budget; raise --memory or the "
-            "threshold",
-            list->limit);
+        return too_many(list, error);
     if (memory_grow((void **)&list->items, &list->capacity, needed, sizeof *list->items))
         return COG_OK;
     return error_memory(error, needed * sizeof *list->items,
@@ -25,15 +35,20 @@ cog_status match_list_add(struct match_list *list, struct match match, cog_error
             return status;
     }
     list->items[list->count++] = match;
-    return COG_OK;
+    if (!list->listed || list->count % COUNTED_AT_A_TIME)
+        return COG_OK;
+    size_t listed = __atomic_add_fetch(list->listed, COUNTED_AT_A_TIME, __ATOMIC_RELAXED);
+    return list->limit && listed > list->limit ? too_many(list, error) : COG_OK;
 }
 
 cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error) {
     if (to->count == 0 && !to->limit) {
-        struct match_list empty = {
-            .items = to->items, .capacity = to->capacity, .limit = from->limit};
+        struct match_list empty = {.items = to->items,
+                                   .capacity = to->capacity,
+                                   .limit = from->limit,
+                                   .listed = from->listed};
         *to = *from;
-        to->limit = 0;
+        match_list_share(to, 0, NULL);
         *from = empty;
         return COG_OK;
     }

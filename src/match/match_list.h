@@ -18,8 +18,12 @@ struct match {
 struct match_list {
     struct match *items;
     size_t count, capacity;
-    size_t limit; /* more matches than this are COG_ERR_MEMORY; 0: as many as memory holds */
+    size_t limit;   /* more matches than this are COG_ERR_MEMORY; 0: as many as memory holds */
+    size_t *listed; /* atomic: how many the lists that share the limit have; NULL: this alone */
 };
+
+/* Makes a worker's list, which is empty, one of those that share a limit and a count. */
+void match_list_share(struct match_list *list, size_t limit, size_t *listed);
 
 cog_status match_list_add(struct match_list *list, struct match match, cog_error *error);
 /* Moves everything of `from` behind `to`; from is left empty. */

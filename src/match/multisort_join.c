@@ -313,11 +313,12 @@ cog_status multisort_join(const struct signatures_view *first, const struct sign
                           const struct multisort_options *options, struct match_list *matches,
                           cog_error *error) {
     unsigned threads = threads_resolve(options->threads);
+    size_t listed = 0;
     struct match_list *lists = memory_zeroed_array(threads, sizeof *lists);
     if (!lists)
         return error_memory(error, threads * sizeof *lists, "the matches of a join");
     for (unsigned worker = 0; worker < threads; worker++)
-        lists[worker].limit = matches->limit;
+        match_list_share(&lists[worker], matches->limit, &listed);
     cog_status status = multisort_join_stream(first, second, options, add_to_list, lists, error);
     for (unsigned worker = 0; worker < threads; worker++) {
         if (status == COG_OK)
