@@ -53,29 +53,70 @@ static cog_status row_sample_take(struct row_sample *sample, const struct signat
     return COG_OK;
 }
 
-/* Moves hits of a part of the sample, which begins with row `first`, to the pairs, few of each
- * query. */
-static cog_status keep_pairs(const struct short_hits *hits, size_t first, struct short_hits *pairs,
-                             cog_error *error) {
-    size_t of_query = 0;
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < hits->count && status == COG_OK; i++) {
-        struct short_hit hit = hits->items[i];
-        of_query = i > 0 && hit.query == hits->items[i - 1].query ? of_query : 0;
-        if (of_query == PAIRS_OF_A_ROW)
+/* A sampled row and a key near it, which stands for so many neighbours. */
+struct near_pair {
+    uint32_t query, row, distance;
+    double neighbours;
+};
+
+struct near_pairs {
+    struct near_pair *items;
+    size_t count, capacity;
+    size_t apart; /* that are no copies: these tell of bits that differ */
+};
+
+/* The rows of a key but for the asking one itself. */
+static size_t other_rows(const struct psm_lesson *lesson, const struct short_hit *hit) {
+    const struct psm_index *index = lesson->index;
+    size_t position = line_find(&index->table, short_key_of_row(lesson->stored, hit->row)), count;
+    key_rows_of(&index->rows, position, &count);
+    return count - (hit->distance == 0 && lesson->asked == lesson->stored);
+}
+
+/* Keeps every step-th hit of a query at a distance, for itself and those that are left out. */
+static cog_status keep_hits(const struct psm_lesson *lesson, const struct short_hit *hits,
+                            size_t count, size_t first, struct near_pairs *pairs,
+                            cog_error *error) {
+    size_t step = (count + PAIRS_OF_A_ROW - 1) / PAIRS_OF_A_ROW;
+    for (size_t i = 0; i < count; i++) {
+        bool is_copy = hits[i].distance == 0;
+        if (!is_copy && i % step != 0)
             continue;
-        of_query++;
-        hit.query += (uint32_t)first;
-        status = short_hits_add(pairs, hit, error);
+        size_t rows = other_rows(lesson, &hits[i]);
+        if (rows == 0)
+            continue;
+        if (!memory_grow((void **)&pairs->items, &pairs->capacity, pairs->count + 1,
+                         sizeof *pairs->items))
+            return error_memory(error, pairs->count * sizeof *pairs->items, "pairs");
+        pairs->items[pairs->count++] =
+            (struct near_pair){hits[i].query + (uint32_t)first, hits[i].row, hits[i].distance,
+                               (double)rows * (is_copy ? 1 : (double)step)};
+        pairs->apart += !is_copy;
+    }
+    return COG_OK;
+}
+
+/* The hits of a part of the sample, which begins with row `first`, query by query. */
+static cog_status keep_pairs(const struct psm_lesson *lesson, const struct short_hits *hits,
+                             size_t first, struct near_pairs *pairs, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t begin = 0, end = 0; begin < hits->count && status == COG_OK; begin = end) {
+        while (end < hits->count && hits->items[end].query == hits->items[begin].query)
+            end++;
+        status = keep_hits(lesson, hits->items + begin, end - begin, first, pairs, error);
     }
     return status;
 }
 
 /* Sampled rows are drawn at random, so any part of them is a sample. */
-static cog_status find_pairs(const struct psm_index *index, const struct row_sample *sample,
-                             unsigned bits, const struct psm_search *search,
-                             const struct volatility *volatility, struct short_hits *pairs,
-                             cog_error *error) {
+static cog_status find_pairs(const struct psm_lesson *lesson, const struct row_sample *sample,
+                             const struct volatility *volatility, unsigned threads,
+                             struct near_pairs *pairs, cog_error *error) {
+    unsigned bits = lesson->asked->bits;
+    struct psm_search search = {.radius_bits = lesson->radius_bits,
+                                .penalty_bound = PROBE_BOUND_NONE,
+                                .threads = threads,
+                                .distinct = true};
     cog_status status = COG_OK;
     for (size_t first = 0; first < sample->rows && pairs->count < PAIRS_ENOUGH && status == COG_OK;
          first += SAMPLED_AT_A_TIME) {
@@ -86,33 +127,26 @@ static cog_status find_pairs(const struct psm_index *index, const struct row_sam
                                        bits / 8},
                                       sample->weights + first * bits,
                                       volatility};
-        status = psm_search(index, &queries, search, &hits, error);
+        status = psm_search(lesson->index, &queries, &search, &hits, error);
         if (status == COG_OK)
-            status = keep_pairs(&hits, first, pairs, error);
+            status = keep_pairs(lesson, &hits, first, pairs, error);
         short_hits_free(&hits);
     }
     return status;
 }
 
-/* Pairs at a distance: copies tell nothing of bits that differ. */
-static size_t count_apart(const struct short_hits *pairs) {
-    size_t apart = 0;
-    for (size_t i = 0; i < pairs->count; i++)
-        apart += pairs->items[i].distance > 0;
-    return apart;
-}
-
 /* Learns from the weights of pairs, all bits of up to DIFFERENCES_PAIRS of them. */
 static cog_status learn_differences(const struct psm_lesson *lesson,
-                                    const struct row_sample *sample, const struct short_hits *pairs,
-                                    size_t apart, struct volatility *volatility, cog_error *error) {
+                                    const struct row_sample *sample, const struct near_pairs *pairs,
+                                    struct volatility *volatility, cog_error *error) {
     unsigned bits = lesson->stored->bits;
+    size_t apart = pairs->apart;
     size_t step = apart > DIFFERENCES_PAIRS ? apart / DIFFERENCES_PAIRS : 1, seen = 0, used = 0;
     float *differences = memory_array((apart / step + 1) * bits, sizeof *differences);
     if (!differences)
         return error_memory(error, apart / step * bits * sizeof *differences, "weight differences");
     for (size_t i = 0; i < pairs->count; i++) {
-        const struct short_hit *pair = &pairs->items[i];
+        const struct near_pair *pair = &pairs->items[i];
         if (pair->distance == 0 || seen++ % step != 0)
             continue;
         const float *of_query = sample->weights + (size_t)pair->query * bits;
@@ -128,20 +162,20 @@ static cog_status learn_differences(const struct psm_lesson *lesson,
 
 /* The bits in which a pair differs. */
 static short_key difference_of(const struct psm_lesson *lesson, const struct row_sample *sample,
-                               const struct short_hit *pair) {
+                               const struct near_pair *pair) {
     return short_key_of_row(lesson->asked, sample->numbers[pair->query]) ^
            short_key_of_row(lesson->stored, pair->row);
 }
 
 /* The logarithm of the probability of the flips that were seen. */
 static double flips_likelihood(const struct psm_lesson *lesson, const struct row_sample *sample,
-                               const struct short_hits *pairs,
+                               const struct near_pairs *pairs,
                                const struct volatility *volatility) {
     unsigned bits = lesson->stored->bits;
     double sum = 0;
     size_t seen = 0;
     for (size_t i = 0; i < pairs->count && seen < SCALE_PAIRS; i++) {
-        const struct short_hit *pair = &pairs->items[i];
+        const struct near_pair *pair = &pairs->items[i];
         if (pair->distance == 0)
             continue;
         seen++;
@@ -158,7 +192,7 @@ static double flips_likelihood(const struct psm_lesson *lesson, const struct row
 /* Random pairs differ more than near-duplicates: narrows the distribution, by halves of octaves,
  * while that makes the flips more likely. */
 static cog_status learn_scale(const struct psm_lesson *lesson, const struct row_sample *sample,
-                              const struct short_hits *pairs, struct volatility *volatility,
+                              const struct near_pairs *pairs, struct volatility *volatility,
                               cog_error *error) {
     double best = flips_likelihood(lesson, sample, pairs, volatility);
     struct volatility *narrower = memory_array(1, sizeof *narrower);
@@ -181,10 +215,10 @@ static cog_status learn_scale(const struct psm_lesson *lesson, const struct row_
     return status;
 }
 
-/* The penalty of the flips that lead from a query to a key, for each of the key's rows. */
+/* The penalty of the flips that lead from a query to a key. */
 struct weighted_penalty {
     uint32_t penalty;
-    size_t rows;
+    double neighbours;
 };
 
 static int by_penalty(const void *x, const void *y) {
@@ -195,26 +229,21 @@ static int by_penalty(const void *x, const void *y) {
 
 static struct weighted_penalty penalty_of(const struct psm_lesson *lesson,
                                           const struct row_sample *sample,
-                                          const struct short_hit *pair,
+                                          const struct near_pair *pair,
                                           const struct volatility *volatility) {
-    const struct line_table *table = &lesson->index->table;
-    unsigned header_bits = table->header_bits;
-    struct weighted_penalty result = {0, 0};
+    unsigned header_bits = lesson->index->table.header_bits;
+    struct weighted_penalty result = {0, pair->neighbours};
     const float *weights = sample->weights + (size_t)pair->query * lesson->stored->bits;
     uint64_t difference = short_key_prefix(difference_of(lesson, sample, pair), header_bits);
     for (unsigned bit = 0; bit < header_bits; bit++)
         if (difference >> (header_bits - 1 - bit) & 1)
             result.penalty += volatility_penalty(volatility, weights[bit]);
-    size_t position = line_find(table, short_key_of_row(lesson->stored, pair->row));
-    key_rows_of(&lesson->index->rows, position, &result.rows);
-    if (pair->distance == 0 && lesson->asked == lesson->stored)
-        result.rows--; /* itself */
     return result;
 }
 
 /* Which penalty holds which share of the neighbours, copies among them. */
 static cog_status learn_bounds(const struct psm_lesson *lesson, const struct row_sample *sample,
-                               const struct short_hits *pairs, struct psm_learned *learned,
+                               const struct near_pairs *pairs, struct psm_learned *learned,
                                cog_error *error) {
     struct weighted_penalty *penalties = memory_array(pairs->count, sizeof *penalties);
     if (!penalties)
@@ -222,13 +251,13 @@ static cog_status learn_bounds(const struct psm_lesson *lesson, const struct row
     double total = 0, held = 0;
     for (size_t i = 0; i < pairs->count; i++) {
         penalties[i] = penalty_of(lesson, sample, &pairs->items[i], &learned->volatility);
-        total += (double)penalties[i].rows;
+        total += penalties[i].neighbours;
     }
     qsort(penalties, pairs->count, sizeof *penalties, by_penalty);
     for (size_t i = 0, at = 0; i < PSM_BOUNDS; i++) {
         while (at + 1 < pairs->count &&
-               held + (double)penalties[at].rows < total * (double)i / (PSM_BOUNDS - 1))
-            held += (double)penalties[at++].rows;
+               held + penalties[at].neighbours < total * (double)i / (PSM_BOUNDS - 1))
+            held += penalties[at++].neighbours;
         learned->bounds[i] = penalties[at].penalty;
     }
     free(penalties);
@@ -236,41 +265,32 @@ static cog_status learn_bounds(const struct psm_lesson *lesson, const struct row
 }
 
 static cog_status learn_from_pairs(const struct psm_lesson *lesson, const struct row_sample *sample,
-                                   const struct short_hits *pairs, struct psm_learned *learned,
+                                   const struct near_pairs *pairs, struct psm_learned *learned,
                                    cog_error *error) {
-    size_t apart = count_apart(pairs);
-    if (apart < PAIRS_LEAST)
+    if (pairs->apart < PAIRS_LEAST)
         return COG_OK;
-    learned->pairs = apart;
-    cog_status status =
-        lesson->stored_weights
-            ? learn_differences(lesson, sample, pairs, apart, &learned->volatility, error)
-            : learn_scale(lesson, sample, pairs, &learned->volatility, error);
+    learned->pairs = pairs->apart;
+    cog_status status = lesson->stored_weights
+                            ? learn_differences(lesson, sample, pairs, &learned->volatility, error)
+                            : learn_scale(lesson, sample, pairs, &learned->volatility, error);
     return status == COG_OK ? learn_bounds(lesson, sample, pairs, learned, error) : status;
 }
 
 cog_status psm_learn(const struct psm_lesson *lesson, unsigned threads, struct psm_learned *learned,
                      cog_error *error) {
     struct row_sample sample = {0};
-    struct short_hits pairs = {0};
-    unsigned bits = lesson->stored->bits;
+    struct near_pairs pairs = {0};
     *learned = (struct psm_learned){.radius_bits = lesson->radius_bits};
-    cog_status status =
-        volatility_learn_random_pairs(&learned->volatility, lesson->asked_weights,
-                                      lesson->asked->rows, bits, RANDOM_PAIRS, SEED, error);
+    cog_status status = volatility_learn_random_pairs(&learned->volatility, lesson->asked_weights,
+                                                      lesson->asked->rows, lesson->asked->bits,
+                                                      RANDOM_PAIRS, SEED, error);
     if (status == COG_OK)
         status = row_sample_take(&sample, lesson->asked, lesson->asked_weights, error);
-    if (status == COG_OK) {
-        struct psm_search search = {.radius_bits = lesson->radius_bits,
-                                    .penalty_bound = PROBE_BOUND_NONE,
-                                    .threads = threads,
-                                    .distinct = true};
-        status =
-            find_pairs(lesson->index, &sample, bits, &search, &learned->volatility, &pairs, error);
-    }
+    if (status == COG_OK)
+        status = find_pairs(lesson, &sample, &learned->volatility, threads, &pairs, error);
     if (status == COG_OK)
         status = learn_from_pairs(lesson, &sample, &pairs, learned, error);
-    short_hits_free(&pairs);
+    free(pairs.items);
     row_sample_free(&sample);
     return status;
 }
