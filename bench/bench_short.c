@@ -109,7 +109,7 @@ static double recall_of(const struct short_world *world, const struct timed *tim
 }
 
 static struct psm_queries psm_queries_of(const struct short_world *world, size_t count) {
-    struct psm_queries queries = {world->queries, world->weights, &world->volatility};
+    struct psm_queries queries = {world->queries, world->weights, &world->volatility, false};
     if (queries.signatures.rows > count)
         queries.signatures.rows = count;
     return queries;
@@ -574,7 +574,7 @@ static void bench_documents(const char *signatures_path, const char *weights_pat
     print_header();
     struct row row = {"BPHS tuned, T=10, find-all", 0, 1, 0, asked.rows};
     print_row(&row, &timed);
-    struct psm_queries queries = {asked, asked_weights, &learned.volatility};
+    struct psm_queries queries = {asked, asked_weights, &learned.volatility, true};
     for (double recall = 0.8; recall < 1; recall += recall < 0.895 ? 0.1 : 0.05) {
         struct psm_search search = {.radius_bits = RADIUS, .threads = 1};
         char name[64];

@@ -28,9 +28,22 @@ void psm_free(struct psm_index *index) {
     key_rows_free(&index->rows);
 }
 
+const float *psm_query_weights(const struct psm_queries *queries, size_t query,
+                               float units[PROBE_BITS_MAX]) {
+    unsigned bits = queries->signatures.bits;
+    const float *weights = queries->weights + query * bits;
+    if (!queries->relative)
+        return weights;
+    float factor = volatility_unit(weights, bits);
+    for (unsigned i = 0; i < PROBE_BITS_MAX; i++)
+        units[i] = weights[i] * factor;
+    return units;
+}
+
 void psm_query_bits(const struct psm_queries *queries, size_t query, unsigned header_bits,
                     uint32_t bound, struct probe_bits *bits) {
-    const float *weights = queries->weights + query * queries->signatures.bits;
+    float units[PROBE_BITS_MAX];
+    const float *weights = psm_query_weights(queries, query, units);
     uint32_t penalties[PROBE_BITS_MAX];
     for (unsigned i = 0; i < header_bits; i++)
         penalties[i] = volatility_penalty(queries->volatility, weights[i]);

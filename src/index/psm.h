@@ -24,7 +24,12 @@ struct psm_queries {
     struct signatures_view signatures;
     const float *weights; /* rows x bits: what lies behind each bit */
     const struct volatility *volatility;
+    bool relative; /* to their mean size: the volatility knows weights in these units */
 };
+
+/* The first weights of a query as the volatility knows them: in place, or in `units`. */
+const float *psm_query_weights(const struct psm_queries *queries, size_t query,
+                               float units[PROBE_BITS_MAX]);
 
 /* The volatile bits of a query's header, those above the bound left out. */
 void psm_query_bits(const struct psm_queries *queries, size_t query, unsigned header_bits,

@@ -33,6 +33,13 @@ static void row_sample_free(struct row_sample *sample) {
     free(sample->weights);
 }
 
+/* A row's weights by their mean size. */
+static void put_units(const float *weights, unsigned bits, float *units) {
+    float factor = volatility_unit(weights, bits);
+    for (unsigned bit = 0; bit < bits; bit++)
+        units[bit] = weights[bit] * factor;
+}
+
 static cog_status row_sample_take(struct row_sample *sample, const struct signatures_view *view,
                                   const float *weights, cog_error *error) {
     size_t row_bytes = view->bits / 8;
@@ -47,8 +54,7 @@ static cog_status row_sample_take(struct row_sample *sample, const struct signat
         size_t row = random_below(&random, view->rows);
         sample->numbers[i] = (uint32_t)row;
         memcpy(sample->signatures + i * row_bytes, signature_row(view, row), row_bytes);
-        memcpy(sample->weights + i * view->bits, weights + row * view->bits,
-               view->bits * sizeof *weights);
+        put_units(weights + row * view->bits, view->bits, sample->weights + i * view->bits);
     }
     return COG_OK;
 }
@@ -126,7 +132,8 @@ static cog_status find_pairs(const struct psm_lesson *lesson, const struct row_s
                                        left < SAMPLED_AT_A_TIME ? left : SAMPLED_AT_A_TIME, bits,
                                        bits / 8},
                                       sample->weights + first * bits,
-                                      volatility};
+                                      volatility,
+                                      false};
         status = psm_search(lesson->index, &queries, &search, &hits, error);
         if (status == COG_OK)
             status = keep_pairs(lesson, &hits, first, pairs, error);
@@ -150,10 +157,10 @@ static cog_status learn_differences(const struct psm_lesson *lesson,
         if (pair->distance == 0 || seen++ % step != 0)
             continue;
         const float *of_query = sample->weights + (size_t)pair->query * bits;
-        const float *of_row = lesson->stored_weights + (size_t)pair->row * bits;
+        float *difference = differences + used++ * bits;
+        put_units(lesson->stored_weights + (size_t)pair->row * bits, bits, difference);
         for (unsigned bit = 0; bit < bits; bit++)
-            differences[used * bits + bit] = of_query[bit] - of_row[bit];
-        used++;
+            difference[bit] -= of_query[bit];
     }
     cog_status status = volatility_learn(volatility, differences, used * bits, error);
     free(differences);
@@ -281,11 +288,10 @@ cog_status psm_learn(const struct psm_lesson *lesson, unsigned threads, struct p
     struct row_sample sample = {0};
     struct near_pairs pairs = {0};
     *learned = (struct psm_learned){.radius_bits = lesson->radius_bits};
-    cog_status status = volatility_learn_random_pairs(&learned->volatility, lesson->asked_weights,
-                                                      lesson->asked->rows, lesson->asked->bits,
-                                                      RANDOM_PAIRS, SEED, error);
+    cog_status status = row_sample_take(&sample, lesson->asked, lesson->asked_weights, error);
     if (status == COG_OK)
-        status = row_sample_take(&sample, lesson->asked, lesson->asked_weights, error);
+        status = volatility_learn_random_pairs(&learned->volatility, sample.weights, sample.rows,
+                                               lesson->asked->bits, RANDOM_PAIRS, SEED, error);
     if (status == COG_OK)
         status = find_pairs(lesson, &sample, &learned->volatility, threads, &pairs, error);
     if (status == COG_OK)

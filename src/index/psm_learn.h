@@ -12,9 +12,9 @@
 enum { PSM_BOUNDS = 1001 };
 
 struct psm_learned {
-    struct volatility volatility;
-    unsigned radius_bits; /* of the pairs */
-    size_t pairs;         /* that it was learned from; 0: random pairs, and there are no bounds */
+    struct volatility volatility; /* of weights relative to their mean size */
+    unsigned radius_bits;         /* of the pairs */
+    size_t pairs; /* that it was learned from; 0: random pairs, and there are no bounds */
     uint32_t bounds[PSM_BOUNDS]; /* by wanted recall, in thousandths */
 };
 

@@ -54,7 +54,9 @@ static void prefetch_query(const struct psm_job *job, const struct psm_piece *pi
         return;
     size_t query = piece->worker->queries[piece->worker->order[i]];
     const float *weights = job->queries->weights + query * job->queries->signatures.bits;
-    for (unsigned bit = 0; bit < piece->probes->header_bits; bit += 16)
+    unsigned bits =
+        job->queries->relative ? job->queries->signatures.bits : piece->probes->header_bits;
+    for (unsigned bit = 0; bit < bits; bit += 16)
         __builtin_prefetch(weights + bit);
     __builtin_prefetch(signature_row(&job->queries->signatures, query));
 }
@@ -88,11 +90,11 @@ static void start_query(void *context, size_t slot, size_t i) {
     prefetch_query(job, piece, i + QUERIES_AHEAD);
     flight->key = short_key_of_row(&job->queries->signatures, query);
     uint32_t header = (uint32_t)short_key_prefix(flight->key, piece->probes->header_bits);
+    float units[PROBE_BITS_MAX];
     flight->bucket_count =
         job->search->flips > 0
             ? fill_by_count(piece, query, header, flight->buckets)
-            : piece->probes->fill(piece->probes,
-                                  job->queries->weights + query * job->queries->signatures.bits,
+            : piece->probes->fill(piece->probes, psm_query_weights(job->queries, query, units),
                                   header, flight->buckets, PSM_PROBES_MAX);
 }
 

@@ -102,3 +102,10 @@ cog_status volatility_restore(struct volatility *volatility, const double *quant
     fill_penalties(volatility);
     return COG_OK;
 }
+
+float volatility_unit(const float *weights, unsigned bits) {
+    float sum = 0;
+    for (unsigned i = 0; i < bits; i++)
+        sum += fabsf(weights[i]);
+    return sum > 0 && sum < INFINITY ? (float)bits / sum : 0;
+}

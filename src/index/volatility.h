@@ -32,6 +32,10 @@ cog_status volatility_restore(struct volatility *volatility, const double *quant
 /* P(Y > |weight|), at most one half. */
 double volatility_probability(const struct volatility *volatility, double weight);
 
+/* What makes the mean size of a row's weights 1: documents of all lengths then have differences
+ * that can be compared. 0 where all weights are 0. */
+float volatility_unit(const float *weights, unsigned bits);
+
 /* The penalty of flipping a bit with this weight, by table. */
 static inline uint32_t volatility_penalty(const struct volatility *volatility, float weight) {
     float cell = __builtin_fabsf(weight) * volatility->scale;

@@ -76,7 +76,8 @@ bool search_short_serves(const struct signature_search *search, const struct seg
 
 static cog_status search_psm(struct signature_search *search, const struct short_tables *tables,
                              bool first_only, struct short_hits *hits, cog_error *error) {
-    struct psm_queries queries = {*search->queries, search->weights, &tables->learned.volatility};
+    struct psm_queries queries = {*search->queries, search->weights, &tables->learned.volatility,
+                                  true};
     struct psm_search asked = {.radius_bits = search->radius_bits,
                                .first_only = first_only,
                                .flips = search->flips,

@@ -34,7 +34,7 @@ double search_stream_bytes(const cog_index *index, cog_method method, size_t que
 
 static cog_status stream_psm(const struct signature_search *search, const struct segment *segment,
                              size_t rows, struct short_hits *hits, cog_error *error) {
-    struct psm_queries queries = {*search->queries, search->weights, NULL};
+    struct psm_queries queries = {*search->queries, search->weights, NULL, true};
     struct psm_search asked = {.radius_bits = search->radius_bits,
                                .first_only = search->first,
                                .flips = search->flips,

@@ -37,7 +37,7 @@ static void check_round(uint64_t seed, size_t rows, unsigned bits, unsigned radi
                         uint32_t bound) {
     struct short_data stored = short_data_make(seed, 5, rows, bits, rows / 8 + 1, 4);
     struct short_data asked = short_data_make(seed + 1, 5, rows / 3, bits, rows / 8 + 1, 4);
-    struct psm_queries queries = {asked.view, asked.weights, &volatility};
+    struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
     struct psm_index index;
     CHECK_OK(psm_build(&index, &stored.view, LINE_LIMITS_DEFAULT, 1, error));
     struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
@@ -79,7 +79,7 @@ TEST(psm_in_chunks_finds_what_one_table_does) {
     for (unsigned words = 1; words <= 2; words++) {
         struct short_data stored = short_data_make(7, 9, 5000, 64 * words, 500, 4);
         struct short_data asked = short_data_make(8, 9, 800, 64 * words, 500, 4);
-        struct psm_queries queries = {asked.view, asked.weights, &volatility};
+        struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
         struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, 3);
         static const size_t chunks[] = {1500, 4999, 9000};
         for (int c = 0; c < 3; c++)
@@ -106,7 +106,7 @@ TEST(psm_with_so_many_flips_finds_what_the_published_form_does) {
     CHECK(learn(&volatility));
     struct short_data stored = short_data_make(27, 9, 3000, 64, 300, 4);
     struct short_data asked = short_data_make(28, 9, 500, 64, 300, 4);
-    struct psm_queries queries = {asked.view, asked.weights, &volatility};
+    struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
     struct psm_published published;
     struct psm_index index;
     CHECK_OK(psm_published_build(&published, &stored.view, 9, 1, error));
@@ -146,7 +146,7 @@ TEST(psm_as_published_finds_the_same) {
         for (unsigned radius = 0; radius <= 4; radius++) {
             struct short_data stored = short_data_make(17, 9, 3000, 64 * words, 300, 4);
             struct short_data asked = short_data_make(18, 9, 500, 64 * words, 300, 4);
-            struct psm_queries queries = {asked.view, asked.weights, &volatility};
+            struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
             struct psm_published index;
             CHECK_OK(psm_published_build(&index, &stored.view, 9, 1, error));
             struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
@@ -174,7 +174,7 @@ TEST(psm_as_published_finds_the_same) {
 TEST(psm_bound_for_a_recall_is_met_on_average) {
     CHECK(learn(&volatility));
     struct short_data asked = short_data_make(28, 9, 500, 64, 300, 0);
-    struct psm_queries queries = {asked.view, asked.weights, &volatility};
+    struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
     for (double recall = 0.5; recall < 1; recall += 0.15) {
         uint32_t bound;
         CHECK_OK(psm_bound_for_recall(&queries, 16, 3, recall, 500, &bound, error));
@@ -203,7 +203,7 @@ TEST(psm_bound_for_a_recall_is_met_on_average) {
 TEST(psm_refuses_queries_of_another_width) {
     struct short_data stored = short_data_make(1, 9, 10, 64, 3, 2);
     struct short_data asked = short_data_make(2, 9, 10, 128, 3, 2);
-    struct psm_queries queries = {asked.view, asked.weights, &volatility};
+    struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
     struct psm_index index;
     struct psm_search search = {.radius_bits = 3, .threads = 1};
     struct short_hits hits = {0};

@@ -33,7 +33,7 @@ static bool make_image(const struct short_data *data, const struct short_tables 
 
 static cog_status search(const struct short_tables *tables, const struct short_data *asked,
                          struct short_hits *hits, cog_error *error) {
-    struct psm_queries queries = {asked->view, asked->weights, &tables->learned.volatility};
+    struct psm_queries queries = {asked->view, asked->weights, &tables->learned.volatility, true};
     struct psm_search psm = {
         .radius_bits = RADIUS, .penalty_bound = PROBE_BOUND_NONE, .threads = 1};
     struct bphs_search bphs = {RADIUS, false, false, 1};
@@ -125,7 +125,7 @@ TEST(psm_learns_the_bound_of_a_recall) {
     struct short_hits all = short_data_brute_force(&stored.view, &asked.view, RADIUS);
     struct short_tables *tables = make_tables(&stored, SHORT_PSM, forms[0]);
     CHECK(tables && tables->learned.pairs > 100);
-    struct psm_queries queries = {asked.view, asked.weights, &tables->learned.volatility};
+    struct psm_queries queries = {asked.view, asked.weights, &tables->learned.volatility, true};
     for (double recall = 0.6; recall < 0.96; recall += 0.1) {
         struct psm_search asking = {.radius_bits = RADIUS, .threads = 2};
         struct short_hits hits = {0};
