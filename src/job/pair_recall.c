@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "evaluate/interval.h"
 #include "evaluate/recall_sample.h"
 #include "job/recall_report.h"
 #include "match/cosine_join.h"
@@ -93,5 +94,10 @@ cog_status pair_recall_measure(const struct pair_task *task, const struct match_
     if (status != COG_OK)
         return status;
     report_recall(task->report, hits, trials, rows, "pairs", "rows");
+    if (trials && measured_share(hits, trials).high < task->options.recall)
+        report_notice(task->report,
+                      "that is less than the %g of --recall; a greater one, more tables or "
+                      "--method exact find more",
+                      task->options.recall);
     return COG_OK;
 }
