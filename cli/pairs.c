@@ -160,7 +160,7 @@ const struct command command_pairs = {
     "\n"
     "Where the input is a .npy file of signatures, pairs within --radius bits are listed (by\n"
     "default those whose estimated cosine reaches the threshold), and similarities are estimates.\n"
-    "With --method window it may be larger than --memory.",
+    "With --method window, signatures and documents compared by cosine may exceed --memory.",
     sets,
     run,
 };

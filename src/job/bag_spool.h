@@ -1,6 +1,6 @@
-/* Bags of documents in a scratch file beside the output: what the statistics pass found is signed
- * from there, and the input is not read and analysed again. Optional by nature: where the disk has
- * no room for it, the spool says so and the input is read a second time. */
+/* Bags of documents in a scratch file: what the statistics pass found is signed from there, and the
+ * input is not read and analysed again; or documents that do not fit memory. Where the disk has no
+ * room for it, the spool says so. */
 #ifndef COGNATE_JOB_BAG_SPOOL_H
 #define COGNATE_JOB_BAG_SPOOL_H
 
@@ -9,7 +9,8 @@
 #include "vector/bag.h"
 
 struct bag_spool;
-/* The scratch file has no name, lies in the folder of `beside` and vanishes with the spool. */
+/* The scratch file has no name, lies in the folder of `beside` ("-": TMPDIR) and vanishes with the
+ * spool. */
 cog_status bag_spool_create(const char *beside, struct bag_spool **spool, cog_error *error);
 void bag_spool_free(struct bag_spool *spool);
 

@@ -30,6 +30,7 @@ struct corpus_reading {
     const cog_run_options *run;
     cog_report *report;
     uint64_t duplicates, empty_documents;
+    struct buffer spooled; /* documents of a batch on their way to the spool */
 };
 
 static void *batch_create(void *context) {
@@ -70,11 +71,25 @@ static bool append_weights(struct corpus *corpus, const struct bag_view *bag) {
     return true;
 }
 
-static cog_status append_row(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
-                             const struct bag_view *bag, bool frequencies, cog_error *error) {
+static cog_status append_terms(struct corpus *corpus, const struct bag_view *bag, bool frequencies,
+                               cog_error *error) {
     cog_status status = reserve_terms(corpus, bag->count, frequencies, error);
     if (status != COG_OK)
         return status;
+    if (bag->count)
+        memcpy(corpus->hashes + corpus->term_count, bag->hashes, bag->count * sizeof *bag->hashes);
+    if (bag->count && frequencies)
+        memcpy(corpus->frequencies + corpus->term_count, bag->frequencies,
+               bag->count * sizeof *bag->frequencies);
+    if (frequencies && !append_weights(corpus, bag))
+        return error_memory(error, bag->count * sizeof *corpus->weights, "the documents");
+    corpus->term_count += bag->count;
+    return COG_OK;
+}
+
+/* A row, but for its terms. */
+static cog_status append_item(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
+                              const struct bag_view *bag, cog_error *error) {
     row.first_term = corpus->term_count;
     row.first_id = corpus->ids.size;
     row.term_count = (uint32_t)bag->count;
@@ -84,16 +99,55 @@ static cog_status append_row(struct corpus *corpus, struct corpus_row row, struc
         !memory_grow((void **)&corpus->items, &corpus->row_capacity, corpus->rows + 1,
                      sizeof *corpus->items))
         return error_memory(error, sizeof row + id.size, "the documents");
-    if (bag->count)
-        memcpy(corpus->hashes + corpus->term_count, bag->hashes, bag->count * sizeof *bag->hashes);
-    if (bag->count && frequencies)
-        memcpy(corpus->frequencies + corpus->term_count, bag->frequencies,
-               bag->count * sizeof *bag->frequencies);
-    if (frequencies && !append_weights(corpus, bag))
-        return error_memory(error, bag->count * sizeof *corpus->weights, "the documents");
-    corpus->term_count += bag->count;
     corpus->items[corpus->rows++] = row;
     return COG_OK;
+}
+
+static cog_status append_row(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
+                             const struct bag_view *bag, bool frequencies, cog_error *error) {
+    cog_status status = append_item(corpus, row, id, bag, error);
+    return status == COG_OK ? append_terms(corpus, bag, frequencies, error) : status;
+}
+
+/* The same with the terms in the spool. */
+static cog_status spool_row(struct corpus_reading *reading, struct corpus_row row,
+                            struct bytes_view id, const struct bag_view *bag, cog_error *error) {
+    if (!bag_spool_encode(&reading->spooled, id, bag))
+        return error_memory(error, bag->count * 12, "the documents");
+    return append_item(reading->corpus, row, id, bag, error);
+}
+
+static cog_status flush_spooled(struct corpus_reading *reading, cog_error *error) {
+    bag_spool_write(reading->options->spool, &reading->spooled);
+    buffer_reset(&reading->spooled);
+    return bag_spool_is_complete(reading->options->spool)
+               ? COG_OK
+               : error_set(error, COG_ERR_DISK,
+                           "no room for the documents in the scratch file in TMPDIR: free some, or "
+                           "set TMPDIR");
+}
+
+cog_status corpus_load(struct corpus *corpus, struct bag_spool *spool, const uint8_t *marks,
+                       cog_error *error) {
+    struct buffer batch = {0};
+    cog_status status = COG_OK;
+    bag_spool_rewind(spool);
+    for (size_t row = 0; row < corpus->rows && status == COG_OK;) {
+        bool end = false;
+        status = bag_spool_read(spool, &batch, &end, error);
+        for (size_t at = 0; at < batch.size && status == COG_OK; row++) {
+            struct corpus_row *item = &corpus->items[row];
+            struct bytes_view id;
+            struct bag_view bag;
+            bag_spool_decode(&batch, &at, &id, &bag);
+            item->first_term = corpus->term_count;
+            item->term_count = marks[row] ? (uint32_t)bag.count : 0;
+            if (marks[row])
+                status = append_terms(corpus, &bag, true, error);
+        }
+    }
+    buffer_free(&batch);
+    return status;
 }
 
 static cog_status add_to_batch(void *context, unsigned worker, void *result,
@@ -177,20 +231,25 @@ static cog_status deliver_batch(void *context, void *result, cog_error *error) {
                               &added, &existing, error);
         if (status == COG_OK && added) {
             reading->empty_documents += bag.count == 0;
-            status = append_row(corpus, batch->part.items[i], id, &bag, frequencies, error);
+            status = reading->options->spool
+                         ? spool_row(reading, batch->part.items[i], id, &bag, error)
+                         : append_row(corpus, batch->part.items[i], id, &bag, frequencies, error);
         } else if (status == COG_OK) {
             status = reject_duplicate(reading, &batch->origins[i], id, error);
         }
     }
     batch->part.rows = batch->part.term_count = 0;
     buffer_reset(&batch->part.ids);
+    if (status == COG_OK && reading->options->spool)
+        status = flush_spooled(reading, error);
     return status == COG_OK ? check_budget(reading, error) : status;
 }
 
 cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        const struct corpus_options *options, const cog_run_options *run,
                        cog_report *report, cog_error *error) {
-    struct corpus_reading reading = {corpus, documents, options, run, report, 0, 0};
+    struct corpus_reading reading = {
+        .corpus = corpus, .documents = documents, .options = options, .run = run, .report = report};
     struct ingest_plan plan = {.terms = options->terms,
                                .want_bags = true,
                                .result_create = batch_create,
@@ -207,6 +266,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
     cog_status status = id_table_create(&corpus->id_table, error);
     if (status == COG_OK)
         status = ingest_run(documents, &plan, run, report, false, error);
+    buffer_free(&reading.spooled);
     if (status != COG_OK)
         return status;
     report_number(report, "documents",

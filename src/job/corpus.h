@@ -3,6 +3,7 @@
 #ifndef COGNATE_JOB_CORPUS_H
 #define COGNATE_JOB_CORPUS_H
 
+#include "job/bag_spool.h"
 #include "job/ingest.h"
 #include "vector/columns.h"
 #include "vector/sparse.h"
@@ -39,10 +40,17 @@ struct corpus_options {
     cog_status (*amend)(void *context, unsigned worker, const struct document *document,
                         struct term_list *terms, cog_error *error);
     void *amend_context;
+    /* Where not NULL, the terms go there, one document after the other, and the corpus has their
+     * number only: corpus_load brings back those of some rows. */
+    struct bag_spool *spool;
 };
 cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        const struct corpus_options *options, const cog_run_options *run,
                        cog_report *report, cog_error *error);
+/* Takes the terms of the rows whose mark is set from the spool that has those of all; the other
+ * rows are without terms from now on. */
+cog_status corpus_load(struct corpus *corpus, struct bag_spool *spool, const uint8_t *marks,
+                       cog_error *error);
 void corpus_free(struct corpus *corpus);
 struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
 /* The row of an id; false where there is none. O(rows). */

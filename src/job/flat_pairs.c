@@ -57,9 +57,8 @@ static void keep_estimates(const struct pair_task *task, struct match_list *matc
     matches->count = kept;
 }
 
-/* Keeps the candidates whose true measure reaches the threshold. */
-static cog_status verify_matches(const struct pair_task *task, struct match_list *matches,
-                                 cog_error *error) {
+cog_status flat_pairs_verify(const struct pair_task *task, struct match_list *matches,
+                             cog_error *error) {
     size_t other = task->sides - 1;
     struct pair_check check = {.threshold = task->options.threshold, .threads = task->threads};
     if (task->options.measure == COG_MEASURE_JACCARD) {
@@ -123,8 +122,8 @@ static cog_status find_crowd(const struct pair_task *task, const struct signatur
     return count ? COG_OK : error_memory(error, others->rows * sizeof *distances, "the plan");
 }
 
-/* The recall is stated for the pairs that a sample has, or, where it has few, for pairs at the
- * threshold among rows that are evenly spread. */
+/* The recall is stated for the pairs that a sample has, or, where it has few or there are no
+ * vectors yet, for pairs at the threshold among rows that are evenly spread. */
 static cog_status plan_windows(const struct pair_task *task, const struct signatures_view *views,
                                struct window_setting *setting, cog_error *error) {
     enum { COSINES = 32 };
@@ -132,7 +131,7 @@ static cog_status plan_windows(const struct pair_task *task, const struct signat
     double crowd[WINDOW_PREFIX_MAX + 1] = {0}, recall = task->options.recall;
     struct window_targets targets = {.cosines = cosines, .count = 1};
     struct match_list pairs = {0};
-    cog_status status = pair_recall_planned(task, &pairs, error);
+    cog_status status = task->on_disk ? COG_OK : pair_recall_planned(task, &pairs, error);
     if (status == COG_OK && pairs.count) {
         for (size_t i = 0; i < COSINES; i++)
             cosines[i] = equivalent_cosine(
@@ -167,6 +166,8 @@ static cog_status join_windows(const struct pair_task *task, const struct signat
                                      .radius_bits = radius,
                                      .seed = task->options.sign.signature.seed,
                                      .threads = task->threads,
+                                     .memory_bytes =
+                                         task->on_disk && task->run ? task->run->memory_bytes : 0,
                                      .shared_window = given->shared};
     struct window_work work = {0};
     status = task->sides == 2
@@ -180,29 +181,40 @@ typedef cog_status signature_join(const struct pair_task *task, const struct sig
                                   uint32_t radius, struct match_list *matches,
                                   uint64_t *comparisons, cog_error *error);
 
+static cog_status propose(const struct pair_task *task, signature_join *join,
+                          const struct signatures_view *views, double radius_recall,
+                          uint32_t *radius, struct match_list *matches, cog_error *error) {
+    uint64_t comparisons = 0;
+    cog_status status = find_radius(task, radius_recall, radius, error);
+    matches->limit = pair_task_max_matches(task);
+    if (status == COG_OK)
+        status = join(task, views, *radius, matches, &comparisons, error);
+    if (status != COG_OK)
+        return status;
+    report_number(task->report, "radius_bits", *radius);
+    report_number(task->report, "comparisons", (double)comparisons);
+    report_number(task->report, "candidates", (double)matches->count);
+    return COG_OK;
+}
+
 static cog_status join_by(struct pair_task *task, signature_join *join, double radius_recall,
                           struct match_list *matches, cog_error *error) {
     struct signatures_view views[2] = {{0}};
     uint32_t radius = 0;
-    uint64_t comparisons = 0;
-    cog_status status = find_radius(task, radius_recall, &radius, error);
+    cog_status status = COG_OK;
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = pair_task_sign(task, side, NULL, task->corpora[side].rows, &views[side], NULL, 0,
                                 error);
-    matches->limit = pair_task_max_matches(task);
     if (status == COG_OK)
-        status = join(task, views, radius, matches, &comparisons, error);
+        status = propose(task, join, views, radius_recall, &radius, matches, error);
     free((void *)views[0].data);
     free((void *)views[1].data);
     if (status != COG_OK)
         return status;
-    report_number(task->report, "radius_bits", radius);
-    report_number(task->report, "comparisons", (double)comparisons);
-    report_number(task->report, "candidates", (double)matches->count);
     task->has_distances = true;
     task->estimates = !task->options.verify;
     if (task->options.verify)
-        status = verify_matches(task, matches, error);
+        status = flat_pairs_verify(task, matches, error);
     else
         keep_estimates(task, matches);
     /* All pairs were candidates, and the true measure decided. */
@@ -214,11 +226,21 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     return status == COG_OK ? pair_recall_measure(task, matches, error) : status;
 }
 
+/* Two chances to miss a pair, radius and window, share what may be missed. */
+static double window_radius_recall(const struct pair_task *task) {
+    return (1 + task->options.recall) / 2;
+}
+
+cog_status window_pairs_propose(const struct pair_task *task, const struct signatures_view *views,
+                                struct match_list *matches, cog_error *error) {
+    uint32_t radius;
+    return propose(task, join_windows, views, window_radius_recall(task), &radius, matches, error);
+}
+
 cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
     return join_by(task, join_all, task->options.recall, matches, error);
 }
 
-/* Two chances to miss a pair, radius and window, share what may be missed. */
 cog_status window_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
-    return join_by(task, join_windows, (1 + task->options.recall) / 2, matches, error);
+    return join_by(task, join_windows, window_radius_recall(task), matches, error);
 }

@@ -100,13 +100,17 @@ static double memory_factor(const struct pair_task *task) {
                                                                                  : 9;
 }
 
-cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *const *documents,
-                                  cog_error *error) {
+double pair_task_memory_bytes(const struct pair_task *task, cog_documents *const *documents) {
     double text_bytes = 0;
     for (size_t side = 0; side < task->sides; side++)
         text_bytes += (double)ingest_text_bytes(documents[side]);
-    double needed = MEMORY_BASE_BYTES + text_bytes * memory_factor(task);
-    return memory_budget_check(needed, task->run, task->report, error);
+    return MEMORY_BASE_BYTES + text_bytes * memory_factor(task);
+}
+
+cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *const *documents,
+                                  cog_error *error) {
+    return memory_budget_check(pair_task_memory_bytes(task, documents), task->run, task->report,
+                               error);
 }
 
 cog_status pair_task_sign(const struct pair_task *task, size_t side, const uint32_t *numbers,

@@ -26,6 +26,7 @@ struct pair_task {
     uint8_t *short_rows[2];          /* cosine: 1 where a row is too short for weights */
     const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
     bool projected;                  /* the vectors are given: documents of two languages */
+    bool on_disk;                    /* the terms do not fit memory */
     bool estimates;                  /* the matches carry estimates */
     bool has_distances;
     struct job_watch watch; /* from init to free, on one thread */
@@ -35,6 +36,8 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
                           const cog_run_options *run, cog_report *report, cog_error *error);
 void pair_task_free(struct pair_task *task);
 
+/* What the documents will need. */
+double pair_task_memory_bytes(const struct pair_task *task, cog_documents *const *documents);
 /* Says how much memory the job will need, and refuses where the budget is less. */
 cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *const *documents,
                                   cog_error *error);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "job/disk_pairs.h"
 #include "job/pairs_handle.h"
 #include "job/report.h"
 #include "job/result_table.h"
@@ -45,6 +46,8 @@ cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match
 
 static cog_status run_task(struct pair_task *task, cog_documents *const *documents,
                            struct match_list *matches, cog_error *error) {
+    if (disk_pairs_needed(task, documents))
+        return disk_pairs_find(task, documents, matches, error);
     cog_status status = pair_task_check_memory(task, documents, error);
     struct corpus_options reading = {.terms = &task->terms, .want_frequencies = true};
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)

@@ -1,0 +1,318 @@
+#include "job/disk_pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "base/threads.h"
+#include "job/flat_pairs.h"
+#include "job/memory_budget.h"
+#include "job/report.h"
+#include "job/short_pairs.h"
+
+enum { SIGN_GRAIN = 64, TERM_BYTES = 20 /* of a document in memory and of its vector */ };
+
+struct disk_side {
+    struct bag_spool *spool;
+    int signatures; /* a scratch file; -1: not open */
+    struct signatures_view view;
+    uint8_t *marks; /* rows whose terms are wanted in memory */
+};
+
+struct disk_pairs {
+    struct pair_task *task;
+    struct disk_side sides[2];
+};
+
+bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents) {
+    const cog_pairs_options *options = &task->options;
+    uint64_t budget = task->run ? task->run->memory_bytes : 0;
+    return budget && options->method == COG_METHOD_WINDOW && options->verify &&
+           options->measure == COG_MEASURE_COSINE &&
+           pair_task_memory_bytes(task, documents) > (double)budget;
+}
+
+/* ---- Documents to the scratch file ----------------------------------------------------------- */
+
+static cog_status check_memory(const struct pair_task *task, cog_documents *const *documents,
+                               cog_error *error) {
+    double text_bytes = 0;
+    for (size_t side = 0; side < task->sides; side++)
+        text_bytes += (double)ingest_text_bytes(documents[side]);
+    return memory_budget_check(MEMORY_BASE_BYTES +
+                                   memory_of_statistics(text_bytes, task->terms.ngram),
+                               task->run, task->report, error);
+}
+
+static cog_status read_documents(struct disk_pairs *pairs, cog_documents *const *documents,
+                                 cog_error *error) {
+    struct pair_task *task = pairs->task;
+    struct corpus_options reading = {.terms = &task->terms, .want_frequencies = true};
+    cog_status status = COG_OK;
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
+        status = bag_spool_create("-", &pairs->sides[side].spool, error);
+        reading.spool = pairs->sides[side].spool;
+        if (status == COG_OK)
+            status = corpus_read(&task->corpora[side], documents[side], &reading, task->run,
+                                 task->report, error);
+        pairs->sides[side].marks = memory_zeroed_array(task->corpora[side].rows, 1);
+        if (status == COG_OK && !pairs->sides[side].marks)
+            status = error_memory(error, task->corpora[side].rows, "documents");
+    }
+    return status;
+}
+
+/* ---- Passes over the scratch file ------------------------------------------------------------ */
+
+/* Documents of a piece of the spool. */
+struct piece {
+    struct buffer data;
+    struct bag_view *bags;
+    size_t count, capacity;
+};
+
+static cog_status read_piece(struct bag_spool *spool, struct piece *piece, bool *end,
+                             cog_error *error) {
+    cog_status status = bag_spool_read(spool, &piece->data, end, error);
+    piece->count = 0;
+    for (size_t at = 0; at < piece->data.size && status == COG_OK; piece->count++) {
+        struct bytes_view id;
+        if (!memory_grow((void **)&piece->bags, &piece->capacity, piece->count + 1,
+                         sizeof *piece->bags))
+            return error_memory(error, sizeof *piece->bags, "a piece of the documents");
+        bag_spool_decode(&piece->data, &at, &id, &piece->bags[piece->count]);
+    }
+    return status;
+}
+
+static void free_piece(struct piece *piece) {
+    buffer_free(&piece->data);
+    free(piece->bags);
+}
+
+static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
+    struct pair_task *task = pairs->task;
+    struct statistics_batch *batch = NULL;
+    struct piece piece = {0};
+    cog_status status = statistics_create(&task->statistics, error);
+    if (status == COG_OK)
+        status = statistics_batch_create(task->statistics, &batch, error);
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
+        bag_spool_rewind(pairs->sides[side].spool);
+        for (bool end = false; !end && status == COG_OK;) {
+            status = read_piece(pairs->sides[side].spool, &piece, &end, error);
+            for (size_t i = 0; i < piece.count && status == COG_OK; i++)
+                status = statistics_batch_add(batch, &piece.bags[i], error);
+        }
+    }
+    if (status == COG_OK)
+        status = statistics_batch_flush(batch, error);
+    statistics_batch_free(batch);
+    free_piece(&piece);
+    return status;
+}
+
+struct piece_signing {
+    const struct text_signer *signer;
+    const struct piece *piece;
+    uint8_t *signatures;
+    size_t stride_bytes;
+    uint8_t *marks; /* set for documents that are too short for weights */
+    unsigned short_terms;
+};
+
+static cog_status sign_bags(void *context, unsigned worker, size_t begin, size_t end,
+                            cog_error *error) {
+    (void)worker;
+    const struct piece_signing *signing = context;
+    struct text_signer_scratch scratch;
+    cog_status status = text_signer_scratch_init(&scratch, signing->signer, error);
+    for (size_t i = begin; i < end && status == COG_OK; i++) {
+        const struct bag_view *bag = &signing->piece->bags[i];
+        size_t terms = 0;
+        status = text_signer_sign_bag(signing->signer, &scratch, bag,
+                                      signing->signatures + i * signing->stride_bytes, NULL, &terms,
+                                      error);
+        signing->marks[i] = bag->count > 0 && terms < signing->short_terms;
+    }
+    text_signer_scratch_reset(&scratch);
+    return status;
+}
+
+/* Signatures of a side, one piece after the other, into their scratch file. */
+static cog_status sign_side(const struct pair_task *task, const struct text_signer *signer,
+                            struct disk_side *side, size_t stride_bytes, cog_error *error) {
+    struct piece piece = {0};
+    struct buffer signatures = {0};
+    size_t row = 0;
+    cog_status status = COG_OK;
+    bag_spool_rewind(side->spool);
+    for (bool end = false; !end && status == COG_OK;) {
+        status = read_piece(side->spool, &piece, &end, error);
+        buffer_reset(&signatures);
+        if (status == COG_OK && !buffer_reserve(&signatures, piece.count * stride_bytes + 1))
+            status = error_memory(error, piece.count * stride_bytes, "signatures");
+        struct piece_signing signing = {
+            signer,           &piece, (uint8_t *)signatures.data, stride_bytes, side->marks + row,
+            task->short_terms};
+        if (status == COG_OK)
+            status =
+                parallel_for(task->threads, piece.count, SIGN_GRAIN, sign_bags, &signing, error);
+        if (status == COG_OK)
+            status =
+                descriptor_write_at(side->signatures, signatures.data, piece.count * stride_bytes,
+                                    row * stride_bytes, "scratch file in TMPDIR", error);
+        row += piece.count;
+    }
+    buffer_free(&signatures);
+    free_piece(&piece);
+    return status;
+}
+
+static cog_status map_signatures(const struct pair_task *task, size_t number,
+                                 struct disk_side *side, cog_error *error) {
+    const unsigned bits = task->options.sign.signature.bits;
+    const size_t rows = task->corpora[number].rows, stride_bytes = signature_stride_bytes(bits);
+    if (rows == 0) {
+        side->view = (struct signatures_view){NULL, 0, bits, stride_bytes};
+        return COG_OK;
+    }
+    void *data = mmap(NULL, rows * stride_bytes, PROT_READ, MAP_SHARED, side->signatures, 0);
+    if (data == MAP_FAILED)
+        return error_memory(error, rows * stride_bytes, "signatures");
+    side->view = (struct signatures_view){data, rows, bits, stride_bytes};
+    return COG_OK;
+}
+
+static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
+    struct pair_task *task = pairs->task;
+    const cog_sign_options *options = &task->options.sign;
+    cog_statistics known = {task->statistics, {0}};
+    struct text_signer signer = {0};
+    cog_status status = options_record_terms(&options->terms, &known.terms, error);
+    if (status == COG_OK)
+        status = text_signer_init(&signer, options, &known, error);
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
+        pairs->sides[side].signatures = scratch_file_open(error);
+        if (pairs->sides[side].signatures < 0)
+            status = COG_ERR_IO;
+        if (status == COG_OK)
+            status = sign_side(task, &signer, &pairs->sides[side],
+                               signature_stride_bytes(options->signature.bits), error);
+        if (status == COG_OK)
+            status = map_signatures(task, side, &pairs->sides[side], error);
+    }
+    text_signer_reset(&signer);
+    settings_free(&known.terms);
+    return status;
+}
+
+/* ---- Documents that have candidates ---------------------------------------------------------- */
+
+/* Beside short rows those that have candidates, and those small enough to match short rows. */
+static void mark_rows(struct disk_pairs *pairs, const struct match_list *candidates) {
+    const struct pair_task *task = pairs->task;
+    const size_t last = task->sides - 1;
+    size_t most[2] = {0, 0}; /* terms of a short row of the side */
+    for (size_t side = 0; side < task->sides; side++)
+        for (size_t row = 0; row < task->corpora[side].rows; row++)
+            if (pairs->sides[side].marks[row] &&
+                task->corpora[side].items[row].term_count > most[side])
+                most[side] = task->corpora[side].items[row].term_count;
+    for (size_t side = 0; side < task->sides; side++) {
+        const struct corpus *corpus = &task->corpora[side];
+        double largest = (double)most[last - side];
+        for (size_t row = 0; row < corpus->rows && largest > 0; row++)
+            if ((double)corpus->items[row].term_count * task->given_threshold <= largest)
+                pairs->sides[side].marks[row] = 1;
+    }
+    for (size_t i = 0; i < candidates->count; i++) {
+        pairs->sides[0].marks[candidates->items[i].a] = 1;
+        pairs->sides[last].marks[candidates->items[i].b] = 1;
+    }
+}
+
+static cog_status load_documents(struct disk_pairs *pairs, cog_error *error) {
+    struct pair_task *task = pairs->task;
+    const uint64_t budget = task->run->memory_bytes;
+    uint64_t terms = 0, loaded = 0;
+    for (size_t side = 0; side < task->sides; side++)
+        for (size_t row = 0; row < task->corpora[side].rows; row++)
+            if (pairs->sides[side].marks[row]) {
+                terms += task->corpora[side].items[row].term_count;
+                loaded++;
+            }
+    report_number(task->report, "documents_loaded", (double)loaded);
+    if (terms * TERM_BYTES > budget)
+        return error_set(error, COG_ERR_MEMORY,
+                         "%llu documents have candidates, which need about %llu MB; raise --memory "
+                         "or the threshold",
+                         (unsigned long long)loaded,
+                         (unsigned long long)(terms * TERM_BYTES >> 20));
+    cog_status status = COG_OK;
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
+        status = corpus_load(&task->corpora[side], pairs->sides[side].spool,
+                             pairs->sides[side].marks, error);
+    const struct corpus *corpora[2] = {&task->corpora[0], &task->corpora[1]};
+    if (status == COG_OK)
+        status =
+            corpus_vectors(corpora, task->sides, task->statistics, &task->weighting,
+                           task->short_terms, task->selected, task->threads, task->vectors, error);
+    return status == COG_OK ? short_pairs_mark(task, error) : status;
+}
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+static cog_status join_documents(struct disk_pairs *pairs, struct match_list *matches,
+                                 cog_error *error) {
+    struct pair_task *task = pairs->task;
+    const struct signatures_view views[2] = {pairs->sides[0].view, pairs->sides[1].view};
+    uint64_t start = clock_ns();
+    report_text(task->report, "method", "window");
+    report_number(task->report, "threshold", task->given_threshold);
+    cog_status status = window_pairs_propose(task, views, matches, error);
+    if (status == COG_OK) {
+        mark_rows(pairs, matches);
+        status = load_documents(pairs, error);
+    }
+    if (status == COG_OK)
+        status = flat_pairs_verify(task, matches, error);
+    if (status == COG_OK)
+        status = short_pairs_join(task, matches, error);
+    task->has_distances = true;
+    report_number(task->report, "matches", (double)matches->count);
+    report_stage(task->report, "joining", clock_seconds_since(start));
+    report_notice(task->report, "the documents exceed --memory and were joined from scratch files; "
+                                "recall was planned, not measured");
+    return status;
+}
+
+cog_status disk_pairs_find(struct pair_task *task, cog_documents *const *documents,
+                           struct match_list *matches, cog_error *error) {
+    struct disk_pairs pairs = {.task = task, .sides = {{.signatures = -1}, {.signatures = -1}}};
+    task->on_disk = true;
+    cog_status status = check_memory(task, documents, error);
+    if (status == COG_OK)
+        status = read_documents(&pairs, documents, error);
+    if (status == COG_OK)
+        status = count_terms(&pairs, error);
+    if (status == COG_OK)
+        status = sign_documents(&pairs, error);
+    if (status == COG_OK)
+        status = join_documents(&pairs, matches, error);
+    for (size_t side = 0; side < 2; side++) {
+        struct disk_side *disk = &pairs.sides[side];
+        bag_spool_free(disk->spool);
+        free(disk->marks);
+        if (disk->view.data)
+            munmap((void *)disk->view.data, disk->view.rows * disk->view.stride_bytes);
+        if (disk->signatures >= 0)
+            close(disk->signatures);
+    }
+    return status;
+}
