@@ -1,8 +1,7 @@
 /* Opens, checks and searches indexes whose files were changed: the input is a list of changes of
- * one byte (file, place in two bytes, value), applied to an index of documents with slice lists, or
- * of signatures with columns. The checksums of header and table are put right, so that changes
- * reach what lies behind them; those of the sections stay as they are, as a search does not read
- * them. */
+ * one byte (file, place in two bytes, value), applied to an index of documents by slice lists, by
+ * columns, or by the tables of short signatures. Checksums are put right, so that changes reach
+ * what lies behind them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,10 @@
 #include "cognate.h"
 #include "repair_checksums.h"
 
-enum { FILES = 3, FILE_MAX = 1 << 18, DOCUMENTS = 40 };
+enum { FILES = 3, FILE_MAX = 1 << 18, DOCUMENTS = 40, KINDS = 4, RADIUS = 3 };
+
+static const cog_method kinds[KINDS] = {COG_METHOD_SLICES, COG_METHOD_COLUMNS, COG_METHOD_PSM,
+                                        COG_METHOD_BPHS};
 
 static const char *const names[FILES] = {"manifest", "statistics", "segment-00000000.cog"};
 
@@ -23,7 +25,7 @@ struct original {
 };
 
 static char folder[64];
-static struct original originals[2];
+static struct original originals[KINDS];
 
 static void demand(bool condition) {
     if (!condition)
@@ -71,13 +73,14 @@ static void build_originals(void) {
     demand(mkdtemp(folder));
     char path[128];
     file_path(path, "documents.jsonl");
-    for (int kind = 0; kind < 2; kind++) {
+    for (int kind = 0; kind < KINDS; kind++) {
         cog_index_options options;
         cog_index *index = NULL;
         cog_index_options_init(&options);
-        options.method = kind ? COG_METHOD_COLUMNS : COG_METHOD_SLICES;
+        options.method = kinds[kind];
         options.slice_bits = 8;
-        options.vectors = !kind;
+        options.vectors = kind == 0;
+        options.radius_bits = RADIUS;
         options.sign.signature.bits = 64;
         write_documents(path);
         cog_documents *documents = documents_of(path);
@@ -114,7 +117,12 @@ static void search(const cog_index *index, cog_method method, double recall) {
     cog_error error;
     cog_search_options_init(&options);
     options.method = method;
-    options.k = 3;
+    if (method == COG_METHOD_PSM || method == COG_METHOD_BPHS) {
+        options.k = 0;
+        options.radius_bits = RADIUS;
+    } else {
+        options.k = 3;
+    }
     options.recall = recall;
     cog_run_options run = {.threads = 1};
     cog_documents *queries = documents_of("/tmp/fuzz_index_queries.jsonl");
@@ -128,18 +136,18 @@ static void search(const cog_index *index, cog_method method, double recall) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size) {
-    static const cog_method methods[] = {COG_METHOD_EXACT, COG_METHOD_FLAT, COG_METHOD_SLICES,
-                                         COG_METHOD_COLUMNS};
+    cog_method methods[] = {COG_METHOD_EXACT, COG_METHOD_FLAT, COG_METHOD_AUTO};
     cog_index *index = NULL;
     cog_error error;
     if (size == 0)
         return 0;
     if (!folder[0])
         build_originals();
-    write_changed(&originals[input[0] & 1], input + 1, size - 1);
+    methods[2] = kinds[input[0] % KINDS];
+    write_changed(&originals[input[0] % KINDS], input + 1, size - 1);
     if (cog_index_open(folder, &index, &error) != COG_OK)
         return 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
         search(index, methods[i], 0.9);
         search(index, methods[i], 1);
     }
