@@ -108,7 +108,7 @@ cog_status input_files_skip(struct input_files *files, const char *path, const c
     char *message = NULL;
     if (!memory_grow((void **)&files->skipped, &files->skipped_capacity, files->skipped_count + 1,
                      sizeof *files->skipped) ||
-        asprintf(&message, "%s: skipped: %s", path, why) < 0)
+        asprintf(&message, "%s: %s", path, why) < 0)
         return error_memory(error, strlen(path), "a message");
     files->skipped[files->skipped_count++] = message;
     return COG_OK;
