@@ -9,7 +9,7 @@
 
 enum {
     SAMPLE_FOR_CENTRE = 128,
-    ROUNDS = 5,
+    ROUNDS = 4,
     BYTE_SUMS = 255, /* rows that counters of one byte hold */
 };
 

@@ -7,7 +7,7 @@
 #include "index/column_kernels_loop.h"
 
 enum {
-    LINES_AHEAD = 96,   /* that are on their way while others are counted */
+    LINES_AHEAD = 192,   /* that are on their way while others are counted */
     SAMPLE_GROUPS = 32, /* at least, of those that are counted */
 };
 

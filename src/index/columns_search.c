@@ -7,6 +7,8 @@
 #include "index/query_batch.h"
 #include "index/topk.h"
 
+enum { AHEAD = 16 }; /* places whose rows are on their way */
+
 struct columns_searcher {
     const struct signatures_view *signatures;
     struct column_counts counts;
@@ -73,6 +75,8 @@ static size_t select_rows(struct columns_searcher *searcher, int threshold, size
     size_t count = column_counts_select(&searcher->counts, threshold, searcher->chosen, capacity),
            found = 0;
     for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            __builtin_prefetch(&clusters->order[searcher->chosen[i + AHEAD]]);
         uint32_t row = clusters->order[searcher->chosen[i]];
         searcher->chosen[found] = row;
         found += row < clusters->rows;
