@@ -22,23 +22,17 @@ static inline unsigned lanes_within(const uint8_t *filters, __m256i query, __m25
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(above, counts)));
 }
 
+static inline unsigned line_slots_near(const uint8_t *bucket, uint32_t filter,
+                                       unsigned radius_bits) {
+    const __m256i query = _mm256_set1_epi32((int)filter);
+    const __m256i above = _mm256_set1_epi32((int)radius_bits + 1);
+    return lanes_within(bucket, query, above) | lanes_within(bucket + 32, query, above) << 8;
+}
+
+#include "index/line_scan_loop.h"
+
 size_t line_scan_avx2(const struct line_table *table, const struct line_probes *probes,
                       unsigned radius_bits, struct line_ahead ahead, struct line_hit *hits) {
-    const __m256i above = _mm256_set1_epi32((int)radius_bits + 1);
-    size_t found = 0;
-    for (size_t i = 0; i < probes->count; i++) {
-        if (i < ahead.count)
-            line_prefetch(table, ahead.buckets[i]);
-        const uint8_t *bucket = line_bucket(table, probes->buckets[i]);
-        __m256i query = _mm256_set1_epi32((int)probes->filters[i * probes->filter_step]);
-        unsigned slots =
-            lanes_within(bucket, query, above) | lanes_within(bucket + 32, query, above) << 8;
-        slots &= (1u << line_slots_used(table, bucket)) - 1;
-        unsigned flags = line_flags(table, bucket);
-        hits[found] = line_hit_of(probes, i, slots, flags);
-        found += (slots | flags) != 0;
-    }
-    line_prefetch_rest(table, ahead, probes->count);
-    return found;
+    return line_scan_loop(table, probes, radius_bits, ahead, hits);
 }
 #endif

@@ -1,4 +1,6 @@
 #if defined(__x86_64__)
+#include "index/line_slots.h"
+
 #include "index/line_scan_loop.h"
 
 size_t line_scan_popcnt(const struct line_table *table, const struct line_probes *probes,

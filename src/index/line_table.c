@@ -2,6 +2,8 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "index/line_slots.h"
+
 #include "index/line_scan_loop.h"
 
 enum {
