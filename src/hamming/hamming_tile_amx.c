@@ -291,38 +291,86 @@ INLINE bool any_within(const struct sums *sums, const int32_t *bounds) {
     return within;
 }
 
+/* The rows that each query of a block wants. */
+struct wanted {
+    __m512i begins[2], ends[2];
+};
+
+INLINE struct wanted wanted_rows(const struct block *block) {
+    const struct hamming_comparison *comparison = block->comparison;
+    struct wanted wanted;
+    for (size_t half = 0; half < 2; half++) {
+        size_t first = block->first_query + half * SIDE;
+        size_t left = comparison->query_count > first ? comparison->query_count - first : 0;
+        __mmask16 present = (__mmask16)(left < SIDE ? (1u << left) - 1 : 0xffff);
+        __m512i all = _mm512_set1_epi32((int)comparison->row_count);
+        wanted.begins[half] = _mm512_setzero_si512();
+        wanted.ends[half] = _mm512_maskz_mov_epi32(present, all);
+        if (comparison->begins) {
+            wanted.begins[half] = _mm512_maskz_loadu_epi32(present, comparison->begins + first);
+            wanted.ends[half] =
+                _mm512_min_epu32(all, _mm512_maskz_loadu_epi32(present, comparison->ends + first));
+        }
+    }
+    return wanted;
+}
+
+/* Bit q is set when query q wants the row. */
+INLINE uint32_t queries_wanting(const struct wanted *wanted, size_t row) {
+    const __m512i here = _mm512_set1_epi32((int)row);
+    uint32_t queries[2];
+    for (int half = 0; half < 2; half++)
+        queries[half] = _mm512_cmple_epu32_mask(wanted->begins[half], here) &
+                        _mm512_cmpgt_epu32_mask(wanted->ends[half], here);
+    return queries[0] | queries[1] << SIDE;
+}
+
+/* The same where some tiles of the block are not wanted, whose sums mean nothing. A row that meets
+ * itself there would have every such block listed. */
+INLINE bool any_wanted_within(const struct block *block, const struct sums *sums,
+                              const int32_t *bounds) {
+    const struct wanted wanted = wanted_rows(block);
+    uint32_t within = 0;
+    for (size_t row = 0; row < BLOCK; row++)
+        within |= queries_within(sums->of[row], bounds) &
+                  queries_wanting(&wanted, block->first_row + row);
+    return within != 0;
+}
+
 static size_t list_hits(const struct block *block, const struct sums *sums,
                         struct hamming_hit *hits) {
-    const struct hamming_comparison *comparison = block->comparison;
-    const int32_t bits = (int32_t)comparison->words * 64;
-    size_t found = 0, left = comparison->row_count - block->first_row;
-    for (size_t i = 0; i < BLOCK && i < left; i++) {
+    const struct wanted wanted = wanted_rows(block);
+    const int32_t bits = (int32_t)block->comparison->words * 64;
+    size_t found = 0;
+    for (size_t i = 0; i < BLOCK; i++) {
         const int32_t *line = sums->of[i];
-        uint32_t within = queries_within(line, block->bounds + block->first_query);
+        size_t row = block->first_row + i;
+        uint32_t within = queries_within(line, block->bounds + block->first_query) &
+                          queries_wanting(&wanted, row);
         for (; within; within &= within - 1) {
             size_t lane = (size_t)__builtin_ctz(within);
-            size_t query = block->first_query + lane, row = block->first_row + i;
-            if (!comparison_wants(comparison, query, query, row, row + 1))
-                continue;
-            hits[found++] = (struct hamming_hit){(uint32_t)((line[lane] + bits) / 2),
-                                                 (uint16_t)query, (uint16_t)row};
+            hits[found++] =
+                (struct hamming_hit){(uint32_t)((line[lane] + bits) / 2),
+                                     (uint16_t)(block->first_query + lane), (uint16_t)row};
         }
     }
     return found;
 }
 
-/* Sums of tiles that are not wanted are zero, and their hits left out by the band. */
+/* Sums of tiles that are not wanted are zero. */
 INLINE size_t compare_tiles(const struct block *block, enum passing passing, unsigned tiles,
                             struct hamming_hit *hits) {
     struct sums sums __attribute__((aligned(64)));
     const size_t words = block->comparison->words, early = block->early_words;
+    const int32_t *early_bounds = block->early_bounds + block->first_query;
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
     multiply(block, 0, early, passing, tiles);
     store_sums(&sums);
-    if (!any_within(&sums, block->early_bounds + block->first_query))
+    if (tiles == ALL_TILES ? !any_within(&sums, early_bounds)
+                           : !any_wanted_within(block, &sums, early_bounds))
         return 0;
     if (early < words) {
         multiply(block, early, words, passing, tiles);
