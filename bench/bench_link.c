@@ -1,6 +1,7 @@
 /* Across languages on real documents: training a lexicon, Figure 1 of Ture et al. 2011, linking
  * documents among distractors, single sentences, and the cost of all pairs at a cosine; goals
- * beside the figures. About six minutes on two processors. usage: bench_link DATA_FOLDER [LEXICON]
+ * beside the figures. About six minutes on two processors. usage: bench_link DATA_FOLDER
+ * [LEXICON]
  *
  * The lexicon is trained on DATA_FOLDER's parallel text without every 40th parliament sentence, up
  * to 10,000, which are the single sentences; with LEXICON that one is used, and training is left

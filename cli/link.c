@@ -198,13 +198,13 @@ const struct command command_link = {
     .description =
         "Projects the documents of --from into the language of --to by a lexicon (see cognate\n"
         "lexicon) and prints each document's best partner: from, to, cosine, score. The score is\n"
-        "twice the cosine minus both documents' mean cosine to their nearest, which keeps pages\n"
-        "that resemble everything from collecting links. Links are kept that stand out by their "
-        "score,\n"
-        "or have a high cosine; with --threshold, those of that cosine.\n\n"
+        "twice the cosine minus both documents' mean cosine to their ten nearest (--hubs), which\n"
+        "keeps pages that resemble everything from collecting links; which candidate is the\n"
+        "partner is decided by the same with the two nearest. Links are kept that stand out by\n"
+        "their score, or have a high cosine; with --threshold, those of that cosine.\n\n"
         "With --sentences the linked documents' sentences are paired and printed in place of the\n"
-        "links, each pair once; with --explain ID the words that link a document. --gold takes "
-        "two\n"
-        "ids a line, or a MediaWiki dump whose pages name their partners ([[de:Titel]]).",
+        "links, each pair once; with --explain ID the words that link a document. --gold takes\n"
+        "two ids or page titles a line, or a MediaWiki dump whose pages name their partners\n"
+        "([[de:Titel]]).",
     .sets = sets,
     .run = run};

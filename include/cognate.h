@@ -638,7 +638,8 @@ typedef struct cog_link_options {
         method; /* exact, or flat, slices, lsh or window with true cosines after; auto: by size */
     unsigned bits;           /* of the signatures */
     unsigned candidates;     /* looked at for each source document */
-    unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine */
+    unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine.
+                              * Partners are chosen by the same with the two nearest. */
     cog_projection_options projection;
 } cog_link_options;
 COG_API void cog_link_options_init(cog_link_options *options);
