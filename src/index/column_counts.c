@@ -7,7 +7,7 @@
 #include "index/column_kernels_loop.h"
 
 enum {
-    LINES_AHEAD = 192,   /* that are on their way while others are counted */
+    LINES_AHEAD = 192,  /* that are on their way while others are counted */
     SAMPLE_GROUPS = 32, /* at least, of those that are counted */
 };
 
@@ -90,7 +90,7 @@ static void choose_columns(struct column_counts *counts, const uint8_t *query, c
                            unsigned wanted) {
     struct column_reading *reading = &counts->reading;
     unsigned bits = counts->view->clusters.bits, step = column_step(bits);
-    uint16_t chosen[HAMMING_MAX_BITS];
+    uint16_t chosen[HAMMING_MAX_BITS] = {0};
     if (weights)
         choose_weighted(weights, bits, wanted, chosen);
     else

@@ -226,7 +226,8 @@ static void mark_rows(struct disk_pairs *pairs, const struct match_list *candida
                 most[side] = task->corpora[side].items[row].term_count;
     for (size_t side = 0; side < task->sides; side++) {
         const struct corpus *corpus = &task->corpora[side];
-        double largest = (double)most[last - side];
+        size_t other = task->sides == 2 && side == 0;
+        double largest = (double)most[other];
         for (size_t row = 0; row < corpus->rows && largest > 0; row++)
             if ((double)corpus->items[row].term_count * task->given_threshold <= largest)
                 pairs->sides[side].marks[row] = 1;

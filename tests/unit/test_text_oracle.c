@@ -2,10 +2,10 @@
  * portable one. */
 #include <unicode/ustring.h>
 
+#include "base/code_point.h"
 #include "base/random.h"
 #include "test.h"
 #include "text/char_terms.h"
-#include "base/code_point.h"
 #include "text/text_scanner.h"
 
 /* Tokens as bytes, each ended by a newline (no token holds one). */

@@ -3,12 +3,12 @@
 #include <unicode/uchar.h>
 #include <unistd.h>
 
+#include "base/code_point.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "input/reader.h"
 #include "test.h"
 #include "text/analyzer.h"
-#include "base/code_point.h"
 
 static bool open_regex(unsigned ngram, struct analyzer **analyzer) {
     struct term_options options;
