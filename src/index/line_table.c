@@ -49,23 +49,25 @@ static void put_rest(const struct line_table *table, uint8_t *bucket, unsigned s
             (uint8_t)(byte * 8 >= first ? rest >> (byte * 8 - first) : rest << (first - byte * 8));
 }
 
-static inline short_key get_rest(const struct line_table *table, const uint8_t *bucket,
-                                 unsigned slot) {
+static short_key get_rest(const struct line_table *table, const uint8_t *bucket, unsigned slot) {
     unsigned start = 4 * table->slots, first = slot * table->rest_bits;
     short_key rest = 0;
-    if (table->key_bits == 64) { /* one load, from where it does not leave the bucket */
-        unsigned byte = start + first / 8, last = (unsigned)table->bucket_bytes - 8;
-        byte = byte < last ? byte : last;
-        uint64_t word;
-        memcpy(&word, bucket + byte, sizeof word);
-        rest = word >> (first - (byte - start) * 8);
-    } else {
-        for (unsigned i = first / 8; i * 8 < first + table->rest_bits; i++) {
-            short_key bits = bucket[start + i];
-            rest |= i * 8 >= first ? bits << (i * 8 - first) : bits >> (first - i * 8);
-        }
+    for (unsigned i = first / 8; i * 8 < first + table->rest_bits; i++) {
+        short_key bits = bucket[start + i];
+        rest |= i * 8 >= first ? bits << (i * 8 - first) : bits >> (first - i * 8);
     }
     return rest & (((short_key)1 << table->rest_bits) - 1);
+}
+
+/* The rest of a key of 64 bits: one load, from where it does not leave the bucket. */
+static inline uint64_t get_rest_64(const struct line_table *table, const uint8_t *bucket,
+                                   unsigned slot) {
+    unsigned start = 4 * table->slots, first = slot * table->rest_bits;
+    unsigned byte = start + first / 8, last = (unsigned)table->bucket_bytes - 8;
+    byte = byte < last ? byte : last;
+    uint64_t word;
+    memcpy(&word, bucket + byte, sizeof word);
+    return word >> (first - (byte - start) * 8) & (((uint64_t)1 << table->rest_bits) - 1);
 }
 
 /* The whole key in a slot of a line; `bucket` is the key's own. */
@@ -73,6 +75,10 @@ static inline short_key key_in_slot(const struct line_table *table, const uint8_
                                     unsigned slot, size_t bucket) {
     uint32_t filter;
     memcpy(&filter, line + 4 * slot, sizeof filter);
+    if (table->key_bits == 64) { /* without the arithmetic of 128 bits */
+        uint64_t key = (uint64_t)bucket << table->rest_bits | get_rest_64(table, line, slot);
+        return (short_key)(key << FILTER_BITS | filter) << 64;
+    }
     short_key low = get_rest(table, line, slot) << FILTER_BITS | filter;
     short_key header = (short_key)bucket << (table->rest_bits + FILTER_BITS);
     return (header | low) << (128 - table->key_bits);
