@@ -136,8 +136,8 @@ static double signatures_memory(const struct signatures_view *rows,
     double bytes = (double)rows->rows * (double)rows->stride_bytes;
     if (options->method == COG_METHOD_FLAT || rows->rows == 0)
         return bytes;
-    if (options->method == COG_METHOD_COLUMNS)
-        return 2 * bytes;
+    if (options->method == COG_METHOD_COLUMNS) /* groups that are not full; order and clusters */
+        return 2.1 * bytes + 26 * (double)rows->rows;
     if (is_short(options->method)) { /* tables, row numbers, twice the keys while sorted */
         struct short_form form = form_of(options);
         short_form_complete(&form, rows->bits, NULL);
