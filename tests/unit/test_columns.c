@@ -1,6 +1,7 @@
 #include "base/random.h"
 #include "hamming/hamming.h"
 #include "index/columns_search.h"
+#include "index/segment.h"
 #include "test.h"
 
 enum { MAX_ROWS = 20000, MAX_STRIDE = 136 };
@@ -308,5 +309,37 @@ TEST(row_clusters_of_equal_rows) {
     CHECK_OK(columns_search(searcher, signature_row(&rows, 0), &request, &answer, error));
     CHECK(answer.count == 10 && answer.hits[9].distance == 0);
     columns_searcher_free(searcher);
+    bit_columns_free(&columns);
+}
+
+/* Several clusters through a file: the check finds nothing, and answers are those of memory. */
+TEST(columns_in_a_file_answer_as_in_memory) {
+    struct bit_columns columns;
+    struct segment segment;
+    const char *path = test_path("columns");
+    make_rows(MAX_ROWS, 128, 8);
+    CHECK_OK(bit_columns_build(&columns, &rows, 2, error));
+    CHECK(columns.view.clusters.count > 10);
+    struct segment_parts parts = {.rows = rows.rows, .signatures = rows, .columns = &columns.view};
+    CHECK_OK(segment_write(path, &parts, error));
+    CHECK_OK(segment_open(path, &segment, error));
+    CHECK_OK(segment_verify(&segment, error));
+    const struct columns_view *views[] = {&columns.view, &segment.columns};
+    const struct signatures_view *stored[] = {&rows, &segment.signatures};
+    struct columns_searcher *searchers[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(columns_searcher_create(views[i], stored[i], &searchers[i], error));
+    for (size_t query = 0; query < 20; query++) {
+        struct slices_answer answers[2];
+        struct columns_request request = {.k = 10, .share = 0.2, .columns = 30, .verify = 100};
+        for (int i = 0; i < 2; i++)
+            CHECK_OK(columns_search(searchers[i], signature_row(&rows, query * 31), &request,
+                                    &answers[i], error));
+        CHECK(answers[0].count == 10 && answers[1].count == 10);
+        CHECK(memcmp(answers[0].hits, answers[1].hits, 10 * sizeof *answers[0].hits) == 0);
+    }
+    for (int i = 0; i < 2; i++)
+        columns_searcher_free(searchers[i]);
+    segment_close(&segment);
     bit_columns_free(&columns);
 }
