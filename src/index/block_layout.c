@@ -64,6 +64,20 @@ cog_status block_layout_init(struct block_layout *layout, unsigned key_bits, uns
     return COG_OK;
 }
 
+cog_status block_layout_check(const struct block_layout *layout,
+                              const struct signatures_view *queries, unsigned radius_bits,
+                              cog_error *error) {
+    cog_status status = short_key_check(queries, radius_bits, error);
+    if (status != COG_OK)
+        return status;
+    if (queries->bits == layout->key_bits && radius_bits <= layout->radius_bits)
+        return COG_OK;
+    return error_set(error, COG_ERR_USAGE,
+                     "the index was built for %u bits and radius %u, not for %u bits and radius "
+                     "%u: build another",
+                     layout->key_bits, layout->radius_bits, queries->bits, radius_bits);
+}
+
 short_key block_permute_back(const struct block_layout *layout, const struct block_choice *choice,
                              short_key permuted) {
     short_key key = 0;

@@ -37,6 +37,11 @@ static inline unsigned block_begin(const struct block_layout *layout, unsigned b
 cog_status block_layout_init(struct block_layout *layout, unsigned key_bits, unsigned blocks,
                              unsigned chosen, unsigned radius_bits, cog_error *error);
 
+/* COG_ERR_USAGE where tables of the layout cannot answer queries of this width and radius. */
+cog_status block_layout_check(const struct block_layout *layout,
+                              const struct signatures_view *queries, unsigned radius_bits,
+                              cog_error *error);
+
 /* The key with the chosen blocks in front, and back again. */
 static inline short_key block_permute(const struct block_layout *layout,
                                       const struct block_choice *choice, short_key key) {

@@ -114,12 +114,9 @@ cog_status bphs_published_search(const struct bphs_published *index,
                                  const struct signatures_view *queries,
                                  const struct bphs_search *search, struct short_hits *hits,
                                  cog_error *error) {
-    cog_status status = short_key_check(queries, search->radius_bits, error);
+    cog_status status = block_layout_check(&index->layout, queries, search->radius_bits, error);
     if (status != COG_OK)
         return status;
-    if (queries->bits != index->layout.key_bits || search->radius_bits > index->layout.radius_bits)
-        return error_set(error, COG_ERR_USAGE, "the index was built for %u bits and radius %u",
-                         index->layout.key_bits, index->layout.radius_bits);
     struct published_job job = {index, queries, search, key_scan_choose()};
     return short_hits_gather(hits, search->threads, queries->rows, search_piece, &job, error);
 }

@@ -279,15 +279,9 @@ static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, co
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
                        const struct bphs_search *search, struct short_hits *hits,
                        cog_error *error) {
-    cog_status status = short_key_check(queries, search->radius_bits, error);
+    cog_status status = block_layout_check(&index->layout, queries, search->radius_bits, error);
     if (status != COG_OK)
         return status;
-    if (queries->bits != index->layout.key_bits || search->radius_bits > index->layout.radius_bits)
-        return error_set(error, COG_ERR_USAGE,
-                         "the index was built for %u bits and radius %u, not for %u bits and "
-                         "radius %u: build another",
-                         index->layout.key_bits, index->layout.radius_bits, queries->bits,
-                         search->radius_bits);
     struct bphs_job job = {.index = index,
                            .queries = queries,
                            .search = search,
