@@ -305,6 +305,12 @@ static const uint64_t *find_record(const struct line_table *table, uint32_t buck
     return NULL;
 }
 
+static inline unsigned filter_distance(const uint8_t *line, unsigned slot, uint32_t filter) {
+    uint32_t stored;
+    memcpy(&stored, line + 4 * slot, sizeof stored);
+    return short_key_popcount(stored ^ filter);
+}
+
 /* A hit of one slot and nothing else. */
 static size_t match_slot(const struct line_table *table, const struct line_hit *hit,
                          short_key query, unsigned radius_bits, struct line_match *match,
@@ -347,7 +353,10 @@ size_t line_hit_matches(const struct line_table *table, const struct line_hit *h
             order += (uint32_t)__builtin_ctz(left);
             key = key_in_slot(table, own, order, hit->bucket);
         } else if (order < slots + guests) {
-            key = key_in_slot(table, neighbour, slots - 1 - (order - slots), hit->bucket);
+            unsigned slot = slots - 1 - (order - slots);
+            if (filter_distance(neighbour, slot, line_filter(table, query)) > radius_bits)
+                continue;
+            key = key_in_slot(table, neighbour, slot, hit->bucket);
         } else {
             key = short_key_at(record + 1, table->words, order - slots - guests);
         }

@@ -7,6 +7,7 @@
 
 enum {
     MATCHES_MAX = 16,  /* taken from a bucket at a time */
+    RECORD_DELAY = 2,  /* queries between the two fetches for a hit */
     QUERIES_AHEAD = 8, /* whose weights are fetched, where queries do not come in order */
     ROUNDS_MAX = 2
 };
@@ -114,6 +115,10 @@ static void scan_query(void *context, const size_t *slot, const size_t *ahead) {
     struct line_probes probes = {flight->buckets, flight->bucket_count, &filter, 0};
     flight->hit_count =
         table->scan(table, &probes, piece->job->search->radius_bits, next, flight->hits);
+    const struct query_in_flight *before =
+        &worker->ring[(*slot + QUERY_RING - RECORD_DELAY) % QUERY_RING];
+    for (size_t i = 0; i < before->hit_count; i++)
+        line_record_prefetch(table, &before->hits[i]);
     for (size_t i = 0; i < flight->hit_count; i++) {
         line_hit_prefetch(table, &flight->hits[i]);
         if (flight->hits[i].slots)
@@ -226,6 +231,8 @@ cog_status psm_search_list(const struct psm_index *index, const struct psm_queri
     if (!job.workers)
         return error_memory(error, threads * sizeof *job.workers, "a search");
     for (unsigned i = 0; i < threads; i++) {
+        for (unsigned slot = 0; slot < QUERY_RING; slot++)
+            job.workers[i].ring[slot].hit_count = 0;
         job.workers[i].heap = (struct probe_heap){0};
         job.workers[i].status = COG_OK;
     }
