@@ -6,9 +6,9 @@
 #include "base/error.h"
 
 enum {
-    QUERY_RING = 16,        /* slots, more than QUERY_COLLECT_DELAY */
-    QUERY_SCAN_DELAY = 4,   /* queries between a prefetch and the scan */
-    QUERY_COLLECT_DELAY = 8 /* and the collection */
+    QUERY_RING = 16,         /* slots, more than QUERY_COLLECT_DELAY */
+    QUERY_SCAN_DELAY = 6,    /* queries between a prefetch and the scan */
+    QUERY_COLLECT_DELAY = 11 /* and the collection */
 };
 
 /* For each i in [begin, end): start(context, slot, i) finds out what scan(context, slot, ahead)
