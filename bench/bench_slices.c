@@ -9,7 +9,7 @@
  *        bench_slices write FOLDER [ROWS]  generated signatures as files
  *
  * FOLDER has numpy files as bench/passages.py makes them; without one, signatures are generated
- * (slices_world.h describes how). A table takes about two minutes. */
+ * (slices_world.h describes how). A table takes about three minutes. */
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@
 
 enum {
     DEPTH = 10, /* of CDR and recall */
-    TABLE_QUERIES = 200,
+    TABLE_QUERIES = 600,
     CURVE_QUERIES = 400,
     GROWTH_QUERIES = 100,
     ROWS = 1000000,
@@ -44,6 +44,7 @@ struct tuning {
 
 struct result {
     double median_ms, mean_ms, cdr, recall, exact;
+    double cdr_error; /* standard error of the mean */
     struct slices_answer sum;
     double queries;
 };
@@ -65,7 +66,7 @@ static void answer_query(const struct engine *engine, const struct queries *quer
 /* Queries begin to end - 1. */
 static struct result measure(const struct engine *engine, const struct queries *queries,
                              size_t begin, size_t end, struct tuning setting) {
-    double times[WORLD_MAX_QUERIES], n = (double)(end - begin);
+    double times[WORLD_MAX_QUERIES], n = (double)(end - begin), squares = 0;
     struct result result = {.queries = n};
     setting.lists.k = setting.lists.k ? setting.lists.k : WORLD_K;
     for (size_t query = begin; query < end; query++) {
@@ -76,9 +77,10 @@ static struct result measure(const struct engine *engine, const struct queries *
         double ms = bench_cpu_seconds_since(start) * 1e3;
         times[query - begin] = ms;
         result.mean_ms += ms / n;
-        result.cdr +=
-            cumulative_distance_ratio(truth, WORLD_K, found.hits, found.count, DEPTH, WORLD_BITS) /
-            n;
+        double cdr =
+            cumulative_distance_ratio(truth, WORLD_K, found.hits, found.count, DEPTH, WORLD_BITS);
+        result.cdr += cdr / n;
+        squares += cdr * cdr / n;
         result.recall += neighbour_recall(truth, WORLD_K, found.hits, found.count, DEPTH) / n;
         result.exact += found.exact / n;
         result.sum.lists += found.lists;
@@ -87,6 +89,7 @@ static struct result measure(const struct engine *engine, const struct queries *
         result.sum.verified += found.verified;
     }
     result.median_ms = bench_median(times, (int)(end - begin));
+    result.cdr_error = sqrt(fmax(squares - result.cdr * result.cdr, 0) / n);
     return result;
 }
 
@@ -95,15 +98,19 @@ static void print_head(void) {
            "exact", "lists", "postings", "cands", "verified");
 }
 
-static struct result measure_line(const struct engine *engine, const struct queries *queries,
-                                  const char *name, struct tuning setting) {
-    struct result result = measure(engine, queries, 0, queries->signatures.rows, setting);
+static void print_line(const struct queries *queries, const char *name, struct result result) {
     double n = result.queries;
     printf("%-26s %7.3f %6.1fx  %.4f  %.3f %6.2f %8.0f %9.0f %8.0f %8.0f\n", name, result.median_ms,
            queries->scan_ms / result.median_ms, result.cdr, result.recall, result.exact,
            (double)result.sum.lists / n, (double)result.sum.postings / n,
            (double)result.sum.candidates / n, (double)result.sum.verified / n);
     fflush(stdout);
+}
+
+static struct result measure_line(const struct engine *engine, const struct queries *queries,
+                                  const char *name, struct tuning setting) {
+    struct result result = measure(engine, queries, 0, queries->signatures.rows, setting);
+    print_line(queries, name, result);
     return result;
 }
 
@@ -182,22 +189,38 @@ static void measure_paper(const struct engine *engine, const struct queries *que
     print_goal("CDR@10 at i = 4, j = 4", 0.995, cdr_44);
 }
 
-/* The fastest of the settings that reach a CDR@10 of 0.985. */
+/* The fastest of the settings that reach the CDR@10 on the first half of the queries, and by a
+ * standard error more, so that others reach it too; told is what it does for the other half. */
+#define WANTED_CDR 0.985
 struct fastest {
-    double factor;
+    double chosen_ms;
+    struct result told;
     char name[64];
 };
 
 static void try_setting(const struct engine *engine, const struct queries *queries,
                         struct tuning setting, struct fastest *fastest) {
     char name[64];
+    size_t count = queries->signatures.rows, half = count / 2;
     name_setting(engine, &setting, name);
-    struct result result = measure_line(engine, queries, name, setting);
-    double factor = queries->scan_ms / result.median_ms;
-    if (result.cdr >= 0.985 && factor > fastest->factor) {
-        fastest->factor = factor;
-        memcpy(fastest->name, name, sizeof name);
-    }
+    struct result result = measure(engine, queries, 0, half, setting);
+    print_line(queries, name, result);
+    if (result.cdr - result.cdr_error < WANTED_CDR ||
+        (fastest->chosen_ms > 0 && result.median_ms >= fastest->chosen_ms))
+        return;
+    fastest->chosen_ms = result.median_ms;
+    fastest->told = measure(engine, queries, half, count, setting);
+    memcpy(fastest->name, name, sizeof name);
+}
+
+static void print_fastest(const struct queries *queries, const struct fastest *fastest,
+                          const char *what, double wanted) {
+    double factor = fastest->chosen_ms > 0 ? queries->scan_ms / fastest->told.median_ms : 0;
+    bool met = factor >= wanted && fastest->told.cdr >= WANTED_CDR;
+    printf("goal: %s %g or more at CDR@10 of %g: %s (%.1f at %.4f on the queries that it was not "
+           "chosen by; %s)\n",
+           what, wanted, WANTED_CDR, met ? "met" : "missed", factor, fastest->told.cdr,
+           fastest->name);
 }
 
 static void measure_widths(const struct world *world, const struct queries *queries,
@@ -253,9 +276,8 @@ static void measure_fast(const struct world *world, const struct queries *querie
     struct fastest plain = {0}, weighted = {0};
     measure_widths(world, queries, &plain, &weighted);
     measure_columns(world, queries, &plain, &weighted);
-    print_goal("times faster than the scan at CDR@10 of 0.985", 15, plain.factor);
-    print_goal("times faster with known weights", 30, weighted.factor);
-    printf("by: %s; %s\n", plain.name, weighted.name);
+    print_fastest(queries, &plain, "times faster than the scan", 15);
+    print_fastest(queries, &weighted, "times faster with known weights", 30);
 }
 
 /* Writes a segment with row numbers as ids and searches its map. */
