@@ -26,6 +26,28 @@ void index_unlock(int lock);
  * fails. */
 cog_status index_reload(cog_index *index, cog_error *error);
 
+/* Everything that follows from the settings, once they are known. */
+cog_status index_interpret_settings(cog_index *index, cog_error *error);
+/* Closes segments; the handle and its statistics stay. */
+void index_forget_parts(cog_index *index);
+
+/* ---- Statistics ------------------------------------------------------------------------------ */
+
+cog_status index_collect_statistics(cog_index *index, const struct corpus *corpus,
+                                    const cog_term_options *terms, unsigned threads,
+                                    cog_error *error);
+/* The numbers of the vectors' columns, by the statistics. */
+cog_status index_make_columns(cog_index *index, cog_error *error);
+/* Notes in the settings which statistics they are, by a fingerprint. */
+cog_status index_record_statistics(const cog_index *index, struct settings *settings,
+                                   cog_error *error);
+/* Whether the statistics are those that the settings speak of. */
+bool index_statistics_fit(const cog_index *index);
+/* The file of a folder; free() it. */
+cog_status index_statistics_path(const char *folder, char **path, cog_error *error);
+cog_status index_save_statistics(const cog_index *index, const char *folder, cog_error *error);
+/* From the folder, with the columns; COG_ERR_FORMAT where they do not fit. */
+cog_status index_load_statistics(cog_index *index, cog_error *error);
 /* Whether the index was made of no documents: the first that are added bring its statistics. */
 bool index_awaits_statistics(const cog_index *index);
 /* Takes statistics and columns from the corpus, notes them in the settings, and writes them to the
