@@ -249,8 +249,8 @@ static void measure_widths(const struct world *world, const struct queries *quer
 
 static void measure_columns(const struct world *world, const struct queries *queries,
                             struct fastest *plain, struct fastest *weighted) {
-    static const double shares[] = {0.02, 0.05, 0.12, 0.15, 0.18, 0.3};
-    static const unsigned columns[] = {15, 30, 45, 60, 75, 120, 150, 180, 210, 240};
+    static const double shares[] = {0.02, 0.05, 0.12, 0.15, 0.18, 0.21, 0.25, 0.3};
+    static const unsigned columns[] = {15, 30, 40, 50, 60, 75, 120, 150, 180, 210, 240};
     static const size_t verify[] = {500, 700, 1000, 1500, 2000};
     struct bit_columns bit_columns;
     struct engine engine;
@@ -260,9 +260,9 @@ static void measure_columns(const struct world *world, const struct queries *que
     print_building(world, "columns of bits", seconds);
     print_goal("million rows a second, by the clock", 1, rate);
     print_head();
-    for (size_t s = 0; s < 6; s++)
-        for (size_t c = 0; c < 10; c++)
-            for (size_t v = 0; v < 5; v++) {
+    for (size_t s = 0; s < sizeof shares / sizeof *shares; s++)
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+            for (size_t v = 0; v < sizeof verify / sizeof *verify; v++) {
                 struct tuning setting = {
                     .columns = {.share = shares[s], .columns = columns[c], .verify = verify[v]},
                     .weighted = columns[c] <= 75};
