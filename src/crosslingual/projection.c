@@ -252,11 +252,15 @@ void projection_free(struct projection *projection) {
 cog_status column_sums_init(struct column_sums *sums, size_t column_count, cog_error *error) {
     *sums = (struct column_sums){.column_count = column_count};
     sums->sums = memory_zeroed_array(column_count, sizeof *sums->sums);
-    return sums->sums ? COG_OK : error_memory(error, column_count * sizeof *sums->sums, "sums");
+    sums->marks = memory_zeroed_array(column_count / 64 + 1, sizeof *sums->marks);
+    return sums->sums && sums->marks
+               ? COG_OK
+               : error_memory(error, column_count * sizeof *sums->sums, "sums");
 }
 
 void column_sums_free(struct column_sums *sums) {
     free(sums->sums);
+    free(sums->marks);
     free(sums->columns);
     *sums = (struct column_sums){0};
 }
@@ -275,14 +279,15 @@ cog_status column_sums_add(struct column_sums *sums, uint32_t column, double val
     return COG_OK;
 }
 
-static int by_number(const void *x, const void *y) {
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
 void column_sums_sort(struct column_sums *sums) {
-    if (sums->count)
-        qsort(sums->columns, sums->count, sizeof *sums->columns, by_number);
+    for (size_t i = 0; i < sums->count; i++)
+        sums->marks[sums->columns[i] / 64] |= 1ull << sums->columns[i] % 64;
+    size_t count = 0;
+    for (size_t word = 0; count < sums->count; word++) {
+        for (uint64_t bits = sums->marks[word]; bits; bits &= bits - 1)
+            sums->columns[count++] = (uint32_t)(word * 64 + (size_t)__builtin_ctzll(bits));
+        sums->marks[word] = 0;
+    }
 }
 
 void column_sums_clear(struct column_sums *sums) {

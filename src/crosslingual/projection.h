@@ -54,6 +54,7 @@ void projection_free(struct projection *projection);
 /* A sparse vector on the way: sums by column. Zero-initialise; one a thread. */
 struct column_sums {
     double *sums;      /* by column; zero between documents */
+    uint64_t *marks;   /* a bit for each column, for sorting; zero between sorts */
     uint32_t *columns; /* those with a sum, rising after column_sums_sort */
     size_t count, capacity, column_count;
 };
