@@ -8,7 +8,7 @@
 enum {
     MATCHES_MAX = 16,  /* taken from a bucket at a time */
     RECORD_DELAY = 2,  /* queries between the two fetches for a hit */
-    QUERIES_AHEAD = 8, /* whose weights are fetched, where queries do not come in order */
+    QUERIES_AHEAD = 8, /* whose weights are fetched */
     ROUNDS_MAX = 2
 };
 
@@ -51,7 +51,7 @@ struct psm_piece {
 
 /* Fetches the weights and the signature of a query that comes soon. */
 static void prefetch_query(const struct psm_job *job, const struct psm_piece *piece, size_t i) {
-    if (!job->list.queries || i >= piece->count)
+    if (i >= piece->count)
         return;
     size_t query = piece->worker->queries[piece->worker->order[i]];
     const float *weights = job->queries->weights + query * job->queries->signatures.bits;
