@@ -220,17 +220,10 @@ static void mark_rows(struct disk_pairs *pairs, const struct match_list *candida
     const size_t last = task->sides - 1;
     size_t most[2] = {0, 0}; /* terms of a short row of the side */
     for (size_t side = 0; side < task->sides; side++)
-        for (size_t row = 0; row < task->corpora[side].rows; row++)
-            if (pairs->sides[side].marks[row] &&
-                task->corpora[side].items[row].term_count > most[side])
-                most[side] = task->corpora[side].items[row].term_count;
+        most[side] = short_pairs_most_terms(&task->corpora[side], pairs->sides[side].marks);
     for (size_t side = 0; side < task->sides; side++) {
-        const struct corpus *corpus = &task->corpora[side];
         size_t other = task->sides == 2 && side == 0;
-        double largest = (double)most[other];
-        for (size_t row = 0; row < corpus->rows && largest > 0; row++)
-            if ((double)corpus->items[row].term_count * task->given_threshold <= largest)
-                pairs->sides[side].marks[row] = 1;
+        short_pairs_mark_partners(task, side, most[other], pairs->sides[side].marks);
     }
     for (size_t i = 0; i < candidates->count; i++) {
         pairs->sides[0].marks[candidates->items[i].a] = 1;

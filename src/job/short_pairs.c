@@ -34,28 +34,21 @@ cog_status short_pairs_mark(struct pair_task *task, cog_error *error) {
     return COG_OK;
 }
 
-static size_t most_terms(const struct pair_task *task, size_t side) {
-    const struct corpus *corpus = &task->corpora[side];
+size_t short_pairs_most_terms(const struct corpus *corpus, const uint8_t *is_short) {
     size_t most = 0;
     for (size_t row = 0; row < corpus->rows; row++)
-        if (task->short_rows[side][row] && corpus->items[row].term_count > most)
+        if (is_short[row] && corpus->items[row].term_count > most)
             most = corpus->items[row].term_count;
     return most;
 }
 
-/* Rows of a side that may match a short row of so many terms at most: larger sets cannot. */
-static uint8_t *choose_partners(const struct pair_task *task, size_t side, size_t most,
-                                cog_error *error) {
+void short_pairs_mark_partners(const struct pair_task *task, size_t side, size_t most,
+                               uint8_t *marks) {
     const struct corpus *corpus = &task->corpora[side];
-    uint8_t *chosen = memory_zeroed_array(corpus->rows + 1, 1);
-    if (!chosen) {
-        error_memory(error, corpus->rows, "the partners of short documents");
-        return NULL;
-    }
-    for (size_t row = 0; row < corpus->rows; row++)
-        chosen[row] = is_selected(task, side, row) &&
-                      (double)corpus->items[row].term_count * task->given_threshold <= (double)most;
-    return chosen;
+    for (size_t row = 0; row < corpus->rows && most > 0; row++)
+        if (is_selected(task, side, row) &&
+            (double)corpus->items[row].term_count * task->given_threshold <= (double)most)
+            marks[row] = 1;
 }
 
 /* Whether a pair of the join below counts: each once, and none of a row with itself. */
@@ -86,12 +79,14 @@ static cog_status take_pairs(const struct pair_task *task, size_t side,
 /* Short rows of one side against all of the other, which in a self-join is the same. */
 static cog_status join_side(const struct pair_task *task, size_t side, struct match_list *matches,
                             cog_error *error) {
-    size_t other = task->sides == 2 ? 1 - side : side, most = most_terms(task, side);
+    size_t other = task->sides == 2 ? 1 - side : side, rows = task->corpora[other].rows;
+    size_t most = short_pairs_most_terms(&task->corpora[side], task->short_rows[side]);
     if (most == 0)
         return COG_OK;
-    uint8_t *partners = choose_partners(task, other, most, error);
+    uint8_t *partners = memory_zeroed_array(rows + 1, 1);
     if (!partners)
-        return COG_ERR_MEMORY;
+        return error_memory(error, rows, "the partners of short documents");
+    short_pairs_mark_partners(task, other, most, partners);
     const struct corpus *corpora[2] = {&task->corpora[side], &task->corpora[other]};
     const uint8_t *const selected[2] = {task->short_rows[side], partners};
     struct set_collection sets[2] = {{0}};
