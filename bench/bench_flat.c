@@ -230,6 +230,10 @@ static void bench_join(struct signatures_view *rows, uint32_t radius_bits, const
 }
 
 int main(int argc, char **argv) {
+    if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+        fprintf(stderr, "usage: bench_flat [FOLDER for what faiss reads; build/bench-data]\n");
+        return 2;
+    }
     printf("kernels: %s, tile: %s\n", cpu_level_name(hamming_kernels()->level),
            hamming_tile()->name);
     printf("%-62s | %9s | %18s | %6s\n", "what", "ours", "rival", "ratio");

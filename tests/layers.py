@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Proves the layer rule: a file includes headers of its own folder, of lower layers, and on its own layer
-only of folders to its left; the front end includes only cognate.h and its own headers."""
+only of folders to its left; the front end includes only cognate.h and its own headers. Also that nothing
+was committed that is too large to have been written by hand."""
 import pathlib
 import re
+import subprocess
 import sys
 
 LAYERS = [
@@ -12,6 +14,7 @@ LAYERS = [
     ["match", "plan", "evaluate", "job"],
 ]
 RANK = {name: (layer, column) for layer, row in enumerate(LAYERS) for column, name in enumerate(row)}
+LARGEST_BYTES = 200_000
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -42,6 +45,16 @@ def faults(root):
     for path in sorted(root.glob("src/*/*.[ch]*")):
         if names.setdefault(path.name, path) != path:
             yield f"{path}: the file name is taken by {names[path.name]}"
+    yield from oversized(root)
+
+
+def oversized(root):
+    """A checkout alone can tell what was committed: an archive of the sources has nothing to check."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=False).stdout
+    for name in filter(None, listed.decode().split("\0")):
+        path = root / name
+        if path.is_file() and path.stat().st_size > LARGEST_BYTES:
+            yield f"{path}: {path.stat().st_size} bytes; data does not belong into the tree"
 
 
 def main():
