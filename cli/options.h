@@ -9,7 +9,8 @@
  * separated by
  * '|' (NULL: free), help. The order is that of the help. */
 #define OPTIONS(X)                                                                                 \
-    X(OUTPUT, "output", 'o', "FILE", NULL, "where the result goes; - is standard output")          \
+    X(OUTPUT, "output", 'o', "FILE", NULL,                                                         \
+      "where the result goes; - is standard output, NAME.gz or NAME.zst is compressed")            \
     X(IDS, "ids", 0, "FILE", NULL, "also write the ids of the rows, a line each")                  \
     X(WEIGHTS, "weights", 0, "FILE", NULL, "also write the sums behind the bits (float32 .npy)")   \
     X(STATISTICS, "statistics", 0, "FILE", NULL,                                                   \

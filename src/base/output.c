@@ -9,9 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compressor.h"
 #include "base/descriptor.h"
 
-enum { OUTPUT_BUFFER_BYTES = 1 << 18 };
+enum { OUTPUT_BUFFER_BYTES = 1 << 18, PACKED_BYTES = 1 << 16 };
 
 struct output {
     char *path;
@@ -19,7 +20,7 @@ struct output {
     int descriptor;
     bool borrowed; /* the descriptor is standard output */
     bool broken, committed;
-    uint64_t written;
+    struct compressor *compressor; /* NULL where the bytes go out as they are */
     size_t buffered;
     char buffer[OUTPUT_BUFFER_BYTES];
 };
@@ -79,7 +80,8 @@ static char *target_of(const char *path) {
     return target ? target : strdup(path);
 }
 
-cog_status output_open(const char *path, struct output **result, cog_error *error) {
+static cog_status open_as(const char *path, enum compression compression, struct output **result,
+                          cog_error *error) {
     struct output *output = calloc(1, sizeof *output);
     if (!output)
         return error_memory(error, sizeof *output, "an output file");
@@ -87,6 +89,11 @@ cog_status output_open(const char *path, struct output **result, cog_error *erro
     output->path = target_of(path);
     cog_status status =
         output->path ? open_descriptor(output, error) : error_memory(error, strlen(path), "a path");
+    if (status == COG_OK && compression != COMPRESSION_NONE) {
+        output->compressor = compressor_create(compression);
+        if (!output->compressor)
+            status = error_memory(error, PACKED_BYTES, "compressing a file");
+    }
     if (status != COG_OK) {
         output_close(output);
         return status;
@@ -95,13 +102,47 @@ cog_status output_open(const char *path, struct output **result, cog_error *erro
     return COG_OK;
 }
 
-static cog_status write_all(struct output *output, const char *data, size_t size,
-                            cog_error *error) {
+cog_status output_open(const char *path, struct output **output, cog_error *error) {
+    size_t suffix;
+    return open_as(path, compression_of_name(path, &suffix), output, error);
+}
+
+cog_status output_open_plain(const char *path, struct output **output, cog_error *error) {
+    return open_as(path, COMPRESSION_NONE, output, error);
+}
+
+static const char *name_of(const struct output *output) {
+    return output->borrowed ? "standard output" : output->path;
+}
+
+static cog_status write_bytes(struct output *output, const char *data, size_t size,
+                              cog_error *error) {
     if (output->broken)
         return COG_OK;
-    cog_status status = descriptor_write(output->descriptor, data, size, output->path, error);
+    cog_status status = descriptor_write(output->descriptor, data, size, name_of(output), error);
     output->broken = status != COG_OK && errno == EPIPE;
     return output->broken ? COG_OK : status;
+}
+
+static cog_status write_packed(struct output *output, struct bytes_view bytes, bool is_last,
+                               cog_error *error) {
+    char packed[PACKED_BYTES];
+    cog_status status = COG_OK;
+    while (status == COG_OK &&
+           (bytes.size || (is_last && !compressor_is_complete(output->compressor)))) {
+        size_t size = 0;
+        if (compressor_run(output->compressor, &bytes, is_last, packed, sizeof packed, &size) !=
+            COG_OK)
+            return error_memory(error, bytes.size, "compressing a file");
+        status = write_bytes(output, packed, size, error);
+    }
+    return status;
+}
+
+static cog_status write_all(struct output *output, const char *data, size_t size,
+                            cog_error *error) {
+    return output->compressor ? write_packed(output, view_of(data, size), false, error)
+                              : write_bytes(output, data, size, error);
 }
 
 static cog_status flush(struct output *output, cog_error *error) {
@@ -118,7 +159,6 @@ cog_status output_write(struct output *output, const void *data, size_t size, co
         if (status != COG_OK)
             return status;
     }
-    output->written += size;
     if (size >= OUTPUT_BUFFER_BYTES)
         return write_all(output, data, size, error);
     memcpy(output->buffer + output->buffered, data, size);
@@ -151,6 +191,8 @@ static cog_status sync_folder(const char *path, cog_error *error) {
 
 cog_status output_commit(struct output *output, cog_error *error) {
     cog_status status = flush(output, error);
+    if (status == COG_OK && output->compressor)
+        status = write_packed(output, view_of(NULL, 0), true, error);
     if (status != COG_OK || !output->temporary_path) {
         output->committed = status == COG_OK;
         return status;
@@ -164,7 +206,7 @@ cog_status output_commit(struct output *output, cog_error *error) {
 }
 
 bool output_is_file(const struct output *output) {
-    return output->temporary_path != NULL;
+    return output->temporary_path != NULL && !output->compressor;
 }
 
 bool output_is_broken(const struct output *output) {
@@ -178,6 +220,7 @@ void output_close(struct output *output) {
         close(output->descriptor);
     if (output->temporary_path && !output->committed)
         unlink(output->temporary_path);
+    compressor_free(output->compressor);
     free(output->temporary_path);
     free(output->path);
     free(output);

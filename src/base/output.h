@@ -1,6 +1,7 @@
 /* Output that appears whole or not at all: bytes go to a temporary file beside the target, which
- * replaces it by fsync, rename, fsync of the folder on commit. "-" is standard output, and a broken
- * pipe there ends the writing without an error. */
+ * replaces it by fsync, rename, fsync of the folder on commit. A target whose name ends as that of
+ * a compressed file is compressed. "-" is standard output, and a broken pipe there ends the writing
+ * without an error. */
 #ifndef COGNATE_BASE_OUTPUT_H
 #define COGNATE_BASE_OUTPUT_H
 
@@ -10,8 +11,11 @@ struct output;
 
 /* path is copied. Free with output_close. */
 cog_status output_open(const char *path, struct output **output, cog_error *error);
+/* The same, never compressed: for files that are mapped. */
+cog_status output_open_plain(const char *path, struct output **output, cog_error *error);
 cog_status output_write(struct output *output, const void *data, size_t size, cog_error *error);
-/* Whether earlier bytes can be overwritten: not those of standard output, a pipe or a device. */
+/* Whether earlier bytes can be overwritten: not those of standard output, a pipe or a device, nor
+ * compressed ones. */
 bool output_is_file(const struct output *output);
 /* Overwrites earlier bytes (a header whose counts come last) of a file. */
 cog_status output_rewrite(struct output *output, uint64_t offset, const void *data, size_t size,

@@ -5,7 +5,6 @@
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -35,11 +34,6 @@ struct decompressor {
     } state;
 };
 
-const char *compression_name(enum compression compression) {
-    static const char *const names[] = {"none", "gzip", "bzip2", "xz", "zstd"};
-    return names[compression];
-}
-
 static bool starts_with(const char *data, size_t size, const char *magic, size_t length,
                         size_t at_least) {
     return size >= at_least && memcmp(data, magic, size < length ? size : length) == 0;
@@ -62,26 +56,6 @@ enum compression compression_of_bytes(const char *data, size_t size) {
         (starts_with(data + 4, size - 4, "1AY&SY", 6, 1) ||
          starts_with(data + 4, size - 4, "\x17\x72\x45\x38\x50\x90", 6, 1)))
         return COMPRESSION_BZIP2;
-    return COMPRESSION_NONE;
-}
-
-enum compression compression_of_name(const char *name, size_t *suffix_size) {
-    static const struct {
-        const char *suffix;
-        enum compression compression;
-    } suffixes[] = {{".gz", COMPRESSION_GZIP},   {".gzip", COMPRESSION_GZIP},
-                    {".bz2", COMPRESSION_BZIP2}, {".bzip2", COMPRESSION_BZIP2},
-                    {".xz", COMPRESSION_XZ},     {".zst", COMPRESSION_ZSTD},
-                    {".zstd", COMPRESSION_ZSTD}};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t size = strlen(suffixes[i].suffix);
-        if (length > size && strcasecmp(name + length - size, suffixes[i].suffix) == 0) {
-            *suffix_size = size;
-            return suffixes[i].compression;
-        }
-    }
-    *suffix_size = 0;
     return COMPRESSION_NONE;
 }
 

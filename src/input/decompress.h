@@ -4,21 +4,11 @@
 #define COGNATE_INPUT_DECOMPRESS_H
 
 #include "base/buffer.h"
+#include "base/compression.h"
 #include "cognate.h"
 
-enum compression {
-    COMPRESSION_NONE,
-    COMPRESSION_GZIP,
-    COMPRESSION_BZIP2,
-    COMPRESSION_XZ,
-    COMPRESSION_ZSTD
-};
-
-const char *compression_name(enum compression compression);
 /* By the first bytes (give 10 or more, fewer only when there are no more). */
 enum compression compression_of_bytes(const char *data, size_t size);
-/* By the end of a file's name: its length goes to *suffix_size (0 when there is none). */
-enum compression compression_of_name(const char *name, size_t *suffix_size);
 
 struct decompressor;
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compression.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "input/byte_order_mark.h"
-#include "input/decompress.h"
 
 static bool are_files(const cog_documents *documents) {
     return reader_file_count(documents->reader) > 0 &&
@@ -36,13 +36,10 @@ cog_status kept_records_check(const cog_documents *documents, const char *path, 
                              reader_file_name(reader, file), reader_file_name(reader, 0));
     }
     size_t suffix;
-    if (compression_of_name(path, &suffix) != COMPRESSION_NONE)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "%s: output is not compressed; name it without %s, and compress it afterwards", path,
-            path + strlen(path) - suffix);
-    if (are_files(documents) && strcmp(path, "-") == 0)
-        return error_set(error, COG_ERR_USAGE, "each file is a document: name a folder, not -");
+    if (are_files(documents) &&
+        (strcmp(path, "-") == 0 || compression_of_name(path, &suffix) != COMPRESSION_NONE))
+        return error_set(error, COG_ERR_USAGE, "each file is a document: name a folder, not %s",
+                         path);
     return COG_OK;
 }
 

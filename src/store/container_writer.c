@@ -43,7 +43,7 @@ cog_status container_writer_open(const char *path, uint32_t kind, struct contain
     writer->path = strdup(path);
     writer->checksum = XXH3_createState();
     cog_status status = writer->path && writer->checksum
-                            ? output_open(path, &writer->output, error)
+                            ? output_open_plain(path, &writer->output, error)
                             : error_memory(error, sizeof(XXH3_state_t), "a file writer");
     static const uint8_t header[CONTAINER_HEADER_BYTES];
     if (status == COG_OK)

@@ -39,8 +39,6 @@ echo
 cat rejects.txt
 "$COGNATE" dedup d.jsonl d.csv -o mixed 2>&1
 echo "exit $?"
-"$COGNATE" dedup d.jsonl -o kept.jsonl.gz 2>&1
-echo "exit $?"
 # Marks and line ends that some files have and others not.
 printf '{"id": "n1", "text": "alpha beta gamma delta epsilon"}\n' >plain.jsonl
 printf '\xef\xbb\xbf{"id": "n2", "text": "one two three four five six"}\r\n' >marked.jsonl

@@ -2,9 +2,11 @@
 
 #include <bzlib.h>
 #include <lzma.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/output.h"
 #include "base/random.h"
 #include "input/decompress.h"
 #include "test.h"
@@ -91,6 +93,37 @@ TEST(input_compressed_files_read_as_plain_ones) {
     }
     free(text);
     free(packed);
+}
+
+TEST(input_reads_what_output_compressed_by_its_name) {
+    char *text = malloc(CAPACITY);
+    size_t size = make_records(text, 9000);
+    for (int kind = 0; kind < KINDS; kind++) {
+        char name[32];
+        snprintf(name, sizeof name, "written.jsonl%s", suffixes[kind]);
+        const char *path = test_path(name);
+        struct output *output = NULL;
+        CHECK_OK(output_open(path, &output, error));
+        CHECK(!output_is_file(output));
+        for (size_t at = 0, piece = 1; at < size; at += piece, piece *= 2)
+            CHECK_OK(output_write(output, text + at, at + piece < size ? piece : size - at, error));
+        CHECK(access(path, F_OK) != 0);
+        CHECK_OK(output_commit(output, error));
+        output_close(output);
+        struct reader_options options = default_options();
+        struct read_result read = read_path(&options, path);
+        CHECK_MSG(read.status == COG_OK && read.count == 9000 && read.bad_count == 0, "%s: %s",
+                  name, read.error.message);
+        size_t at = 0;
+        for (size_t i = 0; i < read.count; i++) {
+            size_t length = strlen(read.items[i].raw);
+            CHECK(memcmp(read.items[i].raw, text + at, length) == 0);
+            at += length;
+        }
+        CHECK(at == size);
+        read_result_free(&read);
+    }
+    free(text);
 }
 
 TEST(input_truncated_compressed_file_is_an_error) {
