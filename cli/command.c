@@ -243,22 +243,36 @@ static void on_interrupt(int number) {
     alarm(GRACE_SECONDS);
 }
 
+static bool progress_shown;
+
+static void clear_progress(void) {
+    if (progress_shown)
+        fprintf(stderr, "\r%60s\r", "");
+    progress_shown = false;
+}
+
+/* A bar, or where the end is not known, how far it has come. */
 static bool show_progress(void *context, const cog_progress *progress) {
+    enum { WIDTH = 30 };
     const bool *visible = context;
-    if (*visible && progress->total) {
-        enum { WIDTH = 30 };
-        int filled = (int)((double)progress->done / (double)progress->total * WIDTH);
-        filled = filled > WIDTH ? WIDTH : filled;
+    if (!*visible || progress->done + progress->total == 0)
+        return !interrupted;
+    double share = progress->total ? (double)progress->done / (double)progress->total : 0;
+    int filled = share < 1 ? (int)(share * WIDTH) : WIDTH;
+    progress_shown = true;
+    if (progress->total)
         fprintf(stderr, "\r%-24s [%.*s%*s] %3d%%", progress->stage, filled,
                 "==============================", WIDTH - filled, "", filled * 100 / WIDTH);
-        if (progress->done >= progress->total)
-            fprintf(stderr, "\r%60s\r", "");
-    }
+    else
+        fprintf(stderr, "\r%-24s %-34llu", progress->stage, (unsigned long long)progress->done);
+    if (progress->total && progress->done >= progress->total)
+        clear_progress();
     return !interrupted;
 }
 
 /* Ids and paths stand in messages, and whoever wrote them may have put escape sequences there. */
 void print_message(const char *text) {
+    clear_progress();
     fputs("cognate: ", stderr);
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
         bool is_c1_control = *at == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0;
@@ -311,9 +325,9 @@ static bool destroys(const char *path, const char *input) {
 }
 
 static bool spares_inputs(const struct arguments *arguments, enum option_id output) {
-    static const enum option_id inputs[] = {OPTION_AGAINST,      OPTION_STATISTICS, OPTION_LEXICON,
-                                            OPTION_GOLD,         OPTION_FROM,       OPTION_TO,
-                                            OPTION_QUERY_WEIGHTS};
+    static const enum option_id inputs[] = {OPTION_AGAINST,       OPTION_STATISTICS, OPTION_LEXICON,
+                                            OPTION_GOLD,          OPTION_FROM,       OPTION_TO,
+                                            OPTION_QUERY_WEIGHTS, OPTION_REMOVED_IDS};
     const char *path = arguments->values[output], *destroyed = NULL;
     for (size_t i = 0; i < arguments->word_count; i++)
         if (destroys(path, arguments->words[i]))
@@ -382,6 +396,7 @@ static int exit_code_of(cog_status status) {
         return EXIT_DONE;
     case COG_ERR_MEMORY:
     case COG_ERR_DISK:
+    case COG_ERR_BUSY:
         return EXIT_RESOURCES;
     case COG_ERR_CANCELLED:
         return EXIT_INTERRUPTED;
@@ -390,27 +405,17 @@ static int exit_code_of(cog_status status) {
     }
 }
 
-static bool write_stats(const char *path, cog_report *report) {
-    bool standard = strcmp(path, "-") == 0;
-    FILE *file = standard ? stdout : fopen(path, "w");
-    bool written = file && fputs(cog_report_json(report), file) >= 0;
-    if (file && !standard)
-        written = fclose(file) == 0 && written;
-    if (!written)
-        fprintf(stderr, "cognate: %s: cannot write the statistics\n", path);
-    return written;
-}
-
-int finish_job(const struct arguments *arguments, cog_status status, const cog_error *error,
+int finish_job(const struct arguments *arguments, cog_status status, cog_error *error,
                cog_report *report) {
+    const char *stats = arguments->values[OPTION_STATS];
     if (!has_option(arguments, OPTION_QUIET))
         for (size_t i = 0; i < cog_report_notice_count(report); i++)
             print_message(cog_report_notice(report, i));
+    if (status == COG_OK && stats)
+        status = cog_report_write(report, stats, error);
     if (status != COG_OK && error->message[0]) /* else the options told what is wrong */
         print_message(error->message);
-    const char *stats = arguments->values[OPTION_STATS];
-    if (status == COG_OK && stats && !write_stats(stats, report))
-        return EXIT_USAGE;
+    clear_progress();
     return exit_code_of(status);
 }
 

@@ -15,13 +15,15 @@ enum exit_code {
     EXIT_INTERRUPTED = 130
 };
 
+/* A command, or an action of one, such as build of cognate index. */
 struct command {
     const char *name;
     const char *synopsis; /* what follows the name */
     const char *summary;
-    const char *description; /* paragraphs for help and man page */
-    const option_set *sets;  /* ends with NULL */
+    const char *description; /* paragraphs for help and man page; NULL: the summary says it all */
+    const option_set *sets;  /* ends with NULL; of a command with actions, these have their own */
     int (*run)(const struct arguments *arguments);
+    const struct command *actions; /* ends with a name of NULL; NULL where there are none */
 };
 
 extern const struct command command_eval, command_dedup, command_pairs, command_related,
@@ -74,10 +76,11 @@ cog_status open_side(const struct arguments *arguments, enum option_id id, enum 
 void print_link_scores(const cog_link_scores *scores, FILE *stream);
 
 /* After a job: notices and --stats; returns the exit code of status, error printed. */
-int finish_job(const struct arguments *arguments, cog_status status, const cog_error *error,
+int finish_job(const struct arguments *arguments, cog_status status, cog_error *error,
                cog_report *report);
 
-void print_help(const struct command *command, FILE *stream);
+/* action: one of the command's, or NULL. */
+void print_help(const struct command *command, const struct command *action, FILE *stream);
 /* The same in the language of man pages (NULL: the page of the program itself), and a completion
  * script for bash. */
 void print_man_page(const struct command *command, FILE *stream);

@@ -38,7 +38,8 @@ static bool take_arguments(const struct arguments *arguments, struct dedup_argum
 }
 
 static void print_summary(const cog_report *report) {
-    double skipped = cog_report_number(report, "bad_records");
+    double skipped =
+        cog_report_number(report, "bad_records") + cog_report_number(report, "duplicate_ids");
     fprintf(stderr, "cognate: %.0f documents, %.0f kept, %.0f removed in %.0f clusters",
             cog_report_number(report, "documents"), cog_report_number(report, "kept"),
             cog_report_number(report, "removed"), cog_report_number(report, "clusters"));
@@ -72,16 +73,19 @@ static int run(const struct arguments *arguments) {
 }
 
 const struct command command_dedup = {
-    "dedup",
-    "IN... -o OUT [OPTIONS]",
-    "remove near-duplicates, write the rest in the input's format",
-    "Finds documents that are equal or nearly so (Jaccard coefficient of their sets of word\n"
-    "3-grams at or above the threshold, computed exactly), keeps one of each cluster, the longest\n"
-    "unless told otherwise, and writes the kept records byte for byte in the order of the input.\n"
-    "Where each file is a document (txt), OUT is a folder that receives the kept files.\n"
-    "\n"
-    "A document goes only if it is within the threshold of the one that is kept for it, so chains\n"
-    "of similar documents do not swallow a collection; --grouping connected follows the chains.",
-    sets,
-    run,
+    .name = "dedup",
+    .synopsis = "IN... -o OUT [OPTIONS]",
+    .summary = "remove near-duplicates, write the rest in the input's format",
+    .description =
+        "Finds documents that are equal or nearly so (Jaccard coefficient of their sets of word\n"
+        "3-grams at or above the threshold, computed exactly), keeps one of each cluster, the\n"
+        "longest unless told otherwise, and writes the kept records byte for byte in the order\n"
+        "of the input. Where each file is a document (txt), OUT is a folder that receives the\n"
+        "kept files.\n"
+        "\n"
+        "A document goes only if it is within the threshold of the one that is kept for it, so\n"
+        "chains of similar documents do not swallow a collection; --grouping connected follows\n"
+        "the chains.",
+    .sets = sets,
+    .run = run,
 };

@@ -4,13 +4,6 @@
 #include "command.h"
 #include "eval.h"
 
-static const enum option_id log_options[] = {OPTION_OUTPUT, OPTION_QUERIES, OPTION_COUNT};
-static const enum option_id own_options[] = {
-    OPTION_SAMPLE, OPTION_SEEDS, OPTION_NEIGHBOURS,    OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
-    OPTION_EXPAND, OPTION_ADMIT, OPTION_QUERY_WEIGHTS, OPTION_GOLD,          OPTION_COUNT};
-static const option_set sets[] = {own_options,    log_options,       input_options, term_options,
-                                  weight_options, signature_options, run_options,   NULL};
-
 /* The rows of Table 1 of Ture et al. 2011: minhash values there have 32 bits. */
 static const struct {
     cog_signature_kind kind;
@@ -133,47 +126,68 @@ static int generate_log(const struct arguments *arguments) {
     return code;
 }
 
-static int run(const struct arguments *arguments) {
-    if (arguments->word_count && strcmp(arguments->words[0], "querylog") == 0)
-        return generate_log(arguments);
-    if (!refuse_options(arguments, log_options, "is of eval querylog"))
-        return EXIT_USAGE;
-    if (arguments->word_count && strcmp(arguments->words[0], "signatures") == 0)
-        return evaluate_signatures(arguments);
-    if (arguments->word_count && strcmp(arguments->words[0], "neighbours") == 0)
-        return evaluate_neighbours(arguments);
-    if (arguments->word_count && strcmp(arguments->words[0], "links") == 0)
-        return evaluate_links(arguments);
-    usage_error(arguments,
-                "say what to evaluate: signatures, neighbours or links, or write a querylog");
-    return EXIT_USAGE;
-}
+static const enum option_id sample_options[] = {OPTION_SAMPLE, OPTION_SEEDS, OPTION_COUNT};
+static const enum option_id neighbour_options[] = {
+    OPTION_NEIGHBOURS, OPTION_BITS,  OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
+    OPTION_EXPAND,     OPTION_ADMIT, OPTION_QUERY_WEIGHTS, OPTION_COUNT};
+static const enum option_id gold_options[] = {OPTION_GOLD, OPTION_COUNT};
+static const enum option_id log_options[] = {OPTION_OUTPUT, OPTION_QUERIES, OPTION_SEED,
+                                             OPTION_COUNT};
+
+static const option_set signature_sets[] = {
+    sample_options,    input_options, term_options, weight_options,
+    signature_options, run_options,   NULL};
+static const option_set neighbour_sets[] = {neighbour_options, run_options, NULL};
+static const option_set link_sets[] = {gold_options, run_options, NULL};
+static const option_set log_sets[] = {log_options, run_options, NULL};
+
+static const struct command actions[] = {
+    {.name = "signatures",
+     .synopsis = "IN... [OPTIONS]",
+     .summary = "how well signatures estimate the cosine",
+     .description =
+         "The mean absolute error of the cosine that signatures estimate, over all pairs of a\n"
+         "sample of documents, pairs above 0.1 and pairs above 0.2; beside it what theory\n"
+         "expects of random signs, the ratio of the two, and the milliseconds to sign a\n"
+         "document. Without --signature, the usual kinds and widths are compared. Minhash, which\n"
+         "estimates a Jaccard coefficient, is set beside the cosine of the same sets, as in the\n"
+         "paper's table.",
+     .sets = signature_sets,
+     .run = evaluate_signatures},
+    {.name = "neighbours",
+     .synopsis = "FOUND.tsv TRUTH.tsv | INDEX QUERIES.npy [OPTIONS]",
+     .summary = "search results beside the true ones",
+     .description =
+         "Recall@k and the cumulative distance ratio CDR@k of search results beside the true\n"
+         "ones, of two files that cognate search wrote, or of a method beside the exhaustive\n"
+         "answer. Ties count the same whichever of them is found. In files, a missing place\n"
+         "counts as a distance of --bits (1024).",
+     .sets = neighbour_sets,
+     .run = evaluate_neighbours},
+    {.name = "links",
+     .synopsis = "FOUND.tsv --gold GOLD.tsv [OPTIONS]",
+     .summary = "links across languages beside known ones",
+     .description =
+         "Precision and recall of the links that cognate link wrote, beside known ones (two ids\n"
+         "a line); recall@1, how many sources have a known partner as the best of their links;\n"
+         "and the recall of the best links, as many as are 99% right.",
+     .sets = link_sets,
+     .run = evaluate_links},
+    {.name = "querylog",
+     .synopsis = "-o LOG.tsv [OPTIONS]",
+     .summary = "write a generated query log",
+     .description =
+         "Rows of query, url and clicks with groups of related queries, for measuring cognate\n"
+         "related at any size.",
+     .sets = log_sets,
+     .run = generate_log},
+    {.name = NULL},
+};
 
 const struct command command_eval = {
-    "eval",
-    "signatures IN... | neighbours FOUND.tsv TRUTH.tsv | neighbours INDEX QUERIES.npy | "
-    "links FOUND.tsv --gold GOLD.tsv | querylog -o LOG.tsv [OPTIONS]",
-    "measure a method against the exact answer",
-    "signatures: the mean absolute error of the cosine that signatures estimate, over all pairs "
-    "of\n"
-    "a sample of documents, pairs above 0.1 and pairs above 0.2; beside it what theory expects of\n"
-    "random signs, the ratio of the two, and the milliseconds to sign a document. Without\n"
-    "--signature, the usual kinds and widths are compared. Minhash, which estimates a Jaccard\n"
-    "coefficient, is set beside the cosine of the same sets, as in the paper's table.\n"
-    "\n"
-    "neighbours: recall@k and the cumulative distance ratio CDR@k of search results beside the "
-    "true\n"
-    "ones, of two files that cognate search wrote, or of a method beside the exhaustive answer.\n"
-    "Ties count the same whichever of them is found. In files, a missing place counts as a\n"
-    "distance of --bits (1024).\n"
-    "\n"
-    "links: precision and recall of the links that cognate link wrote, beside known ones (two ids "
-    "a\n"
-    "line); recall@1, how many sources have a known partner as the best of their links; and the\n"
-    "recall of the best links, as many as are 99% right.\n"
-    "\n"
-    "querylog: writes a generated log (query, url, clicks) with groups of related queries, for\n"
-    "measuring cognate related at any size.",
-    sets,
-    run,
+    .name = "eval",
+    .synopsis = "signatures IN... | neighbours FOUND.tsv TRUTH.tsv | neighbours INDEX QUERIES.npy "
+                "| links FOUND.tsv --gold GOLD.tsv | querylog -o LOG.tsv [OPTIONS]",
+    .summary = "measure a method against the exact answer",
+    .actions = actions,
 };

@@ -150,15 +150,15 @@ static int run(const struct arguments *arguments) {
 }
 
 const struct command command_explain = {
-    "explain",
-    "A B [--lexicon LEXICON] [--from IN... [--to IN...]] [OPTIONS]",
-    "why two documents match",
-    "Prints which word of document A matched which word of document B and its share of the "
-    "cosine,\n"
-    "the largest shares first; with a lexicon A and B are of its two languages, and the\n"
-    "probability is that of the translation. A and B are ids of documents in the collections\n"
-    "--from and --to (or both in --from, inside one language), whose statistics weigh the words;\n"
-    "without collections they are files of one document each.",
-    sets,
-    run,
+    .name = "explain",
+    .synopsis = "A B [--lexicon LEXICON] [--from IN... [--to IN...]] [OPTIONS]",
+    .summary = "why two documents match",
+    .description =
+        "Prints which word of document A matched which word of document B and its share of the\n"
+        "cosine, the largest shares first; with a lexicon A and B are of its two languages, and\n"
+        "the probability is that of the translation. A and B are ids of documents in the\n"
+        "collections --from and --to (or both in --from, inside one language), whose statistics\n"
+        "weigh the words; without collections they are files of one document each.",
+    .sets = sets,
+    .run = run,
 };

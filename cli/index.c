@@ -2,12 +2,11 @@
 
 #include "command.h"
 
-static const enum option_id own_options[] = {
+static const enum option_id build_options[] = {
     OPTION_INDEX_METHOD,  OPTION_SLICE_BITS, OPTION_INDEX_RADIUS,
     OPTION_QUERY_WEIGHTS, OPTION_HEADER,     OPTION_BLOCKS,
     OPTION_CHOOSE,        OPTION_NO_VECTORS, OPTION_COUNT};
-static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
-                                  signature_options, run_options,   NULL};
+static const enum option_id remove_options[] = {OPTION_REMOVED_IDS, OPTION_COUNT};
 
 struct index_arguments {
     const struct arguments *given;
@@ -97,10 +96,12 @@ static cog_status run_add(const struct index_arguments *taken, cog_report *repor
 
 static cog_status run_remove(const struct index_arguments *taken, cog_report *report,
                              cog_error *error) {
+    const char *listed = taken->given->values[OPTION_REMOVED_IDS];
     cog_index *index = NULL;
     cog_status status = cog_index_open(taken->folder, &index, error);
     if (status == COG_OK)
-        status = cog_index_remove(index, taken->rest, taken->rest_count, report, error);
+        status = listed ? cog_index_remove_listed(index, listed, report, error)
+                        : cog_index_remove(index, taken->rest, taken->rest_count, report, error);
     cog_index_close(index);
     return status;
 }
@@ -178,50 +179,38 @@ static cog_status run_info(const struct index_arguments *taken, cog_report *repo
     return COG_OK;
 }
 
-static const struct action {
+static const struct work {
     const char *name;
     cog_status (*run)(const struct index_arguments *taken, cog_report *report, cog_error *error);
     const char *needs;      /* words behind the folder; NULL: none may stand there */
     const char *must_count; /* a number of the report: 0 means that nothing was found */
-} actions[] = {
+} works[] = {
     {"build", run_build, "input; give files, folders, or -", NULL},
     {"add", run_add, "input; give files, folders, or -", NULL},
-    {"remove", run_remove, "ids", "removed"},
+    {"remove", run_remove, "ids; give them, or --ids FILE", "removed"},
     {"info", run_info, NULL, NULL},
     {"check", run_check, NULL, NULL},
     {"compact", run_compact, NULL, NULL},
-    {NULL, NULL, NULL, NULL},
 };
 
-static const struct action *take_action(const struct arguments *arguments) {
-    const char *name = arguments->word_count ? arguments->words[0] : "";
-    for (const struct action *action = actions; action->name; action++) {
-        if (strcmp(action->name, name) != 0)
-            continue;
-        if (arguments->word_count < 2)
-            usage_error(arguments, "%s: no index; name its folder", name);
-        else if (action->needs && arguments->word_count < 3)
-            usage_error(arguments, "%s: no %s", name, action->needs);
-        else if (!action->needs && arguments->word_count > 2)
-            usage_error(arguments, "%s takes an index and nothing more", name);
-        else
-            return action;
-        return NULL;
-    }
-    usage_error(arguments, "say what to do: build, add, remove, info, check or compact");
-    return NULL;
+/* By the action, the first word. */
+static const struct work *find_work(const struct arguments *arguments) {
+    const struct work *work = works;
+    while (strcmp(work->name, arguments->words[0]) != 0)
+        work++;
+    return work;
 }
 
-/* An index that is there is as it was built. */
-static bool check_action(const struct arguments *arguments, const struct action *action) {
-    static const option_set of_documents[] = {input_options, term_options, weight_options,
-                                              signature_options};
-    if (action->run != run_build &&
-        !refuse_options(arguments, own_options, "says how to build an index"))
-        return false;
-    for (size_t i = 0; action->run != run_build && action->run != run_add && i < 4; i++)
-        if (!refuse_options(arguments, of_documents[i], "says how to read documents"))
-            return false;
+static bool check_words(const struct arguments *arguments, const struct work *work) {
+    bool listed = has_option(arguments, OPTION_REMOVED_IDS);
+    if (arguments->word_count < 2)
+        return usage_error(arguments, "no index; name its folder");
+    if (work->needs && !listed && arguments->word_count < 3)
+        return usage_error(arguments, "no %s", work->needs);
+    if (!work->needs && arguments->word_count > 2)
+        return usage_error(arguments, "takes an index and nothing more");
+    if (listed && arguments->word_count > 2)
+        return usage_error(arguments, "give ids, or a file of them by --ids, not both");
     return true;
 }
 
@@ -245,35 +234,76 @@ static bool take_arguments(const struct arguments *arguments, struct index_argum
 
 static int run(const struct arguments *arguments) {
     struct index_arguments taken;
-    const struct action *action = take_action(arguments);
-    if (!action || !check_action(arguments, action) || !take_arguments(arguments, &taken))
+    const struct work *work = find_work(arguments);
+    if (!check_words(arguments, work) || !take_arguments(arguments, &taken))
         return EXIT_USAGE;
     cog_error error = {0};
     cog_report *report = NULL;
     cog_status status = cog_report_create(&report, &error);
     if (status == COG_OK)
-        status = action->run(&taken, report, &error);
+        status = work->run(&taken, report, &error);
     int code = finish_job(arguments, status, &error, report);
-    if (code == EXIT_DONE && action->must_count &&
-        cog_report_number(report, action->must_count) == 0)
+    if (code == EXIT_DONE && work->must_count && cog_report_number(report, work->must_count) == 0)
         code = EXIT_NOTHING;
     cog_report_free(report);
     return code;
 }
 
+static const option_set build_sets[] = {
+    build_options,     input_options, term_options, weight_options,
+    signature_options, run_options,   NULL};
+static const option_set add_sets[] = {input_options,     term_options, weight_options,
+                                      signature_options, run_options,  NULL};
+static const option_set remove_sets[] = {remove_options, run_options, NULL};
+static const option_set plain_sets[] = {run_options, NULL};
+
+static const struct command actions[] = {
+    {.name = "build",
+     .synopsis = "INDEX IN... [OPTIONS]",
+     .summary = "index documents, or the signatures of a .npy file, into a new folder",
+     .sets = build_sets,
+     .run = run},
+    {.name = "add",
+     .synopsis = "INDEX IN... [OPTIONS]",
+     .summary = "add more of the same, weighed by the statistics of the build",
+     .description =
+         "Documents whose ids the index has are bad records. Terms and signatures are those of\n"
+         "the build; options that would make others are refused.",
+     .sets = add_sets,
+     .run = run},
+    {.name = "remove",
+     .synopsis = "INDEX ID... | INDEX --ids FILE [OPTIONS]",
+     .summary = "documents are no longer found; compact frees their space",
+     .description =
+         "Ids that the index does not have are named. The exit status is 1 when none was\n"
+         "removed.",
+     .sets = remove_sets,
+     .run = run},
+    {.name = "info",
+     .synopsis = "INDEX",
+     .summary = "tell what is in it and how it was made",
+     .sets = plain_sets,
+     .run = run},
+    {.name = "check",
+     .synopsis = "INDEX",
+     .summary = "read everything and tell the first damage",
+     .sets = plain_sets,
+     .run = run},
+    {.name = "compact",
+     .synopsis = "INDEX [OPTIONS]",
+     .summary = "join all segments into one, without what was removed",
+     .sets = plain_sets,
+     .run = run},
+    {.name = NULL},
+};
+
 const struct command command_index = {
-    "index",
-    "build|add|remove|info|check|compact INDEX [IN... | ID...] [OPTIONS]",
-    "build an index for cognate search, and keep it up to date",
-    "build INDEX IN...   index documents, or the signatures of a .npy file, into a new folder\n"
-    "add INDEX IN...     add more of the same, weighed by the statistics of the build\n"
-    "remove INDEX ID...  documents are no longer found; compact frees their space\n"
-    "info INDEX          tell what is in it and how it was made\n"
-    "check INDEX         read everything and tell the first damage\n"
-    "compact INDEX       join all segments into one, without what was removed\n"
-    "\n"
-    "A change becomes visible at once or not at all, and searches that are running keep the\n"
-    "state that they started with. One process changes an index at a time.",
-    sets,
-    run,
+    .name = "index",
+    .synopsis = "build|add|remove|info|check|compact INDEX [IN... | ID...] [OPTIONS]",
+    .summary = "build an index for cognate search, and keep it up to date",
+    .description =
+        "A change becomes visible at once or not at all, and searches that are running keep the\n"
+        "state that they started with. One process changes an index at a time: another one ends\n"
+        "with status 3 and may try again.",
+    .actions = actions,
 };

@@ -3,12 +3,14 @@
 
 #include "command.h"
 
-static const enum option_id own_options[] = {
-    OPTION_OUTPUT,     OPTION_FROM,     OPTION_TO,           OPTION_PAIRS_FORMAT, OPTION_MODEL1,
-    OPTION_AGREE,      OPTION_DIAGONAL, OPTION_NULL,         OPTION_MIN_COUNT,    OPTION_MAX_WORDS,
-    OPTION_ENTRIES,    OPTION_MASS,     OPTION_TABLE_FORMAT, OPTION_LINKERS,      OPTION_STEM,
-    OPTION_STOP_WORDS, OPTION_COUNT};
-static const option_set sets[] = {own_options, run_options, NULL};
+static const enum option_id table_options[] = {OPTION_OUTPUT,     OPTION_FROM, OPTION_TO,
+                                               OPTION_ENTRIES,    OPTION_MASS, OPTION_STEM,
+                                               OPTION_STOP_WORDS, OPTION_COUNT};
+static const enum option_id train_options[] = {OPTION_PAIRS_FORMAT, OPTION_MODEL1, OPTION_AGREE,
+                                               OPTION_DIAGONAL,     OPTION_NULL,   OPTION_MIN_COUNT,
+                                               OPTION_MAX_WORDS,    OPTION_COUNT};
+static const enum option_id convert_options[] = {OPTION_TABLE_FORMAT, OPTION_COUNT};
+static const enum option_id show_options[] = {OPTION_LINKERS, OPTION_COUNT};
 
 static bool take_options(const struct arguments *arguments, cog_lexicon_options *options) {
     uint64_t model1, agree, min_count, max_words, entries;
@@ -45,21 +47,13 @@ static bool take_options(const struct arguments *arguments, cog_lexicon_options 
     return true;
 }
 
-/* What speaks of the other verb would do nothing. */
-static bool check_verb_options(const struct arguments *arguments, bool is_table) {
-    static const enum option_id of_training[] = {
-        OPTION_PAIRS_FORMAT, OPTION_MODEL1,    OPTION_AGREE,  OPTION_DIAGONAL, OPTION_NULL,
-        OPTION_MIN_COUNT,    OPTION_MAX_WORDS, OPTION_MEMORY, OPTION_COUNT};
-    static const enum option_id of_tables[] = {OPTION_TABLE_FORMAT, OPTION_COUNT};
-    return is_table ? refuse_options(arguments, of_training, "belongs to lexicon train")
-                    : refuse_options(arguments, of_tables, "belongs to lexicon convert");
-}
+static const enum option_id of_training[] = {OPTION_MEMORY, OPTION_COUNT};
 
 static int make(const struct arguments *arguments, bool is_table) {
     cog_lexicon_options options;
     cog_run_options run;
-    if (!check_verb_options(arguments, is_table) || !take_options(arguments, &options) ||
-        !take_run_options(arguments, &run))
+    if ((is_table && !refuse_options(arguments, of_training, "belongs to lexicon train")) ||
+        !take_options(arguments, &options) || !take_run_options(arguments, &run))
         return EXIT_USAGE;
     cog_error error = {0};
     cog_report *report = NULL;
@@ -118,30 +112,49 @@ static int show(const struct arguments *arguments) {
     return code == EXIT_DONE && found == 0 ? EXIT_NOTHING : code;
 }
 
-static int run(const struct arguments *arguments) {
-    const char *verb = arguments->word_count ? arguments->words[0] : "";
-    if (strcmp(verb, "train") == 0)
-        return make(arguments, false);
-    if (strcmp(verb, "convert") == 0)
-        return make(arguments, true);
-    if (strcmp(verb, "show") == 0)
-        return show(arguments);
-    usage_error(arguments, "say what to do: train, convert, or show");
-    return EXIT_USAGE;
+static int train(const struct arguments *arguments) {
+    return make(arguments, false);
 }
+
+static int convert(const struct arguments *arguments) {
+    return make(arguments, true);
+}
+
+static const option_set train_sets[] = {table_options, train_options, run_options, NULL};
+static const option_set convert_sets[] = {table_options, convert_options, run_options, NULL};
+static const option_set show_sets[] = {show_options, run_options, NULL};
+
+static const struct command actions[] = {
+    {.name = "train",
+     .synopsis = "IN... --from LANG --to LANG -o LEXICON [OPTIONS]",
+     .summary = "learn which word translates to which from sentence pairs",
+     .description =
+         "Sentence pairs are files of two columns with a tab between them, two plain files line\n"
+         "by line (a.de a.en), TMX, or gettext catalogues; compressed or not.",
+     .sets = train_sets,
+     .run = train},
+    {.name = "convert",
+     .synopsis = "IN... --from LANG --to LANG -o LEXICON [OPTIONS]",
+     .summary = "read the tables of other tools",
+     .description =
+         "Plain TSV with or without probabilities, lex files of Moses, GIZA++ (t3.final FROM.vcb\n"
+         "TO.vcb, or actual.ti.final), fast_align -p, parameters of the Berkeley aligner,\n"
+         "dictionaries of bicleaner and bitextor. Says so when the columns or the probabilities\n"
+         "are the other way round, or sum to 1 nowhere.",
+     .sets = convert_sets,
+     .run = convert},
+    {.name = "show",
+     .synopsis = "LEXICON WORD... [OPTIONS]",
+     .summary = "print the translations of words",
+     .description = "The exit status is 1 when there are none.",
+     .sets = show_sets,
+     .run = show},
+    {.name = NULL},
+};
 
 const struct command command_lexicon = {
     .name = "lexicon",
     .synopsis = "train|convert IN... --from LANG --to LANG -o LEXICON, or show LEXICON WORD...",
     .summary = "word-translation tables from parallel text",
-    .description =
-        "train learns which word translates to which from sentence pairs: files of two columns\n"
-        "with a tab between them, two plain files line by line (a.de a.en), TMX, or gettext\n"
-        "catalogues; compressed or not. The words are stems, as documents have them.\n\n"
-        "convert reads the tables of other tools: plain TSV with or without probabilities, lex\n"
-        "files of Moses, GIZA++ (t3.final FROM.vcb TO.vcb, or actual.ti.final), fast_align -p,\n"
-        "parameters of the Berkeley aligner, dictionaries of bicleaner and bitextor. It says so\n"
-        "when the columns or the probabilities are the other way round, or sum to 1 nowhere.\n\n"
-        "show prints the translations of words.",
-    .sets = sets,
-    .run = run};
+    .description = "The words of a table are stems, as documents have them.",
+    .actions = actions};

@@ -31,11 +31,19 @@ static const struct command *find_command(const char *name) {
     return NULL;
 }
 
-/* cognate help [COMMAND | names | man [COMMAND] | bash-completion] */
+static const struct command *find_action(const struct command *command, const char *name) {
+    for (const struct command *action = command->actions; action && action->name; action++)
+        if (strcmp(action->name, name) == 0)
+            return action;
+    return NULL;
+}
+
+/* cognate help [COMMAND [ACTION] | names | man [COMMAND] | bash-completion] */
 static int run_help(int argc, char **argv) {
     const char *topic = argc > 2 ? argv[2] : "";
     const struct command *command = find_command(topic);
     const struct command *page = argc > 3 ? find_command(argv[3]) : NULL;
+    const struct command *action = command && argc > 3 ? find_action(command, argv[3]) : NULL;
     if (strcmp(topic, "names") == 0)
         for (const struct command *const *each = commands; *each; each++)
             puts((*each)->name);
@@ -43,8 +51,8 @@ static int run_help(int argc, char **argv) {
         print_man_page(page, stdout);
     else if (strcmp(topic, "bash-completion") == 0)
         print_completion(stdout);
-    else if (command)
-        print_help(command, stdout);
+    else if (command && (argc == 3 || action))
+        print_help(command, action, stdout);
     else if (argc == 2)
         print_overview(stdout);
     else {
@@ -54,18 +62,45 @@ static int run_help(int argc, char **argv) {
     return EXIT_DONE;
 }
 
+/* The first word that names one: options may stand before it. */
+static const struct command *given_action(const struct command *command, int argc, char **argv) {
+    const struct command *action = NULL;
+    for (int i = 2; i < argc && !action; i++)
+        action = find_action(command, argv[i]);
+    return action;
+}
+
+/* Whether the first word is the action, or there are none to choose from. */
+static bool check_action(const struct command *command, const struct command *action,
+                         const struct arguments *arguments) {
+    if (!command->actions ||
+        (action && arguments->word_count && strcmp(arguments->words[0], action->name) == 0))
+        return true;
+    char names[128] = "";
+    for (const struct command *each = command->actions; each->name; each++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                 each == command->actions ? "" : "|", each->name);
+    return usage_error(arguments, "say what to do: %s", names);
+}
+
 static int run_command(const struct command *command, int argc, char **argv) {
-    struct arguments arguments = {.command = command->name};
+    static const option_set without_action[] = {run_options, NULL};
+    const struct command *action = given_action(command, argc, argv);
+    const struct command *chosen = action ? action : command;
+    char name[64];
+    snprintf(name, sizeof name, "%s%s%s", command->name, action ? " " : "",
+             action ? action->name : "");
+    struct arguments arguments = {.command = name};
     int code = EXIT_USAGE;
-    if (arguments_parse(&arguments, command->sets, argc, argv, 2)) {
+    if (arguments_parse(&arguments, chosen->sets ? chosen->sets : without_action, argc, argv, 2)) {
         if (has_option(&arguments, OPTION_VERSION)) {
             printf("cognate %s\n", cog_version());
             code = EXIT_DONE;
         } else if (has_option(&arguments, OPTION_HELP)) {
-            print_help(command, stdout);
+            print_help(command, action, stdout);
             code = EXIT_DONE;
-        } else {
-            code = command->run(&arguments);
+        } else if (check_action(command, action, &arguments)) {
+            code = chosen->run(&arguments);
         }
     }
     arguments_free(&arguments);

@@ -47,6 +47,18 @@ static int find_letter(const option_set *sets, char letter) {
     return -1;
 }
 
+/* Whether any command has the option. */
+static bool is_known(const char *word) {
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const struct option_spec *spec = &option_specs[id];
+        if (word[1] == '-' ? strlen(spec->name) == strcspn(word + 2, "=") &&
+                                 strncmp(spec->name, word + 2, strlen(spec->name)) == 0
+                           : spec->letter == word[1])
+            return true;
+    }
+    return false;
+}
+
 /* The position of value among the choices, or -1. */
 static int find_choice(const char *choices, const char *value) {
     size_t length = strlen(value);
@@ -91,7 +103,8 @@ static bool parse_option(struct arguments *arguments, const option_set *sets, in
             value = word + 2;
     }
     if (id < 0)
-        return usage_error(arguments, "unknown option %s", word);
+        return usage_error(arguments, is_known(word) ? "takes no option %s" : "unknown option %s",
+                           word);
     const struct option_spec *spec = &option_specs[id];
     arguments->places[id] = *at;
     if (!spec->argument)

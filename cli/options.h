@@ -10,8 +10,11 @@
  * '|' (NULL: free), help. The order is that of the help. */
 #define OPTIONS(X)                                                                                 \
     X(OUTPUT, "output", 'o', "FILE", NULL,                                                         \
-      "where the result goes; - is standard output, NAME.gz or NAME.zst is compressed")            \
+      "where the result goes; - is standard output, results in NAME.gz or NAME.zst are "           \
+      "compressed")                                                                                \
     X(IDS, "ids", 0, "FILE", NULL, "also write the ids of the rows, a line each")                  \
+    X(REMOVED_IDS, "ids", 0, "FILE", NULL,                                                         \
+      "remove: the ids are in this file, a line each as results write them; - is standard input")  \
     X(WEIGHTS, "weights", 0, "FILE", NULL, "also write the sums behind the bits (float32 .npy)")   \
     X(STATISTICS, "statistics", 0, "FILE", NULL,                                                   \
       "use the term statistics of this file in place of the collection's own")                     \

@@ -148,19 +148,23 @@ static int run(const struct arguments *arguments) {
 }
 
 const struct command command_pairs = {
-    "pairs",
-    "A... [--against B...] [OPTIONS]",
-    "similar pairs inside a collection, or between two",
-    "Lists all pairs of documents whose similarity is at or above the threshold, with their true\n"
-    "similarity: the cosine of BM25 vectors over stemmed words, or with --measure jaccard the\n"
-    "Jaccard coefficient of sets of word 3-grams. The method exact, the default, misses none.\n"
-    "\n"
-    "With --lexicon (see cognate lexicon), documents of two languages are compared: those before\n"
-    "--against are projected into the language of those behind it; the threshold is then 0.35.\n"
-    "\n"
-    "Where the input is a .npy file of signatures, pairs within --radius bits are listed (by\n"
-    "default those whose estimated cosine reaches the threshold), and similarities are estimates.\n"
-    "With --method window, signatures and documents compared by cosine may exceed --memory.",
-    sets,
-    run,
+    .name = "pairs",
+    .synopsis = "A... [--against B...] [OPTIONS]",
+    .summary = "similar pairs inside a collection, or between two",
+    .description =
+        "Lists all pairs of documents whose similarity is at or above the threshold, with their\n"
+        "true similarity: the cosine of BM25 vectors over stemmed words, or with --measure\n"
+        "jaccard the Jaccard coefficient of sets of word 3-grams. The method exact, the default,\n"
+        "misses none.\n"
+        "\n"
+        "With --lexicon (see cognate lexicon), documents of two languages are compared: those\n"
+        "before --against are projected into the language of those behind it; the threshold is\n"
+        "then 0.35.\n"
+        "\n"
+        "Where the input is a .npy file of signatures, pairs within --radius bits are listed (by\n"
+        "default those whose estimated cosine reaches the threshold), and similarities are\n"
+        "estimates. With --method window, signatures and documents compared by cosine may exceed\n"
+        "--memory.",
+    .sets = sets,
+    .run = run,
 };

@@ -44,15 +44,15 @@ static int run(const struct arguments *arguments) {
 }
 
 const struct command command_related = {
-    "related",
-    "LOG... [OPTIONS]",
-    "related queries from a query log",
-    "Reads query logs in the columns of AOL's (AnonID, Query, QueryTime, ItemRank, ClickURL), or\n"
-    "query TAB url TAB clicks, and lists the pairs of queries whose clicks are alike: the cosine "
-    "of\n"
-    "their vectors of clicked URLs, weighted by clicks, is at or above the threshold (0.7). "
-    "Queries\n"
-    "with five or fewer distinct URLs say too little and are left out; see --min-urls.",
-    sets,
-    run,
+    .name = "related",
+    .synopsis = "LOG... [OPTIONS]",
+    .summary = "related queries from a query log",
+    .description =
+        "Reads query logs in the columns of AOL's (AnonID, Query, QueryTime, ItemRank,\n"
+        "ClickURL), or query TAB url TAB clicks, and lists the pairs of queries whose clicks are\n"
+        "alike: the cosine of their vectors of clicked URLs, weighted by clicks, is at or above\n"
+        "the threshold (0.7). Queries with five or fewer distinct URLs say too little and are\n"
+        "left out; see --min-urls.",
+    .sets = sets,
+    .run = run,
 };

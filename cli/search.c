@@ -246,17 +246,20 @@ static int run(const struct arguments *arguments) {
 }
 
 const struct command command_search = {
-    "search",
-    "INDEX [QUERIES...] [OPTIONS]",
-    "nearest neighbours of queries, or all within a threshold or radius",
-    "INDEX is a folder that cognate index build made, a .npy file of signatures, or a file or\n"
-    "folder of documents, which is then indexed in memory for this run. Queries are documents in\n"
-    "any input format, or a .npy file of signatures; without any, standard input.\n"
-    "\n"
-    "Lists for each query its -k nearest rows, or all with --threshold or --radius (with -k as\n"
-    "well: the nearest so many of them). Similarities are true cosines of BM25 vectors with the\n"
-    "index's idf; where there are no vectors, or with --no-verify, they are estimates of the\n"
-    "signatures, and the header says so. The exit status is 1 when nothing is found.",
-    sets,
-    run,
+    .name = "search",
+    .synopsis = "INDEX [QUERIES...] [OPTIONS]",
+    .summary = "nearest neighbours of queries, or all within a threshold or radius",
+    .description =
+        "INDEX is a folder that cognate index build made, a .npy file of signatures, or a file\n"
+        "or folder of documents, which is then indexed in memory for this run. Queries are\n"
+        "documents in any input format, or a .npy file of signatures; without any, standard\n"
+        "input.\n"
+        "\n"
+        "Lists for each query its -k nearest rows, or all with --threshold or --radius (with -k\n"
+        "as well: the nearest so many of them). Similarities are true cosines of BM25 vectors\n"
+        "with the index's idf; where there are no vectors, or with --no-verify, they are\n"
+        "estimates of the signatures, and the header says so. The exit status is 1 when nothing\n"
+        "is found.",
+    .sets = sets,
+    .run = run,
 };

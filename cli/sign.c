@@ -72,17 +72,18 @@ static int run(const struct arguments *arguments) {
 }
 
 const struct command command_sign = {
-    "sign",
-    "IN... -o SIGNATURES.npy [OPTIONS]",
-    "signatures of documents, as a numpy file",
-    "Reads documents from files, folders, or standard input (-), and writes one row of bits a\n"
-    "document: uint8 [documents, bits / 8] as numpy.packbits orders them. Memory does not grow\n"
-    "with the input, but for the vocabulary that BM25 and TF-IDF hold; their term counts wait in "
-    "a\n"
-    "scratch file beside the output (or, without room for it, the input is read twice).\n"
-    "\n"
-    "Usual terms and weights follow the kind: rp and topsig stemmed words without stop words by\n"
-    "BM25, simhash words by their frequency, minhash sets of word 3-grams.",
-    sets,
-    run,
+    .name = "sign",
+    .synopsis = "IN... -o SIGNATURES.npy [OPTIONS]",
+    .summary = "signatures of documents, as a numpy file",
+    .description =
+        "Reads documents from files, folders, or standard input (-), and writes one row of bits\n"
+        "a document: uint8 [documents, bits / 8] as numpy.packbits orders them. Memory does not\n"
+        "grow with the input, but for the vocabulary that BM25 and TF-IDF hold; their term\n"
+        "counts wait in a scratch file beside the output (or, without room for it, the input is\n"
+        "read twice).\n"
+        "\n"
+        "Usual terms and weights follow the kind: rp and topsig stemmed words without stop words\n"
+        "by BM25, simhash words by their frequency, minhash sets of word 3-grams.",
+    .sets = sets,
+    .run = run,
 };

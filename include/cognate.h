@@ -33,6 +33,7 @@ typedef enum cog_status {
     COG_ERR_MEMORY,    /* memory, or the memory budget, is out */
     COG_ERR_DISK,      /* the disk is full */
     COG_ERR_CANCELLED, /* the progress callback said stop */
+    COG_ERR_BUSY,      /* another process or handle is changing the index; try again later */
 } cog_status;
 
 typedef struct cog_error {
@@ -70,6 +71,8 @@ COG_API cog_status cog_report_create(cog_report **report, cog_error *error);
 COG_API void cog_report_free(cog_report *report);
 /* The whole report as a JSON object. Owned by the report, valid until it changes or is freed. */
 COG_API const char *cog_report_json(cog_report *report);
+/* The same into a file that appears whole or not at all; "-" is standard output. */
+COG_API cog_status cog_report_write(cog_report *report, const char *path, cog_error *error);
 /* A number of the report by name; 0 where there is none. */
 COG_API double cog_report_number(const cog_report *report, const char *name);
 COG_API size_t cog_report_notice_count(const cog_report *report);
@@ -452,6 +455,9 @@ COG_API cog_status cog_index_add_signatures(cog_index *index, const cog_signatur
 /* Zero-terminated ids; the report counts "removed" and names those that are unknown. */
 COG_API cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
                                     cog_report *report, cog_error *error);
+/* The same for the ids in a file, a line each as results write them; "-" is standard input. */
+COG_API cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_report *report,
+                                           cog_error *error);
 /* Joins all segments into one without the removed rows. */
 COG_API cog_status cog_index_compact(cog_index *index, const cog_run_options *run,
                                      cog_report *report, cog_error *error);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -98,23 +99,6 @@ static void seal(struct link_gold *gold) {
     gold->known_count = kept;
 }
 
-/* Undoes what results do to tabs, line ends and backslashes; any other backslash stands for itself.
- * The buffer holds one id. */
-static bool unescape(struct bytes_view field, struct buffer *id) {
-    static const char letters[] = "tnr\\", meanings[] = "\t\n\r\\";
-    buffer_reset(id);
-    if (!buffer_reserve(id, field.size + 1))
-        return false;
-    for (size_t i = 0; i < field.size; i++) {
-        const char *letter = field.data[i] == '\\' && i + 1 < field.size && field.data[i + 1]
-                                 ? strchr(letters, field.data[i + 1])
-                                 : NULL;
-        id->data[id->size++] = letter ? meanings[letter - letters] : field.data[i];
-        i += letter != NULL;
-    }
-    return true;
-}
-
 /* A line of two ids and perhaps more. */
 struct link_line {
     struct buffer ids[2];
@@ -132,7 +116,7 @@ static cog_status parse_line(struct link_line *parsed, struct bytes_view line,
                             (unsigned long long)lines->line);
     struct bytes_view to = take_field(&line, '\t');
     parsed->rest = line;
-    return unescape(from, &parsed->ids[0]) && unescape(to, &parsed->ids[1])
+    return unescape_into(&parsed->ids[0], from) && unescape_into(&parsed->ids[1], to)
                ? COG_OK
                : error_memory(error, from.size + to.size, "a link");
 }

@@ -109,7 +109,11 @@ cog_status manifest_read(const char *folder, struct manifest *manifest, cog_erro
     char *path = folder_path(folder, "manifest");
     if (!path)
         return error_memory(error, strlen(folder), "a path");
-    cog_status status = container_open(path, CONTAINER_MANIFEST, &container, error);
+    bool absent = access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    cog_status status =
+        absent ? error_set(error, COG_ERR_INPUT,
+                           "%s: holds no index; make one with cognate index build", folder)
+               : container_open(path, CONTAINER_MANIFEST, &container, error);
     if (status == COG_OK) /* small, and everything else hangs on it */
         status = container_verify(&container, error);
     if (status == COG_OK)

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "crosslingual/line_source.h"
 #include "job/index_job.h"
 #include "job/memory_budget.h"
 #include "job/progress.h"
@@ -261,14 +263,13 @@ static int by_row(const void *a, const void *b) {
 }
 
 /* Sorts the ids, each once; returns how many. */
-static size_t sort_ids(const char *const *ids, size_t count, struct bytes_view *sorted) {
+static size_t sort_ids(struct bytes_view *ids, size_t count) {
     size_t distinct = 0;
+    if (count)
+        qsort(ids, count, sizeof *ids, index_compare_ids);
     for (size_t i = 0; i < count; i++)
-        sorted[i] = view_of(ids[i], strlen(ids[i]));
-    qsort(sorted, count, sizeof *sorted, index_compare_ids);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || index_compare_ids(&sorted[i], &sorted[distinct - 1]) != 0)
-            sorted[distinct++] = sorted[i];
+        if (i == 0 || index_compare_ids(&ids[i], &ids[distinct - 1]) != 0)
+            ids[distinct++] = ids[i];
     return distinct;
 }
 
@@ -297,25 +298,86 @@ static cog_status remove_rows(cog_index *index, const uint64_t *rows, size_t cou
     return status;
 }
 
-cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
-                            cog_report *report, cog_error *error) {
-    struct bytes_view *sorted = memory_array(count + 1, sizeof *sorted);
+/* Puts the ids in order. */
+static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t count,
+                             cog_report *report, cog_error *error) {
     uint64_t *rows = memory_array(count + 1, sizeof *rows);
     int lock = -1;
-    cog_status status = sorted && rows ? begin_change(index, &lock, error)
-                                       : error_memory(error, count * sizeof *sorted, "ids");
+    cog_status status = rows ? begin_change(index, &lock, error)
+                             : error_memory(error, count * sizeof *rows, "rows");
     if (status == COG_OK) {
-        size_t distinct = sort_ids(ids, count, sorted);
-        status = index_find_ids(index, sorted, distinct, rows, error);
-        size_t found = status == COG_OK ? keep_found(sorted, rows, distinct, report) : 0;
+        size_t distinct = sort_ids(ids, count);
+        status = index_find_ids(index, ids, distinct, rows, error);
+        size_t found = status == COG_OK ? keep_found(ids, rows, distinct, report) : 0;
         if (found)
             status = remove_rows(index, rows, found, error);
         if (status != COG_OK && index->folder)
             index_reload(index, NULL); /* nothing was removed there */
     }
     index_unlock(lock);
-    free(sorted);
     free(rows);
+    return status;
+}
+
+cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
+                            cog_report *report, cog_error *error) {
+    struct bytes_view *views = memory_array(count + 1, sizeof *views);
+    if (!views)
+        return error_memory(error, count * sizeof *views, "ids");
+    for (size_t i = 0; i < count; i++)
+        views[i] = view_of(ids[i], strlen(ids[i]));
+    cog_status status = remove_ids(index, views, count, report, error);
+    free(views);
+    return status;
+}
+
+/* Ids of a file, one behind the other. */
+struct id_list {
+    struct buffer bytes;
+    struct bytes_view *ids; /* their data is NULL until the last byte is there */
+    size_t count, capacity;
+};
+
+static void id_list_free(struct id_list *list) {
+    buffer_free(&list->bytes);
+    free(list->ids);
+}
+
+static cog_status add_listed_id(struct id_list *list, struct bytes_view line, struct buffer *id,
+                                cog_error *error) {
+    if (!unescape_into(id, line) || !buffer_append(&list->bytes, id->data, id->size) ||
+        !memory_grow((void **)&list->ids, &list->capacity, list->count + 1, sizeof *list->ids))
+        return error_memory(error, list->bytes.size + line.size, "ids");
+    list->ids[list->count++] = view_of(NULL, id->size);
+    return COG_OK;
+}
+
+static cog_status read_id_list(const char *path, struct id_list *list, cog_error *error) {
+    struct line_source lines = {0};
+    struct buffer id = {0};
+    bool end = false;
+    cog_status status = line_source_open(&lines, path, error);
+    while (status == COG_OK && !end) {
+        struct bytes_view line;
+        status = line_source_next(&lines, &line, &end, error);
+        if (status == COG_OK && !end && line.size)
+            status = add_listed_id(list, line, &id, error);
+    }
+    const char *at = list->bytes.data;
+    for (size_t i = 0; i < list->count; at += list->ids[i++].size)
+        list->ids[i].data = at;
+    buffer_free(&id);
+    line_source_close(&lines);
+    return status;
+}
+
+cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_report *report,
+                                   cog_error *error) {
+    struct id_list list = {0};
+    cog_status status = read_id_list(path, &list, error);
+    if (status == COG_OK)
+        status = remove_ids(index, list.ids, list.count, report, error);
+    id_list_free(&list);
     return status;
 }
 

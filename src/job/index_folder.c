@@ -20,8 +20,8 @@ cog_status index_lock(const char *folder, int *lock, cog_error *error) {
         return COG_OK;
     cog_status status =
         errno == EWOULDBLOCK
-            ? error_set(error, COG_ERR_USAGE,
-                        "%s: another process is changing the index; try again", folder)
+            ? error_set(error, COG_ERR_BUSY,
+                        "%s: another process is changing the index; try again later", folder)
             : error_system(error, "lock the folder", folder);
     close(*lock);
     *lock = -1;

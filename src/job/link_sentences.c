@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "crosslingual/sentence_splitter.h"
-#include "job/escape.h"
 #include "job/link_job.h"
 #include "job/report.h"
 

@@ -25,7 +25,7 @@ cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, c
 
 cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
                                cog_error *error) {
-    report_number(report, "predicted_memory_bytes", needed_bytes);
+    report_number(report, "predicted_memory_bytes", ceil(needed_bytes));
     if (run && run->announce) {
         char text[64];
         snprintf(text, sizeof text, "needs about %.0f MB of memory", needed_bytes / (1 << 20));

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/escape.h"
 #include "base/memory.h"
-#include "job/escape.h"
+#include "base/output.h"
 
 /* Seconds and bytes are those of a stage; bytes the most that was held until its end. */
 enum field_kind { FIELD_PLAIN, FIELD_SECONDS, FIELD_BYTES };
@@ -155,6 +156,18 @@ const char *cog_report_json(cog_report *report) {
     }
     buffer_append_text(json, report->notice_count ? "\n  ]\n}\n" : "]\n}\n");
     return buffer_append(json, "", 1) ? json->data : "{}";
+}
+
+cog_status cog_report_write(cog_report *report, const char *path, cog_error *error) {
+    const char *json = cog_report_json(report);
+    struct output *output = NULL;
+    cog_status status = output_open(path, &output, error);
+    if (status == COG_OK)
+        status = output_write(output, json, strlen(json), error);
+    if (status == COG_OK)
+        status = output_commit(output, error);
+    output_close(output);
+    return status;
 }
 
 double cog_report_number(const cog_report *report, const char *name) {

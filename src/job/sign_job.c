@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/threads.h"
 #include "hamming/signatures.h"
 #include "input/npy.h"
 #include "input/utf8.h"
-#include "job/escape.h"
 #include "job/ingest.h"
 #include "job/memory_budget.h"
 #include "job/report.h"

@@ -26,3 +26,9 @@ echo "exit $?"
 mkdir empty
 "$COGNATE" pairs empty 2>&1
 echo "exit $?"
+# The report of a job is an output like others: whole or not at all.
+"$COGNATE" pairs twice.jsonl --quiet -o pairs.tsv --stats /dev/full 2>&1
+echo "exit $?"
+printf '{"id": 1, "text": "a b c"}\n{"id": 1, "text": "a b c d"}\nno json\n' >three.jsonl
+"$COGNATE" dedup three.jsonl -o kept.jsonl --stats stats.json.gz 2>&1 | tail -n 1
+gzip -dc stats.json.gz | grep duplicate

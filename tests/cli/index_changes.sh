@@ -61,6 +61,24 @@ head -n 30 a.jsonl >fewer.jsonl && "$COGNATE" index build H fewer.jsonl --quiet 
 mkdir other && touch other/notes.txt
 "$COGNATE" index build other a.jsonl --quiet 2>&1
 echo "a folder with other files: exit $?, $(ls other)"
+# Ids from a file, as results write them, or standard input; a locked index.
+printf '{"id": "tab\\there", "text": "one two three"}\n{"id": "back\\\\nslash", "text": "one two four"}\n{"id": "plain", "text": "one two five"}\n' >odd.jsonl
+"$COGNATE" index build O odd.jsonl --quiet
+"$COGNATE" search O odd.jsonl -k 1 --quiet | tail -n +2 | cut -f 3 | head -n 2 >ids
+cat ids
+"$COGNATE" index remove O --ids ids --stats stats.json
+echo "exit $?, $(grep removed stats.json)"
+printf '\nplain\r\nplain\nnobody\n' | "$COGNATE" index remove O --ids - 2>&1
+"$COGNATE" index info O | sed -n '2,3p'
+"$COGNATE" index remove O --ids ids --quiet
+echo "removed before: exit $?"
+"$COGNATE" index remove O plain --ids ids 2>&1
+"$COGNATE" index remove O --ids nowhere 2>&1
+gzip -c ids >ids.gz
+flock O "$COGNATE" index remove O --ids ids.gz 2>&1
+echo "locked: exit $?"
+flock O "$COGNATE" search O odd.jsonl --quiet
+echo "searched: exit $?"
 "$COGNATE" index 2>&1
 "$COGNATE" index add I 2>&1
 "$COGNATE" index check nowhere 2>&1

@@ -1,4 +1,4 @@
-#include "job/escape.h"
+#include "base/escape.h"
 
 static const char *escape_of(char c) {
     switch (c) {
@@ -27,6 +27,21 @@ bool escape_append(struct buffer *buffer, struct bytes_view text) {
         plain = i + 1;
     }
     return buffer_append(buffer, text.data + plain, text.size - plain);
+}
+
+bool unescape_into(struct buffer *buffer, struct bytes_view escaped) {
+    static const char letters[] = "tnr\\", meanings[] = "\t\n\r\\";
+    buffer_reset(buffer);
+    if (!buffer_reserve(buffer, escaped.size + 1))
+        return false;
+    for (size_t i = 0; i < escaped.size; i++) {
+        const char *letter = escaped.data[i] == '\\' && i + 1 < escaped.size && escaped.data[i + 1]
+                                 ? strchr(letters, escaped.data[i + 1])
+                                 : NULL;
+        buffer->data[buffer->size++] = letter ? meanings[letter - letters] : escaped.data[i];
+        i += letter != NULL;
+    }
+    return true;
 }
 
 bool json_append_string(struct buffer *buffer, struct bytes_view text) {
