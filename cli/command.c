@@ -123,7 +123,7 @@ static bool take_lsh_options(const struct arguments *arguments, cog_lsh_options 
         (unsigned)key_bits, (unsigned)tables, (unsigned)flips,
         has_option(arguments, OPTION_FLIPS) && flips == 0
             ? COG_FLIP_NONE
-            : (cog_flip_mode)choice_option(arguments, OPTION_FLIP_MODE, COG_FLIP_DISTANCE),
+            : (cog_flip_mode)choice_option(arguments, OPTION_FLIP_MODE, COG_FLIP_ACROSS),
         choice_option(arguments, OPTION_FLIP_SIDE, 0) == 1};
     return true;
 }

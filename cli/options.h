@@ -39,10 +39,10 @@
     X(KEY_BITS, "key-bits", 0, "K", NULL, "lsh: bits of a key (chosen)")                           \
     X(TABLES, "tables", 0, "L", NULL,                                                              \
       "lsh: tables, or bands of minhash values; window: permutations (chosen)")                    \
-    X(FLIPS, "flips", 0, "F", NULL, "lsh: extra keys a table, one flipped bit each (chosen)")      \
-    X(FLIP_MODE, "flip-mode", 0, "HOW", "distance|random|across|none",                             \
-      "lsh: flip the bits nearest to zero, random ones, or the likeliest of all tables "           \
-      "(distance)")                                                                                \
+    X(FLIPS, "flips", 0, "F", NULL, "lsh: extra keys a table, with flipped bits (chosen)")         \
+    X(FLIP_MODE, "flip-mode", 0, "HOW", "across|distance|random|none",                             \
+      "lsh: flip the likeliest bits of all tables, those of each key nearest to zero, or random "  \
+      "ones (across)")                                                                             \
     X(FLIP_SIDE, "flip-side", 0, "WHICH", "query|both",                                            \
       "lsh: flip bits of queries only, or of rows in the tables as well (query)")                  \
     X(WINDOW, "window", 0, "B", NULL, "window: rows of a window (chosen)")                         \

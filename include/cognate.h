@@ -243,9 +243,9 @@ typedef enum cog_method {
 } cog_method;
 
 typedef enum cog_flip_mode {
-    COG_FLIP_DISTANCE, /* the bits whose sums are nearest to zero */
+    COG_FLIP_ACROSS,   /* the likeliest flips of all tables together */
+    COG_FLIP_DISTANCE, /* the bits of each key whose sums are nearest to zero */
     COG_FLIP_RANDOM,
-    COG_FLIP_ACROSS, /* the likeliest flips of all tables together */
     COG_FLIP_NONE,
 } cog_flip_mode;
 
@@ -254,7 +254,7 @@ typedef enum cog_flip_mode {
 typedef struct cog_lsh_options {
     unsigned key_bits; /* K; even */
     unsigned tables;   /* L; for minhash values of more than one bit, the number of bands */
-    unsigned flips;    /* F: extra keys a table, one flipped bit each */
+    unsigned flips;    /* F: extra keys a table, with flipped bits */
     cog_flip_mode flip_mode;
     bool flip_both; /* rows in the tables are flipped as well as queries */
 } cog_lsh_options;

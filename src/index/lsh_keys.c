@@ -7,12 +7,14 @@
 #include "base/random.h"
 
 enum { ACROSS_FLIPS_MAX = 3 };
-#define DEFAULT_FLIP_COSINE 0.7
+/* For which the order across tables is made; one for 0.6 or 0.8 finds as much. */
+#define FLIP_COSINE 0.7
 
 struct lsh_probe_list {
     struct probe_bits bits;
     struct probe_heap heap;
     struct probe next;
+    int64_t own_penalty; /* of the own key: its half-keys' log-odds against agreeing */
     bool ended;
 };
 
@@ -58,9 +60,6 @@ static cog_status check_bits(const struct lsh_options *options, bool have_sums, 
         return error_set(error, COG_ERR_USAGE,
                          "flips by distance need the sums behind the bits: give the weights, or "
                          "flip random bits");
-    if (options->flip_cosine < 0 || options->flip_cosine >= 1)
-        return error_set(error, COG_ERR_USAGE, "flips for a cosine of %g: choose one below 1",
-                         options->flip_cosine);
     return COG_OK;
 }
 
@@ -105,8 +104,11 @@ cog_status lsh_keyer_create(struct lsh_keyer *keyer, const struct lsh_options *o
         return COG_OK;
     size_t used = lsh_bits_used(options);
     keyer->lists = memory_zeroed_array(options->tables, sizeof *keyer->lists);
+    keyer->by_next = memory_array(options->tables, sizeof *keyer->by_next);
     keyer->penalties = memory_array(used, sizeof *keyer->penalties);
-    if (keyer->lists && keyer->penalties)
+    keyer->half_penalties =
+        memory_array(lsh_half_keys(options->tables), sizeof *keyer->half_penalties);
+    if (keyer->lists && keyer->by_next && keyer->penalties && keyer->half_penalties)
         return COG_OK;
     lsh_keyer_free(keyer);
     return error_memory(error, options->tables * sizeof *keyer->lists, "probes");
@@ -114,7 +116,9 @@ cog_status lsh_keyer_create(struct lsh_keyer *keyer, const struct lsh_options *o
 
 void lsh_keyer_free(struct lsh_keyer *keyer) {
     free_lists(keyer);
+    free(keyer->by_next);
     free(keyer->penalties);
+    free(keyer->half_penalties);
     *keyer = (struct lsh_keyer){0};
 }
 
@@ -201,22 +205,41 @@ static size_t flip_nearest(const struct lsh_options *options, struct lsh_key own
     return count;
 }
 
-/* How unlikely each bit is to differ in a row at the given cosine. A sum over its standard
- * deviation is z, the other row's is cosine * z and an independent part: the bit differs with
- * probability Phi(-x), x = z cosine / sqrt(1 - cosine^2). The log-odds of Phi(x) are 1.5976 x +
- * 0.070566 x^3 to within 0.0002 of the probability, in arithmetic that is the same everywhere. */
+/* The probability that a normal deviate is above x >= 0, to within 1.5e-7 (Abramowitz and Stegun,
+ * 26.2.19), in arithmetic that is the same everywhere. */
+static double normal_tail(double x) {
+    static const double terms[] = {0.0000053830, 0.0000488906, 0.0000380036,
+                                   0.0032776263, 0.0211410061, 0.0498673470};
+    double power = 0;
+    for (int i = 0; i < 6; i++)
+        power = (power + terms[i]) * x;
+    power += 1;
+    for (int i = 0; i < 4; i++)
+        power *= power;
+    return 0.5 / power;
+}
+
+/* How unlikely it is that bits, and whole half-keys, differ or agree in a row at that cosine. A
+ * sum over its standard deviation is z, the other row's is cosine * z and an independent part:
+ * the bit differs with probability Phi(-x), x = z cosine / sqrt(1 - cosine^2). */
 static void find_penalties(const struct lsh_keyer *keyer, const float *sums) {
     const struct lsh_options *options = keyer->options;
-    double cosine = options->flip_cosine > 0 ? options->flip_cosine : DEFAULT_FLIP_COSINE;
-    double slope = cosine / sqrt(1 - cosine * cosine), squares = 0;
-    size_t used = lsh_bits_used(options);
+    const size_t used = lsh_bits_used(options), half = options->key_bits / 2;
+    const double slope = FLIP_COSINE / sqrt(1 - FLIP_COSINE * FLIP_COSINE);
+    double squares = 0, agree = 1;
     for (size_t i = 0; i < used; i++)
         squares += (double)sums[i] * (double)sums[i];
     double scale = squares > 0 ? slope / sqrt(squares / (double)used) : 0;
     for (size_t i = 0; i < used; i++) {
-        double x = fabs((double)sums[i]) * scale;
-        double penalty = (1.5976 * x + 0.070566 * x * x * x) * PROBE_PENALTY_ONE + 0.5;
-        keyer->penalties[i] = penalty < PROBE_PENALTY_MAX ? (uint32_t)penalty : PROBE_PENALTY_MAX;
+        double differs = normal_tail(fabs((double)sums[i]) * scale);
+        keyer->penalties[i] = probe_penalty(differs);
+        agree *= 1 - differs;
+        if ((i + 1) % half)
+            continue;
+        /* Against agreeing: the odds may be for it. */
+        keyer->half_penalties[i / half] =
+            (int32_t)probe_penalty(agree) - (int32_t)probe_penalty(1 - agree);
+        agree = 1;
     }
 }
 
@@ -229,6 +252,7 @@ static cog_status start_list(const struct lsh_keyer *keyer, unsigned table, cog_
         penalties[i] = keyer->penalties[first * half + i];
         penalties[half + i] = keyer->penalties[second * half + i];
     }
+    list->own_penalty = keyer->half_penalties[first] + keyer->half_penalties[second];
     probe_bits_init(&list->bits, penalties, keyer->options->key_bits, PROBE_BOUND_NONE);
     list->ended = false;
     cog_status status = probe_heap_start(&list->heap, &list->bits, ACROSS_FLIPS_MAX, error);
@@ -236,29 +260,61 @@ static cog_status start_list(const struct lsh_keyer *keyer, unsigned table, cog_
                             : status;
 }
 
-/* F * L keys in the order of their penalties, ties by table. keys[0 .. L) are the own keys. */
+/* Ties by table. */
+static bool comes_earlier(const struct lsh_probe_list *a, const struct lsh_probe_list *b) {
+    if (a->ended || b->ended)
+        return !a->ended;
+    int64_t difference =
+        a->own_penalty + a->next.penalty - (b->own_penalty + (int64_t)b->next.penalty);
+    return difference ? difference < 0 : a < b;
+}
+
+/* Restores the heap of lists, the one whose next key comes first on top, below this place. */
+static void sift_list(const struct lsh_keyer *keyer, size_t place) {
+    const size_t count = keyer->options->tables;
+    struct lsh_probe_list **heap = keyer->by_next, *moving = heap[place];
+    for (size_t child; (child = 2 * place + 1) < count; place = child) {
+        if (child + 1 < count && comes_earlier(heap[child + 1], heap[child]))
+            child++;
+        if (!comes_earlier(heap[child], moving))
+            break;
+        heap[place] = heap[child];
+    }
+    heap[place] = moving;
+}
+
+static cog_status start_lists(const struct lsh_keyer *keyer, cog_error *error) {
+    cog_status status = COG_OK;
+    for (unsigned table = 0; table < keyer->options->tables && status == COG_OK; table++) {
+        status = start_list(keyer, table, error);
+        keyer->by_next[table] = &keyer->lists[table];
+    }
+    for (size_t place = keyer->options->tables / 2; place-- > 0 && status == COG_OK;)
+        sift_list(keyer, place);
+    return status;
+}
+
+/* F * L keys, the likeliest to find a row that no own key finds first, ties by table. keys[0 .. L)
+ * are the own keys.
+ *
+ * Such a row agrees in one half-key at most. Let a_h be the probability that it agrees in half h;
+ * a set of flips with penalty s in the table of halves g and h finds it with a probability
+ * proportional to exp(-s) a_g / (1 - a_g) a_h / (1 - a_h), whichever bits of which half it flips.
+ */
 static cog_status flip_across(const struct lsh_keyer *keyer, const float *sums,
                               const struct lsh_key *own, struct lsh_key *keys, size_t *count,
                               cog_error *error) {
     const struct lsh_options *options = keyer->options;
-    cog_status status = COG_OK;
+    const size_t wanted = (size_t)options->flips * options->tables;
     find_penalties(keyer, sums);
-    for (unsigned table = 0; table < options->tables && status == COG_OK; table++)
-        status = start_list(keyer, table, error);
-    size_t wanted = (size_t)options->flips * options->tables;
-    for (*count = 0; *count < wanted && status == COG_OK;) {
-        unsigned best = 0;
-        for (unsigned table = 1; table < options->tables; table++)
-            if (!keyer->lists[table].ended &&
-                (keyer->lists[best].ended ||
-                 keyer->lists[table].next.penalty < keyer->lists[best].next.penalty))
-                best = table;
-        struct lsh_probe_list *list = &keyer->lists[best];
-        if (list->ended)
-            break;
-        uint64_t mask = list->next.mask << (64 - options->key_bits);
-        keys[(*count)++] = (struct lsh_key){own[best].key ^ mask, best};
-        status = probe_heap_next(&list->heap, &list->next, &list->ended, error);
+    cog_status status = start_lists(keyer, error);
+    struct lsh_probe_list **top = keyer->by_next;
+    for (*count = 0; *count < wanted && status == COG_OK && !(*top)->ended; (*count)++) {
+        uint32_t table = (uint32_t)(*top - keyer->lists);
+        uint64_t mask = (*top)->next.mask << (64 - options->key_bits);
+        keys[*count] = (struct lsh_key){own[table].key ^ mask, table};
+        status = probe_heap_next(&(*top)->heap, &(*top)->next, &(*top)->ended, error);
+        sift_list(keyer, 0);
     }
     return status;
 }

@@ -5,8 +5,8 @@
  * (0,3), (1,3), ...: the tables of a smaller L are the first ones of a larger L, and R is the
  * smallest that suffices. Flips add F keys a table, one flipped bit each (section 3.4): random
  * bits, or those whose sums are nearest to zero. `across` spends the same F * L extra keys in one
- * order of rising improbability over all tables, more than one flipped bit in a key where that is
- * likelier.
+ * order over all tables, those first that are likeliest to find a row which no own key finds; more
+ * than one flipped bit in a key where that is likelier.
  *
  * Values (minhash): a key is the hash of `band_values` whole values; band t has the values from
  * t * band_values on. */
@@ -27,7 +27,6 @@ struct lsh_options {
     unsigned flips;    /* F */
     enum lsh_flip_mode flip_mode;
     bool flip_both;       /* rows of the tables stand under their flipped keys as well */
-    double flip_cosine;   /* across: the cosine for which bits are likely to flip; 0: 0.7 */
     unsigned band_values; /* values a key; 0 for keys of bits */
     unsigned value_bits;
     uint64_t seed; /* of random flips */
@@ -56,7 +55,9 @@ size_t lsh_keys_max(const struct lsh_options *options, bool flipped);
 struct lsh_keyer {
     const struct lsh_options *options; /* borrowed */
     struct lsh_probe_list *lists;      /* across: the next keys of each table */
-    uint32_t *penalties;
+    struct lsh_probe_list **by_next;   /* a heap of them */
+    uint32_t *penalties;               /* of flipping each bit */
+    int32_t *half_penalties;           /* of each half-key's agreeing */
 };
 cog_status lsh_keyer_create(struct lsh_keyer *keyer, const struct lsh_options *options,
                             cog_error *error);

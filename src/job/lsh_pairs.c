@@ -91,7 +91,7 @@ static double threshold_cosine(const struct pair_task *task) {
 }
 
 static struct lsh_options given_options(const struct pair_task *task) {
-    static const enum lsh_flip_mode modes[] = {LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM, LSH_FLIP_ACROSS,
+    static const enum lsh_flip_mode modes[] = {LSH_FLIP_ACROSS, LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM,
                                                LSH_FLIP_NONE};
     const cog_lsh_options *given = &task->options.lsh;
     return (struct lsh_options){.key_bits = given->key_bits,

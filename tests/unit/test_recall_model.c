@@ -227,6 +227,25 @@ TEST(recall_model_of_a_self_join_has_both_rows_looking) {
               "without flips %g, cross %g, self %g", without, cross, self);
 }
 
+/* With as many keys, one order over all tables finds more than the same number for each. */
+TEST(recall_model_prefers_flips_across_tables) {
+    double cosine = 0.7, recall[2];
+    struct lsh_targets targets = {.cosines = &cosine, .count = 1};
+    for (int both = 0; both < 2; both++) {
+        for (int across = 0; across < 2; across++) {
+            struct lsh_options options = {.key_bits = 16,
+                                          .tables = 10,
+                                          .flips = 2,
+                                          .flip_mode = across ? LSH_FLIP_ACROSS : LSH_FLIP_DISTANCE,
+                                          .flip_both = both};
+            CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 8000, &recall[across],
+                                          error));
+        }
+        CHECK_MSG(recall[1] > recall[0] + 0.03, "across %.3f, each for itself %.3f", recall[1],
+                  recall[0]);
+    }
+}
+
 /* Two rows of one term each, the same: all bits agree. Of two terms, one in common, all of equal
  * weight: the sums are -2, 0 or 2, and zero counts as positive, so a bit is clear in a quarter and
  * agrees in 3/4, where normal sums at the cosine of 1/2 would agree in 2/3. */
