@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -142,7 +141,7 @@ static int run(const struct arguments *arguments) {
     int code = finish_job(arguments, status, &error, report);
     if (code == EXIT_DONE && found.count == 0)
         code = EXIT_NOTHING;
-    free(found.matches);
+    cog_free(found.matches);
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
     cog_report_free(report);

@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -102,7 +101,7 @@ static int show(const struct arguments *arguments) {
                                        arguments->values[OPTION_LINKERS], &items, &count, &error);
         if (status == COG_OK)
             print_translations(items, count);
-        free(items);
+        cog_free(items);
         items = NULL;
         found += count;
     }

@@ -1,9 +1,11 @@
-# Program, library, header, pkg-config file, man pages, completion. Man pages and completion are printed by the
+# Program, libraries, header, pkg-config file, man pages, completion. Man pages and completion are printed by the
 # program itself, so they never differ from what it does.
 include(GNUInstallDirs)
 install(TARGETS cognate-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS cognate ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS cognate cognate-shared ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/cognate.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+file(RELATIVE_PATH PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/cognate.pc.in ${CMAKE_BINARY_DIR}/cognate.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/cognate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -1,8 +1,18 @@
 /* Cognate: finds documents that say the same thing.
  *
- * This header is the whole public C API, in the order a user meets it. Calls that can fail return a
- * cog_status and fill an optional cog_error; handles are opaque and their free accepts NULL; inputs
- * are borrowed for the call unless a comment says otherwise.
+ * This header is the whole public C API, in the order a user meets it.
+ *
+ * Failing: calls that can fail return a cog_status and fill an optional cog_error. Where they fail,
+ * the handle that they would have made stays as it was. The library never prints and never exits.
+ *
+ * Owning: handles are opaque and their free accepts NULL; inputs are borrowed for the call, and
+ * what a handle returns belongs to it, unless a comment says otherwise.
+ *
+ * Leaving out: run, report, error and callbacks may be NULL. Options are filled by their init,
+ * which sets every field, before some are changed.
+ *
+ * Threads: a handle that is const in a call may be used by several threads at the same time; one
+ * that is not, by one. Handles share nothing, and the library has no state of its own.
  */
 #ifndef COGNATE_H
 #define COGNATE_H
@@ -19,7 +29,10 @@ extern "C" {
 
 enum { COG_MAX_THREADS = 256 };
 
-/* The library's version, such as "0.1.0". */
+/* The version of this header. Before 1.0 structs may grow from one minor version to the next; the
+ * name of the shared library changes with them. */
+#define COG_VERSION "0.1.0"
+/* The library's version: COG_VERSION of the header that it was built with. */
 COG_API const char *cog_version(void);
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
@@ -35,6 +48,12 @@ typedef enum cog_status {
     COG_ERR_CANCELLED, /* the progress callback said stop */
     COG_ERR_BUSY,      /* another process or handle is changing the index; try again later */
 } cog_status;
+
+/* A word for programs: "ok", "usage", "input", "io", "format", "memory", "disk", "cancelled",
+ * "busy". */
+COG_API const char *cog_status_name(cog_status status);
+/* For what a call allocates for its caller; the same as free of the C library that Cognate uses. */
+COG_API void cog_free(void *memory);
 
 typedef struct cog_error {
     cog_status status;
@@ -295,6 +314,8 @@ COG_API cog_status cog_pairs_find(cog_documents *documents, cog_documents *again
 COG_API void cog_pairs_free(cog_pairs *pairs);
 COG_API size_t cog_pairs_count(const cog_pairs *pairs);
 COG_API cog_pair cog_pairs_get(const cog_pairs *pairs, size_t index);
+/* Many at once: items receives those from `first` on, `count` at most; returns how many. */
+COG_API size_t cog_pairs_read(const cog_pairs *pairs, size_t first, size_t count, cog_pair *items);
 /* The id of a row of the first (side 0) or second (side 1) collection; not zero-terminated, owned
  * by the pairs. */
 COG_API const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t *size);
@@ -385,6 +406,7 @@ typedef struct cog_dedup_outputs {
     const char *rejects;  /* bad records as they stand; NULL: nowhere */
     cog_output_format clusters_format;
 } cog_dedup_outputs;
+/* outputs may be NULL: the clusters alone. */
 COG_API cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
                              const cog_dedup_outputs *outputs, const cog_run_options *run,
                              cog_clusters **clusters, cog_report *report, cog_error *error);
@@ -393,6 +415,9 @@ COG_API size_t cog_clusters_count(const cog_clusters *clusters);
 /* Members of all clusters, by cluster, then row. */
 COG_API size_t cog_clusters_member_count(const cog_clusters *clusters);
 COG_API cog_cluster_member cog_clusters_member(const cog_clusters *clusters, size_t index);
+/* Many at once, as cog_pairs_read. */
+COG_API size_t cog_clusters_read(const cog_clusters *clusters, size_t first, size_t count,
+                                 cog_cluster_member *members);
 COG_API size_t cog_clusters_document_count(const cog_clusters *clusters);
 COG_API bool cog_clusters_is_kept(const cog_clusters *clusters, uint32_t row);
 COG_API const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, size_t *size);
@@ -487,8 +512,10 @@ COG_API cog_status cog_index_expect(const cog_index *index, const cog_sign_optio
  * by the index, valid until it changes. *size is 0, and the result NULL, where rows have no ids but
  * their numbers. */
 COG_API const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size);
+/* The row of an id that can be found; false where there is none. O(rows). */
+COG_API bool cog_index_find(const cog_index *index, const char *id, size_t id_size, uint32_t *row);
 
-enum { COG_RADIUS_NONE = 0xffffffff };
+#define COG_RADIUS_NONE UINT32_MAX
 typedef struct cog_search_options {
     cog_method method;
     size_t k;             /* nearest of each query; 0: all within threshold or radius */
@@ -525,6 +552,8 @@ COG_API cog_status cog_index_search_signatures(const cog_index *index,
 COG_API void cog_hits_free(cog_hits *hits);
 COG_API size_t cog_hits_count(const cog_hits *hits);
 COG_API cog_hit cog_hits_get(const cog_hits *hits, size_t index);
+/* Many at once, as cog_pairs_read. */
+COG_API size_t cog_hits_read(const cog_hits *hits, size_t first, size_t count, cog_hit *items);
 /* Where the hits of a query begin; those of the last query end at the count. */
 COG_API size_t cog_hits_first(const cog_hits *hits, uint32_t query);
 COG_API size_t cog_hits_queries(const cog_hits *hits);
@@ -607,7 +636,7 @@ typedef struct cog_translation {
 } cog_translation;
 /* The translations of the words of a text in the source language, the best of each first; a word
  * that is not there is split into ones that are, with `linkers` as cog_projection_options has them.
- * Free *translations with free(). */
+ * Free *translations with cog_free. */
 COG_API cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char *text,
                                          size_t text_size, const char *linkers,
                                          cog_translation **translations, size_t *count,
@@ -703,14 +732,14 @@ typedef struct cog_word_match {
     double probability; /* of the translation; 1 for a word that stands for itself */
     double share;       /* of the cosine; all shares sum to 1 */
 } cog_word_match;
-/* Why two documents resemble each other, the largest shares first. Free *matches with free(). */
+/* Why two documents resemble each other, the largest shares first. Free *matches with cog_free. */
 COG_API cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t to_row,
                                      cog_word_match **matches, size_t *count, cog_error *error);
 
 /* The same inside one language: the words that two documents have in common, by their ids in
  * `documents`, or the second in `against` where that is not NULL; ids NULL: the first document of
- * each. Weights are those of cog_pairs_find. The words stand behind the matches: free(*matches)
- * frees both. */
+ * each. Weights are those of cog_pairs_find. The words stand behind the matches:
+ * cog_free(*matches) frees both. */
 COG_API cog_status cog_pairs_explain(cog_documents *documents, cog_documents *against,
                                      const char *const ids[2], const cog_sign_options *options,
                                      const cog_run_options *run, cog_word_match **matches,

@@ -45,6 +45,15 @@ cog_cluster_member cog_clusters_member(const cog_clusters *clusters, size_t inde
     return clusters->members[index];
 }
 
+size_t cog_clusters_read(const cog_clusters *clusters, size_t first, size_t count,
+                         cog_cluster_member *members) {
+    size_t left = first < clusters->member_count ? clusters->member_count - first : 0;
+    size_t read = count < left ? count : left;
+    if (read)
+        memcpy(members, clusters->members + first, read * sizeof *members);
+    return read;
+}
+
 size_t cog_clusters_document_count(const cog_clusters *clusters) {
     return clusters->corpus.rows;
 }
@@ -270,7 +279,9 @@ static void dedup_close(struct dedup *dedup) {
 cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
                      const cog_dedup_outputs *outputs, const cog_run_options *run,
                      cog_clusters **result, cog_report *report, cog_error *error) {
+    static const cog_dedup_outputs none;
     struct dedup dedup = {.options = options};
+    outputs = outputs ? outputs : &none;
     cog_clusters *clusters = calloc(1, sizeof *clusters);
     if (!clusters)
         return error_memory(error, sizeof *clusters, "clusters");

@@ -76,6 +76,15 @@ cog_status index_find_ids(const cog_index *index, const struct bytes_view *ids, 
     return COG_OK;
 }
 
+bool cog_index_find(const cog_index *index, const char *id, size_t id_size, uint32_t *row) {
+    struct bytes_view view = view_of(id, id_size);
+    uint64_t found = UINT64_MAX;
+    if (index_find_ids(index, &view, 1, &found, NULL) != COG_OK || found == UINT64_MAX)
+        return false;
+    *row = (uint32_t)found;
+    return true;
+}
+
 const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size) {
     struct bytes_view id = {NULL, 0};
     bool known = index_row_id(index, row, &id);

@@ -81,6 +81,13 @@ cog_pair cog_pairs_get(const cog_pairs *pairs, size_t index) {
         pairs->has_distances && match->distance != DISTANCE_NONE ? (int)match->distance : -1};
 }
 
+size_t cog_pairs_read(const cog_pairs *pairs, size_t first, size_t count, cog_pair *items) {
+    size_t read = 0;
+    for (; read < count && first + read < pairs->matches.count; read++)
+        items[read] = cog_pairs_get(pairs, first + read);
+    return read;
+}
+
 bool cog_pairs_are_estimates(const cog_pairs *pairs) {
     return pairs->estimates;
 }

@@ -250,6 +250,13 @@ cog_hit cog_hits_get(const cog_hits *hits, size_t index) {
                      .similarity = (double)match->similarity};
 }
 
+size_t cog_hits_read(const cog_hits *hits, size_t first, size_t count, cog_hit *items) {
+    size_t read = 0;
+    for (; read < count && first + read < cog_hits_count(hits); read++)
+        items[read] = cog_hits_get(hits, first + read);
+    return read;
+}
+
 bool cog_hits_are_estimates(const cog_hits *hits) {
     return hits->estimates;
 }

@@ -1,5 +1,0 @@
-#include "cognate.h"
-
-const char *cog_version(void) {
-    return COGNATE_VERSION;
-}

@@ -1,0 +1,121 @@
+/* The public API as a server or a binding uses it: documents from memory, nothing on disk, whatever
+ * may be NULL left out, results taken in pieces. */
+#include "cognate.h"
+#include "test.h"
+
+enum { DOCUMENTS = 6 };
+static const char *const texts[DOCUMENTS] = {
+    "the quick brown fox jumps over the lazy dog near the old river bank",
+    "the quick brown fox jumps over the lazy dog near the old river bend",
+    "one document says nothing of the other and stands alone in the cold",
+    "the quick brown fox jumps over the lazy dog near the old river bank",
+    "winter storms closed the mountain road for several days last week",
+    "winter storms closed the mountain road for several weeks last year",
+};
+static const char *const ids[DOCUMENTS] = {"a", "b", "c", "d", "e", "f"};
+
+static void fill(cog_document *items, size_t first, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        items[i] = (cog_document){.id = ids[first + i],
+                                  .id_size = 1,
+                                  .text = texts[first + i],
+                                  .text_size = strlen(texts[first + i]),
+                                  .lang = "en",
+                                  .lang_size = 2};
+}
+
+TEST(api_status_names_are_words) {
+    CHECK(strcmp(cog_status_name(COG_OK), "ok") == 0);
+    CHECK(strcmp(cog_status_name(COG_ERR_CANCELLED), "cancelled") == 0);
+    CHECK(strcmp(cog_status_name(COG_ERR_BUSY), "busy") == 0);
+    CHECK(strcmp(cog_status_name((cog_status)99), "unknown") == 0);
+    CHECK(strcmp(cog_version(), COG_VERSION) == 0);
+}
+
+TEST(api_pairs_are_read_in_pieces) {
+    cog_document items[DOCUMENTS];
+    cog_documents *documents = NULL;
+    cog_pairs_options options;
+    cog_pairs *pairs = NULL;
+    fill(items, 0, DOCUMENTS);
+    cog_pairs_options_init(&options, COG_MEASURE_JACCARD);
+    options.threshold = 0.3;
+    CHECK(cog_documents_from_memory(items, DOCUMENTS, &documents, NULL) == COG_OK);
+    CHECK(cog_pairs_find(documents, NULL, &options, NULL, &pairs, NULL, NULL) == COG_OK);
+    size_t count = cog_pairs_count(pairs);
+    CHECK(count == 4);
+    cog_pair whole[5], piece[2];
+    CHECK(cog_pairs_read(pairs, 0, 5, whole) == count);
+    for (size_t first = 0; first < count; first += 2) {
+        CHECK(cog_pairs_read(pairs, first, 2, piece) == 2);
+        for (size_t i = 0; i < 2; i++)
+            CHECK(piece[i].a == whole[first + i].a && piece[i].b == whole[first + i].b &&
+                  piece[i].similarity == cog_pairs_get(pairs, first + i).similarity);
+    }
+    CHECK(cog_pairs_read(pairs, count, 2, piece) == 0 && cog_pairs_read(pairs, 100, 2, piece) == 0);
+    cog_pairs_free(pairs);
+    cog_documents_close(documents);
+}
+
+TEST(api_clusters_come_without_outputs) {
+    cog_document items[DOCUMENTS];
+    cog_documents *documents = NULL;
+    cog_dedup_options options;
+    cog_clusters *clusters = NULL;
+    fill(items, 0, DOCUMENTS);
+    cog_dedup_options_init(&options);
+    CHECK(cog_documents_from_memory(items, DOCUMENTS, &documents, NULL) == COG_OK);
+    CHECK(cog_dedup(documents, &options, NULL, NULL, &clusters, NULL, NULL) == COG_OK);
+    cog_cluster_member members[4];
+    CHECK(cog_clusters_count(clusters) == 1);
+    CHECK(cog_clusters_read(clusters, 1, 4, members) == 2);
+    CHECK(members[0].row == 1 && members[1].row == 3 && members[1].representative == 0);
+    CHECK(cog_clusters_read(clusters, 3, 4, members) == 0);
+    CHECK(cog_clusters_is_kept(clusters, 0) && !cog_clusters_is_kept(clusters, 3));
+    cog_clusters_free(clusters);
+    cog_documents_close(documents);
+}
+
+static cog_status search_text(const cog_index *index, const char *text, cog_hits **hits) {
+    cog_document query = {.text = text, .text_size = strlen(text), .lang = "en", .lang_size = 2};
+    cog_documents *queries = NULL;
+    cog_search_options options;
+    cog_search_options_init(&options);
+    options.k = 2;
+    cog_status status = cog_documents_from_memory(&query, 1, &queries, NULL);
+    if (status == COG_OK)
+        status = cog_index_search(index, queries, &options, NULL, hits, NULL, NULL);
+    cog_documents_close(queries);
+    return status;
+}
+
+TEST(api_index_lives_in_memory) {
+    cog_document items[DOCUMENTS];
+    cog_documents *documents = NULL, *more = NULL;
+    cog_index_options options;
+    cog_index *index = NULL;
+    cog_hits *hits = NULL;
+    cog_hit found[3];
+    uint32_t row = 99;
+    fill(items, 0, DOCUMENTS);
+    cog_index_options_init(&options);
+    CHECK(cog_documents_from_memory(items, 5, &documents, NULL) == COG_OK);
+    CHECK(cog_documents_from_memory(items + 4, 2, &more, NULL) == COG_OK);
+    CHECK(cog_index_build(documents, &options, NULL, &index, NULL, NULL) == COG_OK);
+    CHECK(cog_index_add(index, more, NULL, NULL, NULL) == COG_OK); /* e is there already */
+    CHECK(cog_index_find(index, "f", 1, &row) && row == 5);
+    CHECK(!cog_index_find(index, "nobody", 6, &row) && row == 5);
+    CHECK(search_text(index, texts[0], &hits) == COG_OK);
+    CHECK(cog_hits_read(hits, 0, 3, found) == 2 && cog_hits_read(hits, 2, 3, found) == 0);
+    CHECK(found[0].row == 0 && found[1].row == 3 && found[1].rank == 2);
+    cog_hits_free(hits);
+    hits = NULL;
+    CHECK(cog_index_remove(index, ids, 1, NULL, NULL) == COG_OK);
+    CHECK(!cog_index_find(index, "a", 1, &row) && cog_index_find(index, "d", 1, &row) && row == 3);
+    CHECK(search_text(index, texts[0], &hits) == COG_OK);
+    CHECK(cog_hits_get(hits, 0).row == 3);
+    cog_hits_free(hits);
+    cog_index_close(index);
+    cog_documents_close(documents);
+    cog_documents_close(more);
+}
