@@ -1,22 +1,27 @@
-/* Opens, checks and searches indexes whose files were changed: the input is a list of changes of
- * one byte (file, place in two bytes, value), applied to an index of documents by slice lists, by
- * columns, or by the tables of short signatures. Checksums are put right, so that changes reach
- * what lies behind them. */
+/* Opens, checks and searches indexes whose files were changed. The first byte of the input chooses
+ * the index, the second how it is searched; the rest is a list of changes of one byte (file, place
+ * in two bytes, value). Checksums are put right, so that changes reach what lies behind them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cognate.h"
 #include "repair_checksums.h"
 
-enum { FILES = 3, FILE_MAX = 1 << 18, DOCUMENTS = 40, KINDS = 4, RADIUS = 3 };
+enum { FILES = 3, FILE_MAX = 1 << 18, ROWS = 24, QUERIES = 4, BITS = 64, RADIUS = 3, KINDS = 8 };
 
-static const cog_method kinds[KINDS] = {COG_METHOD_SLICES, COG_METHOD_COLUMNS, COG_METHOD_PSM,
-                                        COG_METHOD_BPHS};
+/* Documents bring vectors and statistics; given signatures are quicker to search. */
+static const struct kind {
+    bool documents;
+    cog_method method;
+} kinds[KINDS] = {{true, COG_METHOD_SLICES},  {true, COG_METHOD_COLUMNS},
+                  {true, COG_METHOD_PSM},     {true, COG_METHOD_FLAT},
+                  {false, COG_METHOD_SLICES}, {false, COG_METHOD_COLUMNS},
+                  {false, COG_METHOD_PSM},    {false, COG_METHOD_BPHS}};
 
-static const char *const names[FILES] = {"manifest", "statistics", "segment-00000000.cog"};
+enum file { SEGMENT, STATISTICS, MANIFEST };
+static const char *const names[FILES] = {"segment-00000000.cog", "statistics", "manifest"};
 
 /* The files as they were built. */
 struct original {
@@ -26,6 +31,10 @@ struct original {
 
 static char folder[64];
 static struct original originals[KINDS];
+static char texts[ROWS][64];
+static cog_document items[ROWS];
+static uint8_t signatures[ROWS][BITS / 8];
+static float weights[ROWS][BITS];
 
 static void demand(bool condition) {
     if (!condition)
@@ -36,21 +45,31 @@ static void file_path(char path[128], const char *name) {
     snprintf(path, 128, "%s/%s", folder, name);
 }
 
-static void write_documents(const char *path) {
-    FILE *file = fopen(path, "w");
-    demand(file);
-    for (int i = 0; i < DOCUMENTS; i++)
-        fprintf(file, "{\"id\": \"d%d\", \"text\": \"word%d word%d other%d common\"}\n", i, i % 7,
-                i % 5, i);
-    fclose(file);
+/* Rows of a family differ by a bit or two, and in few words. */
+static void make_rows(void) {
+    for (int row = 0; row < ROWS; row++) {
+        snprintf(texts[row], sizeof texts[row], "word%d word%d other%d common", row % 7, row % 5,
+                 row);
+        items[row] = (cog_document){
+            .text = texts[row], .text_size = strlen(texts[row]), .lang = "en", .lang_size = 2};
+        for (int bit = 0; bit < BITS; bit++) {
+            bool set = ((row % 4 + 1) * 2654435761u >> bit % 31 & 1) ^ (bit == row);
+            signatures[row][bit / 8] |= (uint8_t)(set << (7 - bit % 8));
+            weights[row][bit] = (float)((set ? 1 : -1) * (1 + (bit * 7 + row) % 11));
+        }
+    }
 }
 
-static cog_documents *documents_of(const char *path) {
-    cog_input_options input;
+static cog_documents *documents_of(size_t count) {
     cog_documents *documents = NULL;
-    cog_input_options_init(&input);
-    demand(cog_documents_open(&input, &path, 1, &documents, NULL) == COG_OK);
+    demand(cog_documents_from_memory(items, count, &documents, NULL) == COG_OK);
     return documents;
+}
+
+static cog_signatures *signatures_of(size_t rows) {
+    cog_signatures *made = NULL;
+    demand(cog_signatures_from_memory(signatures[0], rows, BITS, &made, NULL) == COG_OK);
+    return made;
 }
 
 static void read_original(struct original *original) {
@@ -67,90 +86,123 @@ static void read_original(struct original *original) {
     }
 }
 
-/* Built once; the folder then only ever holds changed copies. */
-static void build_originals(void) {
-    strcpy(folder, "/tmp/fuzz_index.XXXXXX");
-    demand(mkdtemp(folder));
-    char path[128];
-    file_path(path, "documents.jsonl");
-    for (int kind = 0; kind < KINDS; kind++) {
-        cog_index_options options;
-        cog_index *index = NULL;
-        cog_index_options_init(&options);
-        options.method = kinds[kind];
-        options.slice_bits = 8;
-        options.vectors = kind == 0;
-        options.radius_bits = RADIUS;
-        options.sign.signature.bits = 64;
-        write_documents(path);
-        cog_documents *documents = documents_of(path);
+static void build_original(const struct kind *kind, struct original *original) {
+    cog_index_options options;
+    cog_index *index = NULL;
+    cog_index_options_init(&options);
+    options.method = kind->method;
+    options.slice_bits = 8;
+    options.radius_bits = RADIUS;
+    options.sign.signature.bits = BITS;
+    if (kind->documents) {
+        cog_documents *documents = documents_of(ROWS);
         demand(cog_index_build(documents, &options, NULL, &index, NULL, NULL) == COG_OK);
         cog_documents_close(documents);
-        unlink(path);
         demand(cog_index_save(index, folder, NULL) == COG_OK);
         cog_index_close(index);
-        read_original(&originals[kind]);
+    } else {
+        cog_signatures *rows = signatures_of(ROWS);
+        options.weights = weights[0];
+        demand(cog_index_build_signatures(rows, &options, NULL, &index, NULL, NULL) == COG_OK);
+        demand(cog_index_save(index, folder, NULL) == COG_OK);
+        cog_index_close(index);
+        cog_signatures_free(rows);
     }
-    write_documents("/tmp/fuzz_index_queries.jsonl");
+    read_original(original);
+}
+
+/* Built once; the folder, in memory, then only ever holds changed copies. */
+static void build_originals(void) {
+    strcpy(folder, "/dev/shm/fuzz_index.XXXXXX");
+    demand(mkdtemp(folder));
+    make_rows();
+    for (int kind = 0; kind < KINDS; kind++)
+        build_original(&kinds[kind], &originals[kind]);
+}
+
+/* The manifest names the segment by the checksum of its header, the last of its 64 bytes. */
+static void name_segment(uint8_t *manifest, size_t size, const uint8_t *before,
+                         const uint8_t *after) {
+    enum { HEADER_CHECKSUM = 56, CHECKSUM_BYTES = 8 };
+    uint8_t *place = memmem(manifest, size, before + HEADER_CHECKSUM, CHECKSUM_BYTES);
+    if (place)
+        memcpy(place, after + HEADER_CHECKSUM, CHECKSUM_BYTES);
 }
 
 static void write_changed(const struct original *original, const uint8_t *changes, size_t count) {
+    static uint8_t changed[FILES][FILE_MAX];
     for (int i = 0; i < FILES; i++) {
-        uint8_t *data = malloc(original->sizes[i] + 1);
+        size_t size = original->sizes[i];
+        uint8_t *data = changed[i];
         char path[128];
-        memcpy(data, original->data[i], original->sizes[i]);
-        for (size_t c = 0; c + 4 <= count; c += 4)
-            if (changes[c] % FILES == i && original->sizes[i])
-                data[(changes[c + 1] | changes[c + 2] << 8) % original->sizes[i]] = changes[c + 3];
-        repair_checksums(data, original->sizes[i]);
         file_path(path, names[i]);
+        unlink(path);
+        if (!size)
+            continue;
+        memcpy(data, original->data[i], size);
+        if (i == MANIFEST)
+            name_segment(data, size, original->data[SEGMENT], changed[SEGMENT]);
+        for (size_t c = 0; c + 4 <= count; c += 4)
+            if (changes[c] % FILES == i)
+                data[(changes[c + 1] | changes[c + 2] << 8) % size] = changes[c + 3];
+        repair_checksums(data, size);
         FILE *file = fopen(path, "wb");
-        demand(file && fwrite(data, 1, original->sizes[i], file) == original->sizes[i]);
+        demand(file && fwrite(data, 1, size, file) == size);
         fclose(file);
-        free(data);
     }
 }
 
-static void search(const cog_index *index, cog_method method, double recall) {
+static cog_status search(const cog_index *index, bool documents, const cog_search_options *options,
+                         cog_hits **hits) {
+    const cog_run_options run = {.threads = 1};
+    cog_status status;
+    if (documents) {
+        cog_documents *queries = documents_of(QUERIES);
+        status = cog_index_search(index, queries, options, &run, hits, NULL, NULL);
+        cog_documents_close(queries);
+    } else {
+        cog_signatures *queries = signatures_of(QUERIES);
+        status = cog_index_search_signatures(index, queries, weights[0], options, &run, hits, NULL,
+                                             NULL);
+        cog_signatures_free(queries);
+    }
+    return status;
+}
+
+/* choice: of the method (the index's own, or another that every index has), the recall, and
+ * whether a sample is brute-forced. */
+static void search_by(const cog_index *index, const struct kind *kind, unsigned choice) {
+    static const cog_method common[] = {COG_METHOD_EXACT, COG_METHOD_FLAT, COG_METHOD_AUTO};
     cog_search_options options;
     cog_hits *hits = NULL;
-    cog_error error;
     cog_search_options_init(&options);
-    options.method = method;
-    if (method == COG_METHOD_PSM || method == COG_METHOD_BPHS) {
+    options.method = choice % 8 < 3 ? common[choice % 8] : kind->method;
+    options.k = 3;
+    if (options.method == COG_METHOD_PSM || options.method == COG_METHOD_BPHS) {
         options.k = 0;
         options.radius_bits = RADIUS;
-    } else {
-        options.k = 3;
     }
-    options.recall = recall;
-    cog_run_options run = {.threads = 1};
-    cog_documents *queries = documents_of("/tmp/fuzz_index_queries.jsonl");
-    if (cog_index_search(index, queries, &options, &run, &hits, NULL, &error) == COG_OK)
+    options.recall = choice & 8 ? 1 : 0.9;
+    options.recall_sample = choice & 16 ? 2 : 0;
+    if (search(index, kind->documents, &options, &hits) == COG_OK)
         for (size_t i = 0; i < cog_hits_count(hits); i++) {
             size_t size;
             cog_index_id(index, cog_hits_get(hits, i).row, &size);
         }
     cog_hits_free(hits);
-    cog_documents_close(queries);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size) {
-    cog_method methods[] = {COG_METHOD_EXACT, COG_METHOD_FLAT, COG_METHOD_AUTO};
     cog_index *index = NULL;
     cog_error error;
-    if (size == 0)
+    if (size < 2)
         return 0;
     if (!folder[0])
         build_originals();
-    methods[2] = kinds[input[0] % KINDS];
-    write_changed(&originals[input[0] % KINDS], input + 1, size - 1);
+    write_changed(&originals[input[0] % KINDS], input + 2, size - 2);
     if (cog_index_open(folder, &index, &error) != COG_OK)
         return 0;
-    for (int i = 0; i < 3; i++) {
-        search(index, methods[i], 0.9);
-        search(index, methods[i], 1);
-    }
+    search_by(index, &kinds[input[0] % KINDS], input[1]);
     cog_index_check(index, &error);
     cog_index_close(index);
     return 0;

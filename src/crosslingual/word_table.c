@@ -40,6 +40,7 @@ static cog_status append_word(struct word_table *table, uint64_t hash, struct by
         !memory_grow((void **)&table->counts, &table->count_capacity, needed,
                      sizeof *table->counts) ||
         !memory_grow((void **)&table->ends, &table->end_capacity, needed, sizeof *table->ends) ||
+        !buffer_reserve(&table->strings, string.size + 1) || /* an empty word has a place too */
         !buffer_append(&table->strings, string.data, string.size))
         return error_memory(error, string.size + 24, "a table of words");
     table->hashes[table->count] = hash;

@@ -189,3 +189,11 @@ TEST(lexicon_imports_a_table_from_a_pipe) {
     lexicon_free(&lexicon);
     close(ends[0]);
 }
+
+TEST(lexicon_import_takes_a_table_of_an_empty_word) {
+    struct word_table table = {0};
+    uint32_t word;
+    CHECK_OK(word_table_add_string(&table, view_of("", 0), 1, &word, error));
+    CHECK(word_table_string(&table, word).data && word_table_string(&table, word).size == 0);
+    word_table_free(&table);
+}
