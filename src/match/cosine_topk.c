@@ -8,6 +8,10 @@
 #include "match/cosine_bounds.h"
 #include "match/cosine_tiles.h"
 
+/* Up to so many queries, turning the collection round for tiles costs more than the products of
+ * all its rows. Each worker then has heaps of its own, which a large k would make large. */
+enum { FEW_QUERIES = 8, FEW_NEIGHBOURS = 4096, ROWS_AT_A_TIME = 1024 };
+
 struct ranked {
     double similarity;
     uint32_t row;
@@ -18,7 +22,8 @@ struct topk_run {
     size_t k;
     float error;          /* bound on the error of a tile's values, rounded up */
     bool zero_is_true;    /* a tile's 0 means a product of 0 */
-    struct ranked *heaps; /* k for each query; the worst is on top */
+    size_t heap_sets;     /* 1, or a set of heaps for each worker */
+    struct ranked *heaps; /* k for each query of a set; the worst is on top */
     uint32_t *counts;
     float *best;  /* k for each worker: a heap of the largest values of a tile's row */
     float *dense; /* a query by column for each worker; zero in between */
@@ -116,6 +121,42 @@ static cog_status search_tile(void *context, unsigned worker, const struct cosin
     return COG_OK;
 }
 
+static cog_status search_rows(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
+    (void)error;
+    struct topk_run *run = context;
+    size_t queries = run->queries->rows;
+    float *dense = run->dense + (size_t)worker * run->collection->column_count;
+    for (size_t query = 0; query < queries; query++) {
+        size_t heap = worker * queries + query;
+        sparse_spread(run->queries, query, dense);
+        for (size_t row = begin; row < end; row++) {
+            struct ranked item = {sparse_dense_dot(dense, run->collection, row), (uint32_t)row};
+            if (item.similarity > 0)
+                insert_ranked(run->heaps + heap * run->k, &run->counts[heap], run->k, item);
+        }
+        sparse_clear(run->queries, query, dense);
+    }
+    return COG_OK;
+}
+
+/* What all workers found goes to the first one's heaps. */
+static void join_heaps(struct topk_run *run) {
+    size_t queries = run->queries->rows;
+    for (size_t heap = queries; heap < run->heap_sets * queries; heap++)
+        for (size_t i = 0; i < run->counts[heap]; i++)
+            insert_ranked(run->heaps + heap % queries * run->k, &run->counts[heap % queries],
+                          run->k, run->heaps[heap * run->k + i]);
+}
+
+static cog_status search_all_rows(struct topk_run *run, unsigned threads, cog_error *error) {
+    cog_status status =
+        parallel_for(threads, run->collection->rows, ROWS_AT_A_TIME, search_rows, run, error);
+    if (status == COG_OK)
+        join_heaps(run);
+    return status;
+}
+
 /* Products of values above zero that do not underflow add up to zero only where there are none. */
 static bool none_negative_or_tiny(const struct sparse_matrix *matrix) {
     bool none = true;
@@ -145,12 +186,28 @@ static bool make_room(struct topk_run *run, struct cosine_neighbours *neighbours
     size_t queries = neighbours->queries, items, columns = run->collection->column_count;
     if (!size_multiply(queries, run->k, &items))
         return false;
-    run->heaps = memory_array(items + 1, sizeof *run->heaps);
+    run->heaps = memory_array(run->heap_sets * items + 1, sizeof *run->heaps);
+    run->counts = memory_zeroed_array(run->heap_sets * queries + 1, sizeof *run->counts);
     run->best = memory_array(threads * run->k + 1, sizeof *run->best);
     run->dense = memory_zeroed_array(threads * columns + 1, sizeof *run->dense);
-    run->counts = neighbours->counts = memory_zeroed_array(queries + 1, sizeof *run->counts);
+    neighbours->counts = memory_array(queries + 1, sizeof *neighbours->counts);
     neighbours->items = memory_array(items + 1, sizeof *neighbours->items);
-    return run->heaps && run->best && run->dense && run->counts && neighbours->items;
+    return run->heaps && run->counts && run->best && run->dense && neighbours->counts &&
+           neighbours->items;
+}
+
+static cog_status search_in_tiles(struct topk_run *run, unsigned threads, cog_error *error) {
+    double error_bound =
+        cosine_float_error(cosine_extent(run->queries), cosine_extent(run->collection));
+    run->error = (float)error_bound * 1.001f;
+    run->zero_is_true =
+        none_negative_or_tiny(run->queries) && none_negative_or_tiny(run->collection);
+    struct cosine_tiling tiling = {.queries = cosine_rows_all(run->queries),
+                                   .collection = cosine_rows_all(run->collection),
+                                   .threads = threads,
+                                   .work = search_tile,
+                                   .context = run};
+    return cosine_tiles_run(&tiling, error);
 }
 
 cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
@@ -162,27 +219,24 @@ cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_
                          "the columns the same",
                          k, queries->column_count, collection->column_count);
     k = k < collection->rows ? k : collection->rows + (collection->rows == 0);
-    struct topk_run run = {.queries = queries, .collection = collection, .k = k};
+    bool are_few = queries->rows <= FEW_QUERIES && k <= FEW_NEIGHBOURS;
     threads = threads_resolve(threads);
-    run.error =
-        (float)cosine_float_error(cosine_extent(queries), cosine_extent(collection)) * 1.001f;
-    run.zero_is_true = none_negative_or_tiny(queries) && none_negative_or_tiny(collection);
+    struct topk_run run = {
+        .queries = queries, .collection = collection, .k = k, .heap_sets = are_few ? threads : 1};
     *neighbours = (struct cosine_neighbours){.queries = queries->rows, .k = k};
-    struct cosine_tiling tiling = {.queries = cosine_rows_all(queries),
-                                   .collection = cosine_rows_all(collection),
-                                   .threads = threads,
-                                   .work = search_tile,
-                                   .context = &run};
-    cog_status status =
-        make_room(&run, neighbours, threads)
-            ? cosine_tiles_run(&tiling, error)
-            : error_memory(error, cosine_topk_memory_bytes(queries, collection, k, threads),
-                           "an exact search");
+    cog_status status;
+    if (!make_room(&run, neighbours, threads))
+        status = error_memory(error, cosine_topk_memory_bytes(queries, collection, k, threads),
+                              "an exact search");
+    else
+        status =
+            are_few ? search_all_rows(&run, threads, error) : search_in_tiles(&run, threads, error);
     if (status == COG_OK)
         sort_heaps(&run, neighbours);
     else
         cosine_topk_free(neighbours);
     free(run.heaps);
+    free(run.counts);
     free(run.best);
     free(run.dense);
     return status;

@@ -147,11 +147,14 @@ TEST(join_topk_equals_a_full_ranking) {
                                   .signed_values = round == 2,
                                   .unit = round != 1};
         struct sparse_matrix b = join_random_matrix(&random, shape);
-        shape.rows = 40;
-        struct sparse_matrix a = join_random_matrix(&random, shape);
-        for (size_t k = 1; k <= 100; k *= 10)
-            CHECK_MSG(topk_agrees(&a, &b, k, 1 + (unsigned)round % 4), "round %d, k %zu", round, k);
-        sparse_matrix_free(&a);
+        for (size_t queries = 1; queries < 60; queries = 7 * queries) { /* few, and many */
+            shape.rows = queries;
+            struct sparse_matrix a = join_random_matrix(&random, shape);
+            for (size_t k = 1; k <= 10000; k *= 10)
+                CHECK_MSG(topk_agrees(&a, &b, k, 1 + (unsigned)round % 4),
+                          "round %d, %zu queries, k %zu", round, queries, k);
+            sparse_matrix_free(&a);
+        }
         sparse_matrix_free(&b);
     }
 }
