@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "hamming/hamming.h"
+#include "index/nearby_rows.h"
 #include "index/query_batch.h"
 #include "index/topk.h"
 
@@ -123,6 +124,9 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
     answer->count = topk_finish(&searcher->nearest, searcher->hits);
     answer->exact = count == rows;
     answer->candidates = answer->verified = count;
+    if (!answer->exact)
+        answer->count = nearby_rows_find(searcher->signatures, query, searcher->hits, answer->count,
+                                         k, &answer->verified);
     return COG_OK;
 }
 

@@ -1,7 +1,7 @@
 /* Nearest neighbours by columns of bits: counts over some of the columns, of the rows in the
- * nearest clusters, name the rows that get their true distances. The more rows, columns and true
- * distances, the more of the true neighbours; how many are missed is for a sample to tell. Answers
- * have the form of those of slice lists. */
+ * nearest clusters, name the rows that get their true distances, as do the rows beside the nearest
+ * of them. The more rows, columns and true distances, the more of the true neighbours; how many are
+ * missed is for a sample to tell. Answers have the form of those of slice lists. */
 #ifndef COGNATE_INDEX_COLUMNS_SEARCH_H
 #define COGNATE_INDEX_COLUMNS_SEARCH_H
 
@@ -9,10 +9,10 @@
 #include "index/slices.h"
 
 struct columns_request {
-    size_t k;             /* nearest rows wanted, 1 or more */
-    double share;         /* of the rows, at least, in the nearest clusters; 1: all are counted */
-    unsigned columns;     /* to read; multiples of COLUMN_SUM take the least time */
-    size_t verify;        /* about so many true distances, up to twice as many; at least k */
+    size_t k;         /* nearest rows wanted, 1 or more */
+    double share;     /* of the rows, at least, in the nearest clusters; 1: all are counted */
+    unsigned columns; /* to read; multiples of COLUMN_SUM take the least time */
+    size_t verify;    /* about so many true distances by counts, up to twice as many; at least k */
     const float *weights; /* size behind each bit of the query, or NULL: the greatest are read */
 };
 

@@ -6,7 +6,7 @@
 
 enum {
     /* Of a bit whose weight is nothing: rows are in the clusters that are near in all bits. */
-    WEIGHT_LEAST = 10,
+    WEIGHT_LEAST = 16,
 };
 
 /* How much greater a count may be in a cluster whose rows differ from the query in one bit less on

@@ -1,6 +1,7 @@
 #include "base/random.h"
 #include "hamming/hamming.h"
 #include "index/columns_search.h"
+#include "index/nearby_rows.h"
 #include "index/segment.h"
 #include "test.h"
 
@@ -9,20 +10,29 @@ enum { MAX_ROWS = 20000, MAX_STRIDE = 136 };
 static uint64_t words[MAX_ROWS * MAX_STRIDE / 8];
 static struct signatures_view rows;
 
-/* Rows that differ in up to half of their bits from one of a few centres. */
-static void make_rows_around(size_t centres, size_t count, unsigned bits, uint64_t seed) {
-    struct random random = random_seeded(seed);
+static void make_no_rows(size_t count, unsigned bits) {
     memset(words, 0, sizeof words);
     rows =
         (struct signatures_view){(const uint8_t *)words, count, bits, signature_stride_bytes(bits)};
+}
+
+/* The bits of a centre, of which `noise` in a hundred are others. */
+static void make_row(size_t row, uint64_t centre, uint64_t noise, struct random *random) {
+    uint8_t *bytes = (uint8_t *)words + row * rows.stride_bytes;
+    for (unsigned bit = 0; bit < rows.bits; bit++) {
+        unsigned value = hash_sequence(centre, bit) & 1;
+        value ^= random_below(random, 100) < noise;
+        bytes[bit / 8] |= (uint8_t)(value << (7 - bit % 8));
+    }
+}
+
+/* Rows that differ in up to half of their bits from one of a few centres. */
+static void make_rows_around(size_t centres, size_t count, unsigned bits, uint64_t seed) {
+    struct random random = random_seeded(seed);
+    make_no_rows(count, bits);
     for (size_t row = 0; row < count; row++) {
-        uint8_t *bytes = (uint8_t *)words + row * rows.stride_bytes;
         uint64_t centre = random_below(&random, centres), noise = random_below(&random, 50);
-        for (unsigned bit = 0; bit < bits; bit++) {
-            unsigned value = hash_sequence(centre + seed, bit) & 1;
-            value ^= random_below(&random, 100) < noise;
-            bytes[bit / 8] |= (uint8_t)(value << (7 - bit % 8));
-        }
+        make_row(row, centre + seed, noise, &random);
     }
 }
 
@@ -162,7 +172,8 @@ TEST(columns_find_the_nearest) {
             request.verify = 10 + rows.rows / 4;
             CHECK_OK(columns_search(searcher, signature, &request, &answer, error));
             CHECK(answer.count == k && answer.hits[0].distance == 0);
-            CHECK(answer.verified <= 2 * (k > request.verify ? k : request.verify));
+            CHECK(answer.candidates <= 2 * (k > request.verify ? k : request.verify));
+            CHECK(answer.verified >= answer.candidates);
             request.share = 0.1;
             CHECK_OK(columns_search(searcher, signature, &request, &answer, error));
             CHECK(answer.count == k);
@@ -170,6 +181,74 @@ TEST(columns_find_the_nearest) {
         columns_searcher_free(searcher);
         bit_columns_free(&columns);
     }
+}
+
+/* ---- Rows beside hits -------------------------------------------------------------------------
+ */
+
+/* Runs of rows around one centre each. */
+static void make_runs(size_t count, unsigned bits, size_t run, uint64_t seed) {
+    struct random random = random_seeded(seed);
+    make_no_rows(count, bits);
+    for (size_t row = 0; row < count; row++)
+        make_row(row, seed + row / run, 20, &random);
+}
+
+/* From one row of a run the nearest others are found, at the ends of the rows as well, and none
+ * twice. */
+TEST(nearby_rows_are_found_from_one_of_them) {
+    enum { RUN = 40, K = 10 };
+    static struct neighbour truth[MAX_ROWS];
+    make_runs(4 * RUN + K, 128, RUN, 21);
+    for (size_t query = 0; query < rows.rows; query++) {
+        const uint8_t *signature = signature_row(&rows, query);
+        struct neighbour hits[K] = {{(uint32_t)query, 0}};
+        size_t compared = 0;
+        size_t count = nearby_rows_find(&rows, signature, hits, 1, K, &compared);
+        plain_nearest(signature, truth);
+        CHECK(count == K && compared >= K && compared <= rows.rows);
+        CHECK_MSG(memcmp(hits, truth, sizeof hits) == 0, "query %zu", query);
+    }
+}
+
+/* Hits that are the nearest already stay, and few rows are looked at where none is found. */
+TEST(nearby_rows_leave_what_is_best) {
+    enum { K = 10 };
+    static struct neighbour truth[MAX_ROWS];
+    make_rows(MAX_ROWS, 256, 22);
+    for (size_t query = 0; query < 20; query++) {
+        const uint8_t *signature = signature_row(&rows, query * 31);
+        struct neighbour hits[K];
+        size_t compared = 0;
+        plain_nearest(signature, truth);
+        memcpy(hits, truth, sizeof hits);
+        CHECK(nearby_rows_find(&rows, signature, hits, K, K, &compared) == K);
+        CHECK(memcmp(hits, truth, sizeof hits) == 0 && compared > 0 && compared < 1000);
+    }
+}
+
+/* A search by too few columns to tell strangers from neighbours finds what stands beside its hits:
+ * nearly all of a run, where the counts alone name a few. */
+TEST(columns_find_rows_beside_their_hits) {
+    enum { RUN = 12, K = 12 };
+    struct bit_columns columns;
+    struct columns_searcher *searcher = NULL;
+    size_t found = 0, all = 0;
+    make_runs(MAX_ROWS, 256, RUN, 23);
+    CHECK_OK(bit_columns_build(&columns, &rows, 2, error));
+    CHECK_OK(columns_searcher_create(&columns.view, &rows, &searcher, error));
+    for (size_t query = 0; query < 50; query++) {
+        size_t row = query * 397 % (MAX_ROWS / RUN) * RUN;
+        struct columns_request request = {.k = K, .share = 0.2, .columns = 15, .verify = K};
+        struct slices_answer answer;
+        CHECK_OK(columns_search(searcher, signature_row(&rows, row), &request, &answer, error));
+        for (size_t i = 0; i < answer.count; i++)
+            found += answer.hits[i].row / RUN == row / RUN;
+        all += RUN;
+    }
+    CHECK_MSG(found * 4 > all * 3, "%zu of %zu", found, all);
+    columns_searcher_free(searcher);
+    bit_columns_free(&columns);
 }
 
 TEST(columns_of_other_signatures_are_refused) {
