@@ -76,7 +76,6 @@ static int make(const struct arguments *arguments, bool is_table) {
 }
 
 static void print_translations(const cog_translation *items, size_t count) {
-    printf("from\tto\tp(to|from)\tp(from|to)\n");
     for (size_t i = 0; i < count; i++)
         printf("%.*s\t%.*s\t%.6f\t%.6f\n", (int)items[i].from_size, items[i].from,
                (int)items[i].to_size, items[i].to, items[i].to_given_from, items[i].from_given_to);
@@ -95,6 +94,8 @@ static int show(const struct arguments *arguments) {
     cog_status status = cog_report_create(&report, &error);
     if (status == COG_OK)
         status = cog_lexicon_open(arguments->words[1], &lexicon, &error);
+    if (status == COG_OK)
+        printf("from\tto\tp(to|from)\tp(from|to)\n");
     for (size_t i = 2; i < arguments->word_count && status == COG_OK; i++) {
         const char *word = arguments->words[i];
         status = cog_lexicon_translate(lexicon, word, strlen(word),

@@ -13,7 +13,6 @@
 #include "input/decompress.h"
 #include "input/utf8.h"
 
-/* What text usually packs to: for predictions only. */
 enum { TEXT_BYTES_A_PACKED_BYTE = 4 };
 
 struct walk {
@@ -22,6 +21,12 @@ struct walk {
     size_t root_length; /* bytes of a path that ids leave out */
     bool has_pipe;
 };
+
+uint64_t input_text_bytes(const char *path, uint64_t file_bytes) {
+    size_t suffix;
+    bool packed = compression_of_name(path, &suffix) != COMPRESSION_NONE;
+    return file_bytes * (packed ? TEXT_BYTES_A_PACKED_BYTE : 1);
+}
 
 static bool has_extension(const char *name, size_t length, const char *extension) {
     size_t size = strlen(extension);
@@ -95,10 +100,8 @@ static cog_status add_file(struct walk *walk, const char *path, bool optional,
     if (file->is_pipe) {
         walk->has_pipe = true;
     } else {
-        size_t suffix;
-        bool packed = compression_of_name(path, &suffix) != COMPRESSION_NONE;
         files->total_bytes += (uint64_t)info->st_size;
-        files->text_bytes += (uint64_t)info->st_size * (packed ? TEXT_BYTES_A_PACKED_BYTE : 1);
+        files->text_bytes += input_text_bytes(path, (uint64_t)info->st_size);
     }
     return COG_OK;
 }

@@ -34,6 +34,9 @@ struct input_files {
     size_t skipped_count, skipped_capacity;
 };
 
+/* About how much text a file has, by what text usually packs to: for predictions only. */
+uint64_t input_text_bytes(const char *path, uint64_t file_bytes);
+
 cog_status input_files_list(const struct reader_options *options, const char *const *paths,
                             size_t count, struct input_files *files, cog_error *error);
 void input_files_free(struct input_files *files);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -9,6 +10,8 @@
 #include "crosslingual/lexicon_file.h"
 #include "crosslingual/lexicon_import.h"
 #include "crosslingual/word_language.h"
+#include "input/input_files.h"
+#include "job/memory_budget.h"
 #include "job/options.h"
 #include "job/progress.h"
 #include "job/report.h"
@@ -127,6 +130,18 @@ static cog_status read_pairs(struct training *training, const char *const *paths
     return status;
 }
 
+/* What comes through a pipe is not known beforehand; check_budget sees it later. */
+static cog_status announce_memory(const struct training *training, const char *const *paths,
+                                  size_t count, cog_error *error) {
+    double text_bytes = 0;
+    struct stat info;
+    for (size_t i = 0; i < count; i++)
+        if (stat(paths[i], &info) == 0 && S_ISREG(info.st_mode))
+            text_bytes += (double)input_text_bytes(paths[i], (uint64_t)info.st_size);
+    return memory_budget_check(MEMORY_BASE_BYTES + MEMORY_OF_PARALLEL_TEXT * text_bytes,
+                               training->run, training->report, error);
+}
+
 static void report_corpus(const struct training *training) {
     const struct pair_corpus *corpus = &training->corpus;
     report_number(training->report, "pairs", (double)corpus->count);
@@ -226,6 +241,8 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
     job_watch_begin(&watch, run);
     cog_status status = check_options(options, error);
     if (status == COG_OK)
+        status = announce_memory(&training, paths, path_count, error);
+    if (status == COG_OK)
         status = read_pairs(&training, paths, path_count, error);
     if (status == COG_OK)
         status = align(&training, error);
@@ -237,7 +254,7 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
         status = record_settings(options, &lexicon->table.settings, error);
     report_stage(report, "pruning", clock_seconds_since(start));
     report_number(report, "entries", (double)lexicon_entry_count(&lexicon->table));
-    report_number(report, "peak_bytes", (double)memory_peak_bytes());
+    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
     job_watch_end(&watch);
     pair_corpus_free(&training.corpus);
     pair_table_free(training.table);

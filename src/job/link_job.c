@@ -162,7 +162,7 @@ static cog_status link_documents(cog_links *links, const cog_link_options *optio
         free(all);
     report_stage(report, "linking", clock_seconds_since(start));
     report_number(report, "links", (double)links->count);
-    report_number(report, "peak_bytes", (double)memory_peak_bytes());
+    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
     return status;
 }
 

@@ -19,6 +19,10 @@ double memory_of_statistics(double text_bytes, unsigned ngram);
  * several of the other. */
 enum { MEMORY_OF_PROJECTION = 5 };
 
+/* Parallel text while a lexicon learns from it: most of it is the pairs of words that meet in a
+ * sentence. */
+enum { MEMORY_OF_PARALLEL_TEXT = 8 };
+
 /* COG_ERR_MEMORY where the budget is less. */
 cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, cog_error *error);
 /* Reports the need before a job starts; COG_ERR_MEMORY where the budget is less. */
