@@ -192,7 +192,7 @@ static cog_status sync_folder(const char *path, cog_error *error) {
 cog_status output_commit(struct output *output, cog_error *error) {
     cog_status status = flush(output, error);
     if (status == COG_OK && output->compressor)
-        status = write_packed(output, view_of(NULL, 0), true, error);
+        status = write_packed(output, view_of("", 0), true, error);
     if (status != COG_OK || !output->temporary_path) {
         output->committed = status == COG_OK;
         return status;
