@@ -9,14 +9,12 @@
  * small. */
 #define COSINE_ROUND_UP 1.000001f
 
-/* The norm of the part of its row from each entry on, rounded up, for all entries of a matrix. */
-void cosine_rest_lengths(const struct sparse_matrix *matrix, float *lengths);
+/* The norm of the part of a row from each of its entries on, rounded up, times a factor. */
+void cosine_rest_lengths(const struct sparse_matrix *matrix, size_t row, float factor,
+                         float *lengths);
 
-/* The least rest_cosine (join.h) with which a join at the threshold keeps a pair of rows whose
- * product reaches it: at each column that both have, what stands before it plus this share of the
- * product of the norms from there on reaches the threshold. */
-double cosine_rest_needed(const struct sparse_matrix *x, size_t a, const struct sparse_matrix *y,
-                          size_t b, double threshold);
+/* The norm of the part of a row from a column on, rounded up. */
+float cosine_rest_length(const struct sparse_matrix *matrix, size_t row, uint32_t column);
 
 /* The most entries of a row, and the largest norm, rounded up. */
 struct cosine_extent {

@@ -5,12 +5,14 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "match/cosine_bounds.h"
+#include "match/cosine_heads.h"
 #include "match/cosine_probe.h"
-#include "match/cosine_tiles.h"
 #include "match/equal_rows.h"
 
 /* A block's accumulators stay in the second-level cache; its index is built on the way. */
-enum { BLOCK_ROWS = 8192, BLOCK_ENTRIES = 1 << 22, QUERY_GRAIN = 64, SAMPLE = 128 };
+enum { BLOCK_ROWS = 8192, BLOCK_ENTRIES = 1 << 22, QUERY_GRAIN = 64 };
+
+_Static_assert((int)BLOCK_ROWS >= (int)COSINE_TILE_ROWS, "rows in reach have the room of met ones");
 
 struct worker {
     struct cosine_probe probe;
@@ -25,24 +27,18 @@ struct cosine_join {
     bool self;
     double threshold;
     float filter_threshold; /* lowered by the error of float sums */
-    float rest_cosine;
+    const struct cosine_rests *rests;
+    struct cosine_extent query_extent;
     size_t block_begin, block_end;
     struct cosine_index index;
-    float *query_lengths; /* x(c) at each entry of the queries' matrix, times rest_cosine */
+    float *query_lengths; /* x(c) at each entry of the queries' matrix, times the rest's cosine */
+    struct cosine_heads heads;
     uint8_t *spans;
     struct worker *workers;
     unsigned threads;
 };
 
-static struct cosine_query query_at(const struct cosine_join *join, size_t position) {
-    const struct sparse_matrix *matrix = join->queries.matrix;
-    uint32_t row = join->queries.rows[position];
-    uint64_t at = matrix->offsets[row];
-    return (struct cosine_query){matrix->columns + at, matrix->values + at,
-                                 join->query_lengths + at, (size_t)(matrix->offsets[row + 1] - at)};
-}
-
-/* Decides by the true product, with the query loaded. */
+/* Decides by the true product, with the query spread over the worker's columns. */
 static cog_status verify(const struct cosine_join *join, struct worker *worker, size_t query,
                          size_t position, cog_error *error) {
     double dot = sparse_dense_dot(worker->probe.dense, join->collection.matrix,
@@ -54,10 +50,30 @@ static cog_status verify(const struct cosine_join *join, struct worker *worker, 
                             join->self, dot, &worker->part.matches, error);
 }
 
+/* ---- By inverted lists ----------------------------------------------------------------------- */
+
+static float met_rest_cosine(const struct cosine_join *join) {
+    return join->rests ? (float)join->rests->cosines[COSINE_REST_MET] : 1;
+}
+
+/* The least y(c) of an entry that lists hold. */
+static float least_listed(const struct cosine_join *join) {
+    return join->filter_threshold / (join->query_extent.length * met_rest_cosine(join));
+}
+
+static struct cosine_query query_of(const struct cosine_join *join, uint32_t row,
+                                    const float *lengths) {
+    const struct sparse_matrix *matrix = join->queries.matrix;
+    uint64_t at = matrix->offsets[row];
+    return (struct cosine_query){matrix->columns + at, matrix->values + at, lengths,
+                                 (size_t)(matrix->offsets[row + 1] - at)};
+}
+
 static cog_status run_query(const struct cosine_join *join, struct worker *worker, size_t position,
                             cog_error *error) {
-    struct cosine_query query = query_at(join, position);
-    uint32_t first = 0;
+    uint32_t row = join->queries.rows[position], first = 0;
+    struct cosine_query query =
+        query_of(join, row, join->query_lengths + join->queries.matrix->offsets[row]);
     if (join->self && position >= join->block_begin)
         first = (uint32_t)(position - join->block_begin) + 1;
     size_t kept = cosine_probe_run(&worker->probe, &join->index, &query, join->filter_threshold,
@@ -90,96 +106,125 @@ static size_t block_end(const struct cosine_rows *rows, size_t begin, size_t *en
     return end;
 }
 
-static cog_status make_index(struct cosine_join *join, cog_error *error) {
+/* Room for the blocks of some rows. */
+static cog_status make_index(struct cosine_index *index, const struct cosine_rows *rows,
+                             cog_error *error) {
     size_t most_entries = 0, entries;
-    for (size_t begin = 0; begin < join->collection.count;) {
-        begin = block_end(&join->collection, begin, &entries);
+    for (size_t begin = 0; begin < rows->count;) {
+        begin = block_end(rows, begin, &entries);
         most_entries = entries > most_entries ? entries : most_entries;
     }
-    return cosine_index_create(&join->index, join->collection.matrix->column_count, BLOCK_ROWS,
-                               most_entries, error);
+    return cosine_index_create(index, rows->matrix->column_count, BLOCK_ROWS, most_entries, error);
 }
 
-static void index_block(struct cosine_join *join, size_t begin, float longest_query) {
-    size_t entries;
-    join->block_begin = begin;
-    join->block_end = block_end(&join->collection, begin, &entries);
-    cosine_index_build(&join->index, join->collection.matrix, join->collection.rows + begin,
-                       join->block_end - begin, join->filter_threshold / longest_query);
-}
-
-/* Whether filtering is cheaper than computing all products: a sample of queries goes through the
- * first block. Costs in ns, measured: 2 a posting and 40 a row met; 1 for each product of the
- * tiles, and 0.055 for each term of the query. */
-static bool filters_pay(struct cosine_join *join) {
-    struct join_work work = {0};
-    double terms = 0;
-    size_t sample = join->queries.count < SAMPLE ? join->queries.count : SAMPLE;
-    for (size_t i = 0; i < sample; i++) {
-        struct cosine_query query = query_at(join, i * (join->queries.count / sample));
-        struct cosine_probe *probe = &join->workers[0].probe;
-        if (cosine_probe_run(probe, &join->index, &query, join->filter_threshold, 0, &work) > 0)
-            cosine_probe_unload(probe, &query);
-        terms += (double)query.count;
+static cog_status run_lists(struct cosine_join *join, cog_error *error) {
+    const struct sparse_matrix *queries = join->queries.matrix;
+    size_t count = (size_t)queries->offsets[queries->rows], entries;
+    const float rest = met_rest_cosine(join);
+    cog_status status = make_index(&join->index, &join->collection, error);
+    join->query_lengths = memory_array(count + 1, sizeof *join->query_lengths);
+    if (status == COG_OK && !join->query_lengths)
+        status = error_memory(error, count * sizeof *join->query_lengths, "a cosine join");
+    for (size_t row = 0; row < queries->rows && status == COG_OK; row++)
+        cosine_rest_lengths(queries, row, rest, join->query_lengths + queries->offsets[row]);
+    while (join->block_end < join->collection.count && status == COG_OK) {
+        join->block_begin = join->block_end;
+        join->block_end = block_end(&join->collection, join->block_begin, &entries);
+        cosine_index_build(&join->index, join->collection.matrix,
+                           join->collection.rows + join->block_begin,
+                           join->block_end - join->block_begin, least_listed(join));
+        status = parallel_for(join->threads, join->self ? join->block_end : join->queries.count,
+                              QUERY_GRAIN, run_queries, join, error);
     }
-    return 2 * (double)work.postings + 40 * (double)work.candidates <
-           ((double)sample + 0.055 * terms) * (double)(join->block_end - join->block_begin);
+    return status;
 }
+
+/* ---- By heads -------------------------------------------------------------------------------- */
 
 static cog_status join_tile(void *context, unsigned number, const struct cosine_tile *tile,
                             cog_error *error) {
     struct cosine_join *join = context;
     struct worker *worker = &join->workers[number];
+    uint32_t *rows = worker->probe.met, query = join->queries.rows[tile->query];
+    size_t from = 0;
     cog_status status = COG_OK;
-    for (size_t q = 0; q < tile->query_count; q++) {
-        size_t position = tile->query_begin + q, from = 0;
-        const float *values = tile->values + q * tile->stride;
-        struct cosine_query query = query_at(join, position);
-        bool loaded = false;
-        if (join->self && position >= tile->row_begin)
-            from = position + 1 - tile->row_begin;
-        for (size_t i = from; i < tile->row_count && status == COG_OK; i++) {
-            if (values[i] < join->filter_threshold)
-                continue;
-            if (!loaded)
-                cosine_probe_load(&worker->probe, &query);
-            loaded = true;
-            status = verify(join, worker, position, tile->row_begin + i, error);
-        }
-        if (loaded)
-            cosine_probe_unload(&worker->probe, &query);
-        worker->part.work.candidates += from < tile->row_count ? tile->row_count - from : 0;
-    }
+    if (join->self && tile->query >= tile->row_begin)
+        from = tile->query + 1 - tile->row_begin;
+    size_t kept = cosine_heads_reach(&join->heads, tile, from, rows, &worker->part.work.candidates);
+    if (kept == 0)
+        return COG_OK;
+    sparse_spread(join->queries.matrix, query, worker->probe.dense);
+    for (size_t i = 0; i < kept && status == COG_OK; i++)
+        status = verify(join, worker, tile->query, tile->row_begin + rows[i], error);
+    sparse_clear(join->queries.matrix, query, worker->probe.dense);
     return status;
 }
 
-static cog_status run_tiles(struct cosine_join *join, cog_error *error) {
+static cog_status run_heads(struct cosine_join *join, const struct cosine_heads_task *task, int cut,
+                            cog_error *error) {
+    cog_status status = cosine_heads_create(&join->heads, task, cut, error);
     struct cosine_tiling tiling = {.queries = join->queries,
                                    .collection = join->collection,
                                    .later_only = join->self,
                                    .threads = join->threads,
                                    .work = join_tile,
-                                   .context = join};
-    return cosine_tiles_run(&tiling, error);
+                                   .context = join,
+                                   .column_end = join->heads.column_end};
+    return status == COG_OK ? cosine_tiles_run(&tiling, error) : status;
 }
 
-static cog_status run_blocks(struct cosine_join *join, float longest_query, cog_error *error) {
-    cog_status status = make_index(join, error);
+/* ---- The cheaper of the two ------------------------------------------------------------------ */
+
+/* What the lists of the sample's rows cost its queries, in nanoseconds a pair of rows. Measured: 2
+ * a posting and 26 a row met. */
+static cog_status judge_lists(const struct cosine_join *join, const struct cosine_sample *sample,
+                              double *pair_ns, cog_error *error) {
+    struct cosine_index index = {0};
+    struct join_work work = {0};
+    struct cosine_probe *probe = &join->workers[0].probe;
+    float *lengths = memory_array(join->query_extent.count + 1, sizeof *lengths);
+    cog_status status = make_index(&index, &sample->collection, error);
+    if (status == COG_OK && !lengths)
+        status = error_memory(error, join->query_extent.count * sizeof *lengths, "a cosine join");
+    if (status == COG_OK)
+        cosine_index_build(&index, sample->collection.matrix, sample->collection.rows,
+                           sample->collection.count, least_listed(join));
+    for (size_t i = 0; i < sample->queries.count && status == COG_OK; i++) {
+        uint32_t row = sample->queries.rows[i];
+        cosine_rest_lengths(join->queries.matrix, row, met_rest_cosine(join), lengths);
+        struct cosine_query query = query_of(join, row, lengths);
+        size_t kept = cosine_probe_run(probe, &index, &query, join->filter_threshold, 0, &work);
+        if (kept > 0)
+            cosine_probe_unload(probe, &query);
+        work.verified += kept;
+    }
+    cosine_index_free(&index);
+    free(lengths);
+    *pair_ns = (2 * (double)work.postings + 26 * (double)work.candidates +
+                sample->product_ns * (double)work.verified) /
+               ((double)sample->queries.count * (double)sample->collection.count);
+    return status;
+}
+
+static cog_status run_cheaper(struct cosine_join *join, cog_error *error) {
+    struct cosine_sample sample;
+    struct cosine_heads_task task = {.queries = join->queries,
+                                     .collection = join->collection,
+                                     .rests = join->rests,
+                                     .threshold = join->filter_threshold};
+    struct cosine_heads_choice heads = {0};
+    double lists_ns = 0;
+    cosine_sample_draw(&sample, &join->queries, &join->collection);
+    cog_status status =
+        cosine_cuts_find(join->queries.matrix, join->collection.matrix, &task.cuts, error);
+    if (status == COG_OK)
+        status = cosine_heads_choose(&task, &sample, &heads, error);
+    if (status == COG_OK)
+        status = judge_lists(join, &sample, &lists_ns, error);
     if (status != COG_OK)
         return status;
-    index_block(join, 0, longest_query);
-    if (!filters_pay(join)) {
-        cosine_index_free(&join->index);
-        return run_tiles(join, error);
-    }
-    for (size_t begin = 0; begin < join->collection.count && status == COG_OK;
-         begin = join->block_end) {
-        if (begin > 0)
-            index_block(join, begin, longest_query);
-        size_t queries = join->self ? join->block_end : join->queries.count;
-        status = parallel_for(join->threads, queries, QUERY_GRAIN, run_queries, join, error);
-    }
-    return status;
+    return lists_ns <= heads.pair_ns ? run_lists(join, error)
+                                     : run_heads(join, &task, heads.cut, error);
 }
 
 /* Rows of a group are equal, so their similarity is the square of their length. */
@@ -219,39 +264,32 @@ static cog_status group_rows(const struct sparse_matrix *matrix, struct equal_ro
 }
 
 static cog_status make_workers(struct cosine_join *join, cog_error *error) {
-    const struct sparse_matrix *queries = join->queries.matrix;
-    uint32_t columns = queries->column_count;
-    uint64_t entries = queries->offsets[queries->rows];
+    uint32_t columns = join->queries.matrix->column_count;
     join->spans = cosine_spans(join->collection.matrix);
-    join->query_lengths = memory_array((size_t)entries + 1, sizeof *join->query_lengths);
     join->workers = memory_zeroed_array(join->threads, sizeof *join->workers);
-    bool enough = join->spans && join->query_lengths && join->workers;
+    bool enough = join->spans && join->workers;
     for (unsigned i = 0; enough && i < join->threads; i++)
         enough = cosine_probe_create(&join->workers[i].probe, join->spans, columns, BLOCK_ROWS);
-    if (!enough)
-        return error_memory(error,
-                            (size_t)entries * sizeof(float) +
-                                join->threads * cosine_probe_memory_bytes(columns, BLOCK_ROWS),
-                            "a cosine join");
-    cosine_rest_lengths(queries, join->query_lengths);
-    for (uint64_t i = 0; i < entries && join->rest_cosine < 1; i++)
-        join->query_lengths[i] *= join->rest_cosine;
-    return COG_OK;
+    return enough
+               ? COG_OK
+               : error_memory(error, join->threads * cosine_probe_memory_bytes(columns, BLOCK_ROWS),
+                              "a cosine join");
 }
 
 static cog_status run_join(struct cosine_join *join, const struct join_options *options,
                            struct match_list *matches, cog_error *error) {
-    struct cosine_extent queries = cosine_extent(join->queries.matrix);
     struct cosine_extent collection = cosine_extent(join->collection.matrix);
+    join->query_extent = cosine_extent(join->queries.matrix);
     join->threshold = options->threshold;
-    join->rest_cosine = options->rest_cosine > 0 ? (float)options->rest_cosine : 1;
+    join->rests = options->rests;
     join->threads = threads_resolve(options->threads);
-    join->filter_threshold = (float)(options->threshold - cosine_float_error(queries, collection));
+    join->filter_threshold =
+        (float)(options->threshold - cosine_float_error(join->query_extent, collection));
     cog_status status = make_workers(join, error);
     for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
         match_list_share(&join->workers[i].part.matches, options->max_matches, &join->listed);
-    if (status == COG_OK && queries.length > 0 && collection.length > 0)
-        status = run_blocks(join, queries.length * join->rest_cosine, error);
+    if (status == COG_OK && join->query_extent.length > 0 && collection.length > 0)
+        status = run_cheaper(join, error);
     if (status == COG_OK && join->self)
         status = match_within_groups(join, &join->workers[0].part.matches, error);
     for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
@@ -269,6 +307,7 @@ static void free_join(struct cosine_join *join) {
     free(join->spans);
     free(join->query_lengths);
     cosine_index_free(&join->index);
+    cosine_heads_free(&join->heads);
     free((void *)join->queries.rows);
     if (!join->self)
         free((void *)join->collection.rows);

@@ -1,6 +1,6 @@
 /* All pairs of rows whose dot product is at or above a threshold: the exact cosine join for rows of
  * unit length. Empty rows match nothing. The decision and the reported similarity are sparse_dot's
- * value. With options->rest_cosine below 1 pairs may be missed; what is listed is right. */
+ * value. With options->rests pairs may be missed; what is listed is right. */
 #ifndef COGNATE_MATCH_COSINE_JOIN_H
 #define COGNATE_MATCH_COSINE_JOIN_H
 

@@ -8,7 +8,7 @@
 
 /* Sums of a block take 16 KiB. A column becomes dense when a fifth of the block's rows have it:
  * adding into scattered sums costs about five times as much a row as adding arrays. */
-enum { BLOCK_ROWS = 4096, TILE_QUERIES = 16, DENSE_SHARE = 5, FUSED = 4 };
+enum { BLOCK_ROWS = COSINE_TILE_ROWS, QUERY_GRAIN = 16, DENSE_SHARE = 5, FUSED = 4 };
 
 #define DENSE UINT32_MAX
 
@@ -33,18 +33,25 @@ struct tile_block {
 
 struct tile_run {
     const struct cosine_tiling *tiling;
+    uint32_t column_end;
     struct tile_block block;
-    float *sums; /* TILE_QUERIES * BLOCK_ROWS for each worker */
+    float *sums; /* BLOCK_ROWS for each worker */
 };
 
-static const uint32_t *row_columns(const struct cosine_rows *rows, size_t position, size_t *count,
-                                   const float **values) {
+/* A row's entries before the column. */
+struct tile_row {
+    const uint32_t *columns;
+    const float *values;
+    size_t count;
+};
+
+static struct tile_row tile_row(const struct cosine_rows *rows, size_t position,
+                                uint32_t column_end) {
     const struct sparse_matrix *matrix = rows->matrix;
     uint32_t row = cosine_row_at(rows, position);
     uint64_t at = matrix->offsets[row];
-    *count = (size_t)(matrix->offsets[row + 1] - at);
-    *values = matrix->values + at;
-    return matrix->columns + at;
+    return (struct tile_row){matrix->columns + at, matrix->values + at,
+                             sparse_row_before(matrix, row, column_end)};
 }
 
 /* Gives each column its list or its array; false when memory is out. */
@@ -70,28 +77,25 @@ static bool lay_out_columns(struct tile_block *block, uint32_t column_count) {
 }
 
 static cog_status build_block(struct tile_block *block, const struct cosine_rows *collection,
-                              cog_error *error) {
-    uint32_t column_count = collection->matrix->column_count;
-    const float *values;
-    size_t count;
-    memset(block->columns, 0, ((size_t)column_count + 1) * sizeof *block->columns);
+                              uint32_t column_end, cog_error *error) {
+    memset(block->columns, 0, ((size_t)column_end + 1) * sizeof *block->columns);
     for (size_t r = block->begin; r < block->end; r++) {
-        const uint32_t *columns = row_columns(collection, r, &count, &values);
-        for (size_t i = 0; i < count; i++)
-            block->columns[columns[i]].count++;
+        struct tile_row row = tile_row(collection, r, column_end);
+        for (size_t i = 0; i < row.count; i++)
+            block->columns[row.columns[i]].count++;
     }
-    if (!lay_out_columns(block, column_count))
+    if (!lay_out_columns(block, column_end))
         return error_memory(error, cosine_tiles_memory_bytes(collection->matrix, 1), "cosines");
     for (size_t r = block->begin; r < block->end; r++) {
-        const uint32_t *columns = row_columns(collection, r, &count, &values);
-        uint32_t row = (uint32_t)(r - block->begin);
-        for (size_t i = 0; i < count; i++) {
-            struct tile_column *column = &block->columns[columns[i]];
+        struct tile_row row = tile_row(collection, r, column_end);
+        uint32_t number = (uint32_t)(r - block->begin);
+        for (size_t i = 0; i < row.count; i++) {
+            struct tile_column *column = &block->columns[row.columns[i]];
             if (column->count == DENSE)
-                block->dense[(size_t)column->start * BLOCK_ROWS + row] = values[i];
+                block->dense[(size_t)column->start * BLOCK_ROWS + number] = row.values[i];
             else
                 block->postings[column->start + column->count++] =
-                    (struct tile_posting){row, values[i]};
+                    (struct tile_posting){number, row.values[i]};
         }
     }
     return COG_OK;
@@ -107,16 +111,15 @@ static void add_dense(float *restrict sums, const float *const dense[FUSED],
         sums[i] += (w0 * d0[i] + w1 * d1[i]) + (w2 * d2[i] + w3 * d3[i]);
 }
 
-static void add_query(const struct tile_block *block, const uint32_t *columns, const float *values,
-                      size_t count, float *sums) {
+static void add_query(const struct tile_block *block, struct tile_row query, float *sums) {
     const float *dense[FUSED];
     float weights[FUSED];
     int waiting = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct tile_column column = block->columns[columns[i]];
+    for (size_t i = 0; i < query.count; i++) {
+        struct tile_column column = block->columns[query.columns[i]];
         if (column.count == DENSE) {
             dense[waiting] = block->dense + (size_t)column.start * BLOCK_ROWS;
-            weights[waiting++] = values[i];
+            weights[waiting++] = query.values[i];
             if (waiting == FUSED) {
                 add_dense(sums, dense, weights);
                 waiting = 0;
@@ -124,7 +127,7 @@ static void add_query(const struct tile_block *block, const uint32_t *columns, c
             continue;
         }
         const struct tile_posting *p = block->postings + column.start;
-        float weight = values[i];
+        float weight = query.values[i];
         for (uint32_t n = 0; n < column.count; n++)
             sums[p[n].row] += weight * p[n].value;
     }
@@ -137,34 +140,29 @@ static void add_query(const struct tile_block *block, const uint32_t *columns, c
     }
 }
 
-static cog_status run_tile(void *context, unsigned worker, size_t begin, size_t end,
-                           cog_error *error) {
+static cog_status run_queries(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
     struct tile_run *run = context;
-    const struct cosine_rows *queries = &run->tiling->queries;
-    float *sums = run->sums + (size_t)worker * TILE_QUERIES * BLOCK_ROWS;
-    memset(sums, 0, (end - begin) * BLOCK_ROWS * sizeof *sums);
-    for (size_t q = begin; q < end; q++) {
-        const float *values;
-        size_t count;
-        const uint32_t *columns = row_columns(queries, q, &count, &values);
-        add_query(&run->block, columns, values, count, sums + (q - begin) * BLOCK_ROWS);
+    const struct tile_block *block = &run->block;
+    float *sums = run->sums + (size_t)worker * BLOCK_ROWS;
+    cog_status status = COG_OK;
+    for (size_t q = begin; q < end && status == COG_OK; q++) {
+        struct cosine_tile tile = {q, block->begin, block->end - block->begin, sums};
+        memset(sums, 0, BLOCK_ROWS * sizeof *sums);
+        add_query(block, tile_row(&run->tiling->queries, q, run->column_end), sums);
+        status = run->tiling->work(run->tiling->context, worker, &tile, error);
     }
-    struct cosine_tile tile = {.query_begin = begin,
-                               .query_count = end - begin,
-                               .row_begin = run->block.begin,
-                               .row_count = run->block.end - run->block.begin,
-                               .values = sums,
-                               .stride = BLOCK_ROWS};
-    return run->tiling->work(run->tiling->context, worker, &tile, error);
+    return status;
 }
 
 cog_status cosine_tiles_run(const struct cosine_tiling *tiling, cog_error *error) {
-    struct tile_run run = {.tiling = tiling};
     const struct cosine_rows *collection = &tiling->collection;
+    struct tile_run run = {.tiling = tiling,
+                           .column_end = tiling->column_end ? tiling->column_end
+                                                            : collection->matrix->column_count};
     unsigned threads = threads_resolve(tiling->threads);
-    size_t column_count = collection->matrix->column_count;
-    size_t sums_bytes = (size_t)threads * TILE_QUERIES * BLOCK_ROWS * sizeof *run.sums;
-    run.block.columns = memory_array(column_count + 1, sizeof *run.block.columns);
+    size_t sums_bytes = (size_t)threads * BLOCK_ROWS * sizeof *run.sums;
+    run.block.columns = memory_array((size_t)run.column_end + 1, sizeof *run.block.columns);
     run.sums = memory_large(sums_bytes);
     cog_status status = COG_OK;
     if (!run.block.columns || !run.sums)
@@ -174,12 +172,12 @@ cog_status cosine_tiles_run(const struct cosine_tiling *tiling, cog_error *error
         size_t left = collection->count - run.block.end;
         run.block.begin = run.block.end;
         run.block.end += left < BLOCK_ROWS ? left : BLOCK_ROWS;
-        status = build_block(&run.block, collection, error);
+        status = build_block(&run.block, collection, run.column_end, error);
         size_t queries = tiling->queries.count;
         if (tiling->later_only && run.block.end - 1 < queries)
             queries = run.block.end - 1;
         if (status == COG_OK)
-            status = parallel_for(threads, queries, TILE_QUERIES, run_tile, &run, error);
+            status = parallel_for(threads, queries, QUERY_GRAIN, run_queries, &run, error);
     }
     free(run.block.columns);
     free(run.block.postings);
@@ -199,5 +197,5 @@ size_t cosine_tiles_memory_bytes(const struct sparse_matrix *collection, unsigne
     }
     return ((size_t)collection->column_count + 1) * sizeof(struct tile_column) +
            (size_t)most * 2 * DENSE_SHARE * sizeof(float) +
-           (size_t)threads_resolve(threads) * TILE_QUERIES * BLOCK_ROWS * sizeof(float);
+           (size_t)threads_resolve(threads) * BLOCK_ROWS * sizeof(float);
 }

@@ -1,8 +1,8 @@
 /* All dot products of two lists of sparse rows, tile by tile, without a threshold: for evaluation,
- * for exact search, and for joins whose threshold is too low for filters. A block of the collection
- * is turned round: columns that many of its rows have become dense arrays, the others short lists;
- * a query adds its columns one after the other into an array of sums that stays in the first-level
- * cache. */
+ * for exact search, and, of the rarest columns alone, for joins whose threshold is low. A block of
+ * the collection is turned round: columns that many of its rows have become dense arrays, the
+ * others short lists; a query adds its columns one after the other into an array of sums that stays
+ * in the first-level cache. */
 #ifndef COGNATE_MATCH_COSINE_TILES_H
 #define COGNATE_MATCH_COSINE_TILES_H
 
@@ -24,14 +24,16 @@ static inline uint32_t cosine_row_at(const struct cosine_rows *rows, size_t posi
     return rows->rows ? rows->rows[position] : (uint32_t)position;
 }
 
-/* values[(q - query_begin) * stride + (r - row_begin)] is the product of the rows at the positions
- * q and r of their lists, summed in float in an order that depends on the data alone: it differs
- * from sparse_dot by at most cosine_float_error. */
+/* The most rows of the collection that a tile has. */
+enum { COSINE_TILE_ROWS = 4096 };
+
+/* values[r - row_begin] is the product of the rows at the positions query and r of their lists,
+ * summed in float in an order that depends on the data alone: it differs from sparse_dot by at most
+ * cosine_float_error. */
 struct cosine_tile {
-    size_t query_begin, query_count;
+    size_t query;
     size_t row_begin, row_count;
     const float *values;
-    size_t stride;
 };
 
 /* Called on any thread, worker < threads; the tiles of one query come in rising order of rows. */
@@ -44,6 +46,7 @@ struct cosine_tiling {
     unsigned threads;
     cosine_tile_work *work;
     void *context;
+    uint32_t column_end; /* products of the columns before this one alone; 0: of all */
 };
 cog_status cosine_tiles_run(const struct cosine_tiling *tiling, cog_error *error);
 

@@ -86,10 +86,15 @@ static float kth_value(const float *values, size_t count, size_t k, float floor,
 
 /* A row among the k best has a value of at least (k-th largest value of the tile) - 2 * error, and
  * at least (worst of k found before) - error: of those the true product is computed. */
-static void search_row(struct topk_run *run, size_t query, const float *values,
-                       const struct cosine_tile *tile, float *best, float *dense) {
-    struct ranked *heap = run->heaps + query * run->k;
-    uint32_t *count = &run->counts[query];
+static cog_status search_tile(void *context, unsigned worker, const struct cosine_tile *tile,
+                              cog_error *error) {
+    (void)error;
+    struct topk_run *run = context;
+    float *best = run->best + (size_t)worker * run->k;
+    float *dense = run->dense + (size_t)worker * run->collection->column_count;
+    const float *values = tile->values;
+    struct ranked *heap = run->heaps + tile->query * run->k;
+    uint32_t *count = &run->counts[tile->query];
     float margin = 2 * run->error, least = -margin;
     if (*count == run->k && (float)heap[0].similarity - margin > least)
         least = (float)heap[0].similarity - margin;
@@ -99,7 +104,7 @@ static void search_row(struct topk_run *run, size_t query, const float *values,
         if (values[i] < least || (values[i] == 0 && run->zero_is_true))
             continue;
         if (!spread_out)
-            sparse_spread(run->queries, query, dense);
+            sparse_spread(run->queries, tile->query, dense);
         spread_out = true;
         uint32_t row = (uint32_t)(tile->row_begin + i);
         struct ranked item = {sparse_dense_dot(dense, run->collection, row), row};
@@ -107,17 +112,7 @@ static void search_row(struct topk_run *run, size_t query, const float *values,
             insert_ranked(heap, count, run->k, item);
     }
     if (spread_out)
-        sparse_clear(run->queries, query, dense);
-}
-
-static cog_status search_tile(void *context, unsigned worker, const struct cosine_tile *tile,
-                              cog_error *error) {
-    (void)error;
-    struct topk_run *run = context;
-    float *best = run->best + (size_t)worker * run->k;
-    float *dense = run->dense + (size_t)worker * run->collection->column_count;
-    for (size_t i = 0; i < tile->query_count; i++)
-        search_row(run, tile->query_begin + i, tile->values + i * tile->stride, tile, best, dense);
+        sparse_clear(run->queries, tile->query, dense);
     return COG_OK;
 }
 

@@ -5,6 +5,8 @@
 
 #include "match/match_list.h"
 
+struct cosine_rests;
+
 /* How much a join had to do; the same for every number of threads. */
 struct join_work {
     uint64_t postings;   /* entries of inverted lists visited */
@@ -16,10 +18,9 @@ struct join_options {
     double threshold;       /* above 0, at most 1; compared with the measure before rounding */
     unsigned threads;       /* 0 means all */
     struct join_work *work; /* filled unless NULL */
-    /* Cosine joins: the greatest cosine that bounds expect of what is not yet compared of two rows.
-     * 0 or 1: any, and no pair is missed; less is quicker and misses pairs whose ends are more
-     * alike (cosine_rest_needed). */
-    double rest_cosine;
+    /* Cosine joins: what bounds expect of the ends of rows (cosine_rests.h), for the cuts of the
+     * joined matrices. NULL: the worst, and no pair is missed. */
+    const struct cosine_rests *rests;
     size_t max_matches; /* that a worker may list; more are COG_ERR_MEMORY, 0 is no limit */
 };
 

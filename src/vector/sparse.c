@@ -61,6 +61,21 @@ bool set_collection_select(const struct set_collection *sets, const uint32_t *ro
            select_rows(sets->offsets, sets->members, rows, count, &copy->offsets, &copy->members);
 }
 
+size_t sparse_row_before(const struct sparse_matrix *matrix, size_t row, uint32_t column) {
+    const uint32_t *columns = matrix->columns + matrix->offsets[row];
+    size_t low = 0, high = (size_t)(matrix->offsets[row + 1] - matrix->offsets[row]);
+    if (high > 0 && columns[high - 1] < column)
+        return high;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (columns[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 double sparse_dot(const uint32_t *a_columns, const float *a_values, size_t a_count,
                   const uint32_t *b_columns, const float *b_values, size_t b_count) {
     double sum = 0;

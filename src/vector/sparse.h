@@ -36,6 +36,9 @@ bool sparse_matrix_select(const struct sparse_matrix *matrix, const uint32_t *ro
 bool set_collection_select(const struct set_collection *sets, const uint32_t *rows, size_t count,
                            struct set_collection *copy);
 
+/* How many entries of a row stand before a column. */
+size_t sparse_row_before(const struct sparse_matrix *matrix, size_t row, uint32_t column);
+
 /* Dot product in double, summed in rising column order: the same on every machine. */
 double sparse_dot(const uint32_t *a_columns, const float *a_values, size_t a_count,
                   const uint32_t *b_columns, const float *b_values, size_t b_count);

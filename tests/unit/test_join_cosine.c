@@ -3,6 +3,7 @@
 #include "join_data.h"
 #include "match/cosine_bounds.h"
 #include "match/cosine_join.h"
+#include "match/cosine_rests.h"
 #include "match/pair_check.h"
 #include "test.h"
 
@@ -144,41 +145,92 @@ TEST(join_cosine_refuses_what_it_cannot_do) {
     CHECK(cosine_join_self(&none, &options, &found, &error) == COG_OK && found.count == 0);
 }
 
-/* Bounds that expect less of the rows' ends list no false pair, and every pair that needs no more.
- */
-TEST(join_cosine_with_less_expected_of_the_rest_keeps_what_needs_no_more) {
+/* What the least of the rows' ends can be at a cut, from the definition. */
+static double rest_needed_at(const struct sparse_matrix *a, size_t i, const struct sparse_matrix *b,
+                             size_t j, double threshold, uint32_t column) {
+    uint64_t at_a = a->offsets[i], at_b = b->offsets[j];
+    double head = sparse_dot(a->columns + at_a, a->values + at_a, sparse_row_before(a, i, column),
+                             b->columns + at_b, b->values + at_b, sparse_row_before(b, j, column));
+    double lengths =
+        (double)cosine_rest_length(a, i, column) * (double)cosine_rest_length(b, j, column);
+    return head >= threshold || lengths == 0 ? 0 : fmin(1, (threshold - head) / lengths);
+}
+
+TEST(join_cosine_rests_needed_are_those_of_the_definition) {
+    struct random random = random_seeded(22);
+    struct row_shape shape = {.rows = 60, .columns = 80, .mean_count = 9, .skew = 2, .unit = true};
+    struct sparse_matrix a = join_random_matrix(&random, shape);
+    struct sparse_matrix b = join_random_matrix(&random, shape);
+    struct match_list truth = expected_matches(&a, &b, 0.3);
+    struct cosine_cuts cuts;
+    CHECK(cosine_cuts_find(&a, &b, &cuts, NULL) == COG_OK);
+    CHECK(cuts.columns[COSINE_CUTS - 1] == 80);
+    for (int cut = 1; cut < COSINE_CUTS; cut++)
+        CHECK(cuts.columns[cut] >= cuts.columns[cut - 1] &&
+              cuts.products[cut] >= cuts.products[cut - 1]);
+    CHECK(truth.count > 50);
+    for (size_t n = 0; n < truth.count; n++) {
+        uint32_t i = truth.items[n].a, j = truth.items[n].b;
+        struct cosine_rests needed;
+        double met = 0;
+        cosine_rests_needed(&a, i, &b, j, 0.3, &cuts, &needed);
+        for (int cut = 0; cut < COSINE_CUTS; cut++)
+            CHECK(fabs(needed.cosines[cut] - rest_needed_at(&a, i, &b, j, 0.3, cuts.columns[cut])) <
+                  1e-4);
+        for (uint32_t c = 0; c < 80; c++)
+            if (sparse_row_before(&a, i, c) < sparse_row_before(&a, i, c + 1) &&
+                sparse_row_before(&b, j, c) < sparse_row_before(&b, j, c + 1))
+                met = fmax(met, rest_needed_at(&a, i, &b, j, 0.3, c));
+        CHECK(fabs(needed.cosines[COSINE_REST_MET] - met) < 1e-4);
+    }
+    match_list_free(&truth);
+    sparse_matrix_free(&a);
+    sparse_matrix_free(&b);
+}
+
+/* Bounds that expect less of the rows' ends list no false pair, and every pair that needs no more:
+ * by lists, which many columns suit, and by heads. */
+TEST(join_cosine_with_less_expected_of_the_rests_keeps_what_needs_no_more) {
     struct random random = random_seeded(23);
-    size_t missed = 0;
+    size_t missed[2] = {0};
     for (int round = 0; round < 8; round++) {
         struct row_shape shape = {.rows = 600,
-                                  .columns = 3000,
+                                  .columns = round % 2 ? 3000 : 100,
                                   .mean_count = 12,
-                                  .skew = 2 + round % 2,
-                                  .signed_values = round % 4 == 3,
+                                  .skew = 2 + round / 2 % 2,
+                                  .signed_values = round >= 6,
                                   .unit = true};
         struct sparse_matrix a = join_random_matrix(&random, shape);
         struct sparse_matrix b = join_random_matrix(&random, shape);
         struct match_list truth = expected_matches(&a, &b, 0.3), found = {0};
-        struct join_options options = {.threshold = 0.3, .threads = 2};
-        options.rest_cosine = 0.4 + 0.08 * round;
+        struct cosine_cuts cuts;
+        struct cosine_rests rests;
+        struct join_work work;
+        struct join_options options = {
+            .threshold = 0.3, .threads = 2, .work = &work, .rests = &rests};
+        for (int rest = 0; rest < COSINE_RESTS; rest++)
+            rests.cosines[rest] = 0.36 + 0.05 * round;
+        CHECK(cosine_cuts_find(&a, &b, &cuts, NULL) == COG_OK);
         CHECK(cosine_join_cross(&a, &b, &options, &found, NULL) == COG_OK);
+        bool lists = work.postings > 0;
         for (size_t i = 0; i < found.count; i++)
             CHECK(match_list_holds(&truth, found.items[i].a, found.items[i].b));
         for (size_t i = 0; i < truth.count; i++) {
             struct match match = truth.items[i];
-            double needed = cosine_rest_needed(&a, match.a, &b, match.b, 0.3);
-            bool kept = match_list_holds(&found, match.a, match.b);
-            CHECK_MSG(kept || needed > options.rest_cosine - 1e-5, "round %d: needs %g", round,
-                      needed);
-            CHECK(needed <= 1 + 1e-6);
-            missed += !kept;
+            struct cosine_rests needed;
+            cosine_rests_needed(&a, match.a, &b, match.b, 0.3, &cuts, &needed);
+            bool kept = match_list_holds(&found, match.a, match.b), may_miss = false;
+            for (int rest = lists ? COSINE_REST_MET : 0; rest < COSINE_RESTS - !lists; rest++)
+                may_miss |= needed.cosines[rest] > rests.cosines[rest] - 1e-5;
+            CHECK_MSG(kept || may_miss, "round %d: (%u, %u)", round, match.a, match.b);
+            missed[lists] += !kept;
         }
         match_list_free(&truth);
         match_list_free(&found);
         sparse_matrix_free(&a);
         sparse_matrix_free(&b);
     }
-    CHECK(missed > 0);
+    CHECK(missed[0] > 0 && missed[1] > 0);
 }
 
 TEST(pair_check_keeps_what_the_double_loop_keeps) {

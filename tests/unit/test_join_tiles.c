@@ -26,21 +26,21 @@ static cog_status collect_tile(void *context, unsigned worker, const struct cosi
     (void)worker;
     (void)error;
     struct collected *all = context;
-    for (size_t q = 0; q < tile->query_count; q++)
-        for (size_t r = 0; r < tile->row_count; r++) {
-            size_t at = (tile->query_begin + q) * all->rows + tile->row_begin + r;
-            all->values[at] = tile->values[q * tile->stride + r];
-            all->seen[at]++;
-        }
+    for (size_t r = 0; r < tile->row_count; r++) {
+        size_t at = tile->query * all->rows + tile->row_begin + r;
+        all->values[at] = tile->values[r];
+        all->seen[at]++;
+    }
     return COG_OK;
 }
 
 static struct collected collect(struct cosine_rows queries, struct cosine_rows collection,
-                                bool later_only, unsigned threads) {
+                                bool later_only, uint32_t column_end, unsigned threads) {
     size_t count = queries.count * collection.count;
     struct collected all = {collection.count, malloc((count + 1) * sizeof(float)),
                             calloc(count + 1, 1)};
-    struct cosine_tiling tiling = {queries, collection, later_only, threads, collect_tile, &all};
+    struct cosine_tiling tiling = {queries,      collection, later_only, threads,
+                                   collect_tile, &all,       column_end};
     if (!all.values || !all.seen || cosine_tiles_run(&tiling, NULL) != COG_OK)
         abort();
     return all;
@@ -67,8 +67,8 @@ TEST(join_tiles_are_all_products) {
         double error = cosine_float_error(cosine_extent(&a), cosine_extent(&b));
         CHECK(error < 1e-4);
         struct collected all =
-            collect(cosine_rows_all(&a), cosine_rows_all(&b), false, 1 + (unsigned)round);
-        struct collected again = collect(cosine_rows_all(&a), cosine_rows_all(&b), false, 1);
+            collect(cosine_rows_all(&a), cosine_rows_all(&b), false, 0, 1 + (unsigned)round);
+        struct collected again = collect(cosine_rows_all(&a), cosine_rows_all(&b), false, 0, 1);
         CHECK(memcmp(all.values, again.values, a.rows * b.rows * sizeof(float)) == 0);
         for (size_t i = 0; i < a.rows; i++)
             for (size_t j = 0; j < b.rows; j++) {
@@ -88,18 +88,40 @@ TEST(join_tiles_of_chosen_rows_and_of_later_ones) {
     struct sparse_matrix matrix = join_random_matrix(&random, shape);
     uint32_t chosen[] = {99, 3, 3, 42};
     struct cosine_rows some = {&matrix, chosen, 4};
-    struct collected all = collect(some, cosine_rows_all(&matrix), false, 2);
+    struct collected all = collect(some, cosine_rows_all(&matrix), false, 0, 2);
     for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < 100; j++)
             CHECK(fabs((double)all.values[i * 100 + j] - row_dot(&matrix, chosen[i], &matrix, j)) <
                   1e-3);
     collected_free(&all);
-    all = collect(cosine_rows_all(&matrix), cosine_rows_all(&matrix), true, 1);
+    all = collect(cosine_rows_all(&matrix), cosine_rows_all(&matrix), true, 0, 1);
     for (size_t i = 0; i < 100; i++)
         for (size_t j = i + 1; j < 100; j++)
             CHECK(all.seen[i * 100 + j] == 1);
     collected_free(&all);
     sparse_matrix_free(&matrix);
+}
+
+TEST(join_tiles_of_the_first_columns_leave_out_the_others) {
+    struct random random = random_seeded(31);
+    struct row_shape shape = {.rows = 90, .columns = 50, .mean_count = 9, .skew = 2, .unit = true};
+    struct sparse_matrix a = join_random_matrix(&random, shape);
+    struct sparse_matrix b = join_random_matrix(&random, shape);
+    for (uint32_t end = 1; end <= 50; end += 7) {
+        struct collected heads =
+            collect(cosine_rows_all(&a), cosine_rows_all(&b), false, end, 1 + end % 3);
+        for (size_t i = 0; i < a.rows; i++)
+            for (size_t j = 0; j < b.rows; j++) {
+                uint64_t at_a = a.offsets[i], at_b = b.offsets[j];
+                double dot =
+                    sparse_dot(a.columns + at_a, a.values + at_a, sparse_row_before(&a, i, end),
+                               b.columns + at_b, b.values + at_b, sparse_row_before(&b, j, end));
+                CHECK(fabs((double)heads.values[i * b.rows + j] - dot) <= 1e-5);
+            }
+        collected_free(&heads);
+    }
+    sparse_matrix_free(&a);
+    sparse_matrix_free(&b);
 }
 
 struct ranked {
