@@ -148,7 +148,9 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct columns *
                                   .idf = &idf,
                                   .min_terms = min_terms,
                                   .selected = selected};
-    cog_status status = idf_table_fill(&idf, statistics, error);
+    /* A table of up to 65,536 logarithms is not worth it for a query or two. */
+    enum { FEW_ROWS = 64 };
+    cog_status status = corpus->rows > FEW_ROWS ? idf_table_fill(&idf, statistics, error) : COG_OK;
     if (status == COG_OK)
         status = build_rows(&filling, threads, error);
     idf_table_free(&idf);

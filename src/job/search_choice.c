@@ -79,15 +79,23 @@ static cog_status choose_by_time(struct search_task *task, cog_method method, co
     return status;
 }
 
+static bool cosines_decide(const struct search_task *task) {
+    return task->has_vectors && task->options.verify &&
+           task->options.radius_bits == COG_RADIUS_NONE;
+}
+
+bool search_task_needs_signatures(const struct search_task *task) {
+    return task->options.method != COG_METHOD_EXACT &&
+           !(task->options.method == COG_METHOD_AUTO && cosines_decide(task));
+}
+
 static cog_status choose_method(struct search_task *task, cog_error *error) {
     task->options.method = search_short_choose(task);
     if (task->options.method != COG_METHOD_AUTO)
         return COG_OK;
-    bool cosines_decide =
-        task->has_vectors && task->options.verify && task->options.radius_bits == COG_RADIUS_NONE;
-    task->options.method = cosines_decide ? COG_METHOD_EXACT : COG_METHOD_FLAT;
+    task->options.method = cosines_decide(task) ? COG_METHOD_EXACT : COG_METHOD_FLAT;
     bool columns = search_task_has_columns(task->index) && task->options.k;
-    if (cosines_decide || !(columns || search_task_has_lists(task->index)) ||
+    if (cosines_decide(task) || !(columns || search_task_has_lists(task->index)) ||
         (double)task->queries * (double)task->index->parts.rows < SMALL_COMPARISONS ||
         task->queries <= task->options.recall_sample)
         return COG_OK;

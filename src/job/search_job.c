@@ -175,7 +175,7 @@ static cog_status search_corpus(struct search_task *task, const struct corpus *c
         status =
             corpus_vectors_in(corpus, index->columns, index->statistics->counts, &index->weighting,
                               1, NULL, task->threads, &task->vectors, error);
-    if (status == COG_OK && task->options.method != COG_METHOD_EXACT)
+    if (status == COG_OK && search_task_needs_signatures(task))
         status = sign_queries(task, corpus, &sums, error);
     if (status == COG_OK)
         status = answer(task, hits, error);

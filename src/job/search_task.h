@@ -70,6 +70,8 @@ void search_task_report(const struct search_task *task);
 /* Whether some segment has slice lists, or columns. */
 bool search_task_has_lists(const cog_index *index);
 bool search_task_has_columns(const cog_index *index);
+/* False where the method is exact, or will be. */
+bool search_task_needs_signatures(const struct search_task *task);
 /* AUTO becomes a method. True cosines decide by computing them all; else lists are compared with
  * the exhaustive scan by the time that each takes for a part of the work. */
 cog_status search_task_choose(struct search_task *task, cog_error *error);
