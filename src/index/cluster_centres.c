@@ -15,9 +15,15 @@ enum {
 
 /* ---- Nearest centres ------------------------------------------------------------------------- */
 
+/* What each thread needs. */
+struct assigner {
+    struct tile_queries queries;
+    struct tile_scratch scratch;
+};
+
 struct assignment {
     const struct signatures_view *rows, *centres;
-    const struct hamming_tile *tile;
+    struct assigner *assigners;
     uint32_t *nearest;
     uint16_t *distances;
 };
@@ -47,36 +53,41 @@ static cog_status take_nearer(void *context, size_t first_query, size_t first_ro
 
 static cog_status assign_block(void *context, unsigned worker, size_t begin, size_t end,
                                cog_error *error) {
-    (void)worker;
     const struct assignment *assignment = context;
     const struct signatures_view *rows = assignment->rows, *centres = assignment->centres;
-    struct tile_queries queries = {0};
-    struct tile_scratch scratch = {0};
+    struct assigner *assigner = &assignment->assigners[worker];
     struct block block = {assignment->nearest + begin, assignment->distances + begin};
-    cog_status status =
-        tile_queries_create(&queries, assignment->tile, rows->bits, end - begin, error);
-    if (status == COG_OK)
-        status = tile_scratch_create(&scratch, assignment->tile, rows->bits, error);
-    if (status == COG_OK) {
-        tile_queries_load(&queries, rows, begin, end - begin);
-        for (size_t i = 0; i < end - begin; i++) {
-            block.distances[i] = (uint16_t)rows->bits;
-            block.nearest[i] = UINT32_MAX;
-        }
-        status = tile_scan(&queries, &scratch, centres, 0, centres->rows, block.distances,
-                           take_nearer, &block, error);
-    }
-    tile_scratch_free(&scratch);
-    tile_queries_free(&queries);
-    return status;
+    tile_queries_load(&assigner->queries, rows, begin, end - begin);
+    for (size_t i = 0; i < end - begin; i++)
+        block.distances[i] = (uint16_t)hamming_distance(
+            signature_row(rows, begin + i), signature_row(centres, block.nearest[i]), rows->bits);
+    return tile_scan(&assigner->queries, &assigner->scratch, centres, 0, centres->rows,
+                     block.distances, take_nearer, &block, error);
 }
 
 cog_status centres_nearest(const struct signatures_view *centres,
                            const struct signatures_view *rows, unsigned threads, uint32_t *nearest,
                            uint16_t *distances, cog_error *error) {
-    struct assignment assignment = {rows, centres, hamming_tile(), nearest, distances};
-    return parallel_for(threads, rows->rows, tile_queries_fitting(assignment.tile, rows->bits),
-                        assign_block, &assignment, error);
+    const struct hamming_tile *tile = hamming_tile();
+    size_t block_rows = tile_queries_fitting(tile, rows->bits);
+    struct assigner *assigners = memory_zeroed_array(threads, sizeof *assigners);
+    struct assignment assignment = {rows, centres, assigners, nearest, distances};
+    if (!assigners)
+        return error_memory(error, threads * sizeof *assigners, "a search for nearest centres");
+    cog_status status = COG_OK;
+    for (unsigned i = 0; i < threads && status == COG_OK; i++) {
+        status = tile_queries_create(&assigners[i].queries, tile, rows->bits, block_rows, error);
+        if (status == COG_OK)
+            status = tile_scratch_create(&assigners[i].scratch, tile, rows->bits, error);
+    }
+    if (status == COG_OK)
+        status = parallel_for(threads, rows->rows, block_rows, assign_block, &assignment, error);
+    for (unsigned i = 0; i < threads; i++) {
+        tile_queries_free(&assigners[i].queries);
+        tile_scratch_free(&assigners[i].scratch);
+    }
+    free(assigners);
+    return status;
 }
 
 /* ---- Rows of clusters ------------------------------------------------------------------------ */
@@ -163,6 +174,8 @@ static cog_status training_start(struct training *training, struct cluster_centr
         return error_memory(error, sample * (stride + 10), "a sample of the rows");
     copy_spread(signatures, sample, training->sample, &training->sample_view);
     copy_spread(&training->sample_view, count, centres->rows, &centres->view);
+    for (size_t i = 0; i < sample; i++)
+        training->nearest[i] = (uint32_t)(i * count / sample);
     return COG_OK;
 }
 
@@ -204,13 +217,22 @@ static cog_status train(struct training *training, const struct signatures_view 
     return status;
 }
 
-/* Puts each centre before the nearest of those that remain. O(centres^2). */
-static void chain(struct cluster_centres *centres) {
+static void swap_centres(struct cluster_centres *centres, size_t i, size_t j) {
+    size_t stride = centres->view.stride_bytes;
+    uint8_t saved[HAMMING_MAX_BITS / 8], *x = centres->rows + i * stride,
+                                         *y = centres->rows + j * stride;
+    memcpy(saved, x, stride);
+    memcpy(x, y, stride);
+    memcpy(y, saved, stride);
+}
+
+/* Puts each centre before the nearest of those that remain; numbers, 0, 1, 2 ..., move with them.
+ * O(centres^2). */
+static void chain(struct cluster_centres *centres, uint32_t *numbers) {
     const struct signatures_view *view = &centres->view;
-    uint8_t saved[HAMMING_MAX_BITS / 8];
     for (size_t i = 0; i + 2 < view->rows; i++) {
         size_t best = i + 1;
-        uint32_t least = UINT32_MAX;
+        uint32_t least = UINT32_MAX, number;
         for (size_t j = i + 1; j < view->rows; j++) {
             uint32_t distance =
                 hamming_distance(signature_row(view, i), signature_row(view, j), view->bits);
@@ -219,11 +241,33 @@ static void chain(struct cluster_centres *centres) {
                 best = j;
             }
         }
-        uint8_t *next = centres->rows + (i + 1) * view->stride_bytes;
-        memcpy(saved, next, view->stride_bytes);
-        memcpy(next, signature_row(view, best), view->stride_bytes);
-        memcpy(centres->rows + best * view->stride_bytes, saved, view->stride_bytes);
+        swap_centres(centres, i + 1, best);
+        number = numbers[best];
+        numbers[best] = numbers[i + 1];
+        numbers[i + 1] = number;
     }
+}
+
+/* Chains the centres and tells which is that of each row of the sample now. */
+static cog_status finish_centres(struct cluster_centres *centres, const struct training *training,
+                                 cog_error *error) {
+    size_t count = centres->view.rows, sample = training->sample_view.rows;
+    uint32_t *numbers = memory_array(2 * count, sizeof *numbers), *places = numbers + count;
+    centres->of_sample = memory_array(sample, sizeof *centres->of_sample);
+    if (!numbers || !centres->of_sample) {
+        free(numbers);
+        return error_memory(error, (2 * count + sample) * sizeof *numbers, "numbers of centres");
+    }
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (uint32_t)i;
+    chain(centres, numbers);
+    for (size_t i = 0; i < count; i++)
+        places[numbers[i]] = (uint32_t)i;
+    for (size_t i = 0; i < sample; i++)
+        centres->of_sample[i] = places[training->nearest[i]];
+    centres->sample = sample;
+    free(numbers);
+    return COG_OK;
 }
 
 cog_status cluster_centres_find(struct cluster_centres *centres,
@@ -234,12 +278,13 @@ cog_status cluster_centres_find(struct cluster_centres *centres,
     if (status == COG_OK)
         status = train(&training, &centres->view, threads, error);
     if (status == COG_OK)
-        chain(centres);
+        status = finish_centres(centres, &training, error);
     training_free(&training);
     return status;
 }
 
 void cluster_centres_free(struct cluster_centres *centres) {
     free(centres->rows);
+    free(centres->of_sample);
     *centres = (struct cluster_centres){0};
 }

@@ -10,6 +10,8 @@
 struct cluster_centres {
     struct signatures_view view;
     uint8_t *rows;
+    uint32_t *of_sample; /* the centre that rows of a sample, spread over all rows, had last */
+    size_t sample;
 };
 /* As many as asked for, at most the rows; each stands beside one that is near. The same for every
  * number of threads. */
@@ -18,8 +20,9 @@ cog_status cluster_centres_find(struct cluster_centres *centres,
                                 unsigned threads, cog_error *error);
 void cluster_centres_free(struct cluster_centres *centres);
 
-/* The nearest centre of each row, of equally near ones the first, and its distance. There must be
- * one. */
+/* The nearest centre of each row, of equally near ones the first, and its distance. nearest comes
+ * with a guess for each row, any centre: the nearer it is, the less time it takes. Threads are 1 or
+ * more. */
 cog_status centres_nearest(const struct signatures_view *centres,
                            const struct signatures_view *rows, unsigned threads, uint32_t *nearest,
                            uint16_t *distances, cog_error *error);

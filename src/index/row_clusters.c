@@ -21,7 +21,8 @@ enum {
  * nearest to the centre first; those that remain go to the nearest centre that has room. Numbers
  * from the number of centres on are clusters of rows that found none. */
 struct placing {
-    const struct signatures_view *signatures, *centres;
+    const struct signatures_view *signatures;
+    const struct cluster_centres *centres;
     unsigned threads;
     uint32_t *cluster;   /* of each row, NOWHERE where it is not placed */
     uint32_t *room;      /* of each centre: rows that it still takes */
@@ -47,7 +48,7 @@ static void placing_free(struct placing *placing) {
 }
 
 static cog_status placing_start(struct placing *placing, cog_error *error) {
-    size_t rows = placing->signatures->rows, centres = placing->centres->rows;
+    size_t rows = placing->signatures->rows, centres = placing->centres->view.rows;
     placing->cluster = memory_array(rows, sizeof *placing->cluster);
     placing->room = memory_zeroed_array(centres, sizeof *placing->room);
     placing->rows = memory_array(rows, sizeof *placing->rows);
@@ -66,14 +67,15 @@ static cog_status placing_start(struct placing *placing, cog_error *error) {
 
 /* The rows without a cluster and the centres with room. */
 static cog_status copy_open(struct placing *placing, cog_error *error) {
-    size_t stride = placing->centres->stride_bytes;
+    size_t stride = placing->centres->view.stride_bytes;
     placing->row_count = placing->open_count = 0;
     for (size_t row = 0; row < placing->signatures->rows; row++)
         if (placing->cluster[row] == NOWHERE) {
             placing->order[placing->row_count] = (uint32_t)placing->row_count;
+            placing->nearest[placing->row_count] = 0;
             placing->rows[placing->row_count++] = (uint32_t)row;
         }
-    for (size_t i = 0; i < placing->centres->rows; i++)
+    for (size_t i = 0; i < placing->centres->view.rows; i++)
         if (placing->room[i])
             placing->open[placing->open_count++] = (uint32_t)i;
     free(placing->copies);
@@ -84,7 +86,7 @@ static cog_status copy_open(struct placing *placing, cog_error *error) {
     for (size_t i = 0; i < placing->row_count; i++, to += stride)
         memcpy(to, signature_row(placing->signatures, placing->rows[i]), stride);
     for (size_t i = 0; i < placing->open_count; i++, to += stride)
-        memcpy(to, signature_row(placing->centres, placing->open[i]), stride);
+        memcpy(to, signature_row(&placing->centres->view, placing->open[i]), stride);
     return COG_OK;
 }
 
@@ -118,11 +120,15 @@ static void fill_centres(struct placing *placing) {
         fill_centre(placing, placing->open[i], i ? placing->ends[i - 1] : 0, placing->ends[i]);
 }
 
-/* All rows at their nearest centres, which get room for the nearest number of whole groups. */
+/* All rows at their nearest centres, which get room for the nearest number of whole groups. Rows
+ * that stand together are often near each other, so that of a row of the sample is a guess. */
 static cog_status place_first(struct placing *placing, cog_error *error) {
-    size_t rows = placing->signatures->rows, centres = placing->centres->rows;
-    cog_status status = centres_nearest(placing->centres, placing->signatures, placing->threads,
-                                        placing->nearest, placing->distances, error);
+    size_t rows = placing->signatures->rows, centres = placing->centres->view.rows;
+    for (size_t row = 0; row < rows; row++)
+        placing->nearest[row] = placing->centres->of_sample[row * placing->centres->sample / rows];
+    cog_status status =
+        centres_nearest(&placing->centres->view, placing->signatures, placing->threads,
+                        placing->nearest, placing->distances, error);
     if (status != COG_OK)
         return status;
     for (size_t row = 0; row < rows; row++) {
@@ -143,7 +149,7 @@ static cog_status place_again(struct placing *placing, cog_error *error) {
     cog_status status = copy_open(placing, error);
     if (status != COG_OK || placing->row_count == 0 || placing->open_count == 0)
         return status;
-    size_t stride = placing->centres->stride_bytes;
+    size_t stride = placing->centres->view.stride_bytes;
     unsigned bits = placing->signatures->bits;
     struct signatures_view rows = {placing->copies, placing->row_count, bits, stride};
     struct signatures_view open = {placing->copies + rows.rows * stride, placing->open_count, bits,
@@ -158,7 +164,7 @@ static cog_status place_again(struct placing *placing, cog_error *error) {
 /* Rows that found no room, by their nearest centres, in groups of their own. Returns the number of
  * clusters. */
 static size_t place_rest(struct placing *placing) {
-    size_t clusters = placing->centres->rows, placed = 0;
+    size_t clusters = placing->centres->view.rows, placed = 0;
     for (size_t i = 0; i < placing->row_count; i++) {
         uint32_t row = placing->rows[placing->order[i]];
         if (placing->cluster[row] == NOWHERE)
@@ -321,8 +327,7 @@ cog_status row_clusters_build(struct row_clusters *clusters,
     threads = threads_resolve(threads);
     if (count > 1)
         status = cluster_centres_find(&centres, signatures, count, threads, error);
-    struct placing placing = {
-        .signatures = signatures, .centres = &centres.view, .threads = threads};
+    struct placing placing = {.signatures = signatures, .centres = &centres, .threads = threads};
     if (status == COG_OK)
         status = count > 1 ? build_placed(clusters, &placing, error)
                            : build_whole(clusters, signatures, error);

@@ -1,5 +1,6 @@
 #include "base/random.h"
 #include "hamming/hamming.h"
+#include "index/cluster_centres.h"
 #include "index/columns_search.h"
 #include "index/nearby_rows.h"
 #include "index/segment.h"
@@ -318,6 +319,30 @@ TEST(row_clusters_that_are_near_are_chosen) {
         }
     group_choice_free(&choice);
     row_clusters_free(&clusters);
+}
+
+/* The nearest centre and its distance, whatever was guessed; of equally near ones the first. */
+TEST(row_clusters_nearest_centres_are_those_of_all_pairs) {
+    enum { CENTRES = 100 };
+    static uint32_t nearest[MAX_ROWS];
+    static uint16_t distances[MAX_ROWS];
+    struct random random = random_seeded(9);
+    make_rows(3000, 64, 9);
+    struct signatures_view centres = rows;
+    centres.rows = CENTRES;
+    for (size_t row = 0; row < rows.rows; row++)
+        nearest[row] = (uint32_t)random_below(&random, CENTRES);
+    CHECK_OK(centres_nearest(&centres, &rows, 2, nearest, distances, error));
+    for (size_t row = 0; row < rows.rows; row++) {
+        struct neighbour best = {0, UINT32_MAX};
+        for (uint32_t i = 0; i < CENTRES; i++) {
+            uint32_t distance =
+                hamming_distance(signature_row(&rows, row), signature_row(&centres, i), rows.bits);
+            if (distance < best.distance)
+                best = (struct neighbour){i, distance};
+        }
+        CHECK(nearest[row] == best.row && distances[row] == best.distance);
+    }
 }
 
 TEST(row_clusters_are_the_same_for_all_numbers_of_threads) {
