@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "job/search_task.h"
 #include "match/cosine_join.h"
+#include "match/cosine_scan.h"
 #include "match/cosine_topk.h"
 
 struct exact_search {
@@ -49,12 +50,45 @@ static cog_status find_nearest(const struct exact_search *search,
     return status;
 }
 
+struct scan_above {
+    double threshold;
+    struct match_list *found; /* of each worker */
+};
+
+static cog_status take_product(void *context, unsigned worker, size_t query, uint32_t row,
+                               double product, cog_error *error) {
+    const struct scan_above *scan = context;
+    struct match match = {.a = (uint32_t)query, .b = row, .similarity = (float)product};
+    return product >= scan->threshold ? match_list_add(&scan->found[worker], match, error) : COG_OK;
+}
+
+/* What cosine_join_cross finds, for few queries. */
+static cog_status scan_above(const struct sparse_matrix *queries,
+                             const struct sparse_matrix *vectors, double threshold,
+                             unsigned threads, struct match_list *found, cog_error *error) {
+    struct scan_above scan = {threshold, memory_zeroed_array(threads, sizeof *scan.found)};
+    if (!scan.found)
+        return error_memory(error, threads * sizeof *scan.found, "an exact search");
+    cog_status status = cosine_scan(queries, vectors, threads, take_product, &scan, error);
+    for (unsigned i = 0; i < threads; i++) {
+        if (status == COG_OK)
+            status = match_list_move(found, &scan.found[i], error);
+        match_list_free(&scan.found[i]);
+    }
+    match_list_sort(found);
+    free(scan.found);
+    return status;
+}
+
 static cog_status find_above(const struct exact_search *search, const struct sparse_matrix *vectors,
                              struct hit_lists *lists, cog_error *error) {
     struct match_list found = {0};
     struct join_options options = {.threshold = search->task->options.threshold,
                                    .threads = search->task->threads};
-    cog_status status = cosine_join_cross(search->queries, vectors, &options, &found, error);
+    cog_status status = search->queries->rows <= COSINE_SCAN_QUERIES && options.threshold > 0
+                            ? scan_above(search->queries, vectors, options.threshold,
+                                         options.threads, &found, error)
+                            : cosine_join_cross(search->queries, vectors, &options, &found, error);
     if (status == COG_OK)
         status = hit_lists_init(lists, search->queries->rows, found.count, error);
     for (size_t i = 0; status == COG_OK && i < found.count; i++) {

@@ -6,11 +6,11 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "match/cosine_bounds.h"
+#include "match/cosine_scan.h"
 #include "match/cosine_tiles.h"
 
-/* Up to so many queries, turning the collection round for tiles costs more than the products of
- * all its rows. Each worker then has heaps of its own, which a large k would make large. */
-enum { FEW_QUERIES = 8, FEW_NEIGHBOURS = 4096, ROWS_AT_A_TIME = 1024 };
+/* In a scan each worker has heaps of its own, which a large k would make large. */
+enum { SCAN_NEIGHBOURS = 4096 };
 
 struct ranked {
     double similarity;
@@ -116,22 +116,13 @@ static cog_status search_tile(void *context, unsigned worker, const struct cosin
     return COG_OK;
 }
 
-static cog_status search_rows(void *context, unsigned worker, size_t begin, size_t end,
-                              cog_error *error) {
+static cog_status take_product(void *context, unsigned worker, size_t query, uint32_t row,
+                               double product, cog_error *error) {
     (void)error;
     struct topk_run *run = context;
-    size_t queries = run->queries->rows;
-    float *dense = run->dense + (size_t)worker * run->collection->column_count;
-    for (size_t query = 0; query < queries; query++) {
-        size_t heap = worker * queries + query;
-        sparse_spread(run->queries, query, dense);
-        for (size_t row = begin; row < end; row++) {
-            struct ranked item = {sparse_dense_dot(dense, run->collection, row), (uint32_t)row};
-            if (item.similarity > 0)
-                insert_ranked(run->heaps + heap * run->k, &run->counts[heap], run->k, item);
-        }
-        sparse_clear(run->queries, query, dense);
-    }
+    size_t heap = worker * run->queries->rows + query;
+    insert_ranked(run->heaps + heap * run->k, &run->counts[heap], run->k,
+                  (struct ranked){product, row});
     return COG_OK;
 }
 
@@ -146,7 +137,7 @@ static void join_heaps(struct topk_run *run) {
 
 static cog_status search_all_rows(struct topk_run *run, unsigned threads, cog_error *error) {
     cog_status status =
-        parallel_for(threads, run->collection->rows, ROWS_AT_A_TIME, search_rows, run, error);
+        cosine_scan(run->queries, run->collection, threads, take_product, run, error);
     if (status == COG_OK)
         join_heaps(run);
     return status;
@@ -214,7 +205,7 @@ cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_
                          "the columns the same",
                          k, queries->column_count, collection->column_count);
     k = k < collection->rows ? k : collection->rows + (collection->rows == 0);
-    bool are_few = queries->rows <= FEW_QUERIES && k <= FEW_NEIGHBOURS;
+    bool are_few = queries->rows <= COSINE_SCAN_QUERIES && k <= SCAN_NEIGHBOURS;
     threads = threads_resolve(threads);
     struct topk_run run = {
         .queries = queries, .collection = collection, .k = k, .heap_sets = are_few ? threads : 1};

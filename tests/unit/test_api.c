@@ -1,5 +1,6 @@
 /* The public API as a server or a binding uses it: documents from memory, nothing on disk, whatever
  * may be NULL left out, results taken in pieces. */
+#include "base/random.h"
 #include "cognate.h"
 #include "test.h"
 
@@ -141,4 +142,71 @@ TEST(api_index_lives_in_memory) {
     cog_index_close(index);
     cog_documents_close(documents);
     cog_documents_close(more);
+}
+
+enum { COLLECTION = 300, QUERIES = 20, WORDS = 30, WORD_BYTES = 5 };
+
+/* Words of 4 letters and a space, of a small vocabulary, so that documents share some. */
+static void write_words(char *text, struct random *random) {
+    for (int i = 0; i < WORDS; i++, text += WORD_BYTES)
+        snprintf(text, WORD_BYTES + 1, "w%03u ", (unsigned)random_below(random, 400));
+}
+
+static cog_status search_items(const cog_index *index, const cog_document *items, size_t count,
+                               const cog_search_options *options, cog_hits **hits) {
+    cog_documents *queries = NULL;
+    cog_status status = cog_documents_from_memory(items, count, &queries, NULL);
+    if (status == COG_OK)
+        status = cog_index_search(index, queries, options, NULL, hits, NULL, NULL);
+    cog_documents_close(queries);
+    return status;
+}
+
+/* One query at a time is searched in another way than many together. */
+static bool answers_alike(const cog_index *index, const cog_document *items,
+                          const cog_search_options *options) {
+    cog_hits *together = NULL, *alone = NULL;
+    bool alike = search_items(index, items, QUERIES, options, &together) == COG_OK &&
+                 cog_hits_count(together) > QUERIES;
+    size_t at = 0;
+    for (uint32_t query = 0; query < QUERIES && alike; query++) {
+        alike = search_items(index, items + query, 1, options, &alone) == COG_OK;
+        for (size_t i = 0; alike && i < cog_hits_count(alone); i++, at++) {
+            cog_hit a = cog_hits_get(alone, i), b = cog_hits_get(together, at);
+            alike = b.query == query && a.row == b.row && a.rank == b.rank &&
+                    a.similarity == b.similarity;
+        }
+        cog_hits_free(alone);
+        alone = NULL;
+    }
+    alike = alike && at == cog_hits_count(together);
+    cog_hits_free(together);
+    return alike;
+}
+
+TEST(api_queries_alone_and_together_are_answered_alike) {
+    static char texts_of_words[COLLECTION][WORDS * WORD_BYTES + 1];
+    cog_document documents_of_words[COLLECTION];
+    struct random random = random_seeded(11);
+    cog_documents *documents = NULL;
+    cog_index_options options;
+    cog_index *index = NULL;
+    for (size_t i = 0; i < COLLECTION; i++) {
+        write_words(texts_of_words[i], &random);
+        documents_of_words[i] = (cog_document){.text = texts_of_words[i],
+                                               .text_size = WORDS * WORD_BYTES,
+                                               .lang = "en",
+                                               .lang_size = 2};
+    }
+    cog_index_options_init(&options);
+    CHECK(cog_documents_from_memory(documents_of_words, COLLECTION, &documents, NULL) == COG_OK);
+    CHECK(cog_index_build(documents, &options, NULL, &index, NULL, NULL) == COG_OK);
+    cog_search_options search;
+    cog_search_options_init(&search);
+    CHECK(answers_alike(index, documents_of_words, &search));
+    search.k = 0;
+    search.threshold = 0.1;
+    CHECK(answers_alike(index, documents_of_words, &search));
+    cog_index_close(index);
+    cog_documents_close(documents);
 }
