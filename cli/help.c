@@ -70,6 +70,8 @@ static void print_roff(const char *text, FILE *stream) {
 static void print_roff_paragraphs(const char *text, FILE *stream) {
     while (*text) {
         size_t width = strcspn(text, "\n");
+        if (*text == '.' || *text == '\'')
+            fputs("\\&", stream);
         if (width)
             for (size_t i = 0; i < width; i++)
                 print_roff((char[]){text[i], '\0'}, stream);
@@ -92,7 +94,11 @@ static void print_program_page(FILE *stream) {
 }
 
 static void print_roff_description(const struct command *command, FILE *stream) {
-    print_roff_paragraphs(command->description ? command->description : command->summary, stream);
+    print_roff_paragraphs(command->summary, stream);
+    if (command->description) {
+        fputs(".PP\n", stream);
+        print_roff_paragraphs(command->description, stream);
+    }
     for (const struct command *action = command->actions; action && action->name; action++) {
         fprintf(stream, ".SS %s ", action->name);
         print_roff(action->synopsis, stream);
@@ -130,7 +136,8 @@ void print_man_page(const struct command *command, FILE *stream) {
         if (command_takes(command, id))
             print_roff_option(&option_specs[id], stream);
     fputs(".SH EXIT STATUS\n0 done, 1 nothing found, 2 wrong usage or input, 3 out of memory or "
-          "disk\n",
+          "disk, or "
+          "an index that another process is changing, 130 interrupted\n",
           stream);
 }
 

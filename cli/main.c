@@ -3,16 +3,17 @@
 
 #include "command.h"
 
+/* As a user meets them. */
 const struct command *const commands[] = {&command_dedup,
-                                          &command_eval,
                                           &command_pairs,
-                                          &command_related,
-                                          &command_sign,
-                                          &command_lexicon,
                                           &command_index,
                                           &command_search,
+                                          &command_related,
+                                          &command_lexicon,
                                           &command_link,
                                           &command_explain,
+                                          &command_sign,
+                                          &command_eval,
                                           NULL};
 
 static void print_overview(FILE *stream) {
@@ -21,7 +22,9 @@ static void print_overview(FILE *stream) {
           stream);
     for (const struct command *const *command = commands; *command; command++)
         fprintf(stream, "  %-10s %s\n", (*command)->name, (*command)->summary);
-    fputs("\n`cognate COMMAND --help` tells the options of a command.\n", stream);
+    fputs("\n`cognate COMMAND --help` tells the options of a command, `cognate --version` the "
+          "version.\n",
+          stream);
 }
 
 static const struct command *find_command(const char *name) {

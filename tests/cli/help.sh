@@ -20,6 +20,8 @@ for command in index lexicon eval; do
         "$COGNATE" help man $command | grep -q "^.SS $action " || echo "$action is not in the man page"
     done
 done
+"$COGNATE" help man index | sed -n '/^.SS add/,/^.SS remove/p'
+for command in $("$COGNATE" help names); do "$COGNATE" help man $command | grep -P "^[.'](?!TH|SH|SS|TP|PP|B )"; done
 "$COGNATE" index --quiet info nowhere 2>&1
 "$COGNATE" index nowhere info 2>&1
 "$COGNATE" index info nowhere --ids f 2>&1
