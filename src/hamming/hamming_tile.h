@@ -17,13 +17,12 @@ struct hamming_hit {
     uint16_t query, row;
 };
 
-/* A panel in the making: a method whose comparisons leave the core idle writes it meanwhile. */
+/* A panel of queries in the making: a method whose comparisons leave the core idle writes it
+ * meanwhile. */
 struct hamming_writer {
-    uint64_t *masks; /* room for the words of all rows of the panel */
+    uint64_t *masks; /* room for the words of all queries */
     uint8_t *panel;
-    size_t words;
-    size_t run, run_count; /* runs of lines: a row each, or a word of some queries */
-    bool by_row;
+    size_t written, tiles;
 };
 
 struct hamming_comparison {
@@ -35,8 +34,7 @@ struct hamming_comparison {
     /* A band: query q wants rows [begins[q], ends[q]) only, and neither ever falls. NULL: all want
      * all. */
     const uint32_t *begins, *ends;
-    /* Of other panels, begun; NULL, or two of them. */
-    struct hamming_writer *writers;
+    struct hamming_writer *writer; /* of another panel, begun; or NULL */
 };
 
 struct hamming_tile {
@@ -55,12 +53,10 @@ struct hamming_tile {
                             uint8_t *panel);
     void (*prepare_rows)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                          uint8_t *panel);
-    /* begin_* instead of prepare_* leaves the panel to the comparisons that follow and to finish.
-     * NULL where nothing is gained by it. */
+    /* begin_queries instead of prepare_queries leaves the panel to the comparisons that follow and
+     * to finish. NULL where nothing is gained by it. */
     void (*begin_queries)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                           struct hamming_writer *writer);
-    void (*begin_rows)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
-                       struct hamming_writer *writer);
     void (*finish)(struct hamming_writer *writer);
     /* Returns the number of hits, in no particular order; hits holds one for each query and row. */
     size_t (*compare)(const struct hamming_comparison *comparison, struct hamming_hit *hits);

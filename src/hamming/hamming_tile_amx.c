@@ -13,6 +13,8 @@ enum {
     SIDE = 16,         /* rows, and queries, of a tile register */
     TILE_BYTES = 1024, /* 16 rows of 64 bytes */
     BLOCK = 2 * SIDE,  /* 2 x 2 sums are in registers at once */
+    AHEAD = 2,         /* words that rows are unpacked before they are multiplied */
+    UNPACKED = 4,      /* words of them in the first-level cache; more would push out queries */
     REQUEST_STATE_PERMISSION = 0x1023,
     TILE_STATE = 18,
 };
@@ -30,7 +32,7 @@ static size_t queries_bytes(size_t words) {
 }
 
 static size_t rows_bytes(size_t words) {
-    return BLOCK * words * 64;
+    return BLOCK * words * 8;
 }
 
 /* ---- Panels ---------------------------------------------------------------------------------- */
@@ -56,7 +58,7 @@ static inline void transpose_words(__m512i x[8]) {
     }
 }
 
-/* The words of 16 queries, missing ones zero: [word][query]. */
+/* The words of 16 rows, missing ones zero: [word][row]. */
 static void collect_words(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                           word_masks *collected) {
     for (size_t first = 0; first < words; first += 8) {
@@ -102,28 +104,23 @@ static void transpose_nibbles(word_masks *collected, size_t words) {
 #define INLINE static inline __attribute__((always_inline))
 
 /* A line of 64 bytes for each mask. */
-INLINE void write_lines(const uint64_t *masks, size_t count, int8_t if_set, uint8_t *lines,
-                        size_t step_bytes) {
+INLINE void write_tile(const word_masks masks, int8_t if_set, uint8_t *tile) {
     __m512i set = _mm512_set1_epi8(if_set), clear = _mm512_set1_epi8((char)-if_set);
     /* Else the compiler broadcasts anew under each mask, which takes the port that loads masks. */
     __asm__("" : "+v"(set), "+v"(clear));
-    for (size_t i = 0; i < count; i++)
-        _mm512_store_si512(lines + i * step_bytes, _mm512_mask_blend_epi8(masks[i], clear, set));
+    for (size_t i = 0; i < SIDE; i++)
+        _mm512_store_si512(tile + i * 64, _mm512_mask_blend_epi8(masks[i], clear, set));
 }
 
-INLINE void write_run(struct hamming_writer *writer) {
-    const size_t run = writer->run++, words = writer->words;
-    if (writer->by_row) {
-        uint8_t *lines = writer->panel + run / SIDE * words * TILE_BYTES + run % SIDE * 64;
-        write_lines(writer->masks + run * words, words, -1, lines, TILE_BYTES);
-    } else {
-        write_lines(writer->masks + run * SIDE, SIDE, 1, writer->panel + run * TILE_BYTES, 64);
-    }
+INLINE void write_next(struct hamming_writer *writer) {
+    const word_masks *masks = (const word_masks *)(const void *)writer->masks;
+    write_tile(masks[writer->written], 1, writer->panel + writer->written * TILE_BYTES);
+    writer->written++;
 }
 
 static void finish(struct hamming_writer *writer) {
-    while (writer->run < writer->run_count)
-        write_run(writer);
+    while (writer->written < writer->tiles)
+        write_next(writer);
 }
 
 /* Tiles [16 queries][word]: the second factor, in which line l of a tile holds bytes 4l to 4l+3 of
@@ -131,50 +128,37 @@ static void finish(struct hamming_writer *writer) {
 static void begin_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                           struct hamming_writer *writer) {
     word_masks *masks = (word_masks *)(void *)writer->masks;
-    writer->by_row = false;
-    writer->words = words;
-    writer->run = writer->run_count = 0;
+    writer->written = writer->tiles = 0;
     for (size_t i = 0; i < count; i += SIDE, masks += words) {
         collect_words(rows + i * stride_bytes, stride_bytes, words,
                       count - i < SIDE ? count - i : SIDE, masks);
         transpose_nibbles(masks, words);
-        writer->run_count += words;
-    }
-}
-
-/* Tiles [16 rows][word]: the first factor, a line for each row. */
-static void begin_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
-                       struct hamming_writer *writer) {
-    writer->by_row = true;
-    writer->words = words;
-    writer->run = 0;
-    writer->run_count = count;
-    for (size_t i = 0; i < count; i++)
-        memcpy(writer->masks + i * words, rows + i * stride_bytes, words * 8);
-}
-
-typedef void begin_panel(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
-                         struct hamming_writer *writer);
-
-INLINE void prepare(begin_panel *begin, const uint8_t *rows, size_t stride_bytes, size_t words,
-                    size_t count, uint8_t *panel) {
-    uint64_t masks[HAMMING_MAX_BITS / 64 * SIDE];
-    for (size_t i = 0; i < count; i += SIDE) {
-        struct hamming_writer writer = {.masks = masks, .panel = panel + i * words * 64};
-        begin(rows + i * stride_bytes, stride_bytes, words, count - i < SIDE ? count - i : SIDE,
-              &writer);
-        finish(&writer);
+        writer->tiles += words;
     }
 }
 
 static void prepare_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                             uint8_t *panel) {
-    prepare(begin_queries, rows, stride_bytes, words, count, panel);
+    uint64_t masks[HAMMING_MAX_BITS / 64 * SIDE];
+    for (size_t i = 0; i < count; i += SIDE) {
+        struct hamming_writer writer = {.masks = masks, .panel = panel + i * words * 64};
+        begin_queries(rows + i * stride_bytes, stride_bytes, words,
+                      count - i < SIDE ? count - i : SIDE, &writer);
+        finish(&writer);
+    }
 }
 
+/* Rows stay bits, [16 rows][word], and are unpacked again for every block of queries that they
+ * meet: that is done while the matrix unit works, and goes no farther than the first-level cache.
+ */
 static void prepare_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                          uint8_t *panel) {
-    prepare(begin_rows, rows, stride_bytes, words, count, panel);
+    word_masks *masks = (word_masks *)(void *)panel;
+    for (size_t i = 0; i < BLOCK; i += SIDE, masks += words) {
+        size_t left = count > i ? count - i : 0;
+        collect_words(rows + i * stride_bytes, stride_bytes, words, left < SIDE ? left : SIDE,
+                      masks);
+    }
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
@@ -204,14 +188,10 @@ struct sums {
     int32_t of[BLOCK][BLOCK]; /* [row][query] */
 };
 
-/* A step of the matrix unit takes so long that writing some lines costs little. */
-INLINE void write_meanwhile(struct hamming_writer *writers) {
-    enum { LINES = 16 };
-    struct hamming_writer *writer = writers;
-    if (writer->run == writer->run_count)
-        writer++;
-    for (size_t lines = 0; lines < LINES && writer->run < writer->run_count; lines += writer->words)
-        write_run(writer);
+/* A step of the matrix unit takes so long that writing a tile costs little. */
+INLINE void write_meanwhile(struct hamming_writer *writer) {
+    if (writer && writer->written < writer->tiles)
+        write_next(writer);
 }
 
 /* Tiles of a block: bit 0 is the first rows with the first queries, then the first with the
@@ -224,44 +204,61 @@ enum {
     ALL_TILES = 15
 };
 
-/* Which side of the comparison passes by while a block of the other stays. */
-enum passing { ROWS_PASS, QUERIES_PASS };
+/* The words of two tiles of rows as the first factor, a line for each row. */
+struct unpacked {
+    uint8_t tiles[UNPACKED][2][TILE_BYTES];
+};
 
-/* What passes is not to stay in the first-level cache, which holds a block of the other side. */
-#define LOAD(side, tile, lines)                                                                    \
+INLINE void unpack(const word_masks *rows, size_t words, size_t word, size_t half,
+                   struct unpacked *unpacked) {
+    write_tile(rows[half * words + word], -1, unpacked->tiles[word % UNPACKED][half]);
+}
+
+/* Queries that pass by are not to stay in the first-level cache. */
+#define LOAD_QUERIES(tile, lines)                                                                  \
     do {                                                                                           \
-        if (passing == (side))                                                                     \
+        if (queries_pass)                                                                          \
             _tile_stream_loadd(tile, lines, 64);                                                   \
         else                                                                                       \
             _tile_loadd(tile, lines, 64);                                                          \
     } while (0)
 
 /* Registers 0 to 3 += rows (4, 5) x queries (6, 7), as far as the tiles are wanted. */
-INLINE void multiply(const struct block *block, size_t begin, size_t end, enum passing passing,
+INLINE void multiply(const struct block *block, size_t begin, size_t end, bool queries_pass,
                      unsigned tiles) {
     const struct hamming_comparison *comparison = block->comparison;
     const size_t words = comparison->words, other = words * TILE_BYTES;
-    const uint8_t *rows = comparison->rows + block->first_row * words * 64;
+    const word_masks *rows =
+        (const word_masks *)(const void *)(comparison->rows + block->first_row * words * 8);
     const uint8_t *queries = comparison->queries + block->first_query * words * 64;
-    for (size_t at = begin * TILE_BYTES; at < end * TILE_BYTES; at += TILE_BYTES) {
+    struct unpacked unpacked __attribute__((aligned(64)));
+    for (size_t word = begin; word < begin + AHEAD && word < end; word++) {
+        unpack(rows, words, word, 0, &unpacked);
+        unpack(rows, words, word, 1, &unpacked);
+    }
+    for (size_t word = begin; word < end; word++) {
+        const uint8_t(*unpacked_rows)[TILE_BYTES] = unpacked.tiles[word % UNPACKED];
         if (tiles & FIRST_ROWS)
-            LOAD(ROWS_PASS, 4, rows + at);
+            _tile_loadd(4, unpacked_rows[0], 64);
         if (tiles & FIRST_QUERIES)
-            LOAD(QUERIES_PASS, 6, queries + at);
+            LOAD_QUERIES(6, queries + word * TILE_BYTES);
         if (tiles & 1)
             _tile_dpbssd(0, 4, 6);
+        if (word + AHEAD < end && tiles & FIRST_ROWS)
+            unpack(rows, words, word + AHEAD, 0, &unpacked);
         if (tiles & SECOND_QUERIES)
-            LOAD(QUERIES_PASS, 7, queries + other + at);
+            LOAD_QUERIES(7, queries + other + word * TILE_BYTES);
         if (tiles & 2)
             _tile_dpbssd(1, 4, 7);
         if (tiles & SECOND_ROWS)
-            LOAD(ROWS_PASS, 5, rows + other + at);
+            _tile_loadd(5, unpacked_rows[1], 64);
         if (tiles & 4)
             _tile_dpbssd(2, 5, 6);
+        if (word + AHEAD < end && tiles & SECOND_ROWS)
+            unpack(rows, words, word + AHEAD, 1, &unpacked);
         if (tiles & 8)
             _tile_dpbssd(3, 5, 7);
-        if (comparison->writers)
-            write_meanwhile(comparison->writers);
+        write_meanwhile(comparison->writer);
     }
 }
 
@@ -358,7 +355,7 @@ static size_t list_hits(const struct block *block, const struct sums *sums,
 }
 
 /* Sums of tiles that are not wanted are zero. */
-INLINE size_t compare_tiles(const struct block *block, enum passing passing, unsigned tiles,
+INLINE size_t compare_tiles(const struct block *block, bool queries_pass, unsigned tiles,
                             struct hamming_hit *hits) {
     struct sums sums __attribute__((aligned(64)));
     const size_t words = block->comparison->words, early = block->early_words;
@@ -367,13 +364,13 @@ INLINE size_t compare_tiles(const struct block *block, enum passing passing, uns
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    multiply(block, 0, early, passing, tiles);
+    multiply(block, 0, early, queries_pass, tiles);
     store_sums(&sums);
     if (tiles == ALL_TILES ? !any_within(&sums, early_bounds)
                            : !any_wanted_within(block, &sums, early_bounds))
         return 0;
     if (early < words) {
-        multiply(block, early, words, passing, tiles);
+        multiply(block, early, words, queries_pass, tiles);
         store_sums(&sums);
     }
     return list_hits(block, &sums, hits);
@@ -400,10 +397,9 @@ static unsigned wanted_tiles(const struct block *block) {
 static size_t compare_block(const struct block *block, struct hamming_hit *hits) {
     unsigned tiles = wanted_tiles(block);
     if (tiles != ALL_TILES)
-        return tiles ? compare_tiles(block, ROWS_PASS, tiles, hits) : 0;
-    return block->comparison->query_count > BLOCK
-               ? compare_tiles(block, QUERIES_PASS, ALL_TILES, hits)
-               : compare_tiles(block, ROWS_PASS, ALL_TILES, hits);
+        return tiles ? compare_tiles(block, false, tiles, hits) : 0;
+    return block->comparison->query_count > BLOCK ? compare_tiles(block, true, ALL_TILES, hits)
+                                                  : compare_tiles(block, false, ALL_TILES, hits);
 }
 
 /* The greatest sum that keeps each query within its limit after `words`; none for missing queries.
@@ -440,13 +436,12 @@ const struct hamming_tile hamming_tile_amx = {
     .name = "amx",
     .panel_rows = BLOCK,
     .worthwhile_queries = 24,
-    .least_queries_a_row = 120,
+    .least_queries_a_row = 80,
     .queries_bytes = queries_bytes,
     .rows_bytes = rows_bytes,
     .prepare_queries = prepare_queries,
     .prepare_rows = prepare_rows,
     .begin_queries = begin_queries,
-    .begin_rows = begin_rows,
     .finish = finish,
     .compare = compare,
 };

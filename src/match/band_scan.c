@@ -35,17 +35,15 @@ size_t band_scanner_bytes(unsigned bits, size_t width) {
 
 static cog_status allocate(struct band_scanner *scanner, unsigned bits, cog_error *error) {
     const size_t row_bytes = signature_stride_bytes(bits);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         scanner->query_panels[i] = memory_large(scanner->tile->queries_bytes(scanner->words));
-        scanner->writers[i].masks = memory_array(TILE_ROWS, row_bytes);
-    }
+    scanner->writer.masks = memory_array(BLOCK_QUERIES, row_bytes);
     scanner->ring = memory_large(scanner->ring_panels * scanner->panel_bytes);
     scanner->panels = memory_array(scanner->ring_panels, sizeof *scanner->panels);
     scanner->hits = memory_array(BLOCK_QUERIES * ROWS_AT_ONCE, sizeof *scanner->hits);
     scanner->staging = memory_array(TILE_ROWS, row_bytes);
-    if (!scanner->query_panels[0] || !scanner->query_panels[1] || !scanner->writers[0].masks ||
-        !scanner->writers[1].masks || !scanner->ring || !scanner->panels || !scanner->hits ||
-        !scanner->staging)
+    if (!scanner->query_panels[0] || !scanner->query_panels[1] || !scanner->writer.masks ||
+        !scanner->ring || !scanner->panels || !scanner->hits || !scanner->staging)
         return error_memory(error, scanner->ring_panels * scanner->panel_bytes,
                             "the rows of a window");
     return COG_OK;
@@ -70,10 +68,9 @@ cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint
 void band_scanner_free(struct band_scanner *scanner) {
     if (!scanner->tile)
         return;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         memory_large_free(scanner->query_panels[i], scanner->tile->queries_bytes(scanner->words));
-        free(scanner->writers[i].masks);
-    }
+    free(scanner->writer.masks);
     memory_large_free(scanner->ring, scanner->ring_panels * scanner->panel_bytes);
     free(scanner->panels);
     free(scanner->hits);
@@ -153,41 +150,33 @@ static void stage_rows(struct band_scanner *scanner, const struct row_sequence *
     }
 }
 
-enum panel_kind { QUERY_PANEL, ROW_PANEL };
-
-/* Rows [first, first + count) of the sequence become a panel, which may be left unfinished. */
-static void begin_panel(struct band_scanner *scanner, const struct row_sequence *sequence,
-                        size_t first, size_t count, enum panel_kind kind, uint8_t *panel) {
+/* Queries [first, first + count) become a panel, which may be left unfinished. */
+static void begin_queries(struct band_scanner *scanner, const struct row_sequence *queries,
+                          size_t first, size_t count, uint8_t *panel) {
     const struct hamming_tile *tile = scanner->tile;
     const size_t row_bytes = scanner->words * 8;
-    struct hamming_writer *writer = &scanner->writers[kind];
-    stage_rows(scanner, sequence, first, count);
-    if (!tile->begin_rows) {
-        (kind == QUERY_PANEL ? tile->prepare_queries : tile->prepare_rows)(
-            scanner->staging, row_bytes, scanner->words, count, panel);
+    stage_rows(scanner, queries, first, count);
+    if (!tile->begin_queries) {
+        tile->prepare_queries(scanner->staging, row_bytes, scanner->words, count, panel);
         return;
     }
-    tile->finish(writer);
-    writer->panel = panel;
-    (kind == QUERY_PANEL ? tile->begin_queries : tile->begin_rows)(scanner->staging, row_bytes,
-                                                                   scanner->words, count, writer);
-}
-
-static void finish_panels(struct band_scanner *scanner) {
-    for (int i = 0; i < 2 && scanner->tile->finish; i++)
-        scanner->tile->finish(&scanner->writers[i]);
+    tile->finish(&scanner->writer);
+    scanner->writer.panel = panel;
+    tile->begin_queries(scanner->staging, row_bytes, scanner->words, count, &scanner->writer);
 }
 
 /* Panel p has rows [p * panel_rows, (p + 1) * panel_rows) of the sequence. */
-static void begin_row_panel(struct band_scanner *scanner, const struct row_sequence *sequence,
-                            size_t panel) {
-    size_t slot = panel % scanner->ring_panels, first = panel * scanner->tile->panel_rows;
-    if (scanner->panels[slot] == panel || first >= sequence->count)
+static void prepare_row_panel(struct band_scanner *scanner, const struct row_sequence *sequence,
+                              size_t panel) {
+    const struct hamming_tile *tile = scanner->tile;
+    size_t slot = panel % scanner->ring_panels, first = panel * tile->panel_rows;
+    if (scanner->panels[slot] == panel)
         return;
     size_t left = sequence->count - first;
-    begin_panel(scanner, sequence, first,
-                left < scanner->tile->panel_rows ? left : scanner->tile->panel_rows, ROW_PANEL,
-                scanner->ring + slot * scanner->panel_bytes);
+    size_t count = left < tile->panel_rows ? left : tile->panel_rows;
+    stage_rows(scanner, sequence, first, count);
+    tile->prepare_rows(scanner->staging, scanner->words * 8, scanner->words, count,
+                       scanner->ring + slot * scanner->panel_bytes);
     scanner->panels[slot] = panel;
 }
 
@@ -214,7 +203,7 @@ static cog_status compare_panels(struct band_scanner *scanner, const struct bloc
         .limits = scanner->limits,
         .begins = begins,
         .ends = ends,
-        .writers = scanner->tile->begin_rows ? scanner->writers : NULL,
+        .writer = scanner->tile->begin_queries ? &scanner->writer : NULL,
     };
     size_t found = scanner->tile->compare(&comparison, scanner->hits);
     cog_status status = COG_OK;
@@ -244,10 +233,8 @@ static cog_status scan_block(struct band_scanner *scanner, const struct block *b
             status = compare_panels(scanner, block, panel - run, run, error);
             run = 0;
         }
-        if (wanted && scanner->panels[panel % scanner->ring_panels] != panel) {
-            begin_row_panel(scanner, &block->strip->band->rows, panel);
-            finish_panels(scanner);
-        }
+        if (wanted)
+            prepare_row_panel(scanner, &block->strip->band->rows, panel);
         run += wanted;
     }
     size_t end = (last_row + panel_rows - 1) / panel_rows;
@@ -272,16 +259,13 @@ static bool begin_block(struct band_scanner *scanner, const struct strip *strip,
     if (block->begins[0] >= block->ends[block->query_count - 1])
         return false;
     uint8_t *panel = scanner->query_panels[number % 2];
-    begin_panel(scanner, &band->queries, query, block->query_count, QUERY_PANEL, panel);
+    begin_queries(scanner, &band->queries, query, block->query_count, panel);
     block->panel = panel;
     return true;
 }
 
-static size_t last_panel(const struct band_scanner *scanner, const struct block *block) {
-    return (block->ends[block->query_count - 1] - 1) / scanner->tile->panel_rows;
-}
-
-/* While a block is compared, the queries of the next one and the rows that it adds are prepared. */
+/* While a block is compared, the queries of the next one are prepared. The last of the rows that
+ * they meet are often the same, and best taken together. */
 static cog_status scan_strip(struct band_scanner *scanner, const struct strip *strip, size_t begin,
                              size_t end, cog_error *error) {
     const size_t blocks = (end - begin + BLOCK_QUERIES - 1) / BLOCK_QUERIES;
@@ -292,11 +276,12 @@ static cog_status scan_strip(struct band_scanner *scanner, const struct strip *s
     scanner->staged = (struct row_sequence){0};
     bool meets = begin_block(scanner, strip, begin, end, 0, &current);
     for (size_t number = 0; number < blocks && status == COG_OK; number++) {
-        finish_panels(scanner);
+        if (scanner->tile->finish)
+            scanner->tile->finish(&scanner->writer);
         bool next_meets = begin_block(scanner, strip, begin, end, number + 1, &next);
-        /* A panel that this block wants as well has to be whole at once, and is left to it. */
-        if (next_meets && (!meets || last_panel(scanner, &next) > last_panel(scanner, &current)))
-            begin_row_panel(scanner, &strip->band->rows, last_panel(scanner, &next));
+        if (next_meets)
+            prepare_row_panel(scanner, &strip->band->rows,
+                              (next.ends[next.query_count - 1] - 1) / scanner->tile->panel_rows);
         if (meets)
             status = scan_block(scanner, &current, error);
         meets = next_meets;

@@ -26,12 +26,12 @@ struct band {
 struct band_scanner {
     const struct hamming_tile *tile;
     size_t words, panel_bytes, ring_panels;
-    uint8_t *query_panels[2];         /* of this block and of the next */
-    struct hamming_writer writers[2]; /* of queries, of rows */
-    uint8_t *ring;                    /* prepared panels of rows */
-    size_t *panels;                   /* which one stands in each place of the ring */
-    uint16_t limits[TILE_QUERIES];    /* the radius */
-    uint8_t *staging;                 /* plain rows on their way into panels, and which they are */
+    uint8_t *query_panels[2];      /* of this block and of the next */
+    struct hamming_writer writer;  /* of the next queries */
+    uint8_t *ring;                 /* prepared panels of rows */
+    size_t *panels;                /* which one stands in each place of the ring */
+    uint16_t limits[TILE_QUERIES]; /* the radius */
+    uint8_t *staging;              /* plain rows on their way into panels, and which they are */
     struct row_sequence staged;
     size_t staged_first;
     struct hamming_hit *hits;
