@@ -46,9 +46,11 @@ def make_index(faiss, name, bits):
 
 def settings_of(name):
     if name.startswith("ivf"):
-        return [("nprobe", n) for n in (1, 4, 16, 32, 64, 128, 256, 384, 512, 640, 768, 1024) if n <= int(name[3:])]
+        probes = (1, 4, 16, 32, 64, 128, 256, 384, 512, 640, 768, 1024, 1536, 2048, 3072, 4096)
+        return [("nprobe", n) for n in probes if n <= int(name[3:])]
     if name.startswith("hnsw"):
-        return [("efSearch", n) for n in (10, 20, 40, 80, 120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560)]
+        efforts = (10, 20, 40, 80, 120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560, 3840, 5120)
+        return [("efSearch", n) for n in efforts]
     return [("nflip", n) for n in range(3 if name == "multihash64" else 4)]
 
 
