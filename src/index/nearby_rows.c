@@ -5,8 +5,9 @@
 #include "hamming/hamming.h"
 
 enum {
-    BLOCK_ROWS = 16, /* compared at once; a look is at the block of a hit and those beside it */
-    PATIENCE = 8,    /* blocks of hits without a find, one after the other, that end it */
+    BLOCK_ROWS = 16,    /* compared at once; a look is at the block of a hit and those beside it */
+    PATIENCE = 8,       /* looks without a find, one after the other, that end it */
+    FIRST_PATIENCE = 4, /* before the first find: rows may have no order */
     BLOCKS_MAX = 192,
 };
 
@@ -82,11 +83,16 @@ size_t nearby_rows_find(const struct signatures_view *signatures, const uint8_t 
                         struct neighbour *hits, size_t count, size_t k, size_t *compared) {
     struct looking looking = {
         .signatures = signatures, .query = query, .hits = hits, .count = count, .k = k};
-    size_t in_vain = 0, next = 0;
-    while (next < looking.count && in_vain < PATIENCE) {
+    size_t in_vain = 0, next = 0, patience = FIRST_PATIENCE;
+    while (next < looking.count && in_vain < patience) {
         size_t blocks_before = looking.block_count;
         size_t place = look_around(&looking, hits[next].row);
-        in_vain = place < k ? 0 : in_vain + (looking.block_count > blocks_before);
+        if (place < k) {
+            in_vain = 0;
+            patience = PATIENCE;
+        } else {
+            in_vain += looking.block_count > blocks_before;
+        }
         next = place <= next ? place : next + 1;
     }
     *compared += looking.compared;
