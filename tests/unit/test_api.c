@@ -1,5 +1,7 @@
 /* The public API as a server or a binding uses it: documents from memory, nothing on disk, whatever
  * may be NULL left out, results taken in pieces. */
+#include <pthread.h>
+
 #include "base/random.h"
 #include "cognate.h"
 #include "test.h"
@@ -184,29 +186,82 @@ static bool answers_alike(const cog_index *index, const cog_document *items,
     return alike;
 }
 
-TEST(api_queries_alone_and_together_are_answered_alike) {
-    static char texts_of_words[COLLECTION][WORDS * WORD_BYTES + 1];
-    cog_document documents_of_words[COLLECTION];
+/* Documents of random words, and an index of them in memory. */
+struct words_world {
+    char texts[COLLECTION][WORDS * WORD_BYTES + 1];
+    cog_document items[COLLECTION];
+    cog_index *index;
+};
+
+static struct words_world *make_words_world(void) {
+    struct words_world *world = calloc(1, sizeof *world);
     struct random random = random_seeded(11);
     cog_documents *documents = NULL;
     cog_index_options options;
-    cog_index *index = NULL;
     for (size_t i = 0; i < COLLECTION; i++) {
-        write_words(texts_of_words[i], &random);
-        documents_of_words[i] = (cog_document){.text = texts_of_words[i],
-                                               .text_size = WORDS * WORD_BYTES,
-                                               .lang = "en",
-                                               .lang_size = 2};
+        write_words(world->texts[i], &random);
+        world->items[i] = (cog_document){
+            .text = world->texts[i], .text_size = WORDS * WORD_BYTES, .lang = "en", .lang_size = 2};
     }
     cog_index_options_init(&options);
-    CHECK(cog_documents_from_memory(documents_of_words, COLLECTION, &documents, NULL) == COG_OK);
-    CHECK(cog_index_build(documents, &options, NULL, &index, NULL, NULL) == COG_OK);
+    if (cog_documents_from_memory(world->items, COLLECTION, &documents, NULL) != COG_OK ||
+        cog_index_build(documents, &options, NULL, &world->index, NULL, NULL) != COG_OK)
+        abort();
+    cog_documents_close(documents);
+    return world;
+}
+
+static void free_words_world(struct words_world *world) {
+    cog_index_close(world->index);
+    free(world);
+}
+
+TEST(api_queries_alone_and_together_are_answered_alike) {
+    struct words_world *world = make_words_world();
     cog_search_options search;
     cog_search_options_init(&search);
-    CHECK(answers_alike(index, documents_of_words, &search));
+    CHECK(answers_alike(world->index, world->items, &search));
     search.k = 0;
     search.threshold = 0.1;
-    CHECK(answers_alike(index, documents_of_words, &search));
+    CHECK(answers_alike(world->index, world->items, &search));
+    free_words_world(world);
+}
+
+struct searching_thread {
+    const cog_index *index;
+    const cog_document *items;
+    cog_search_options options;
+    bool alike;
+};
+
+static void *search_in_thread(void *context) {
+    struct searching_thread *thread = context;
+    thread->alike = answers_alike(thread->index, thread->items, &thread->options);
+    return NULL;
+}
+
+TEST(api_threads_share_an_index_in_a_folder) {
+    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_EXACT, COG_METHOD_FLAT,
+                                         COG_METHOD_AUTO};
+    enum { THREADS = sizeof methods / sizeof *methods };
+    struct words_world *world = make_words_world();
+    const char *folder = test_path("shared_index");
+    struct searching_thread work[THREADS];
+    pthread_t threads[THREADS];
+    cog_index *index = NULL;
+    CHECK_OK(cog_index_save(world->index, folder, error));
+    CHECK_OK(cog_index_open(folder, &index, error));
+    for (int i = 0; i < THREADS; i++) {
+        work[i] = (struct searching_thread){.index = index, .items = world->items};
+        cog_search_options_init(&work[i].options);
+        work[i].options.method = methods[i];
+        work[i].options.recall = 1;
+        pthread_create(&threads[i], NULL, search_in_thread, &work[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_MSG(work[i].alike, "thread %d", i);
     cog_index_close(index);
-    cog_documents_close(documents);
+    free_words_world(world);
 }
