@@ -109,6 +109,10 @@ static cog_status append_row(struct corpus *corpus, struct corpus_row row, struc
     return status == COG_OK ? append_terms(corpus, bag, frequencies, error) : status;
 }
 
+cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error) {
+    return append_row(corpus, (struct corpus_row){0}, view_of("", 0), bag, true, error);
+}
+
 /* The same with the terms in the spool. */
 static cog_status spool_row(struct corpus_reading *reading, struct corpus_row row,
                             struct bytes_view id, const struct bag_view *bag, cog_error *error) {

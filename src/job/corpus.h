@@ -51,6 +51,8 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
  * rows are without terms from now on. */
 cog_status corpus_load(struct corpus *corpus, struct bag_spool *spool, const uint8_t *marks,
                        cog_error *error);
+/* A row of these terms, without an id. */
+cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error);
 void corpus_free(struct corpus *corpus);
 struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
 /* The row of an id; false where there is none. O(rows). */

@@ -12,10 +12,16 @@
 #include "base/threads.h"
 #include "job/flat_pairs.h"
 #include "job/memory_budget.h"
+#include "job/pair_recall.h"
 #include "job/report.h"
 #include "job/short_pairs.h"
+#include "match/cosine_join.h"
 
-enum { SIGN_GRAIN = 64, TERM_BYTES = 20 /* of a document in memory and of its vector */ };
+enum {
+    SIGN_GRAIN = 64,
+    TERM_BYTES = 20, /* of a document in memory and of its vector */
+    TRUTH_SHARE = 32 /* of the memory, for documents that the recall sample meets at a time */
+};
 
 struct disk_side {
     struct bag_spool *spool;
@@ -214,7 +220,8 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
 
 /* ---- Documents that have candidates ---------------------------------------------------------- */
 
-/* Beside short rows those that have candidates, and those small enough to match short rows. */
+/* Beside short rows those that have candidates, those small enough to match short rows, and the
+ * sample that tells the recall. */
 static void mark_rows(struct disk_pairs *pairs, const struct match_list *candidates) {
     const struct pair_task *task = pairs->task;
     const size_t last = task->sides - 1;
@@ -225,6 +232,9 @@ static void mark_rows(struct disk_pairs *pairs, const struct match_list *candida
         size_t other = task->sides == 2 && side == 0;
         short_pairs_mark_partners(task, side, most[other], pairs->sides[side].marks);
     }
+    uint32_t sample[RECALL_ROWS];
+    for (size_t i = pair_recall_sample(task, sample); i-- > 0;)
+        pairs->sides[0].marks[sample[i]] = 1;
     for (size_t i = 0; i < candidates->count; i++) {
         pairs->sides[0].marks[candidates->items[i].a] = 1;
         pairs->sides[last].marks[candidates->items[i].b] = 1;
@@ -260,6 +270,79 @@ static cog_status load_documents(struct disk_pairs *pairs, cog_error *error) {
     return status == COG_OK ? short_pairs_mark(task, error) : status;
 }
 
+/* ---- Measured recall ------------------------------------------------------------------------- */
+
+/* The vectors of the next documents of a side, `room` terms of them or a few more. */
+static cog_status next_vectors(const struct pair_task *task, struct disk_side *side,
+                               const struct columns *columns, const uint8_t *selected,
+                               uint64_t room, struct sparse_matrix *vectors, bool *end,
+                               cog_error *error) {
+    struct corpus part = {0};
+    struct piece piece = {0};
+    cog_status status = COG_OK;
+    while (!*end && part.term_count < room && status == COG_OK) {
+        status = read_piece(side->spool, &piece, end, error);
+        for (size_t i = 0; i < piece.count && status == COG_OK; i++)
+            status = corpus_add_bag(&part, &piece.bags[i], error);
+    }
+    if (status == COG_OK)
+        status = corpus_vectors_in(&part, columns, task->statistics, &task->weighting,
+                                   task->short_terms, selected, task->threads, vectors, error);
+    free_piece(&piece);
+    corpus_free(&part);
+    return status;
+}
+
+/* The true matches of the sampled rows, which are loaded, with all documents of the last side. */
+static cog_status find_truth(struct disk_pairs *pairs, const struct sparse_matrix *sample,
+                             struct match_list *truth, cog_error *error) {
+    const struct pair_task *task = pairs->task;
+    const struct join_options options = {.threshold = task->options.threshold,
+                                         .threads = task->threads};
+    const size_t last = task->sides - 1;
+    const uint64_t room = task->run->memory_bytes / TRUTH_SHARE / TERM_BYTES;
+    struct columns *columns = NULL;
+    uint32_t first_row = 0;
+    cog_status status = columns_create(task->statistics, 1,
+                                       task->weighting.min_collection_frequency, &columns, error);
+    bag_spool_rewind(pairs->sides[last].spool);
+    for (bool end = false; !end && status == COG_OK;) {
+        const uint8_t *selected = task->selected[last] ? task->selected[last] + first_row : NULL;
+        struct sparse_matrix vectors = {0};
+        struct match_list found = {0};
+        status =
+            next_vectors(task, &pairs->sides[last], columns, selected, room, &vectors, &end, error);
+        if (status == COG_OK)
+            status = cosine_join_cross(sample, &vectors, &options, &found, error);
+        for (size_t i = 0; i < found.count && status == COG_OK; i++) {
+            found.items[i].b += first_row;
+            status = match_list_add(truth, found.items[i], error);
+        }
+        first_row += (uint32_t)vectors.rows;
+        match_list_free(&found);
+        sparse_matrix_free(&vectors);
+    }
+    columns_free(columns);
+    return status;
+}
+
+static cog_status measure_recall(struct disk_pairs *pairs, const struct match_list *matches,
+                                 cog_error *error) {
+    const struct pair_task *task = pairs->task;
+    uint32_t sample[RECALL_ROWS];
+    size_t rows = pair_recall_sample(task, sample);
+    struct sparse_matrix vectors = {0};
+    struct match_list truth = {0};
+    cog_status status = sparse_matrix_select(&task->vectors[0], sample, rows, &vectors)
+                            ? find_truth(pairs, &vectors, &truth, error)
+                            : error_memory(error, rows, "the recall sample");
+    if (status == COG_OK)
+        pair_recall_report(task, matches, sample, rows, &truth);
+    match_list_free(&truth);
+    sparse_matrix_free(&vectors);
+    return status;
+}
+
 /* ---- The job --------------------------------------------------------------------------------- */
 
 static cog_status join_documents(struct disk_pairs *pairs, struct match_list *matches,
@@ -277,12 +360,13 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
     if (status == COG_OK)
         status = flat_pairs_verify(task, matches, error);
     if (status == COG_OK)
+        status = measure_recall(pairs, matches, error);
+    if (status == COG_OK)
         status = short_pairs_join(task, matches, error);
     task->has_distances = true;
     report_number(task->report, "matches", (double)matches->count);
     report_stage(task->report, "joining", clock_seconds_since(start));
-    report_notice(task->report, "the documents exceed --memory and were joined from scratch files; "
-                                "recall was planned, not measured");
+    report_notice(task->report, "the documents exceed --memory and were joined from scratch files");
     return status;
 }
 

@@ -9,7 +9,7 @@
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
 
-enum { SAMPLE_ROWS = 1000, PLAN_ROWS = 500 };
+enum { PLAN_ROWS = 500 };
 
 /* The true matches of the sampled rows with all others, by the exact join. */
 static cog_status find_truth(const struct pair_task *task, const uint32_t *sample, size_t rows,
@@ -74,30 +74,38 @@ double pair_recall_demand(double recall, size_t pairs) {
     return recall < 0.995 ? recall : 0.995;
 }
 
-cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
-                               cog_error *error) {
-    uint32_t sample[SAMPLE_ROWS];
-    struct match_list truth = {0};
-    size_t rows = recall_sample_rows(task->corpora[0].rows, SAMPLE_ROWS,
-                                     task->options.sign.signature.seed, sample);
-    cog_status status = find_truth(task, sample, rows, &truth, error);
+size_t pair_recall_sample(const struct pair_task *task, uint32_t sample[RECALL_ROWS]) {
+    return recall_sample_rows(task->corpora[0].rows, RECALL_ROWS, task->options.sign.signature.seed,
+                              sample);
+}
+
+void pair_recall_report(const struct pair_task *task, const struct match_list *matches,
+                        const uint32_t *sample, size_t rows, const struct match_list *truth) {
     uint64_t hits = 0, trials = 0;
-    for (size_t i = 0; i < truth.count; i++) {
-        uint32_t a = sample[truth.items[i].a], b = truth.items[i].b;
+    for (size_t i = 0; i < truth->count; i++) {
+        uint32_t a = sample[truth->items[i].a], b = truth->items[i].b;
         bool swap = task->sides == 1 && b < a;
         if (task->sides == 1 && (a == b || (swap && recall_sample_holds(sample, rows, b))))
             continue; /* a pair of two sampled rows counts from its earlier one */
         trials++;
         hits += match_list_holds(matches, swap ? b : a, swap ? a : b);
     }
-    match_list_free(&truth);
-    if (status != COG_OK)
-        return status;
     report_recall(task->report, hits, trials, rows, "pairs", "rows");
     if (trials && measured_share(hits, trials).high < task->options.recall)
         report_notice(task->report,
                       "that is less than the %g of --recall; a greater one, more tables or "
                       "--method exact find more",
                       task->options.recall);
-    return COG_OK;
+}
+
+cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
+                               cog_error *error) {
+    uint32_t sample[RECALL_ROWS];
+    struct match_list truth = {0};
+    size_t rows = pair_recall_sample(task, sample);
+    cog_status status = find_truth(task, sample, rows, &truth, error);
+    if (status == COG_OK)
+        pair_recall_report(task, matches, sample, rows, &truth);
+    match_list_free(&truth);
+    return status;
 }

@@ -1,5 +1,6 @@
-# Pairs of documents in less memory than they take, by windows: terms and signatures in scratch files, the same pairs as
-# in memory, of one collection and of two, with short and empty documents and ids used twice; nothing stays in TMPDIR.
+# Pairs of documents in less memory than they take, by windows: terms and signatures in scratch files, the same pairs and
+# the same recall as in memory, of one collection and of two, with short and empty documents and ids used twice; nothing
+# stays in TMPDIR.
 python3 - <<'PYTHON'
 import json, random
 rng = random.Random(5)
@@ -27,12 +28,13 @@ mkdir scratch
 for inputs in "a.jsonl" "a.jsonl --against b.jsonl"; do
     for threshold in 0.5 0.9; do
         set -- $inputs --lang none --method window --threshold $threshold --tables 9 --window 40
-        "$COGNATE" pairs "$@" --quiet -o memory.tsv
+        "$COGNATE" pairs "$@" -o memory.tsv 2>memory.txt
         echo "exit $?"
         TMPDIR=scratch "$COGNATE" pairs "$@" --memory 41M --stats disk.json -o disk.tsv 2>notices.txt
         echo "exit $?"
         grep -c 'joined from scratch files' notices.txt
         grep -c 'fewer than 5 weighted terms' notices.txt
+        grep '^cognate: recall 0[.]' memory.txt >recall.txt && grep -Fxf recall.txt notices.txt >/dev/null && echo "the same recall"
         grep -q documents_loaded disk.json && cmp memory.tsv disk.tsv && [ "$(wc -l <memory.tsv)" -gt 100 ] && echo "the same pairs"
     done
 done
