@@ -339,20 +339,21 @@ static void cost_print_windows(const struct cost_study *study, struct cost_best 
 
 static void cost_print_tables(const struct cost_study *study, struct cost_best *best) {
     static const struct lsh_options settings[] = {
-        {.key_bits = 16, .tables = 120, .flips = 2, .flip_mode = LSH_FLIP_DISTANCE},
         {.key_bits = 16, .tables = 300, .flips = 4, .flip_mode = LSH_FLIP_DISTANCE},
-        {.key_bits = 12, .tables = 60, .flips = 2, .flip_mode = LSH_FLIP_DISTANCE},
-        {.key_bits = 12, .tables = 120, .flips = 4, .flip_mode = LSH_FLIP_DISTANCE},
         {.key_bits = 12, .tables = 300, .flips = 4, .flip_mode = LSH_FLIP_DISTANCE},
-        {.key_bits = 10, .tables = 120, .flips = 3, .flip_mode = LSH_FLIP_DISTANCE},
         {.key_bits = 10, .tables = 400, .flips = 3, .flip_mode = LSH_FLIP_DISTANCE},
+        {.key_bits = 14, .tables = 1900, .flips = 7, .flip_mode = LSH_FLIP_ACROSS},
+        {.key_bits = 12, .tables = 120, .flips = 5, .flip_mode = LSH_FLIP_ACROSS},
+        {.key_bits = 12, .tables = 300, .flips = 5, .flip_mode = LSH_FLIP_ACROSS},
+        {.key_bits = 12, .tables = 650, .flips = 5, .flip_mode = LSH_FLIP_ACROSS},
     };
     cog_error error = {0};
     struct lsh_collection sides[2];
     struct lsh_check check = {.radius_bits = study->radius_bits};
     for (int side = 0; side < 2; side++)
         sides[side] = (struct lsh_collection){&study->views[side], study->sums[side], COST_BITS};
-    cost_header("hash tables (K bits, L tables, F flips by distance)");
+    cost_header("hash tables (K bits, L tables, F flips a table, by distance or in one order "
+                "across tables)");
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         struct match_list found = {0};
         struct lsh_work work = {0};
@@ -362,8 +363,8 @@ static void cost_print_tables(const struct cost_study *study, struct cost_best *
              &error);
         double seconds = cost_seconds() - start;
         char name[64];
-        snprintf(name, sizeof name, "K=%u L=%u F=%u", settings[i].key_bits, settings[i].tables,
-                 settings[i].flips);
+        snprintf(name, sizeof name, "K=%u L=%u F=%u%s", settings[i].key_bits, settings[i].tables,
+                 settings[i].flips, settings[i].flip_mode == LSH_FLIP_ACROSS ? " across" : "");
         cost_line(study, name, (double)work.comparisons, &found, seconds);
         cost_consider(study, best, name, (double)work.comparisons, &found);
         match_list_free(&found);

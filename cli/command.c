@@ -153,6 +153,13 @@ static bool check_method_options(const struct arguments *arguments, cog_method m
             refuse_options(arguments, of_both, "belongs to --method lsh or window"));
 }
 
+bool take_method_options(const struct arguments *arguments, cog_method method, cog_lsh_options *lsh,
+                         cog_window_options *window, double *recall) {
+    return check_method_options(arguments, method) && take_lsh_options(arguments, lsh) &&
+           take_window_options(arguments, window) &&
+           real_option(arguments, OPTION_RECALL, 0, 1, recall);
+}
+
 /* What was given on top of the options' own values. */
 static bool take_pairing(const struct arguments *arguments, cog_pairs_options *options) {
     int kind = choice_option(arguments, OPTION_SIGNATURE, (int)options->sign.signature.kind);
@@ -165,11 +172,10 @@ static bool take_pairing(const struct arguments *arguments, cog_pairs_options *o
             arguments, weight_options,
             "weighs terms, and the Jaccard coefficient counts them; give --measure cosine"))
         return false;
-    return check_method_options(arguments, options->method) &&
-           take_signing(arguments, &options->sign) && take_lsh_options(arguments, &options->lsh) &&
-           take_window_options(arguments, &options->window) &&
-           real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold) &&
-           real_option(arguments, OPTION_RECALL, 0, 1, &options->recall);
+    return take_method_options(arguments, options->method, &options->lsh, &options->window,
+                               &options->recall) &&
+           take_signing(arguments, &options->sign) &&
+           real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold);
 }
 
 /* In the order of the option's choices. */

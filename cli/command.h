@@ -46,6 +46,9 @@ bool take_signature_options(const struct arguments *arguments, cog_signature_opt
 bool take_sign_options(const struct arguments *arguments, cog_signature_kind otherwise,
                        cog_sign_options *options);
 cog_method method_option(const struct arguments *arguments);
+/* The knobs of a method; those of another one are refused. */
+bool take_method_options(const struct arguments *arguments, cog_method method, cog_lsh_options *lsh,
+                         cog_window_options *window, double *recall);
 /* The measure's usual options, then what was given. */
 bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise,
                         cog_pairs_options *options);

@@ -9,9 +9,9 @@ static const enum option_id own_options[] = {
     OPTION_GOLD,    OPTION_CANDIDATES, OPTION_HUBS,
     OPTION_K1,      OPTION_B,          OPTION_LINK_METHOD,
     OPTION_BITS,    OPTION_SENTENCES,  OPTION_SENTENCE_THRESHOLD,
-    OPTION_EXPLAIN, OPTION_COUNT};
-static const option_set sets[] = {own_options, projection_options, input_options, run_options,
-                                  NULL};
+    OPTION_EXPLAIN, OPTION_RECALL,     OPTION_COUNT};
+static const option_set sets[] = {own_options,   lsh_options, projection_options,
+                                  input_options, run_options, NULL};
 
 struct link_arguments {
     cog_input_options input;
@@ -34,13 +34,17 @@ static bool check_result(const struct arguments *arguments) {
 }
 
 static bool take_options(const struct arguments *arguments, struct link_arguments *taken) {
-    static const cog_method methods[] = {COG_METHOD_AUTO,   COG_METHOD_EXACT, COG_METHOD_FLAT,
-                                         COG_METHOD_SLICES, COG_METHOD_LSH,   COG_METHOD_WINDOW};
+    static const cog_method methods[] = {COG_METHOD_AUTO,  COG_METHOD_EXACT,  COG_METHOD_LISTS,
+                                         COG_METHOD_FLAT,  COG_METHOD_SLICES, COG_METHOD_LSH,
+                                         COG_METHOD_WINDOW};
     cog_link_options *options = &taken->link;
     taken->sentence_threshold = 0.5;
     cog_link_options_init(options);
     uint64_t candidates = options->candidates, hubs = options->hub_neighbours, bits = options->bits;
-    if (!real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) ||
+    options->method = methods[choice_option(arguments, OPTION_LINK_METHOD, 0)];
+    if (!take_method_options(arguments, options->method, &options->lsh, &options->window,
+                             &options->recall) ||
+        !real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) ||
         !real_option(arguments, OPTION_SENTENCE_THRESHOLD, 0, 1, &taken->sentence_threshold) ||
         !take_projection_options(arguments, &options->projection) ||
         !number_option(arguments, OPTION_CANDIDATES, 1, 100000, &candidates) ||
@@ -48,7 +52,6 @@ static bool take_options(const struct arguments *arguments, struct link_argument
         !number_option(arguments, OPTION_HUBS, 0, 100000, &hubs))
         return false;
     options->calibrated = !has_option(arguments, OPTION_THRESHOLD);
-    options->method = methods[choice_option(arguments, OPTION_LINK_METHOD, 0)];
     options->bits = (unsigned)bits;
     options->candidates = (unsigned)candidates;
     options->hub_neighbours = (unsigned)hubs;

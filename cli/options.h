@@ -50,7 +50,7 @@
     X(SHARED_WINDOW, "shared-window", 0, NULL, NULL,                                               \
       "window: two collections share the rows of a window, as published")                          \
     X(MIN_URLS, "min-urls", 0, "N", NULL, "leave out queries with fewer clicked URLs (6)")         \
-    X(RECALL, "recall", 0, "R", NULL, "share of the true pairs that signatures aim for (0.95)")    \
+    X(RECALL, "recall", 0, "R", NULL, "share of the true pairs to aim for (0.95; link: 0.99)")     \
     X(NO_VERIFY, "no-verify", 0, NULL, NULL, "list the estimates of the signatures as they are")   \
     X(KEEP, "keep", 0, "WHICH", "longest|first", "which document of a cluster stays (longest)")    \
     X(GROUPING, "grouping", 0, "HOW", "representative|connected",                                  \
@@ -102,8 +102,9 @@
     X(MASS, "mass", 0, "P", NULL, "keep translations up to this share of the mass (0.95)")         \
     X(SEARCH_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|columns|psm|bphs",               \
       "exact: true cosines of all; flat: all signatures; slices, columns, psm, bphs: of an index") \
-    X(LINK_METHOD, "method", 0, "NAME", "auto|exact|flat|slices|lsh|window",                       \
-      "exact: true cosines of all; flat, slices, lsh, window: signatures propose (auto: by size)") \
+    X(LINK_METHOD, "method", 0, "NAME", "auto|exact|lists|flat|slices|lsh|window",                 \
+      "exact: true cosines of all; lists: by their rarest terms; flat, slices, lsh, window: "      \
+      "signatures propose (auto: by size)")                                                        \
     X(INDEX_METHOD, "method", 0, "NAME", "auto|flat|slices|columns|psm|bphs",                      \
       "flat: signatures alone; slices, columns: with them (auto: by the number of rows); "         \
       "psm, bphs: tables of 64 or 128 bits for --radius")                                          \

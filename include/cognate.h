@@ -665,14 +665,17 @@ COG_API cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to,
 #define COG_THRESHOLD_ACROSS 0.35
 
 typedef struct cog_link_options {
-    bool one_to_one;  /* greedily by score, each document once; else the best of each */
-    bool calibrated;  /* keep links that stand out from their neighbours (score 0.17), and
-                       * those of a cosine of 0.5; the threshold is not looked at. Without
-                       * hub_neighbours nothing is known to stand out from: cosine 0.35 */
-    double threshold; /* else: of the cosine */
-    cog_method
-        method; /* exact, or flat, slices, lsh or window with true cosines after; auto: by size */
-    unsigned bits;           /* of the signatures */
+    bool one_to_one;   /* greedily by score, each document once; else the best of each */
+    bool calibrated;   /* keep links that stand out from their neighbours (score 0.17), and
+                        * those of a cosine of 0.5; the threshold is not looked at. Without
+                        * hub_neighbours nothing is known to stand out from: cosine 0.35 */
+    double threshold;  /* else: of the cosine */
+    cog_method method; /* exact; lists; or flat, slices, lsh or window, signatures with true cosines
+                        * after; auto: by size */
+    unsigned bits;     /* of the signatures */
+    double recall;     /* that lists, hash tables and windows are planned for */
+    cog_lsh_options lsh;
+    cog_window_options window;
     unsigned candidates;     /* looked at for each source document */
     unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine.
                               * Partners are chosen by the same with the two nearest. */

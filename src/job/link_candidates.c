@@ -182,14 +182,14 @@ static cog_status find_by_signatures(const struct link_space *space,
 
 cog_status link_candidates_find(struct link_candidates *candidates, const struct link_space *space,
                                 const struct link_search *search, cog_error *error) {
-    static const char *const names[COG_METHOD_COUNT] = {[COG_METHOD_EXACT] = "exact",
-                                                        [COG_METHOD_FLAT] = "flat",
-                                                        [COG_METHOD_SLICES] = "slices",
-                                                        [COG_METHOD_LSH] = "lsh",
-                                                        [COG_METHOD_WINDOW] = "window"};
+    static const char *const names[COG_METHOD_COUNT] = {
+        [COG_METHOD_EXACT] = "exact", [COG_METHOD_LISTS] = "lists",
+        [COG_METHOD_FLAT] = "flat",   [COG_METHOD_SLICES] = "slices",
+        [COG_METHOD_LSH] = "lsh",     [COG_METHOD_WINDOW] = "window"};
     if (!names[search->method])
         return error_set(error, COG_ERR_USAGE,
-                         "partners are found by the methods exact, flat, slices, lsh and window");
+                         "partners are found by the methods exact, lists, flat, slices, lsh and "
+                         "window");
     report_text(space->report, "method", names[search->method]);
     return search->method == COG_METHOD_EXACT
                ? find_exactly(space, search, candidates, error)

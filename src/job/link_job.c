@@ -17,6 +17,7 @@ void cog_link_options_init(cog_link_options *options) {
                                   .threshold = COG_THRESHOLD_ACROSS,
                                   .method = COG_METHOD_AUTO,
                                   .bits = 1024,
+                                  .recall = 0.99,
                                   .candidates = 30,
                                   .hub_neighbours = 10};
     cog_projection_options_init(&options->projection);
@@ -94,7 +95,7 @@ static cog_status find_candidates(const struct link_space *space, const cog_link
     size_t hubs = options->hub_neighbours;
     struct link_search search = {
         .method = method_of(space, options),
-        .bits = options->bits,
+        .options = options,
         .wanted = {options->candidates > hubs ? options->candidates : hubs, hubs}};
     struct link_candidates candidates = {0};
     double needed = MEMORY_BASE_BYTES + (double)link_space_memory_bytes(space) +
@@ -209,6 +210,9 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
         (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS))
         return error_set(error, COG_ERR_USAGE, "signatures of %u bits: choose from %d to %d",
                          options->bits, SIGNATURE_MIN_BITS, SIGNATURE_MAX_BITS);
+    if (!(options->recall > 0 && options->recall <= 1))
+        return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
+                         options->recall);
     if (options->candidates == 0)
         return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
     cog_links *links = NULL;

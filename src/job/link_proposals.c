@@ -7,7 +7,10 @@
 #include "base/memory.h"
 #include "evaluate/recall_sample.h"
 #include "index/slices.h"
+#include "job/list_pairs.h"
+#include "job/options.h"
 #include "job/vector_sign.h"
+#include "match/cosine_topk.h"
 #include "match/lsh_join.h"
 #include "match/window_join.h"
 #include "plan/recall_model.h"
@@ -15,10 +18,6 @@
 /* More are proposed than wanted: the means that tell how far a link stands out are those of the
  * truly nearest. */
 enum { PROPOSALS = 128 };
-
-/* What tables and windows are planned for, at the cosine from which documents are likely partners.
- */
-static const double PLANNED_RECALL = 0.99;
 
 struct proposing {
     const struct link_space *space;
@@ -34,8 +33,9 @@ static size_t proposals_of(const struct link_search *search, int side) {
 
 /* Its signature, its proposals, its postings in slices or its sums in hash tables. */
 size_t link_proposals_row_bytes(const struct link_search *search, int side) {
-    size_t signature = signature_stride_bytes(search->bits);
-    size_t sums = search->method == COG_METHOD_LSH ? search->bits * sizeof(float) : 0;
+    unsigned bits = search->method == COG_METHOD_LISTS ? 0 : search->options->bits;
+    size_t signature = signature_stride_bytes(bits);
+    size_t sums = search->method == COG_METHOD_LSH ? bits * sizeof(float) : 0;
     return 4 * signature + sums + proposals_of(search, side) * sizeof(struct match);
 }
 
@@ -154,7 +154,7 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
     size_t most = proposals_of(work->search, 0), left = count * most;
     struct signatures_view queries = {0};
     struct flat_results nearest = {0};
-    unsigned bits = work->search->bits;
+    unsigned bits = work->views[0].bits;
     size_t *histogram = memory_zeroed_array((size_t)bits + 1, sizeof *histogram);
     cog_status status = histogram ? copy_rows(&work->views[0], sample, count, &queries, error)
                                   : error_memory(error, bits, "distances");
@@ -172,17 +172,22 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
     return status;
 }
 
+/* Windows and tables are planned for the recall at the cosine from which documents are likely
+ * partners. */
 static cog_status join_windows(struct proposing *work, uint32_t radius_bits,
                                struct match_list *matches, cog_error *error) {
     const struct signatures_view *views = work->views;
-    struct window_setting setting = {.bits = work->search->bits, .radius_bits = radius_bits};
+    const cog_window_options *given = &work->search->options->window;
+    struct window_setting setting = {views[0].bits, given->tables, given->rows, radius_bits};
     double cosine = COG_THRESHOLD_ACROSS;
     const struct window_targets targets = {&cosine, 1, NULL};
-    window_plan(&setting, views[0].rows + views[1].rows, &targets, PLANNED_RECALL);
+    window_plan(&setting, views[0].rows + views[1].rows, &targets, work->search->options->recall);
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,
+                                     .chunk_rows = given->chunk,
                                      .radius_bits = radius_bits,
-                                     .threads = work->space->threads};
+                                     .threads = work->space->threads,
+                                     .shared_window = given->shared};
     return window_join_cross(&views[0], &views[1], &options, matches, NULL, error);
 }
 
@@ -191,11 +196,11 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
     double cosine = COG_THRESHOLD_ACROSS, expected;
     struct lsh_demand demand = {.kind = LSH_JOIN_CROSS,
                                 .rows = work->views[1].rows,
-                                .bits = work->search->bits,
+                                .bits = work->views[1].bits,
                                 .have_sums = true,
-                                .recall = PLANNED_RECALL,
+                                .recall = work->search->options->recall,
                                 .targets = {.cosines = &cosine, .count = 1},
-                                .given = {.flip_mode = LSH_FLIP_DISTANCE}};
+                                .given = options_lsh(&work->search->options->lsh, 0)};
     struct lsh_options options;
     struct lsh_check check = {.radius_bits = radius_bits};
     struct lsh_collection sides[2];
@@ -241,6 +246,16 @@ static cog_status take_pairs(const struct match_list *matches, int side, size_t 
     return COG_OK;
 }
 
+static cog_status take_sides(struct proposing *work, const struct match_list *matches,
+                             cog_error *error) {
+    cog_status status = COG_OK;
+    for (int side = 0; side < 2 && status == COG_OK; side++)
+        if (work->search->wanted[side])
+            status = take_pairs(matches, side, work->space->vectors[side].rows,
+                                &work->result->sides[side], error);
+    return status;
+}
+
 static cog_status propose_pairs(struct proposing *work, cog_error *error) {
     struct match_list matches = {0};
     uint32_t radius_bits = 0;
@@ -251,11 +266,74 @@ static cog_status propose_pairs(struct proposing *work, cog_error *error) {
         status = work->search->method == COG_METHOD_LSH
                      ? join_tables(work, radius_bits, &matches, error)
                      : join_windows(work, radius_bits, &matches, error);
-    for (int side = 0; side < 2 && status == COG_OK; side++)
-        if (work->search->wanted[side])
-            status = take_pairs(&matches, side, work->views[side].rows, &work->result->sides[side],
-                                error);
-    work->result->beyond = (float)cos(M_PI * radius_bits / work->search->bits);
+    if (status == COG_OK)
+        status = take_sides(work, &matches, error);
+    work->result->beyond = (float)cos(M_PI * radius_bits / work->search->options->bits);
+    match_list_free(&matches);
+    return status;
+}
+
+/* ---- Pairs at a cosine -------------------------------------------------------------------------
+ */
+
+static int by_similarity(const void *x, const void *y) {
+    const struct cosine_neighbour *a = x, *b = y;
+    return (a->similarity < b->similarity) - (a->similarity > b->similarity);
+}
+
+/* The cosine that a document has with about as many others as are wanted; at most that of likely
+ * partners. */
+static cog_status choose_cosine(const struct proposing *work, double *cosine, cog_error *error) {
+    enum { SAMPLE = 256 };
+    const struct sparse_matrix *vectors = work->space->vectors;
+    uint32_t sample[SAMPLE];
+    size_t count = recall_sample_rows(vectors[0].rows, SAMPLE, 1, sample), found = 0;
+    size_t wanted = work->search->wanted[0] * count;
+    struct sparse_matrix queries = {0};
+    struct cosine_neighbours nearest = {0};
+    cog_status status = sparse_matrix_select(&vectors[0], sample, count, &queries)
+                            ? cosine_topk(&queries, &vectors[1], 4 * work->search->wanted[0],
+                                          work->space->threads, &nearest, error)
+                            : error_memory(error, count, "a sample");
+    for (size_t q = 0; status == COG_OK && q < count; q++)
+        for (size_t i = 0; i < nearest.counts[q]; i++)
+            nearest.items[found++] = nearest.items[q * nearest.k + i];
+    *cosine = COG_THRESHOLD_ACROSS;
+    if (found) {
+        qsort(nearest.items, found, sizeof *nearest.items, by_similarity);
+        *cosine =
+            fmin(*cosine, (double)nearest.items[(wanted < found ? wanted : found) - 1].similarity);
+    }
+    sparse_matrix_free(&queries);
+    cosine_topk_free(&nearest);
+    return status;
+}
+
+static cog_status propose_lists(struct proposing *work, cog_error *error) {
+    const struct link_space *space = work->space;
+    cog_pairs_options options;
+    struct pair_task task = {0};
+    struct match_list matches = {0};
+    bool exact;
+    cog_pairs_options_init(&options, COG_MEASURE_COSINE);
+    options.method = COG_METHOD_LISTS;
+    options.recall = work->search->options->recall;
+    cog_status status = choose_cosine(work, &options.threshold, error);
+    if (status == COG_OK)
+        status = pair_task_init(&task, &options, 2, space->run, space->report, error);
+    task.threads = space->threads;
+    task.projected = true;
+    for (int side = 0; side < 2; side++) {
+        task.vectors[side] = space->vectors[side];
+        task.corpora[side].rows = space->vectors[side].rows;
+    }
+    if (status == COG_OK)
+        status = list_pairs_find(&task, &matches, &exact, error);
+    if (status == COG_OK)
+        status = take_sides(work, &matches, error);
+    work->result->beyond = (float)options.threshold;
+    memset(task.vectors, 0, sizeof task.vectors);
+    pair_task_free(&task);
     match_list_free(&matches);
     return status;
 }
@@ -264,9 +342,11 @@ cog_status link_proposals_find(struct link_proposals *proposals, const struct li
                                const struct link_search *search, cog_error *error) {
     struct proposing work = {.space = space, .search = search, .result = proposals};
     signature_options_init(&work.signature, SIGNATURE_RP);
-    work.signature.bits = search->bits;
+    work.signature.bits = search->options->bits;
     bool nearest = search->method == COG_METHOD_FLAT || search->method == COG_METHOD_SLICES;
-    cog_status status = nearest ? propose_nearest(&work, error) : propose_pairs(&work, error);
+    cog_status status = search->method == COG_METHOD_LISTS ? propose_lists(&work, error)
+                        : nearest                          ? propose_nearest(&work, error)
+                                                           : propose_pairs(&work, error);
     free((void *)work.views[0].data);
     free((void *)work.views[1].data);
     return status;

@@ -1,6 +1,7 @@
-/* Documents of the other language that signatures propose as partners: the nearest of all (flat),
- * of those that slice lists show (slices), or those within a radius that share a key in a hash
- * table (lsh) or meet in a sliding window (window). */
+/* Documents of the other language that are proposed as partners. By signatures: the nearest of all
+ * (flat), of those that slice lists show (slices), or those within a radius that share a key in a
+ * hash table (lsh) or meet in a sliding window (window). By inverted lists: those of a cosine that
+ * about as many reach as are wanted (lists). */
 #ifndef COGNATE_JOB_LINK_PROPOSALS_H
 #define COGNATE_JOB_LINK_PROPOSALS_H
 
@@ -10,14 +11,14 @@
 /* Zero-initialise; link_proposals_free releases. */
 struct link_proposals {
     struct flat_results sides[2]; /* of the source documents, of the target documents */
-    float beyond; /* the cosine at the radius; 0 where the nearest are proposed without one */
+    float beyond; /* the cosine at the radius, or that of the lists; 0 where there is none */
 };
 
-/* method: flat, slices, lsh or window. wanted: how many a document of each side needs at least; 0
- * leaves out the target side. */
+/* method: flat, slices, lists, lsh or window. wanted: how many a document of each side needs at
+ * least; 0 leaves out the target side. */
 struct link_search {
     cog_method method;
-    unsigned bits;
+    const cog_link_options *options; /* bits, recall, and the methods' own */
     size_t wanted[2];
 };
 

@@ -58,7 +58,8 @@ static cog_status plan_rests(const struct pair_task *task, struct cosine_rests *
     return status;
 }
 
-cog_status list_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
+cog_status list_pairs_find(struct pair_task *task, struct match_list *matches, bool *exact,
+                           cog_error *error) {
     if (task->options.measure != COG_MEASURE_COSINE || !task->options.verify)
         return error_set(error, COG_ERR_USAGE,
                          "the method lists computes true cosines: leave out --measure jaccard and "
@@ -78,10 +79,18 @@ cog_status list_pairs_join(struct pair_task *task, struct match_list *matches, c
                                   : cosine_join_self(&task->vectors[0], &options, matches, error);
     report_number(task->report, "candidates", (double)work.candidates);
     report_number(task->report, "comparisons", (double)work.verified);
-    if (status != COG_OK || planned)
-        return status == COG_OK ? pair_recall_measure(task, matches, error) : status;
-    report_exact(task->report);
-    return COG_OK;
+    *exact = !planned;
+    return status;
+}
+
+cog_status list_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
+    bool exact;
+    cog_status status = list_pairs_find(task, matches, &exact, error);
+    if (status == COG_OK && exact)
+        report_exact(task->report);
+    else if (status == COG_OK)
+        status = pair_recall_measure(task, matches, error);
+    return status;
 }
 
 /* Measured on 388 million pairs of documents with 575 terms on both sides together: the exact join

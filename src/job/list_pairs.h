@@ -8,6 +8,9 @@
 #include "job/pair_task.h"
 
 cog_status list_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
+/* The same without the measurement. *exact: no pair is missed. */
+cog_status list_pairs_find(struct pair_task *task, struct match_list *matches, bool *exact,
+                           cog_error *error);
 
 /* Whether the lists are worth the pairs that they miss: where the exact join of the vectors would
  * take about a second of a processor or more. The same for every machine and number of threads. */

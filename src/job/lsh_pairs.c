@@ -90,18 +90,6 @@ static double threshold_cosine(const struct pair_task *task) {
     return equivalent_cosine(task, task->options.threshold);
 }
 
-static struct lsh_options given_options(const struct pair_task *task) {
-    static const enum lsh_flip_mode modes[] = {LSH_FLIP_ACROSS, LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM,
-                                               LSH_FLIP_NONE};
-    const cog_lsh_options *given = &task->options.lsh;
-    return (struct lsh_options){.key_bits = given->key_bits,
-                                .tables = given->tables,
-                                .flips = given->flip_mode == COG_FLIP_NONE ? 0 : given->flips,
-                                .flip_mode = modes[given->flip_mode],
-                                .flip_both = given->flip_both,
-                                .seed = task->options.sign.signature.seed};
-}
-
 /* What was given must be possible whatever is chosen for the rest. */
 static cog_status check_given(const struct lsh_demand *demand, cog_error *error) {
     struct lsh_options least = demand->given;
@@ -135,11 +123,12 @@ static struct lsh_targets find_targets(const struct pair_task *task, const struc
 static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
     const struct pair_task *task = pairs->task;
     double cosines[PLANNED_PAIRS_MAX];
-    struct lsh_demand demand = {.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
-                                .rows = pairs->sides[task->sides - 1].count,
-                                .bits = task->options.sign.signature.bits,
-                                .have_sums = has_sums(task),
-                                .given = given_options(task)};
+    struct lsh_demand demand = {
+        .kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
+        .rows = pairs->sides[task->sides - 1].count,
+        .bits = task->options.sign.signature.bits,
+        .have_sums = has_sums(task),
+        .given = options_lsh(&task->options.lsh, task->options.sign.signature.seed)};
     struct match_list truth = {0};
     cog_status status = pair_recall_planned(task, &truth, error);
     demand.targets = find_targets(task, &truth, cosines);

@@ -96,6 +96,17 @@ cog_status options_signature(const cog_signature_options *options,
     return signature_options_check(signature, error);
 }
 
+struct lsh_options options_lsh(const cog_lsh_options *options, uint64_t seed) {
+    static const enum lsh_flip_mode modes[] = {LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM, LSH_FLIP_ACROSS,
+                                               LSH_FLIP_NONE};
+    return (struct lsh_options){.key_bits = options->key_bits,
+                                .tables = options->tables,
+                                .flips = options->flip_mode == COG_FLIP_NONE ? 0 : options->flips,
+                                .flip_mode = modes[options->flip_mode],
+                                .flip_both = options->flip_both,
+                                .seed = seed};
+}
+
 cog_status options_record_terms(const cog_term_options *options, struct settings *settings,
                                 cog_error *error) {
     cog_status status = settings_set_text(settings, "tokens", token_names[options->tokens], error);

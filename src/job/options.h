@@ -2,6 +2,7 @@
 #ifndef COGNATE_JOB_OPTIONS_H
 #define COGNATE_JOB_OPTIONS_H
 
+#include "index/lsh_keys.h"
 #include "input/reader.h"
 #include "signature/signer.h"
 #include "store/settings.h"
@@ -15,6 +16,9 @@ cog_status options_weighting(const cog_weight_options *options, struct weighting
                              cog_error *error);
 cog_status options_signature(const cog_signature_options *options,
                              struct signature_options *signature, cog_error *error);
+
+/* What is 0 is still to be planned. */
+struct lsh_options options_lsh(const cog_lsh_options *options, uint64_t seed);
 
 /* Everything that decides which terms a text has. */
 cog_status options_record_terms(const cog_term_options *options, struct settings *settings,

@@ -15,7 +15,7 @@ printf 'odd\\tid\tto4\n' >odd.tsv
 "$COGNATE" eval links odd.tsv --gold some.tsv
 "$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --gold some.tsv --quiet 2>&1 >links2.tsv | tail -n 1
 # Whatever proposes candidates, their cosines are the true ones; the recall is measured, threads change nothing.
-for method in exact flat slices lsh window; do
+for method in exact lists flat slices lsh window; do
     "$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --one-to-one --method $method --quiet \
         --stats $method.json --threads 1 >one.tsv
     "$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --one-to-one --method $method --quiet \
@@ -25,6 +25,20 @@ for method in exact flat slices lsh window; do
 done
 "$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --method psm 2>&1
 echo "exit $?"
+# A method's knobs are those of pairs: they change what is found, and another method's are refused.
+link_by() {
+    "$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --one-to-one --quiet "$@" 2>&1
+}
+link_by --method lsh --key-bits 16 --tables 1 --flips 0 | wc -l | tr -d ' '
+link_by --method lsh --key-bits 4 --tables 40 | cut -f 1-3 | cmp - <(cut -f 1-3 links.tsv) && echo "many tables: same"
+link_by --method window --tables 40 --window 9 | cut -f 1-3 | cmp - <(cut -f 1-3 links.tsv) && echo "many windows: same"
+link_by --method lists --recall 1 --stats certain.json | cut -f 1-3 | cmp - <(cut -f 1-3 links.tsv) && echo "certain lists: same"
+link_by --method exact --key-bits 16
+link_by --method lists --window 9
+link_by --tables 9
+link_by --method lsh --recall 1.5
+link_by --method lsh --recall 0
+link_by --method lsh --key-bits 7
 # Shares of the cosine sum to 1, a word stands for itself with probability 1, translations have those of the table.
 "$COGNATE" explain from7 to7 --from from.jsonl --to to.jsonl --lexicon vo-eo.lex >why.tsv 2>cosine
 python3 - <<'PYTHON'
