@@ -10,7 +10,7 @@
 /* Whether the method is able to do without the documents in memory, and the budget says so. */
 bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents);
 /* The pairs that pair_task_join would find with the same tables and windows; these are planned for
- * pairs at the threshold, and recall is not measured. */
+ * pairs at the threshold. Recall is measured the same way. */
 cog_status disk_pairs_find(struct pair_task *task, cog_documents *const *documents,
                            struct match_list *matches, cog_error *error);
 
