@@ -218,21 +218,3 @@ uint64_t link_candidates_memory_bytes(const struct link_space *space,
     }
     return search->method == COG_METHOD_EXACT ? most : kept + proposed;
 }
-
-static double mean_terms(const struct sparse_matrix *matrix) {
-    return matrix->rows ? (double)matrix->offsets[matrix->rows] / (double)matrix->rows : 0;
-}
-
-/* Measured on 112 and 388 million pairs of documents (575 terms on both sides together), one
- * thread: the exact search takes 25 ns a pair; signatures take 1 ns a pair, and 135 us a document
- * for signing and for the cosines of its proposals. */
-bool link_signatures_pay(const struct link_space *space) {
-    const double exact_term_ns = 25.0 / 575, signature_pair_ns = 1, signature_row_ns = 135e3;
-    const double worth_ns = 10e9;
-    const struct sparse_matrix *from = &space->vectors[0], *to = &space->vectors[1];
-    double pairs = (double)from->rows * (double)to->rows;
-    double exact_ns = pairs * (mean_terms(from) + mean_terms(to)) * exact_term_ns;
-    double signature_ns =
-        pairs * signature_pair_ns + (double)(from->rows + to->rows) * signature_row_ns;
-    return exact_ns - signature_ns > worth_ns;
-}

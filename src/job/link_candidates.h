@@ -1,14 +1,10 @@
 /* Candidates for links: the nearest documents of the other language, exactly, or proposed by
- * signatures with the true cosines computed afterwards. */
+ * inverted lists or signatures with the true cosines computed afterwards. */
 #ifndef COGNATE_JOB_LINK_CANDIDATES_H
 #define COGNATE_JOB_LINK_CANDIDATES_H
 
 #include "job/link_proposals.h"
 #include "match/cosine_topk.h"
-
-/* Whether signatures are worth their small loss: where they save ten seconds of a processor or
- * more. The same for every machine and number of threads. */
-bool link_signatures_pay(const struct link_space *space);
 
 /* Zero-initialise; link_candidates_free releases. */
 struct link_candidates {

@@ -16,11 +16,18 @@ static void take_space(struct pair_task *task, struct link_space *space) {
     }
 }
 
+/* Measured on 388 million pairs of documents with 575 terms on both sides together: the exact join
+ * takes 5 ns a pair. */
+static bool lists_pay(const struct pair_task *task) {
+    const double exact_term_ns = 5.0 / 575;
+    return task->options.verify && task->options.recall < 1 &&
+           list_pairs_pay(task->vectors, exact_term_ns);
+}
+
 static cog_status run_task(struct pair_task *task, cog_documents *const documents[2],
                            const cog_lexicon *lexicon, const cog_projection_options *projection,
                            cog_method method, struct match_list *matches, cog_error *error) {
     struct link_space space = {0};
-    bool chosen = method == COG_METHOD_AUTO && task->options.verify && task->options.recall < 1;
     cog_status status = pair_task_check_memory(task, documents, error);
     if (status == COG_OK)
         status = link_space_read(&space, &lexicon->table, documents[0], documents[1], task->run,
@@ -30,7 +37,7 @@ static cog_status run_task(struct pair_task *task, cog_documents *const document
     if (status == COG_OK)
         take_space(task, &space);
     link_space_free(&space);
-    if (status == COG_OK && chosen && list_pairs_pay(task))
+    if (status == COG_OK && method == COG_METHOD_AUTO && lists_pay(task))
         task->options.method = COG_METHOD_LISTS;
     return status == COG_OK ? pair_task_join(task, matches, error) : status;
 }

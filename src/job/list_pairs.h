@@ -12,8 +12,9 @@ cog_status list_pairs_join(struct pair_task *task, struct match_list *matches, c
 cog_status list_pairs_find(struct pair_task *task, struct match_list *matches, bool *exact,
                            cog_error *error);
 
-/* Whether the lists are worth the pairs that they miss: where the exact join of the vectors would
- * take about a second of a processor or more. The same for every machine and number of threads. */
-bool list_pairs_pay(const struct pair_task *task);
+/* Whether the lists are worth the pairs that they miss: where the exact way, of that many
+ * nanoseconds for a pair of rows and each term that the two have, would take about a second of a
+ * processor or more. The same for every machine and number of threads. */
+bool list_pairs_pay(const struct sparse_matrix vectors[2], double exact_term_ns);
 
 #endif

@@ -5,6 +5,7 @@
 #include "crosslingual/sentence_splitter.h"
 #include "job/link_candidates.h"
 #include "job/link_job.h"
+#include "job/list_pairs.h"
 #include "test.h"
 
 TEST(link_sentences_end_at_stops_and_lines) {
@@ -177,4 +178,18 @@ TEST(link_candidates_by_signature_carry_true_cosines) {
     cog_links_free(exact);
     cog_links_free(flat);
     close_collection(&collection);
+}
+
+/* A million pairs of rows with two hundred terms each. */
+TEST(lists_pay_where_the_exact_way_takes_a_second) {
+    enum { ROWS = 1000, TERMS = 100 };
+    static uint64_t offsets[ROWS + 1];
+    for (size_t row = 0; row <= ROWS; row++)
+        offsets[row] = row * TERMS;
+    const struct sparse_matrix vectors[2] = {{.rows = ROWS, .offsets = offsets},
+                                             {.rows = ROWS, .offsets = offsets}};
+    CHECK(!list_pairs_pay(vectors, 4.9));
+    CHECK(list_pairs_pay(vectors, 5.1));
+    const struct sparse_matrix few[2] = {vectors[0], {.rows = ROWS / 2, .offsets = offsets}};
+    CHECK(!list_pairs_pay(few, 5.1));
 }
