@@ -19,8 +19,9 @@
 
 enum {
     SIGN_GRAIN = 64,
-    TERM_BYTES = 20, /* of a document in memory and of its vector */
-    TRUTH_SHARE = 32 /* of the memory, for documents that the recall sample meets at a time */
+    TERM_BYTES = 20,  /* of a document in memory and of its vector */
+    SAMPLE_SHARE = 8, /* of the memory, for the recall sample at most */
+    TRUTH_SHARE = 32  /* of the memory, for documents that the recall sample meets at a time */
 };
 
 struct disk_side {
@@ -33,6 +34,8 @@ struct disk_side {
 struct disk_pairs {
     struct pair_task *task;
     struct disk_side sides[2];
+    uint32_t sample[RECALL_ROWS]; /* rows of the first side that tell the recall */
+    size_t sample_rows;
 };
 
 bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents) {
@@ -220,8 +223,7 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
 
 /* ---- Documents that have candidates ---------------------------------------------------------- */
 
-/* Beside short rows those that have candidates, those small enough to match short rows, and the
- * sample that tells the recall. */
+/* Beside short rows those that have candidates and those small enough to match short rows. */
 static void mark_rows(struct disk_pairs *pairs, const struct match_list *candidates) {
     const struct pair_task *task = pairs->task;
     const size_t last = task->sides - 1;
@@ -232,32 +234,71 @@ static void mark_rows(struct disk_pairs *pairs, const struct match_list *candida
         size_t other = task->sides == 2 && side == 0;
         short_pairs_mark_partners(task, side, most[other], pairs->sides[side].marks);
     }
-    uint32_t sample[RECALL_ROWS];
-    for (size_t i = pair_recall_sample(task, sample); i-- > 0;)
-        pairs->sides[0].marks[sample[i]] = 1;
     for (size_t i = 0; i < candidates->count; i++) {
         pairs->sides[0].marks[candidates->items[i].a] = 1;
         pairs->sides[last].marks[candidates->items[i].b] = 1;
     }
 }
 
+struct marked {
+    uint64_t rows, bytes;
+};
+
+static struct marked count_marked(const struct disk_pairs *pairs) {
+    struct marked marked = {0};
+    for (size_t side = 0; side < pairs->task->sides; side++) {
+        const struct corpus *corpus = &pairs->task->corpora[side];
+        for (size_t row = 0; row < corpus->rows; row++)
+            if (pairs->sides[side].marks[row]) {
+                marked.rows++;
+                marked.bytes += (uint64_t)corpus->items[row].term_count * TERM_BYTES;
+            }
+    }
+    return marked;
+}
+
+/* What the vocabulary and the ids leave of the budget. */
+static uint64_t memory_left(const struct pair_task *task) {
+    uint64_t taken = statistics_memory_bytes(task->statistics);
+    for (size_t side = 0; side < task->sides; side++)
+        taken += corpus_memory_bytes(&task->corpora[side]);
+    return taken < task->run->memory_bytes ? task->run->memory_bytes - taken : 0;
+}
+
+/* As many rows for the recall as have room, of which a run without room has none. */
+static void mark_sample(struct disk_pairs *pairs, uint64_t room_bytes) {
+    const struct corpus *corpus = &pairs->task->corpora[0];
+    uint64_t bytes = room_bytes + 1;
+    for (size_t most = RECALL_ROWS; bytes > room_bytes; most /= 2) {
+        pairs->sample_rows = pair_recall_sample(pairs->task, most, pairs->sample);
+        bytes = 0;
+        for (size_t i = 0; i < pairs->sample_rows; i++)
+            bytes += (uint64_t)corpus->items[pairs->sample[i]].term_count * TERM_BYTES;
+    }
+    for (size_t i = 0; i < pairs->sample_rows; i++)
+        pairs->sides[0].marks[pairs->sample[i]] = 1;
+}
+
+/* The recall sample takes what the others leave, so that it alone never stops a run. */
+static cog_status choose_rows(struct disk_pairs *pairs, const struct match_list *candidates,
+                              cog_error *error) {
+    const struct pair_task *task = pairs->task;
+    const uint64_t left = memory_left(task), share = task->run->memory_bytes / SAMPLE_SHARE;
+    mark_rows(pairs, candidates);
+    struct marked needed = count_marked(pairs);
+    if (needed.bytes > left)
+        return error_set(error, COG_ERR_MEMORY,
+                         "%llu documents have candidates or are short, which need about %llu MB "
+                         "of the %llu MB left; raise --memory or the threshold",
+                         (unsigned long long)needed.rows, (unsigned long long)(needed.bytes >> 20),
+                         (unsigned long long)(left >> 20));
+    mark_sample(pairs, left - needed.bytes < share ? left - needed.bytes : share);
+    report_number(task->report, "documents_loaded", (double)count_marked(pairs).rows);
+    return COG_OK;
+}
+
 static cog_status load_documents(struct disk_pairs *pairs, cog_error *error) {
     struct pair_task *task = pairs->task;
-    const uint64_t budget = task->run->memory_bytes;
-    uint64_t terms = 0, loaded = 0;
-    for (size_t side = 0; side < task->sides; side++)
-        for (size_t row = 0; row < task->corpora[side].rows; row++)
-            if (pairs->sides[side].marks[row]) {
-                terms += task->corpora[side].items[row].term_count;
-                loaded++;
-            }
-    report_number(task->report, "documents_loaded", (double)loaded);
-    if (terms * TERM_BYTES > budget)
-        return error_set(error, COG_ERR_MEMORY,
-                         "%llu documents have candidates, which need about %llu MB; raise --memory "
-                         "or the threshold",
-                         (unsigned long long)loaded,
-                         (unsigned long long)(terms * TERM_BYTES >> 20));
     cog_status status = COG_OK;
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = corpus_load(&task->corpora[side], pairs->sides[side].spool,
@@ -329,15 +370,14 @@ static cog_status find_truth(struct disk_pairs *pairs, const struct sparse_matri
 static cog_status measure_recall(struct disk_pairs *pairs, const struct match_list *matches,
                                  cog_error *error) {
     const struct pair_task *task = pairs->task;
-    uint32_t sample[RECALL_ROWS];
-    size_t rows = pair_recall_sample(task, sample);
     struct sparse_matrix vectors = {0};
     struct match_list truth = {0};
-    cog_status status = sparse_matrix_select(&task->vectors[0], sample, rows, &vectors)
-                            ? find_truth(pairs, &vectors, &truth, error)
-                            : error_memory(error, rows, "the recall sample");
+    cog_status status =
+        sparse_matrix_select(&task->vectors[0], pairs->sample, pairs->sample_rows, &vectors)
+            ? find_truth(pairs, &vectors, &truth, error)
+            : error_memory(error, pairs->sample_rows, "the recall sample");
     if (status == COG_OK)
-        pair_recall_report(task, matches, sample, rows, &truth);
+        pair_recall_report(task, matches, pairs->sample, pairs->sample_rows, &truth);
     match_list_free(&truth);
     sparse_matrix_free(&vectors);
     return status;
@@ -353,10 +393,10 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
     report_text(task->report, "method", "window");
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = window_pairs_propose(task, views, matches, error);
-    if (status == COG_OK) {
-        mark_rows(pairs, matches);
+    if (status == COG_OK)
+        status = choose_rows(pairs, matches, error);
+    if (status == COG_OK)
         status = load_documents(pairs, error);
-    }
     if (status == COG_OK)
         status = flat_pairs_verify(task, matches, error);
     if (status == COG_OK)

@@ -74,8 +74,8 @@ double pair_recall_demand(double recall, size_t pairs) {
     return recall < 0.995 ? recall : 0.995;
 }
 
-size_t pair_recall_sample(const struct pair_task *task, uint32_t sample[RECALL_ROWS]) {
-    return recall_sample_rows(task->corpora[0].rows, RECALL_ROWS, task->options.sign.signature.seed,
+size_t pair_recall_sample(const struct pair_task *task, size_t most, uint32_t *sample) {
+    return recall_sample_rows(task->corpora[0].rows, most, task->options.sign.signature.seed,
                               sample);
 }
 
@@ -102,7 +102,7 @@ cog_status pair_recall_measure(const struct pair_task *task, const struct match_
                                cog_error *error) {
     uint32_t sample[RECALL_ROWS];
     struct match_list truth = {0};
-    size_t rows = pair_recall_sample(task, sample);
+    size_t rows = pair_recall_sample(task, RECALL_ROWS, sample);
     cog_status status = find_truth(task, sample, rows, &truth, error);
     if (status == COG_OK)
         pair_recall_report(task, matches, sample, rows, &truth);

@@ -21,10 +21,10 @@ double pair_recall_demand(double recall, size_t pairs);
 cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
                                cog_error *error);
 
-/* Its parts, where the rows are not in memory: the sampled rows of the first side, rising, and the
- * report by their true matches, `a` counting from 0 in the sample. */
+/* Its parts, where the rows are not in memory: the sampled rows of the first side, rising and at
+ * most so many, and the report by their true matches, `a` counting from 0 in the sample. */
 enum { RECALL_ROWS = 1000 };
-size_t pair_recall_sample(const struct pair_task *task, uint32_t sample[RECALL_ROWS]);
+size_t pair_recall_sample(const struct pair_task *task, size_t most, uint32_t *sample);
 void pair_recall_report(const struct pair_task *task, const struct match_list *matches,
                         const uint32_t *sample, size_t rows, const struct match_list *truth);
 

@@ -47,3 +47,19 @@ sed 's/.*\(scratch file in TMPDIR\).*/\1/' err | tail -n 1
 "$COGNATE" pairs a.jsonl --lang none --method exact --memory 41M -o none.tsv 2>/dev/null
 echo "exact: exit $?"
 ls none.tsv 2>/dev/null | wc -l
+# Documents too long for a whole recall sample: fewer are sampled; only documents that have candidates may be too many.
+python3 - <<'PYTHON'
+import json, random
+rng = random.Random(6)
+words = ["".join(rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(6)) for _ in range(20000)]
+texts = [" ".join(rng.sample(words, 4000)) for _ in range(800)]
+for name, part in (("different", texts), ("equal", texts[:1] * 800)):
+    with open(name + ".jsonl", "w") as file:
+        for row, text in enumerate(part):
+            file.write(json.dumps({"id": row, "text": text}) + "\n")
+PYTHON
+for name in different equal; do
+    "$COGNATE" pairs $name.jsonl --lang none --method window -t 0.9 --memory 50M -o long.tsv 2>notices.txt
+    echo "$name: exit $?"
+    grep -E 'sampled|candidates' notices.txt | sed 's/ [0-9]* MB/ ... MB/g'
+done
