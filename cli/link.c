@@ -33,6 +33,13 @@ static bool check_result(const struct arguments *arguments) {
     return true;
 }
 
+/* Exact search and lists compare vectors alone. */
+static bool check_signatures(const struct arguments *arguments, cog_method method) {
+    static const enum option_id of_signatures[] = {OPTION_BITS, OPTION_COUNT};
+    bool signs = method != COG_METHOD_EXACT && method != COG_METHOD_LISTS;
+    return signs || refuse_options(arguments, of_signatures, "belongs to methods of signatures");
+}
+
 static bool take_options(const struct arguments *arguments, struct link_arguments *taken) {
     static const cog_method methods[] = {COG_METHOD_AUTO,  COG_METHOD_EXACT,  COG_METHOD_LISTS,
                                          COG_METHOD_FLAT,  COG_METHOD_SLICES, COG_METHOD_LSH,
@@ -63,7 +70,7 @@ static bool take_options(const struct arguments *arguments, struct link_argument
         return usage_error(arguments, "standard input can be read only once");
     if (!has_option(arguments, OPTION_LEXICON))
         return usage_error(arguments, "give the lexicon: --lexicon FILE");
-    return check_result(arguments);
+    return check_signatures(arguments, options->method) && check_result(arguments);
 }
 
 /* Whether a word belongs to an option of many values: the last of the two that stands before it. */

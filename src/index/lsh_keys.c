@@ -58,8 +58,8 @@ static cog_status check_bits(const struct lsh_options *options, bool have_sums, 
                          options->flips, options->key_bits);
     if (options->flip_mode >= LSH_FLIP_DISTANCE && !have_sums)
         return error_set(error, COG_ERR_USAGE,
-                         "flips by distance need the sums behind the bits: give the weights, or "
-                         "flip random bits");
+                         "flips of likely bits need the sums behind the bits: give the weights, "
+                         "or flip random bits");
     return COG_OK;
 }
 

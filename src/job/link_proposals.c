@@ -199,13 +199,14 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
                                 .bits = work->views[1].bits,
                                 .have_sums = true,
                                 .recall = work->search->options->recall,
-                                .targets = {.cosines = &cosine, .count = 1},
-                                .given = options_lsh(&work->search->options->lsh, 0)};
+                                .targets = {.cosines = &cosine, .count = 1}};
     struct lsh_options options;
     struct lsh_check check = {.radius_bits = radius_bits};
     struct lsh_collection sides[2];
     float *sums[2] = {NULL, NULL};
-    cog_status status = lsh_plan(&demand, &options, &expected, error);
+    cog_status status = options_lsh(&work->search->options->lsh, 0, &demand.given, error);
+    if (status == COG_OK)
+        status = lsh_plan(&demand, &options, &expected, error);
     size_t stride = status == COG_OK ? lsh_bits_used(&options) : 0;
     for (int side = 0; side < 2 && status == COG_OK; side++) {
         size_t rows = work->views[side].rows;
@@ -281,29 +282,32 @@ static int by_similarity(const void *x, const void *y) {
     return (a->similarity < b->similarity) - (a->similarity > b->similarity);
 }
 
-/* The cosine that a document has with about as many others as are wanted; at most that of likely
- * partners. */
+/* The cosine that a document has with about as many others as are wanted, or that of likely
+ * partners where that is less; but not one that more reach than memory is counted for, as where all
+ * documents follow a few templates. */
 static cog_status choose_cosine(const struct proposing *work, double *cosine, cog_error *error) {
     enum { SAMPLE = 256 };
     const struct sparse_matrix *vectors = work->space->vectors;
     uint32_t sample[SAMPLE];
     size_t count = recall_sample_rows(vectors[0].rows, SAMPLE, 1, sample), found = 0;
-    size_t wanted = work->search->wanted[0] * count;
+    size_t wanted = work->search->wanted[0], most = proposals_of(work->search, 0);
     struct sparse_matrix queries = {0};
     struct cosine_neighbours nearest = {0};
-    cog_status status = sparse_matrix_select(&vectors[0], sample, count, &queries)
-                            ? cosine_topk(&queries, &vectors[1], 4 * work->search->wanted[0],
-                                          work->space->threads, &nearest, error)
-                            : error_memory(error, count, "a sample");
+    cog_status status =
+        sparse_matrix_select(&vectors[0], sample, count, &queries)
+            ? cosine_topk(&queries, &vectors[1], 4 * most, work->space->threads, &nearest, error)
+            : error_memory(error, count, "a sample");
     for (size_t q = 0; status == COG_OK && q < count; q++)
         for (size_t i = 0; i < nearest.counts[q]; i++)
             nearest.items[found++] = nearest.items[q * nearest.k + i];
     *cosine = COG_THRESHOLD_ACROSS;
     if (found) {
         qsort(nearest.items, found, sizeof *nearest.items, by_similarity);
-        *cosine =
-            fmin(*cosine, (double)nearest.items[(wanted < found ? wanted : found) - 1].similarity);
+        size_t last = (count * wanted < found ? count * wanted : found) - 1;
+        *cosine = fmin(*cosine, (double)nearest.items[last].similarity);
     }
+    if (found > count * most)
+        *cosine = fmax(*cosine, (double)nearest.items[count * most].similarity);
     sparse_matrix_free(&queries);
     cosine_topk_free(&nearest);
     return status;

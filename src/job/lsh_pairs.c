@@ -90,16 +90,6 @@ static double threshold_cosine(const struct pair_task *task) {
     return equivalent_cosine(task, task->options.threshold);
 }
 
-/* What was given must be possible whatever is chosen for the rest. */
-static cog_status check_given(const struct lsh_demand *demand, cog_error *error) {
-    struct lsh_options least = demand->given;
-    least.key_bits = least.key_bits ? least.key_bits : 2;
-    least.tables = least.tables ? least.tables : 1;
-    if (least.flips == 0)
-        least.flip_mode = LSH_FLIP_NONE;
-    return lsh_options_check(&least, demand->bits, demand->have_sums, error);
-}
-
 /* Most true pairs are nearer than the threshold: the recall is stated for those that a sample has,
  * or, where it has few, for pairs at the threshold. */
 static struct lsh_targets find_targets(const struct pair_task *task, const struct match_list *truth,
@@ -123,19 +113,18 @@ static struct lsh_targets find_targets(const struct pair_task *task, const struc
 static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
     const struct pair_task *task = pairs->task;
     double cosines[PLANNED_PAIRS_MAX];
-    struct lsh_demand demand = {
-        .kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
-        .rows = pairs->sides[task->sides - 1].count,
-        .bits = task->options.sign.signature.bits,
-        .have_sums = has_sums(task),
-        .given = options_lsh(&task->options.lsh, task->options.sign.signature.seed)};
+    struct lsh_demand demand = {.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
+                                .rows = pairs->sides[task->sides - 1].count,
+                                .bits = task->options.sign.signature.bits,
+                                .have_sums = has_sums(task)};
     struct match_list truth = {0};
-    cog_status status = pair_recall_planned(task, &truth, error);
+    cog_status status =
+        options_lsh(&task->options.lsh, task->options.sign.signature.seed, &demand.given, error);
+    if (status == COG_OK)
+        status = pair_recall_planned(task, &truth, error);
     demand.targets = find_targets(task, &truth, cosines);
     demand.recall = pair_recall_demand(task->options.recall, demand.targets.count);
     report_number(task->report, "planned_by_pairs", (double)demand.targets.count);
-    if (status == COG_OK)
-        status = check_given(&demand, error);
     if (status == COG_OK)
         status = lsh_plan(&demand, &pairs->options, expected, error);
     match_list_free(&truth);

@@ -96,15 +96,22 @@ cog_status options_signature(const cog_signature_options *options,
     return signature_options_check(signature, error);
 }
 
-struct lsh_options options_lsh(const cog_lsh_options *options, uint64_t seed) {
-    static const enum lsh_flip_mode modes[] = {LSH_FLIP_DISTANCE, LSH_FLIP_RANDOM, LSH_FLIP_ACROSS,
-                                               LSH_FLIP_NONE};
-    return (struct lsh_options){.key_bits = options->key_bits,
+cog_status options_lsh(const cog_lsh_options *options, uint64_t seed, struct lsh_options *lsh,
+                       cog_error *error) {
+    static const enum lsh_flip_mode modes[] = {[COG_FLIP_ACROSS] = LSH_FLIP_ACROSS,
+                                               [COG_FLIP_DISTANCE] = LSH_FLIP_DISTANCE,
+                                               [COG_FLIP_RANDOM] = LSH_FLIP_RANDOM,
+                                               [COG_FLIP_NONE] = LSH_FLIP_NONE};
+    if ((size_t)options->flip_mode >= sizeof modes / sizeof *modes)
+        return error_set(error, COG_ERR_USAGE, "flip mode %d: there is none of that number",
+                         (int)options->flip_mode);
+    *lsh = (struct lsh_options){.key_bits = options->key_bits,
                                 .tables = options->tables,
                                 .flips = options->flip_mode == COG_FLIP_NONE ? 0 : options->flips,
                                 .flip_mode = modes[options->flip_mode],
                                 .flip_both = options->flip_both,
                                 .seed = seed};
+    return COG_OK;
 }
 
 cog_status options_record_terms(const cog_term_options *options, struct settings *settings,

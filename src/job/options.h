@@ -18,7 +18,8 @@ cog_status options_signature(const cog_signature_options *options,
                              struct signature_options *signature, cog_error *error);
 
 /* What is 0 is still to be planned. */
-struct lsh_options options_lsh(const cog_lsh_options *options, uint64_t seed);
+cog_status options_lsh(const cog_lsh_options *options, uint64_t seed, struct lsh_options *lsh,
+                       cog_error *error);
 
 /* Everything that decides which terms a text has. */
 cog_status options_record_terms(const cog_term_options *options, struct settings *settings,

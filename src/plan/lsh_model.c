@@ -275,6 +275,16 @@ static cog_status plan_with_key(const struct lsh_demand *demand, unsigned key_bi
     return status;
 }
 
+/* What was given must be possible whatever is chosen for the rest. */
+static cog_status check_given(const struct lsh_demand *demand, cog_error *error) {
+    struct lsh_options least = demand->given;
+    least.key_bits = least.key_bits ? least.key_bits : 2;
+    least.tables = least.tables ? least.tables : 1;
+    if (least.flips == 0)
+        least.flip_mode = LSH_FLIP_NONE;
+    return lsh_options_check(&least, demand->bits, demand->have_sums, error);
+}
+
 cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,
                     cog_error *error) {
     const struct lsh_options *given = &demand->given;
@@ -283,7 +293,7 @@ cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options
     while (!given->key_bits && key_bits + 2 <= LSH_KEY_BITS_MAX &&
            (double)demand->rows > ldexp(1, (int)key_bits + 1))
         key_bits += 2;
-    cog_status status = COG_OK;
+    cog_status status = check_given(demand, error);
     for (; key_bits >= 2 && !best.reached && status == COG_OK; key_bits -= 2) {
         if (demand->bits >= key_bits)
             status = plan_with_key(demand, key_bits, &best, error);
