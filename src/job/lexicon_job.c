@@ -130,16 +130,17 @@ static cog_status read_pairs(struct training *training, const char *const *paths
     return status;
 }
 
-/* What comes through a pipe is not known beforehand; check_budget sees it later. */
-static cog_status announce_memory(const struct training *training, const char *const *paths,
-                                  size_t count, cog_error *error) {
+/* The need goes by the options and the text, and what comes through a pipe is not known beforehand:
+ * this refuses nothing, check_budget sees the tables later. */
+static void announce_memory(const struct training *training, const char *const *paths,
+                            size_t count) {
     double text_bytes = 0;
     struct stat info;
     for (size_t i = 0; i < count; i++)
         if (stat(paths[i], &info) == 0 && S_ISREG(info.st_mode))
             text_bytes += (double)input_text_bytes(paths[i], (uint64_t)info.st_size);
-    return memory_budget_check(MEMORY_BASE_BYTES + MEMORY_OF_PARALLEL_TEXT * text_bytes,
-                               training->run, training->report, error);
+    memory_budget_announce(MEMORY_BASE_BYTES + memory_of_parallel_text(text_bytes), training->run,
+                           training->report);
 }
 
 static void report_corpus(const struct training *training) {
@@ -168,8 +169,9 @@ static void warn_of_exchange(const struct training *training) {
 }
 
 static cog_status check_budget(const struct training *training, cog_error *error) {
+    enum { PROGRAM_BYTES = 16 << 20 }; /* measured: peaks less the tables */
     uint64_t budget = training->run ? training->run->memory_bytes : 0;
-    uint64_t used = pair_corpus_memory_bytes(&training->corpus) +
+    uint64_t used = PROGRAM_BYTES + pair_corpus_memory_bytes(&training->corpus) +
                     (training->table ? pair_table_memory_bytes(training->table) : 0);
     if (budget == 0 || used <= budget)
         return COG_OK;
@@ -240,10 +242,10 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
     struct job_watch watch;
     job_watch_begin(&watch, run);
     cog_status status = check_options(options, error);
-    if (status == COG_OK)
-        status = announce_memory(&training, paths, path_count, error);
-    if (status == COG_OK)
+    if (status == COG_OK) {
+        announce_memory(&training, paths, path_count);
         status = read_pairs(&training, paths, path_count, error);
+    }
     if (status == COG_OK)
         status = align(&training, error);
     uint64_t start = clock_ns();
