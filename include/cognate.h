@@ -88,7 +88,8 @@ typedef struct cog_run_options {
 typedef struct cog_report cog_report;
 COG_API cog_status cog_report_create(cog_report **report, cog_error *error);
 COG_API void cog_report_free(cog_report *report);
-/* The whole report as a JSON object. Owned by the report, valid until it changes or is freed. */
+/* The whole report as a JSON object, an empty one when memory is out. Owned by the report, valid
+ * until it changes or is freed. */
 COG_API const char *cog_report_json(cog_report *report);
 /* The same into a file that appears whole or not at all; "-" is standard output. */
 COG_API cog_status cog_report_write(cog_report *report, const char *path, cog_error *error);

@@ -107,59 +107,64 @@ void report_notice(cog_report *report, const char *format, ...) {
     va_end(arguments);
 }
 
-static void json_string(struct buffer *json, const char *text) {
-    json_append_string(json, view_of(text, strlen(text)));
+static bool json_string(struct buffer *json, const char *text) {
+    return json_append_string(json, view_of(text, strlen(text)));
 }
 
-static void json_number(struct buffer *json, double number) {
+static bool json_number(struct buffer *json, double number) {
     if (!isfinite(number))
-        buffer_append_text(json, "null");
-    else if (number == floor(number) && fabs(number) < 0x1p53)
-        buffer_printf(json, "%.0f", number);
-    else
-        buffer_printf(json, "%.6g", number);
+        return buffer_append_text(json, "null");
+    bool is_whole = number == floor(number) && fabs(number) < 0x1p53;
+    return buffer_printf(json, is_whole ? "%.0f" : "%.6g", number);
 }
 
-static void json_fields(struct buffer *json, const cog_report *report, enum field_kind kind) {
+static bool json_fields(struct buffer *json, const cog_report *report, enum field_kind kind) {
     const char *indent = kind == FIELD_PLAIN ? "  " : "    ";
-    for (size_t i = 0; i < report->count; i++) {
+    bool done = true;
+    for (size_t i = 0; i < report->count && done; i++) {
         const struct field *field = &report->fields[i];
         if (field->kind != kind)
             continue;
-        buffer_append_text(json, json->data[json->size - 1] == '{' ? "\n" : ",\n");
-        buffer_append_text(json, indent);
-        json_string(json, field->name);
-        buffer_append_text(json, ": ");
-        if (field->text)
-            json_string(json, field->text);
-        else
-            json_number(json, field->number);
+        done = buffer_append_text(json, json->data[json->size - 1] == '{' ? "\n" : ",\n") &&
+               buffer_append_text(json, indent) && json_string(json, field->name) &&
+               buffer_append_text(json, ": ") &&
+               (field->text ? json_string(json, field->text) : json_number(json, field->number));
     }
+    return done;
+}
+
+static bool json_notices(struct buffer *json, const cog_report *report) {
+    bool done = true;
+    for (size_t i = 0; i < report->notice_count && done; i++)
+        done = buffer_append_text(json, i ? ",\n    " : "\n    ") &&
+               json_string(json, report->notices[i]);
+    return done && buffer_append_text(json, report->notice_count ? "\n  ]\n}\n" : "]\n}\n");
+}
+
+/* NULL when memory is out. */
+static const char *report_as_json(cog_report *report) {
+    struct buffer *json = &report->json;
+    buffer_reset(json);
+    bool done = buffer_append_text(json, "{") && json_fields(json, report, FIELD_PLAIN) &&
+                (json->size == 1 || buffer_append_text(json, ",")) &&
+                buffer_append_text(json, "\n  \"seconds\": {") &&
+                json_fields(json, report, FIELD_SECONDS) &&
+                buffer_append_text(json, "\n  },\n  \"bytes\": {") &&
+                json_fields(json, report, FIELD_BYTES) &&
+                buffer_append_text(json, "\n  },\n  \"notices\": [") &&
+                json_notices(json, report) && buffer_append(json, "", 1);
+    return done ? json->data : NULL;
 }
 
 const char *cog_report_json(cog_report *report) {
-    struct buffer *json = &report->json;
-    buffer_reset(json);
-    if (!buffer_append(json, "{", 1))
-        return "{}";
-    json_fields(json, report, FIELD_PLAIN);
-    if (json->data[json->size - 1] != '{')
-        buffer_append(json, ",", 1);
-    buffer_append_text(json, "\n  \"seconds\": {");
-    json_fields(json, report, FIELD_SECONDS);
-    buffer_append_text(json, "\n  },\n  \"bytes\": {");
-    json_fields(json, report, FIELD_BYTES);
-    buffer_append_text(json, "\n  },\n  \"notices\": [");
-    for (size_t i = 0; i < report->notice_count; i++) {
-        buffer_append_text(json, i ? ",\n    " : "\n    ");
-        json_string(json, report->notices[i]);
-    }
-    buffer_append_text(json, report->notice_count ? "\n  ]\n}\n" : "]\n}\n");
-    return buffer_append(json, "", 1) ? json->data : "{}";
+    const char *json = report_as_json(report);
+    return json ? json : "{}";
 }
 
 cog_status cog_report_write(cog_report *report, const char *path, cog_error *error) {
-    const char *json = cog_report_json(report);
+    const char *json = report_as_json(report);
+    if (!json)
+        return error_memory(error, report->json.size, "a report");
     struct output *output = NULL;
     cog_status status = output_open(path, &output, error);
     if (status == COG_OK)
