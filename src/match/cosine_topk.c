@@ -25,9 +25,13 @@ struct topk_run {
     size_t heap_sets;     /* 1, or a set of heaps for each worker */
     struct ranked *heaps; /* k for each query of a set; the worst is on top */
     uint32_t *counts;
-    float *best;  /* k for each worker: a heap of the largest values of a tile's row */
-    float *dense; /* a query by column for each worker; zero in between */
+    float *best;  /* in tiles: k for each worker, a heap of the largest values of a tile's row */
+    float *dense; /* in tiles: a query by column for each worker; zero in between */
 };
+
+static bool takes_scan(const struct sparse_matrix *queries, size_t k) {
+    return queries->rows <= COSINE_SCAN_QUERIES && k <= SCAN_NEIGHBOURS;
+}
 
 static bool worse(struct ranked a, struct ranked b) {
     return a.similarity != b.similarity ? a.similarity < b.similarity : a.row > b.row;
@@ -167,19 +171,15 @@ static void sort_heaps(const struct topk_run *run, struct cosine_neighbours *nei
     }
 }
 
-static bool make_room(struct topk_run *run, struct cosine_neighbours *neighbours,
-                      unsigned threads) {
-    size_t queries = neighbours->queries, items, columns = run->collection->column_count;
+static bool make_room(struct topk_run *run, struct cosine_neighbours *neighbours) {
+    size_t queries = neighbours->queries, items;
     if (!size_multiply(queries, run->k, &items))
         return false;
     run->heaps = memory_array(run->heap_sets * items + 1, sizeof *run->heaps);
     run->counts = memory_zeroed_array(run->heap_sets * queries + 1, sizeof *run->counts);
-    run->best = memory_array(threads * run->k + 1, sizeof *run->best);
-    run->dense = memory_zeroed_array(threads * columns + 1, sizeof *run->dense);
     neighbours->counts = memory_array(queries + 1, sizeof *neighbours->counts);
     neighbours->items = memory_array(items + 1, sizeof *neighbours->items);
-    return run->heaps && run->counts && run->best && run->dense && neighbours->counts &&
-           neighbours->items;
+    return run->heaps && run->counts && neighbours->counts && neighbours->items;
 }
 
 static cog_status search_in_tiles(struct topk_run *run, unsigned threads, cog_error *error) {
@@ -193,7 +193,16 @@ static cog_status search_in_tiles(struct topk_run *run, unsigned threads, cog_er
                                    .threads = threads,
                                    .work = search_tile,
                                    .context = run};
-    return cosine_tiles_run(&tiling, error);
+    size_t columns = run->collection->column_count;
+    run->best = memory_array(threads * run->k + 1, sizeof *run->best);
+    run->dense = memory_zeroed_array(threads * columns + 1, sizeof *run->dense);
+    cog_status status =
+        run->best && run->dense
+            ? cosine_tiles_run(&tiling, error)
+            : error_memory(error, threads * (run->k + columns) * sizeof(float), "an exact search");
+    free(run->best);
+    free(run->dense);
+    return status;
 }
 
 cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
@@ -205,13 +214,13 @@ cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_
                          "the columns the same",
                          k, queries->column_count, collection->column_count);
     k = k < collection->rows ? k : collection->rows + (collection->rows == 0);
-    bool are_few = queries->rows <= COSINE_SCAN_QUERIES && k <= SCAN_NEIGHBOURS;
+    bool are_few = takes_scan(queries, k);
     threads = threads_resolve(threads);
     struct topk_run run = {
         .queries = queries, .collection = collection, .k = k, .heap_sets = are_few ? threads : 1};
     *neighbours = (struct cosine_neighbours){.queries = queries->rows, .k = k};
     cog_status status;
-    if (!make_room(&run, neighbours, threads))
+    if (!make_room(&run, neighbours))
         status = error_memory(error, cosine_topk_memory_bytes(queries, collection, k, threads),
                               "an exact search");
     else
@@ -223,8 +232,6 @@ cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_
         cosine_topk_free(neighbours);
     free(run.heaps);
     free(run.counts);
-    free(run.best);
-    free(run.dense);
     return status;
 }
 
@@ -237,8 +244,12 @@ void cosine_topk_free(struct cosine_neighbours *neighbours) {
 size_t cosine_topk_memory_bytes(const struct sparse_matrix *queries,
                                 const struct sparse_matrix *collection, size_t k,
                                 unsigned threads) {
+    bool are_few = takes_scan(queries, k);
     threads = threads_resolve(threads);
-    return queries->rows * (k * (sizeof(struct ranked) + sizeof(struct cosine_neighbour)) + 4) +
-           threads * (k + (size_t)collection->column_count) * sizeof(float) +
-           cosine_tiles_memory_bytes(collection, threads);
+    size_t heap_bytes = k * sizeof(struct ranked) + sizeof(uint32_t);
+    size_t result_bytes = k * sizeof(struct cosine_neighbour) + sizeof(uint32_t);
+    size_t dense_bytes = threads * (size_t)collection->column_count * sizeof(float);
+    return queries->rows * (heap_bytes * (are_few ? threads : 1) + result_bytes) + dense_bytes +
+           (are_few ? 0
+                    : threads * k * sizeof(float) + cosine_tiles_memory_bytes(collection, threads));
 }
