@@ -65,19 +65,10 @@ static int run_help(int argc, char **argv) {
     return EXIT_DONE;
 }
 
-/* The first word that names one: options may stand before it. */
-static const struct command *given_action(const struct command *command, int argc, char **argv) {
-    const struct command *action = NULL;
-    for (int i = 2; i < argc && !action; i++)
-        action = find_action(command, argv[i]);
-    return action;
-}
-
-/* Whether the first word is the action, or there are none to choose from. */
+/* Whether there is an action, or none to choose from. */
 static bool check_action(const struct command *command, const struct command *action,
                          const struct arguments *arguments) {
-    if (!command->actions ||
-        (action && arguments->word_count && strcmp(arguments->words[0], action->name) == 0))
+    if (!command->actions || action)
         return true;
     char names[128] = "";
     for (const struct command *each = command->actions; each->name; each++)
@@ -88,7 +79,8 @@ static bool check_action(const struct command *command, const struct command *ac
 
 static int run_command(const struct command *command, int argc, char **argv) {
     static const option_set without_action[] = {run_options, NULL};
-    const struct command *action = given_action(command, argc, argv);
+    const char *word = first_word(argc, argv, 2); /* options may stand before it */
+    const struct command *action = word ? find_action(command, word) : NULL;
     const struct command *chosen = action ? action : command;
     char name[64];
     snprintf(name, sizeof name, "%s%s%s", command->name, action ? " " : "",

@@ -47,16 +47,33 @@ static int find_letter(const option_set *sets, char letter) {
     return -1;
 }
 
-/* Whether any command has the option. */
-static bool is_known(const char *word) {
+/* The option of any command; NULL where none has it. */
+static const struct option_spec *find_known(const char *word) {
     for (int id = 0; id < OPTION_COUNT; id++) {
         const struct option_spec *spec = &option_specs[id];
         if (word[1] == '-' ? strlen(spec->name) == strcspn(word + 2, "=") &&
                                  strncmp(spec->name, word + 2, strlen(spec->name)) == 0
                            : spec->letter == word[1])
-            return true;
+            return spec;
     }
-    return false;
+    return NULL;
+}
+
+static bool is_option(const char *word) {
+    return word[0] == '-' && word[1] != '\0';
+}
+
+const char *first_word(int argc, char **argv, int first) {
+    for (int i = first; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1 < argc ? argv[i + 1] : NULL;
+        if (!is_option(argv[i]))
+            return argv[i];
+        const struct option_spec *spec = find_known(argv[i]);
+        bool holds_value = argv[i][1] == '-' ? strchr(argv[i], '=') != NULL : argv[i][2] != '\0';
+        i += spec && spec->argument && !holds_value;
+    }
+    return NULL;
 }
 
 /* The position of value among the choices, or -1. */
@@ -103,7 +120,7 @@ static bool parse_option(struct arguments *arguments, const option_set *sets, in
             value = word + 2;
     }
     if (id < 0)
-        return usage_error(arguments, is_known(word) ? "takes no option %s" : "unknown option %s",
+        return usage_error(arguments, find_known(word) ? "takes no option %s" : "unknown option %s",
                            word);
     const struct option_spec *spec = &option_specs[id];
     arguments->places[id] = *at;
@@ -130,7 +147,7 @@ bool arguments_parse(struct arguments *arguments, const option_set *sets, int ar
     for (int i = first; i < argc; i++) {
         if (!only_words && strcmp(argv[i], "--") == 0)
             only_words = true;
-        else if (only_words || argv[i][0] != '-' || argv[i][1] == '\0')
+        else if (only_words || !is_option(argv[i]))
             add_word(arguments, argv[i], i);
         else if (!parse_option(arguments, sets, argc, argv, &i))
             return false;

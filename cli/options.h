@@ -184,6 +184,9 @@ typedef const enum option_id *option_set;
 /* Parses argv[first ..]; only options of the sets are taken. False after printing what is wrong. */
 bool arguments_parse(struct arguments *arguments, const option_set *sets, int argc, char **argv,
                      int first);
+/* The first word of argv[first ..] that is neither an option of any command nor its argument; NULL
+ * where there is none. It is the first of the words that arguments_parse gives. */
+const char *first_word(int argc, char **argv, int first);
 void arguments_free(struct arguments *arguments);
 
 bool has_option(const struct arguments *arguments, enum option_id id);

@@ -24,6 +24,8 @@ done
 for command in $("$COGNATE" help names); do "$COGNATE" help man $command | grep -P "^[.'](?!TH|SH|SS|TP|PP|B )"; done
 "$COGNATE" index --quiet info nowhere 2>&1
 "$COGNATE" index nowhere info 2>&1
+"$COGNATE" index --stats check info nowhere 2>&1
+"$COGNATE" index --stats=check -q info nowhere 2>&1
 "$COGNATE" index info nowhere --ids f 2>&1
 "$COGNATE" help index nonsense 2>&1
 "$COGNATE" help nonsense 2>&1
