@@ -136,8 +136,7 @@ void print_man_page(const struct command *command, FILE *stream) {
         if (command_takes(command, id))
             print_roff_option(&option_specs[id], stream);
     fputs(".SH EXIT STATUS\n0 done, 1 nothing found, 2 wrong usage or input, 3 out of memory or "
-          "disk, or "
-          "an index that another process is changing, 130 interrupted\n",
+          "disk, or an index that another process is changing, 130 interrupted\n",
           stream);
 }
 
