@@ -3,6 +3,7 @@
 #include <bzlib.h>
 #include <limits.h>
 #include <lzma.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -70,6 +71,10 @@ void compressor_free(struct compressor *compressor) {
     free(compressor);
 }
 
+enum compression compressor_kind(const struct compressor *compressor) {
+    return compressor->compression;
+}
+
 bool compressor_is_complete(const struct compressor *compressor) {
     return compressor->complete;
 }
@@ -128,8 +133,8 @@ static struct step run_zstd(ZSTD_CCtx *context, struct bytes_view input, bool la
     return (struct step){in.pos, out.pos, !ZSTD_isError(left), last && left == 0};
 }
 
-cog_status compressor_run(struct compressor *compressor, struct bytes_view *input, bool input_ended,
-                          char *output, size_t capacity, size_t *produced) {
+bool compressor_run(struct compressor *compressor, struct bytes_view *input, bool input_ended,
+                    char *output, size_t capacity, size_t *produced) {
     /* More than a call can take is not the end yet. */
     bool last = input_ended && clipped(input->size) == input->size;
     struct step step = {0};
@@ -153,5 +158,5 @@ cog_status compressor_run(struct compressor *compressor, struct bytes_view *inpu
     input->size -= step.taken;
     *produced = step.given;
     compressor->complete = step.ended;
-    return step.ok ? COG_OK : COG_ERR_MEMORY;
+    return step.ok;
 }

@@ -80,6 +80,13 @@ static char *target_of(const char *path) {
     return target ? target : strdup(path);
 }
 
+/* Memory is what a library that only compresses can be short of. */
+static cog_status cannot_compress(enum compression compression, const char *path,
+                                  cog_error *error) {
+    return error_set(error, COG_ERR_MEMORY, "%s: cannot compress with %s, perhaps out of memory",
+                     path, compression_name(compression));
+}
+
 static cog_status open_as(const char *path, enum compression compression, struct output **result,
                           cog_error *error) {
     struct output *output = calloc(1, sizeof *output);
@@ -92,7 +99,7 @@ static cog_status open_as(const char *path, enum compression compression, struct
     if (status == COG_OK && compression != COMPRESSION_NONE) {
         output->compressor = compressor_create(compression);
         if (!output->compressor)
-            status = error_memory(error, PACKED_BYTES, "compressing a file");
+            status = cannot_compress(compression, path, error);
     }
     if (status != COG_OK) {
         output_close(output);
@@ -131,9 +138,8 @@ static cog_status write_packed(struct output *output, struct bytes_view bytes, b
     while (status == COG_OK &&
            (bytes.size || (is_last && !compressor_is_complete(output->compressor)))) {
         size_t size = 0;
-        if (compressor_run(output->compressor, &bytes, is_last, packed, sizeof packed, &size) !=
-            COG_OK)
-            return error_memory(error, bytes.size, "compressing a file");
+        if (!compressor_run(output->compressor, &bytes, is_last, packed, sizeof packed, &size))
+            return cannot_compress(compressor_kind(output->compressor), output->path, error);
         status = write_bytes(output, packed, size, error);
     }
     return status;
