@@ -17,6 +17,17 @@ mkdir texts && echo 'one text' >texts/a.txt
 "$COGNATE" dedup texts -o kept.gz 2>&1
 echo "exit $?"
 "$COGNATE" sign d.jsonl --quiet -o s.npy --save-statistics s.stat.gz && "$COGNATE" sign d.jsonl --quiet -o t.npy --statistics s.stat.gz && cmp s.npy t.npy && echo "statistics as they are"
-# A disk that fills up leaves nothing under the name.
+# A disk that fills up leaves nothing under the name, and what was there before stays.
+python3 "$here/make_documents.py" 600 3 60 >large.jsonl
+mkdir full
+for end in gz bz2 xz zst; do
+    echo before >full/old.tsv.$end
+    for name in new old; do
+        (ulimit -f 8 && trap '' XFSZ && "$COGNATE" pairs large.jsonl -t 0.05 --quiet -o full/$name.tsv.$end 2>errors)
+        echo "exit $?: $(cat errors)"
+    done
+done
+ls full
+sort -u full/*
 "$COGNATE" pairs d.jsonl -t 0.3 --quiet >/dev/full 2>errors
 echo "exit $?: $(cat errors)"
