@@ -174,7 +174,8 @@ TEST(columns_find_the_nearest) {
             CHECK_OK(columns_search(searcher, signature, &request, &answer, error));
             CHECK(answer.count == k && answer.hits[0].distance == 0);
             CHECK(answer.candidates <= 2 * (k > request.verify ? k : request.verify));
-            CHECK(answer.verified >= answer.candidates);
+            CHECK(answer.verified >= answer.candidates &&
+                  answer.verified - answer.candidates <= rows.rows);
             request.share = 0.1;
             CHECK_OK(columns_search(searcher, signature, &request, &answer, error));
             CHECK(answer.count == k);
