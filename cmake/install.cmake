@@ -5,7 +5,19 @@ install(TARGETS cognate-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS cognate cognate-shared ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/cognate.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-file(RELATIVE_PATH PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+# The pkg-config file names folders by where it lies itself, so that what is installed can be moved; not those that are
+# given as absolute paths.
+set(PKGCONFIG_PREFIX ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+    file(RELATIVE_PATH PKGCONFIG_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+    string(PREPEND PKGCONFIG_PREFIX "\${pcfiledir}/")
+endif()
+foreach(folder LIBDIR INCLUDEDIR)
+    set(PKGCONFIG_${folder} ${CMAKE_INSTALL_${folder}})
+    if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_${folder}})
+        string(PREPEND PKGCONFIG_${folder} "\${prefix}/")
+    endif()
+endforeach()
 configure_file(cmake/cognate.pc.in ${CMAKE_BINARY_DIR}/cognate.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/cognate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
