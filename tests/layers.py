@@ -4,6 +4,7 @@ only of folders to its left; the front end includes only cognate.h and its own h
 was committed that is too large to have been written by hand."""
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -49,7 +50,9 @@ def faults(root):
 
 
 def oversized(root):
-    """A checkout alone can tell what was committed: an archive of the sources has nothing to check."""
+    """A checkout alone can tell what was committed, and only where git is: an archive has nothing to check."""
+    if not shutil.which("git"):
+        return
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=False).stdout
     for name in filter(None, listed.decode().split("\0")):
         path = root / name

@@ -14,9 +14,6 @@ for text in pairs exchanged; do
     "$COGNATE" lexicon train $text.tsv --from de --to en --min-count 1 -o $text.lex 2>&1
     echo "$text: exit $?"
 done
-# On a terminal the way through the text is shown, in another place than the messages.
-script -qec "'$COGNATE' lexicon train pairs.tsv --from de --to en --min-count 1 -o shown.lex" /dev/null </dev/null | tr '\r' '\n' |
-    sed -n 's/  *$//; s/\[.*100%/done/p; /^reading/p' | sort -u
 "$COGNATE" lexicon show pairs.lex Baum Garten --quiet | head -n 1 | cut -f 1,2
 "$COGNATE" lexicon show pairs.lex Baum Garten --quiet | grep -c from
 "$COGNATE" lexicon train pairs.tsv --from de --to en --memory 1M -o small.lex 2>&1
