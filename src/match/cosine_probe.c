@@ -47,7 +47,8 @@ size_t cosine_probe_memory_bytes(uint32_t column_count, size_t block_rows) {
            ((size_t)column_count + 2) * sizeof(float);
 }
 
-void cosine_probe_load(struct cosine_probe *probe, const struct cosine_query *query) {
+/* Spreads a query over the columns. */
+static void load(struct cosine_probe *probe, const struct cosine_query *query) {
     int span = 0;
     for (size_t i = 0; i < query->count; i++) {
         probe->dense[query->columns[i]] = query->values[i];
@@ -150,7 +151,7 @@ size_t cosine_probe_run(struct cosine_probe *probe, const struct cosine_index *i
     work->candidates += met;
     if (met == 0)
         return 0;
-    cosine_probe_load(probe, query);
+    load(probe, query);
     for (size_t i = 0; i < met; i++) {
         if (i + AHEAD < met)
             prefetch_rest(probe, index, probe->met[i + AHEAD]);

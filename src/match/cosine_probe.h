@@ -41,16 +41,14 @@ struct cosine_query {
     size_t count;
 };
 
-/* Spreads a query over the columns, and takes it back: between the two, dense products can be
- * formed (sparse_dense_dot with probe->dense). */
-void cosine_probe_load(struct cosine_probe *probe, const struct cosine_query *query);
-void cosine_probe_unload(struct cosine_probe *probe, const struct cosine_query *query);
-
 /* Rows of the block from `first` on that may reach the threshold (lowered by cosine_float_error)
  * with the query; they are in probe->met afterwards. Returns how many; unless that is 0 the query
  * stays loaded. */
 size_t cosine_probe_run(struct cosine_probe *probe, const struct cosine_index *index,
                         const struct cosine_query *query, float threshold, uint32_t first,
                         struct join_work *work);
+/* Takes the query back; until then dense products can be formed (sparse_dense_dot with
+ * probe->dense). */
+void cosine_probe_unload(struct cosine_probe *probe, const struct cosine_query *query);
 
 #endif
