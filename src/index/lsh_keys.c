@@ -25,7 +25,7 @@ unsigned lsh_half_keys(unsigned tables) {
     return halves;
 }
 
-void lsh_table_halves(unsigned table, unsigned *first, unsigned *second) {
+static void table_halves(unsigned table, unsigned *first, unsigned *second) {
     unsigned b = 1;
     while ((b + 1) * b / 2 <= table)
         b++;
@@ -127,7 +127,7 @@ void lsh_keyer_free(struct lsh_keyer *keyer) {
 static uint64_t bits_key(const struct lsh_options *options, const uint8_t *signature,
                          size_t stride_bytes, unsigned table) {
     unsigned first, second, half = options->key_bits / 2;
-    lsh_table_halves(table, &first, &second);
+    table_halves(table, &first, &second);
     uint64_t key = signature_bits(signature, stride_bytes, first * half, half) << half |
                    signature_bits(signature, stride_bytes, second * half, half);
     return key << (64 - options->key_bits);
@@ -187,7 +187,7 @@ static size_t flip_nearest(const struct lsh_options *options, struct lsh_key own
     unsigned first, second, order[LSH_KEY_BITS_MAX], count = 0;
     float distances[LSH_KEY_BITS_MAX];
     const uint64_t own_order = hash_pair(own.key, own.table);
-    lsh_table_halves(own.table, &first, &second);
+    table_halves(own.table, &first, &second);
     for (unsigned position = 0; position < options->key_bits; position++) {
         distances[position] = key_sum(options, sums, first, second, position);
         unsigned place = count;
@@ -247,7 +247,7 @@ static cog_status start_list(const struct lsh_keyer *keyer, unsigned table, cog_
     struct lsh_probe_list *list = &keyer->lists[table];
     unsigned first, second, half = keyer->options->key_bits / 2;
     uint32_t penalties[LSH_KEY_BITS_MAX];
-    lsh_table_halves(table, &first, &second);
+    table_halves(table, &first, &second);
     for (unsigned i = 0; i < half; i++) {
         penalties[i] = keyer->penalties[first * half + i];
         penalties[half + i] = keyer->penalties[second * half + i];

@@ -34,8 +34,6 @@ struct lsh_options {
 
 /* R. */
 unsigned lsh_half_keys(unsigned tables);
-/* The half-keys of a table. */
-void lsh_table_halves(unsigned table, unsigned *first, unsigned *second);
 /* Bits of a signature that the keys are taken from. */
 size_t lsh_bits_used(const struct lsh_options *options);
 /* COG_ERR_USAGE with the remedy where the options are wrong or `bits` too few. */
