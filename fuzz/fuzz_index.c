@@ -1,6 +1,7 @@
-/* Opens, checks and searches indexes whose files were changed. The first byte of the input chooses
- * the index, the second how it is searched; the rest is a list of changes of one byte (file, place
- * in two bytes, value). Checksums are put right, so that changes reach what lies behind them. */
+/* Opens, checks and searches indexes, by signature and by id, whose files were changed. The first
+ * byte of the input chooses the index, the second how it is searched; the rest is a list of changes
+ * of one byte (file, place in two bytes, value). Checksums are put right, so that changes reach
+ * what lies behind them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,16 @@ static void search_by(const cog_index *index, const struct kind *kind, unsigned 
     cog_hits_free(hits);
 }
 
+static void find_ids(const cog_index *index) {
+    for (uint32_t row = 0; row < ROWS; row++) {
+        size_t size;
+        uint32_t found;
+        const char *id = cog_index_id(index, row, &size);
+        if (id)
+            cog_index_find(index, id, size, &found);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size) {
     cog_index *index = NULL;
     cog_error error;
@@ -203,6 +214,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size) {
     if (cog_index_open(folder, &index, &error) != COG_OK)
         return 0;
     search_by(index, &kinds[input[0] % KINDS], input[1]);
+    find_ids(index);
     cog_index_check(index, &error);
     cog_index_close(index);
     return 0;

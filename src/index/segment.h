@@ -6,6 +6,7 @@
 
 #include "hamming/signatures.h"
 #include "index/bit_columns.h"
+#include "index/id_buckets.h"
 #include "index/short_tables.h"
 #include "index/slices.h"
 #include "store/settings.h"
@@ -18,6 +19,7 @@ struct segment_parts {
     const struct settings *settings;
     const uint64_t *id_offsets; /* rows + 1, the first 0, rising */
     const char *id_bytes;
+    const struct id_buckets *id_buckets;
     struct signatures_view signatures;
     const struct slices_view *slices;
     const struct columns_view *columns; /* of the bits */
@@ -35,6 +37,7 @@ struct segment {
     size_t rows;
     const uint64_t *id_offsets; /* NULL without ids */
     struct bytes_view id_bytes;
+    struct id_buckets id_buckets;       /* in the map, never to be freed; starts NULL without */
     struct signatures_view signatures;  /* bits 0 without signatures */
     struct slices_view slices;          /* offsets NULL without slices */
     struct columns_view columns;        /* words NULL without columns */

@@ -22,6 +22,23 @@ static cog_status find_array(const struct container *container, uint32_t kind, u
     return COG_OK;
 }
 
+/* Files of the first writers have ids without a table. */
+static cog_status open_id_buckets(struct segment *segment, cog_error *error) {
+    struct bytes_view view;
+    const void *starts = NULL, *entries = NULL;
+    if (!container_find(&segment->container, SECTION_ID_STARTS, &view))
+        return COG_OK;
+    cog_status status =
+        find_array(&segment->container, SECTION_ID_STARTS, id_buckets_count(segment->rows) + 1,
+                   sizeof(uint32_t), &starts, error);
+    if (status == COG_OK)
+        status = find_array(&segment->container, SECTION_ID_ENTRIES, segment->rows, ID_ENTRY_BYTES,
+                            &entries, error);
+    if (status == COG_OK)
+        segment->id_buckets = (struct id_buckets){(uint32_t *)starts, (uint8_t *)entries};
+    return status;
+}
+
 static cog_status open_ids(struct segment *segment, cog_error *error) {
     const void *offsets = NULL;
     if (!container_find(&segment->container, SECTION_ID_BYTES, &segment->id_bytes))
@@ -29,7 +46,7 @@ static cog_status open_ids(struct segment *segment, cog_error *error) {
     cog_status status = find_array(&segment->container, SECTION_ID_OFFSETS, segment->rows + 1,
                                    sizeof(uint64_t), &offsets, error);
     segment->id_offsets = offsets;
-    return status;
+    return status == COG_OK ? open_id_buckets(segment, error) : status;
 }
 
 static cog_status open_signatures(struct segment *segment, const uint8_t *shape, cog_error *error) {
@@ -243,6 +260,8 @@ cog_status segment_verify(const struct segment *segment, cog_error *error) {
     cog_status status = container_verify(&segment->container, error);
     if (status == COG_OK)
         status = verify_rows(segment, error);
+    if (status == COG_OK && segment->id_buckets.starts)
+        status = id_buckets_check(&segment->id_buckets, segment, error);
     if (status == COG_OK && segment->slices.offsets)
         status = slices_check(&segment->slices, error);
     if (status == COG_OK && segment->columns.words)

@@ -7,6 +7,8 @@
 #define SECTION_SHAPE CONTAINER_TAG('s', 'h', 'a', 'p')
 #define SECTION_ID_OFFSETS CONTAINER_TAG('i', 'd', 'o', 'f')
 #define SECTION_ID_BYTES CONTAINER_TAG('i', 'd', 'b', 'y')
+#define SECTION_ID_STARTS CONTAINER_TAG('i', 'd', 's', 't')
+#define SECTION_ID_ENTRIES CONTAINER_TAG('i', 'd', 'e', 'n')
 #define SECTION_SIGNATURES CONTAINER_TAG('s', 'i', 'g', 'n')
 #define SECTION_SLICE_OFFSETS CONTAINER_TAG('s', 'l', 'o', 'f')
 #define SECTION_SLICE_POSTINGS CONTAINER_TAG('s', 'l', 'p', 'o')

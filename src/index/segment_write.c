@@ -72,6 +72,22 @@ static cog_status write_sections(struct container_writer *writer, const struct s
     return status;
 }
 
+static cog_status write_ids(struct container_writer *writer, const struct segment_parts *parts,
+                            cog_error *error) {
+    size_t rows = parts->rows;
+    const struct section ids[] = {
+        {SECTION_ID_OFFSETS, parts->id_offsets, rows + 1, sizeof(uint64_t)},
+        {SECTION_ID_BYTES, parts->id_bytes, parts->id_offsets[rows], 1}};
+    cog_status status = write_sections(writer, ids, 2, error);
+    if (status != COG_OK || !parts->id_buckets)
+        return status;
+    const struct section buckets[] = {
+        {SECTION_ID_STARTS, parts->id_buckets->starts, id_buckets_count(rows) + 1,
+         sizeof(uint32_t)},
+        {SECTION_ID_ENTRIES, parts->id_buckets->entries, rows, ID_ENTRY_BYTES}};
+    return write_sections(writer, buckets, 2, error);
+}
+
 static cog_status write_parts(struct container_writer *writer, const struct segment_parts *parts,
                               cog_error *error) {
     static const struct settings no_settings;
@@ -80,12 +96,8 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
         settings_write(parts->settings ? parts->settings : &no_settings, writer, error);
     if (status == COG_OK)
         status = write_shape(writer, parts, error);
-    if (status == COG_OK && parts->id_offsets) {
-        const struct section sections[] = {
-            {SECTION_ID_OFFSETS, parts->id_offsets, rows + 1, sizeof(uint64_t)},
-            {SECTION_ID_BYTES, parts->id_bytes, parts->id_offsets[rows], 1}};
-        status = write_sections(writer, sections, 2, error);
-    }
+    if (status == COG_OK && parts->id_offsets)
+        status = write_ids(writer, parts, error);
     if (status == COG_OK && parts->signatures.bits)
         status = write_signatures(writer, &parts->signatures, error);
     if (status == COG_OK && parts->slices) {

@@ -92,61 +92,41 @@ static cog_status replace_draft(cog_index *index, struct segment_draft *draft, c
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
-/* An id of the corpus with its row. The view comes first: it is what index_compare_ids sees. */
-struct named_row {
-    struct bytes_view id;
-    size_t row;
-};
-
-static cog_status list_ids(const struct corpus *corpus, struct named_row **named,
-                           struct bytes_view **ids, uint64_t **rows, cog_error *error) {
-    *named = memory_array(corpus->rows + 1, sizeof **named);
+/* Where the ids of the corpus stand in the index; free() both. */
+static cog_status find_corpus_ids(const cog_index *index, const struct corpus *corpus,
+                                  struct bytes_view **ids, uint64_t **rows, cog_error *error) {
     *ids = memory_array(corpus->rows + 1, sizeof **ids);
     *rows = memory_array(corpus->rows + 1, sizeof **rows);
-    if (!*named || !*ids || !*rows)
-        return error_memory(error, corpus->rows * (sizeof **named + sizeof **ids), "ids");
+    if (!*ids || !*rows)
+        return error_memory(error, corpus->rows * (sizeof **ids + sizeof **rows), "ids");
     for (size_t row = 0; row < corpus->rows; row++)
-        (*named)[row] = (struct named_row){corpus_id(corpus, row), row};
-    qsort(*named, corpus->rows, sizeof **named, index_compare_ids);
-    for (size_t i = 0; i < corpus->rows; i++)
-        (*ids)[i] = (*named)[i].id;
-    return COG_OK;
+        (*ids)[row] = corpus_id(corpus, row);
+    return index_find_ids(index, *ids, corpus->rows, *rows, error);
 }
 
 /* Takes rows whose id the index has out of the corpus, and tells them as bad records. */
 static cog_status drop_known_ids(const cog_index *index, const cog_documents *documents,
                                  struct corpus *corpus, cog_report *report, cog_error *error) {
-    struct named_row *named = NULL;
     struct bytes_view *ids = NULL;
     uint64_t *rows = NULL, known = 0;
-    uint8_t *drop = memory_zeroed_array(corpus->rows + 1, 1);
-    cog_status status = list_ids(corpus, &named, &ids, &rows, error);
-    if (status == COG_OK && !drop)
-        status = error_memory(error, corpus->rows, "ids");
-    if (status == COG_OK)
-        status = index_find_ids(index, ids, corpus->rows, rows, error);
-    for (size_t i = 0; i < corpus->rows && status == COG_OK; i++)
-        drop[named[i].row] = rows[i] != UINT64_MAX;
     size_t kept = 0;
+    cog_status status = find_corpus_ids(index, corpus, &ids, &rows, error);
     for (size_t row = 0; row < corpus->rows && status == COG_OK; row++) {
         char message[300];
-        struct bytes_view id = corpus_id(corpus, row);
-        if (!drop[row]) {
+        if (rows[row] == UINT64_MAX) {
             corpus->items[kept++] = corpus->items[row];
             continue;
         }
         snprintf(message, sizeof message, "the id '%.*s' is in the index already",
-                 (int)(id.size < 200 ? id.size : 200), id.data);
+                 (int)(ids[row].size < 200 ? ids[row].size : 200), ids[row].data);
         status = ingest_note_bad(documents, report, known++, message, error);
     }
     if (status == COG_OK && known)
         report_notice(report, "%zu documents are new, %llu ids are in the index already", kept,
                       (unsigned long long)known);
     corpus->rows = status == COG_OK ? kept : corpus->rows;
-    free(named);
     free(ids);
     free(rows);
-    free(drop);
     return status;
 }
 

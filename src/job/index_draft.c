@@ -11,6 +11,7 @@ enum { AUTO_FLAT_ROWS = 100000 }; /* below, nothing but signatures pays */
 void segment_memory_free(struct segment_memory *memory) {
     free(memory->id_offsets);
     free(memory->id_bytes);
+    id_buckets_free(&memory->id_buckets);
     free(memory->signatures);
     slice_lists_free(&memory->lists);
     bit_columns_free(&memory->columns);
@@ -106,6 +107,13 @@ static void append_id(struct segment_draft *draft, size_t row, struct bytes_view
     draft->memory.id_offsets[row + 1] = at + id.size;
 }
 
+/* Once all ids are there. */
+static cog_status index_ids(struct segment_draft *draft, cog_error *error) {
+    cog_status status = id_buckets_build(&draft->segment, &draft->memory.id_buckets, error);
+    draft->segment.id_buckets = draft->memory.id_buckets;
+    return status;
+}
+
 static cog_status copy_ids(const struct corpus *corpus, struct segment_draft *draft,
                            cog_error *error) {
     size_t size_bytes = 0;
@@ -114,7 +122,7 @@ static cog_status copy_ids(const struct corpus *corpus, struct segment_draft *dr
     cog_status status = make_room_for_ids(draft, corpus->rows, size_bytes, error);
     for (size_t row = 0; status == COG_OK && row < corpus->rows; row++)
         append_id(draft, row, corpus_id(corpus, row));
-    return status;
+    return status == COG_OK ? index_ids(draft, error) : status;
 }
 
 cog_status segment_draft_number(struct segment_draft *draft, uint64_t first_id, cog_error *error) {
@@ -129,7 +137,7 @@ cog_status segment_draft_number(struct segment_draft *draft, uint64_t first_id, 
         int length = snprintf(text, sizeof text, "%llu", (unsigned long long)first_id + row);
         append_id(draft, row, view_of(text, (size_t)length));
     }
-    return status;
+    return status == COG_OK ? index_ids(draft, error) : status;
 }
 
 /* psm learns from the sums behind the bits; nobody else needs them. */
@@ -306,5 +314,7 @@ cog_status segment_draft_merged(const cog_index *index, unsigned threads,
         status = make_room_for_rows(&merge, error);
     if (status == COG_OK)
         status = visit_live_rows(index, merge_row, &merge, error);
+    if (status == COG_OK)
+        status = index_ids(draft, error);
     return status == COG_OK ? add_method(index, NULL, threads, draft, error) : status;
 }

@@ -38,6 +38,8 @@ struct segment_parts index_parts_of(const struct segment *segment) {
                                   .settings = &segment->settings,
                                   .id_offsets = segment->id_offsets,
                                   .id_bytes = segment->id_bytes.data,
+                                  .id_buckets =
+                                      segment->id_buckets.starts ? &segment->id_buckets : NULL,
                                   .signatures = segment->signatures,
                                   .slices = segment->slices.offsets ? &segment->slices : NULL,
                                   .columns = segment->columns.words ? &segment->columns : NULL,
@@ -57,6 +59,7 @@ static cog_status save_segment(const cog_index *index, size_t part, uint64_t fir
         status = segment_draft_number(&ids, first_row, error);
         parts.id_offsets = ids.segment.id_offsets;
         parts.id_bytes = ids.segment.id_bytes.data;
+        parts.id_buckets = &ids.segment.id_buckets;
     }
     if (status == COG_OK)
         status = manifest_add_segment(folder, manifest, &parts, error);

@@ -11,6 +11,7 @@
 struct segment_memory {
     uint64_t *id_offsets;
     char *id_bytes;
+    struct id_buckets id_buckets;
     uint8_t *signatures;
     struct slice_lists lists;
     struct bit_columns columns;
@@ -46,8 +47,8 @@ bool index_row_vector(const cog_index *index, size_t part, uint32_t row, const u
                       const float **values, size_t *count);
 unsigned index_bits(const cog_index *index);
 
-/* Where each of `count` ids (sorted by index_compare_ids, each once) stands among the rows that are
- * not removed; UINT64_MAX for those that are not there. O(rows log count). */
+/* Where each of `count` ids stands among the rows that are not removed; UINT64_MAX for those that
+ * are not there. O(count * segments); a segment of a file without a table of ids is read once. */
 cog_status index_find_ids(const cog_index *index, const struct bytes_view *ids, size_t count,
                           uint64_t *rows, cog_error *error);
 int index_compare_ids(const void *a, const void *b);

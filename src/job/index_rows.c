@@ -46,34 +46,58 @@ int index_compare_ids(const void *a, const void *b) {
     return order ? order : (x->size > y->size) - (x->size < y->size);
 }
 
+/* Of rows that have their numbers for ids, the one that is called so. */
+static uint64_t row_of_number(struct bytes_view id, uint64_t first, uint64_t rows) {
+    uint64_t number = 0;
+    enum { DIGITS_MAX = 10 }; /* of numbers below 2^32 */
+    if (id.size == 0 || id.size > DIGITS_MAX || (id.data[0] == '0' && id.size > 1))
+        return UINT64_MAX;
+    for (size_t i = 0; i < id.size; i++) {
+        if (id.data[i] < '0' || id.data[i] > '9')
+            return UINT64_MAX;
+        number = number * 10 + (uint64_t)(id.data[i] - '0');
+    }
+    return number >= first && number - first < rows ? number - first : UINT64_MAX;
+}
+
+/* The part's rows begin with number `first`. Fills the rows of ids that are found there. */
+static cog_status find_in_part(const cog_index *index, size_t part, uint64_t first,
+                               const struct bytes_view *ids, size_t count, uint64_t *rows,
+                               cog_error *error) {
+    const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+    const struct segment *segment = &index->parts.segments[part];
+    struct id_buckets built = {0}, buckets = segment->id_buckets;
+    cog_status status = COG_OK;
+    if (segment->id_offsets && !buckets.starts) {
+        status = id_buckets_build(segment, &built, error);
+        buckets = built;
+    }
+    for (size_t i = 0; i < count && status == COG_OK; i++) {
+        uint64_t row = UINT64_MAX;
+        if (!segment->id_offsets)
+            row = row_of_number(ids[i], first, entry->rows);
+        else if (rows[i] == UINT64_MAX)
+            status = id_buckets_find(&buckets, segment, ids[i], &row, error);
+        if (status == COG_OK && row != UINT64_MAX && !manifest_is_removed(entry, (uint32_t)row))
+            rows[i] = first + row;
+    }
+    id_buckets_free(&built);
+    return status;
+}
+
 cog_status index_find_ids(const cog_index *index, const struct bytes_view *ids, size_t count,
                           uint64_t *rows, cog_error *error) {
     uint64_t first = 0;
+    cog_status status = COG_OK;
     for (size_t i = 0; i < count; i++)
         rows[i] = UINT64_MAX;
     if (count == 0)
         return COG_OK;
-    for (size_t part = 0; part < index->parts.manifest.count; part++) {
-        const struct manifest_entry *entry = &index->parts.manifest.entries[part];
-        const struct segment *segment = &index->parts.segments[part];
-        char text[24];
-        for (uint32_t row = 0; row < entry->rows; row++) {
-            struct bytes_view id;
-            if (!segment->id_offsets) {
-                int length = snprintf(text, sizeof text, "%llu", (unsigned long long)first + row);
-                id = view_of(text, (size_t)length);
-            } else if (!segment_id(segment, row, &id)) {
-                return error_set(error, COG_ERR_FORMAT, "%s: the id of row %u is damaged",
-                                 segment->container.path, row);
-            }
-            const struct bytes_view *place =
-                bsearch(&id, ids, count, sizeof *ids, index_compare_ids);
-            if (place && !manifest_is_removed(entry, row))
-                rows[place - ids] = first + row;
-        }
-        first += entry->rows;
+    for (size_t part = 0; part < index->parts.manifest.count && status == COG_OK; part++) {
+        status = find_in_part(index, part, first, ids, count, rows, error);
+        first += index->parts.manifest.entries[part].rows;
     }
-    return COG_OK;
+    return status;
 }
 
 bool cog_index_find(const cog_index *index, const char *id, size_t id_size, uint32_t *row) {

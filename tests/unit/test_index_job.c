@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "hamming/hamming.h"
+#include "job/index_job.h"
 #include "test.h"
 
 enum { ROWS = 900, QUERIES = 40, BITS = 128, BYTES = BITS / 8, K = 7 };
@@ -192,6 +193,103 @@ TEST(index_saved_opened_and_compacted_answers_the_same) {
     cog_hits_free(before);
     cog_index_close(saved);
     free_world(world);
+}
+
+/* Whether every row that remains is found by its number, and nothing else is. */
+static bool ids_are_found(const struct world *world, const cog_index *index, cog_error *error) {
+    static const char *const absent[] = {"", "00", "07", "900", "4294967297", "1x", "-1"};
+    uint32_t row;
+    for (uint32_t number = 0; number < ROWS; number++) {
+        char id[16];
+        size_t size = (size_t)snprintf(id, sizeof id, "%u", number);
+        if (cog_index_find(index, id, size, &row) == world->removed[number] ||
+            (!world->removed[number] && row != number)) {
+            error->position = number;
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        if (cog_index_find(index, absent[i], strlen(absent[i]), &row))
+            return false;
+    return true;
+}
+
+/* As files were before they had a table of ids. */
+static cog_status save_without_buckets(const cog_index *index, const char *folder,
+                                       cog_error *error) {
+    struct manifest manifest = {0};
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < index->parts.manifest.count && status == COG_OK; i++) {
+        struct segment_parts parts = index_parts_of(&index->parts.segments[i]);
+        parts.id_buckets = NULL;
+        status = manifest_add_segment(folder, &manifest, &parts, error);
+    }
+    struct buffer removed = {0};
+    uint64_t first = 0;
+    for (size_t i = 0; i < manifest.count; i++) {
+        const struct manifest_entry *entry = &index->parts.manifest.entries[i];
+        for (size_t r = 0; r < entry->removed_count; r++)
+            buffer_append(&removed, &(uint64_t){first + entry->removed[r]}, sizeof(uint64_t));
+        first += entry->rows;
+    }
+    if (status == COG_OK)
+        status = manifest_remove_rows(&manifest, (const uint64_t *)(const void *)removed.data,
+                                      removed.size / sizeof(uint64_t), error);
+    if (status == COG_OK)
+        status = manifest_write(folder, &manifest, error);
+    buffer_free(&removed);
+    manifest_free(&manifest);
+    return status;
+}
+
+TEST(index_finds_ids_in_memory_in_files_and_in_files_without_their_table) {
+    cog_error fault = {0};
+    struct world *world = make_world(COG_METHOD_FLAT, &fault);
+    CHECK_MSG(world, "%s", fault.message);
+    cog_index *saved = NULL, *old = NULL;
+    const char *again[] = {"1", "2", "1", "nobody"};
+    CHECK(ids_are_found(world, world->index, &fault));
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", test_path("with-ids"));
+    CHECK_OK(cog_index_save(world->index, folder, error));
+    CHECK_OK(cog_index_open(folder, &saved, error));
+    CHECK(ids_are_found(world, saved, &fault));
+    const char *old_folder = test_path("without-ids");
+    CHECK_OK(save_without_buckets(saved, old_folder, error));
+    CHECK_OK(cog_index_open(old_folder, &old, error));
+    CHECK(!old->parts.segments[0].id_buckets.starts && !old->parts.segments[1].id_buckets.starts);
+    CHECK_OK(cog_index_check(old, error));
+    CHECK(ids_are_found(world, old, &fault));
+    CHECK_OK(cog_index_remove(old, again, 4, NULL, error));
+    world->removed[1] = world->removed[2] = true;
+    CHECK(ids_are_found(world, old, &fault));
+    CHECK_OK(cog_index_compact(old, NULL, NULL, error));
+    CHECK(old->parts.segments[0].id_buckets.starts);
+    CHECK_OK(cog_index_check(old, error));
+    cog_index_close(saved);
+    cog_index_close(old);
+    free_world(world);
+}
+
+/* An id that was removed and added again is the new row. */
+TEST(index_finds_the_last_of_an_id) {
+    cog_document items[] = {{.id = "a", .id_size = 1, .text = "one two three", .text_size = 13},
+                            {.id = "b", .id_size = 1, .text = "one four five", .text_size = 13}};
+    cog_documents *documents = NULL;
+    cog_index *index = NULL;
+    cog_index_options options;
+    const char *b = "b";
+    uint32_t row = 99;
+    cog_index_options_init(&options);
+    CHECK_OK(cog_documents_from_memory(items, 2, &documents, error));
+    CHECK_OK(cog_index_build(documents, &options, NULL, &index, NULL, error));
+    CHECK_OK(cog_index_remove(index, &b, 1, NULL, error));
+    CHECK(!cog_index_find(index, "b", 1, &row));
+    CHECK_OK(cog_index_add(index, documents, NULL, NULL, error));
+    CHECK(cog_index_find(index, "b", 1, &row) && row == 2);
+    CHECK(cog_index_find(index, "a", 1, &row) && row == 0);
+    cog_index_close(index);
+    cog_documents_close(documents);
 }
 
 /* ---- Documents ------------------------------------------------------------------------------- */

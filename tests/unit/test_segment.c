@@ -17,6 +17,7 @@ struct sample {
     char id_bytes[ROWS * 8];
     uint32_t columns[ROWS * 3];
     float values[ROWS * 3];
+    struct id_buckets id_buckets;
     struct settings settings;
     struct slice_lists lists;
     struct bit_columns bit_columns;
@@ -48,15 +49,23 @@ static void make_sample(struct sample *sample, uint64_t seed) {
                                .settings = &sample->settings,
                                .id_offsets = sample->id_offsets,
                                .id_bytes = sample->id_bytes,
+                               .id_buckets = &sample->id_buckets,
                                .signatures = {(const uint8_t *)sample->words, ROWS, BITS, STRIDE},
                                .slices = &sample->lists.view,
                                .columns = &sample->bit_columns.view,
                                .vectors = &sample->vectors};
     slice_lists_build(&sample->lists, &sample->parts.signatures, SLICE_BITS, 1, NULL);
     bit_columns_build(&sample->bit_columns, &sample->parts.signatures, 1, NULL);
+    const struct segment named = {
+        .rows = ROWS,
+        .id_offsets = sample->id_offsets,
+        .id_bytes = {sample->id_bytes, sample->id_offsets[ROWS]},
+    };
+    id_buckets_build(&named, &sample->id_buckets, NULL);
 }
 
 static void free_sample(struct sample *sample) {
+    id_buckets_free(&sample->id_buckets);
     settings_free(&sample->settings);
     slice_lists_free(&sample->lists);
     bit_columns_free(&sample->bit_columns);
@@ -166,6 +175,46 @@ static void search_columns(const struct segment *segment) {
     columns_searcher_free(searcher);
 }
 
+/* Where an id is found; ROWS where it is not, and for a fault. */
+static uint64_t row_found(const struct segment *segment, struct bytes_view id) {
+    uint64_t row;
+    cog_status status = id_buckets_find(&segment->id_buckets, segment, id, &row, NULL);
+    return status == COG_OK && row != UINT64_MAX ? row : ROWS;
+}
+
+TEST(segment_finds_rows_by_id) {
+    static const char *const absent[] = {"", "id-", "id-2", "id-00", "nobody"};
+    const char *path = test_path("ids");
+    struct segment segment;
+    struct bytes_view id;
+    make_sample(&sample, 6);
+    CHECK_OK(segment_write(path, &sample.parts, error));
+    CHECK_OK(segment_open(path, &segment, error));
+    for (size_t row = 0; row < ROWS; row++)
+        CHECK(segment_id(&segment, row, &id) && row_found(&segment, id) == row);
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        CHECK(row_found(&segment, view_of(absent[i], strlen(absent[i]))) == ROWS);
+    segment_close(&segment);
+    free_sample(&sample);
+}
+
+/* Two buckets of the ten ids "0" to "9", as docs/format.md lays them out: these bytes belong to the
+ * format. */
+TEST(segment_golden_table_of_ids) {
+    static const uint64_t offsets[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    static const uint32_t starts[] = {0, 6, 10};
+    static const uint8_t entries[10][ID_ENTRY_BYTES] = {{0x55, 0}, {0x58, 1}, {0xf0, 3}, {0xfa, 7},
+                                                        {0xea, 8}, {0x68, 9}, {0x14, 2}, {0x3f, 4},
+                                                        {0x72, 5}, {0x0d, 6}};
+    const struct segment named = {
+        .rows = 10, .id_offsets = offsets, .id_bytes = {"0123456789", 10}};
+    struct id_buckets buckets = {0};
+    CHECK_OK(id_buckets_build(&named, &buckets, error));
+    CHECK(memcmp(buckets.starts, starts, sizeof starts) == 0);
+    CHECK(memcmp(buckets.entries, entries, sizeof entries) == 0);
+    id_buckets_free(&buckets);
+}
+
 /* Any damage: verified files are refused, unverified ones are read without an access outside. */
 TEST(segment_damage_is_noticed_or_harmless) {
     const char *path = test_path("damaged");
@@ -187,12 +236,16 @@ TEST(segment_damage_is_noticed_or_harmless) {
             continue;
         CHECK_MSG(segment_verify(&segment, NULL) == COG_ERR_FORMAT, "byte %zu", place);
         for (size_t row = 0; row < ROWS; row++) {
-            struct bytes_view id;
+            struct bytes_view id, other_id;
             const uint32_t *columns;
             const float *values;
             size_t count;
-            if (segment_id(&segment, row, &id))
+            if (segment_id(&segment, row, &id)) {
                 CHECK(id.size <= segment.id_bytes.size);
+                uint64_t found = row_found(&segment, id);
+                CHECK(found == ROWS ||
+                      (segment_id(&segment, found, &other_id) && view_equals(id, other_id)));
+            }
             if (segment_vector(&segment, row, &columns, &values, &count) && count)
                 CHECK(columns[count - 1] < 30);
         }
@@ -214,7 +267,7 @@ TEST(segment_impossible_content_is_refused) {
     const char *path = test_path("impossible");
     struct segment segment;
     cog_error failure = {0};
-    for (int fault = 0; fault < 4; fault++) {
+    for (int fault = 0; fault < 8; fault++) {
         make_sample(&sample, 4);
         if (fault == 0)
             sample.id_offsets[3] = 1000;
@@ -222,6 +275,15 @@ TEST(segment_impossible_content_is_refused) {
             sample.columns[5] = 30;
         else if (fault == 2)
             sample.lists.postings[9] = ROWS;
+        else if (fault == 3)
+            sample.id_buckets.entries[0] ^= 1; /* a tag */
+        else if (fault == 4)
+            sample.id_buckets.entries[1] = ROWS;
+        else if (fault == 5)
+            sample.id_buckets.starts[1] = ROWS + 1;
+        else if (fault == 6) /* a row twice, another not at all */
+            memcpy(sample.id_buckets.entries, sample.id_buckets.entries + ID_ENTRY_BYTES,
+                   ID_ENTRY_BYTES);
         else
             sample.vector_offsets[0] = 1;
         CHECK_OK(segment_write(path, &sample.parts, error));
