@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "interrupt.h"
+
 const enum option_id input_options[] = {OPTION_INPUT_FORMAT, OPTION_LINES,      OPTION_TEXT_FIELD,
                                         OPTION_ID_FIELD,     OPTION_LANG_FIELD, OPTION_STRICT,
                                         OPTION_COUNT};
@@ -229,26 +231,6 @@ bool check_lexicon_options(const struct arguments *arguments) {
     return true;
 }
 
-static volatile sig_atomic_t interrupted;
-
-enum { GRACE_SECONDS = 2 };
-
-/* A stage that does not look is ended here; what it had not finished lies under a temporary name at
- * most. */
-static void on_patience_end(int number) {
-    (void)number;
-    _exit(EXIT_INTERRUPTED);
-}
-
-/* The first Ctrl-C asks the job to stop and clean up, and gives it a moment for that; the next one
- * kills. */
-static void on_interrupt(int number) {
-    interrupted = 1;
-    signal(number, SIG_DFL);
-    signal(SIGALRM, on_patience_end);
-    alarm(GRACE_SECONDS);
-}
-
 static bool progress_shown;
 
 static void clear_progress(void) {
@@ -262,7 +244,7 @@ static bool show_progress(void *context, const cog_progress *progress) {
     enum { WIDTH = 30 };
     const bool *visible = context;
     if (!*visible || progress->done + progress->total == 0)
-        return !interrupted;
+        return !was_interrupted();
     double share = progress->total ? (double)progress->done / (double)progress->total : 0;
     int filled = share < 1 ? (int)(share * WIDTH) : WIDTH;
     progress_shown = true;
@@ -273,7 +255,7 @@ static bool show_progress(void *context, const cog_progress *progress) {
         fprintf(stderr, "\r%-24s %-34llu", progress->stage, (unsigned long long)progress->done);
     if (progress->total && progress->done >= progress->total)
         clear_progress();
-    return !interrupted;
+    return !was_interrupted();
 }
 
 /* Ids and paths stand in messages, and whoever wrote them may have put escape sequences there. */
@@ -390,9 +372,8 @@ bool take_run_options(const struct arguments *arguments, cog_run_options *run) {
     run->threads = (unsigned)threads;
     visible = isatty(STDERR_FILENO) && !has_option(arguments, OPTION_QUIET);
     run->announce = has_option(arguments, OPTION_QUIET) ? NULL : announce;
-    signal(SIGINT, on_interrupt);
-    signal(SIGTERM, on_interrupt);
     signal(SIGPIPE, SIG_IGN);
+    interrupts_watch();
     return true;
 }
 

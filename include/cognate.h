@@ -83,6 +83,11 @@ typedef struct cog_run_options {
     void (*announce)(void *context, const char *text);
 } cog_run_options;
 
+/* Deletes what jobs have not finished writing, of all threads, for a program that is going to end
+ * without them, as after a second Ctrl-C: calls that write do not come back after it. Not for
+ * signal handlers: call it from a thread that waits for signals. */
+COG_API void cog_abandon_outputs(void);
+
 /* What a job did: counts, seconds and bytes a stage, settings, and notices for people (skipped
  * records, short documents). One report for one job. */
 typedef struct cog_report cog_report;
@@ -348,7 +353,7 @@ COG_API cog_status cog_related_find(cog_documents *documents, const cog_related_
  * at sizes for which there is no public log; docs/methods.md describes it. Whoever shows results on
  * it says that it is generated. */
 COG_API cog_status cog_query_log_generate(const char *path, uint64_t queries, uint64_t seed,
-                                          cog_error *error);
+                                          const cog_run_options *run, cog_error *error);
 
 /* ---- Signatures that exist already ----------------------------------------------------------- */
 

@@ -11,15 +11,16 @@
 
 #include "base/compressor.h"
 #include "base/descriptor.h"
+#include "base/temporaries.h"
 
 enum { OUTPUT_BUFFER_BYTES = 1 << 18, PACKED_BYTES = 1 << 16 };
 
 struct output {
     char *path;
-    char *temporary_path; /* NULL for standard output and for devices */
+    struct temporary *temporary; /* NULL for standard output and for devices */
     int descriptor;
     bool borrowed; /* the descriptor is standard output */
-    bool broken, committed;
+    bool broken;
     struct compressor *compressor; /* NULL where the bytes go out as they are */
     size_t buffered;
     char buffer[OUTPUT_BUFFER_BYTES];
@@ -31,30 +32,14 @@ static bool is_special_file(const char *path) {
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-/* A file of our own beside the target: other outputs, threads and processes may be writing theirs.
- */
 static cog_status create_temporary(struct output *output, cog_error *error) {
-    size_t size = strlen(output->path) + 48;
-    output->temporary_path = malloc(size);
-    if (!output->temporary_path)
-        return error_memory(error, size, "a file name");
-    for (unsigned attempt = 0; output->descriptor < 0; attempt++) {
-        snprintf(output->temporary_path, size, "%s.tmp.%ld.%u", output->path, (long)getpid(),
-                 attempt);
-        output->descriptor =
-            open(output->temporary_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (output->descriptor < 0 && errno != EEXIST) {
-            cog_status status = error_system(error, "create", output->temporary_path);
-            free(output->temporary_path);
-            output->temporary_path = NULL;
-            return status;
-        }
-    }
     struct stat replaced;
-    if (stat(output->path, &replaced) == 0 &&
+    cog_status status =
+        temporary_file_create(output->path, &output->temporary, &output->descriptor, error);
+    if (status == COG_OK && stat(output->path, &replaced) == 0 &&
         fchmod(output->descriptor, replaced.st_mode & 07777) != 0)
-        return error_system(error, "set the mode of", output->temporary_path);
-    return COG_OK;
+        status = error_system(error, "set the mode of", temporary_path(output->temporary));
+    return status;
 }
 
 static cog_status open_descriptor(struct output *output, cog_error *error) {
@@ -199,20 +184,19 @@ cog_status output_commit(struct output *output, cog_error *error) {
     cog_status status = flush(output, error);
     if (status == COG_OK && output->compressor)
         status = write_packed(output, view_of("", 0), true, error);
-    if (status != COG_OK || !output->temporary_path) {
-        output->committed = status == COG_OK;
+    if (status != COG_OK || !output->temporary)
         return status;
-    }
     if (fsync(output->descriptor) != 0)
         return error_system(error, "write", output->path);
-    if (rename(output->temporary_path, output->path) != 0)
+    if (rename(temporary_path(output->temporary), output->path) != 0)
         return error_system(error, "replace", output->path);
-    output->committed = true;
+    temporary_keep(output->temporary);
+    output->temporary = NULL;
     return sync_folder(output->path, error);
 }
 
 bool output_is_file(const struct output *output) {
-    return output->temporary_path != NULL && !output->compressor;
+    return output->temporary && !output->compressor;
 }
 
 bool output_is_broken(const struct output *output) {
@@ -224,10 +208,8 @@ void output_close(struct output *output) {
         return;
     if (output->descriptor >= 0 && !output->borrowed)
         close(output->descriptor);
-    if (output->temporary_path && !output->committed)
-        unlink(output->temporary_path);
+    temporary_remove(output->temporary);
     compressor_free(output->compressor);
-    free(output->temporary_path);
     free(output->path);
     free(output);
 }

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/temporaries.h"
 #include "job/index_job.h"
 
 cog_status index_lock(const char *folder, int *lock, cog_error *error) {
@@ -111,13 +111,14 @@ static cog_status check_folder(const char *folder, cog_error *error) {
     return status;
 }
 
-/* Makes the folder where there is none, locks it, and sees that an index may be written there. */
-static cog_status claim_folder(const char *folder, bool *made, int *lock, cog_error *error) {
+/* Makes the folder where there is none, which is then not finished, locks it, and sees that an
+ * index may be written there. */
+static cog_status claim_folder(const char *folder, struct temporary **made, int *lock,
+                               cog_error *error) {
     *lock = -1;
-    *made = mkdir(folder, 0777) == 0;
-    if (!*made && errno != EEXIST)
-        return error_system(error, "create the folder", folder);
-    cog_status status = index_lock(folder, lock, error);
+    cog_status status = temporary_folder_claim(folder, made, error);
+    if (status == COG_OK)
+        status = index_lock(folder, lock, error);
     if (status == COG_OK && manifest_exists(folder))
         status = error_set(
             error, COG_ERR_USAGE,
@@ -127,34 +128,24 @@ static cog_status claim_folder(const char *folder, bool *made, int *lock, cog_er
 
 cog_status cog_index_check_folder(const char *folder, cog_error *error) {
     int lock;
-    bool made;
+    struct temporary *made;
     cog_status status = claim_folder(folder, &made, &lock, error);
+    temporary_remove(made);
     index_unlock(lock);
-    if (made)
-        rmdir(folder);
     return status;
-}
-
-/* A folder that we made, with what was written before something failed. */
-static void remove_folder(const char *folder) {
-    const struct manifest none = {0};
-    char *path = NULL;
-    index_sweep(folder, &none, NULL);
-    if (index_statistics_path(folder, &path, NULL) == COG_OK)
-        unlink(path);
-    free(path);
-    rmdir(folder);
 }
 
 cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
     int lock;
-    bool made;
+    struct temporary *made;
     cog_status status = claim_folder(folder, &made, &lock, error);
     if (status == COG_OK)
         status = save_parts(index, folder, error);
+    if (status == COG_OK)
+        temporary_keep(made);
+    else
+        temporary_remove(made);
     index_unlock(lock);
-    if (status != COG_OK && made)
-        remove_folder(folder);
     return status;
 }
 

@@ -1,6 +1,5 @@
 #include "job/kept_records.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "base/compression.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/temporaries.h"
 #include "input/byte_order_mark.h"
 
 static bool are_files(const cog_documents *documents) {
@@ -50,8 +50,8 @@ struct keeping {
     const uint8_t *is_kept;
     size_t record_count;
     const char *path;
-    struct output *output; /* NULL where the result is a folder */
-    char *folder;          /* temporary name of the folder */
+    struct output *output;    /* NULL where the result is a folder */
+    struct temporary *folder; /* else NULL */
     bool started, open_line;
     uint32_t header_file;
 };
@@ -184,7 +184,7 @@ static char *path_below(const char *folder, const char *id, size_t size) {
 
 static cog_status write_document(struct keeping *keeping, const struct piece *piece, const char *id,
                                  const char *raw, cog_error *error) {
-    char *path = path_below(keeping->folder, id, piece->id_size);
+    char *path = path_below(temporary_path(keeping->folder), id, piece->id_size);
     if (!path)
         return error_memory(error, piece->id_size, "a path");
     cog_status status = make_folders(path, error);
@@ -226,23 +226,23 @@ static cog_status write_batch(void *context, void *result, cog_error *error) {
 static cog_status open_target(struct keeping *keeping, cog_error *error) {
     if (!are_files(keeping->documents))
         return output_open(keeping->path, &keeping->output, error);
-    if (asprintf(&keeping->folder, "%s.tmp.%ld", keeping->path, (long)getpid()) < 0) {
-        keeping->folder = NULL;
-        return error_memory(error, strlen(keeping->path), "a path");
-    }
     if (access(keeping->path, F_OK) == 0)
         return error_set(error, COG_ERR_USAGE, "%s: exists already; name a new folder",
                          keeping->path);
-    return mkdir(keeping->folder, 0777) == 0
-               ? COG_OK
-               : error_system(error, "create the folder", keeping->folder);
+    return temporary_folder_create(keeping->path, &keeping->folder, error);
+}
+
+static cog_status commit_folder(struct keeping *keeping, cog_error *error) {
+    if (rename(temporary_path(keeping->folder), keeping->path) != 0)
+        return error_system(error, "create the folder", keeping->path);
+    temporary_keep(keeping->folder);
+    keeping->folder = NULL;
+    return COG_OK;
 }
 
 static cog_status commit_target(struct keeping *keeping, cog_error *error) {
     if (!keeping->output)
-        return rename(keeping->folder, keeping->path) == 0
-                   ? COG_OK
-                   : error_system(error, "create the folder", keeping->path);
+        return commit_folder(keeping, error);
     const struct reader *reader = keeping->documents->reader;
     bool has_files = reader_file_count(reader) > 0;
     cog_status status = COG_OK;
@@ -251,22 +251,6 @@ static cog_status commit_target(struct keeping *keeping, cog_error *error) {
     if (status == COG_OK && has_files && reader_file_format(reader, 0) == INPUT_WIKIXML)
         status = output_write(keeping->output, "</mediawiki>\n", 13, error);
     return status == COG_OK ? output_commit(keeping->output, error) : status;
-}
-
-static void remove_tree(const char *path) {
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        char *inner = NULL;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            asprintf(&inner, "%s/%s", path, entry->d_name) < 0)
-            continue;
-        if (unlink(inner) != 0 && errno == EISDIR)
-            remove_tree(inner);
-        free(inner);
-    }
-    if (folder)
-        closedir(folder);
-    rmdir(path);
 }
 
 cog_status kept_records_write(cog_documents *documents, const uint8_t *is_kept, size_t record_count,
@@ -285,9 +269,7 @@ cog_status kept_records_write(cog_documents *documents, const uint8_t *is_kept, 
         status = ingest_run(documents, &plan, run, report, true, error);
     if (status == COG_OK)
         status = commit_target(&keeping, error);
-    if (status != COG_OK && keeping.folder)
-        remove_tree(keeping.folder);
+    temporary_remove(keeping.folder);
     output_close(keeping.output);
-    free(keeping.folder);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "base/buffer.h"
 #include "base/output.h"
 #include "evaluate/query_log_generator.h"
+#include "job/progress.h"
 
 static bool append_query(const struct query_log_generator *generator, size_t row,
                          struct buffer *text, struct buffer *lines) {
@@ -19,9 +20,11 @@ static bool append_query(const struct query_log_generator *generator, size_t row
 }
 
 static cog_status write_rows(const struct query_log_generator *generator, size_t rows,
-                             struct output *output, cog_error *error) {
+                             const cog_run_options *run, struct output *output, cog_error *error) {
     enum { FLUSH_BYTES = 1 << 16 };
     struct buffer text = {0}, lines = {0};
+    struct progress progress;
+    progress_start(&progress, run, "writing", rows);
     cog_status status = COG_OK;
     for (size_t row = 0; row < rows && status == COG_OK && !output_is_broken(output); row++) {
         if (!append_query(generator, row, &text, &lines))
@@ -29,15 +32,19 @@ static cog_status write_rows(const struct query_log_generator *generator, size_t
         if (status == COG_OK && (lines.size >= FLUSH_BYTES || row + 1 == rows)) {
             status = output_write(output, lines.data, lines.size, error);
             buffer_reset(&lines);
+            if (status == COG_OK)
+                status = progress_report(&progress, row, error);
         }
     }
+    if (status == COG_OK)
+        status = progress_finish(&progress, error);
     buffer_free(&text);
     buffer_free(&lines);
     return status;
 }
 
 cog_status cog_query_log_generate(const char *path, uint64_t queries, uint64_t seed,
-                                  cog_error *error) {
+                                  const cog_run_options *run, cog_error *error) {
     struct query_log_shape shape;
     struct query_log_generator *generator = NULL;
     struct output *output = NULL;
@@ -53,7 +60,7 @@ cog_status cog_query_log_generate(const char *path, uint64_t queries, uint64_t s
     if (status == COG_OK)
         status = output_open(path, &output, error);
     if (status == COG_OK)
-        status = write_rows(generator, shape.queries, output, error);
+        status = write_rows(generator, shape.queries, run, output, error);
     if (status == COG_OK)
         status = output_commit(output, error);
     output_close(output);

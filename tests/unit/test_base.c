@@ -1,10 +1,14 @@
+#include <dirent.h>
 #include <math.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mapping.h"
 #include "base/output.h"
 #include "base/portable_math.h"
 #include "base/random.h"
+#include "base/temporaries.h"
 #include "base/threads.h"
 #include "test.h"
 
@@ -36,6 +40,70 @@ TEST(base_output_appears_only_on_commit) {
     CHECK_OK(mapping_open(path, &mapping, error));
     CHECK(mapping.size == 3 && memcmp(mapping.data, "aXc", 3) == 0);
     mapping_close(&mapping);
+}
+
+static size_t names_in(const char *path) {
+    DIR *folder = opendir(path);
+    size_t names = 0;
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        names += entry->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return names;
+}
+
+/* Leaves in the folder what is finished, begins more, and abandons it. */
+static void write_and_abandon(const char *folder) {
+    char path[4096];
+    struct output *outputs[3];
+    struct temporary *folders[3];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/file%d", folder, i);
+        bool made = output_open(path, &outputs[i], NULL) == COG_OK &&
+                    output_write(outputs[i], "abc", 3, NULL) == COG_OK;
+        snprintf(path, sizeof path, "%s/folder%d", folder, i);
+        made = made && (i == 1 ? temporary_folder_claim(path, &folders[i], NULL)
+                               : temporary_folder_create(path, &folders[i], NULL)) == COG_OK;
+        snprintf(path, sizeof path, "%s/inner", temporary_path(folders[i]));
+        if (!made || mkdir(path, 0777) != 0)
+            _exit(1);
+        strcat(path, "/name");
+        write_at(path, "", 0);
+    }
+    if (output_commit(outputs[1], NULL) != COG_OK)
+        _exit(2);
+    temporary_keep(folders[2]);
+    cog_abandon_outputs();
+    _exit(0);
+}
+
+TEST(base_abandoned_outputs_leave_nothing) {
+    const char *folder = test_path("abandoned");
+    int status = 0;
+    CHECK(mkdir(folder, 0777) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        write_and_abandon(folder);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(names_in(folder) == 2);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/file1", folder);
+    CHECK(access(path, F_OK) == 0);
+}
+
+TEST(base_temporary_folders_go_with_what_is_in_them) {
+    const char *path = test_path("claimed");
+    struct temporary *made = NULL, *again = NULL;
+    char inner[4096];
+    CHECK_OK(temporary_folder_claim(path, &made, error));
+    CHECK(made);
+    CHECK_OK(temporary_folder_claim(path, &again, error));
+    CHECK(!again);
+    snprintf(inner, sizeof inner, "%s/inner", path);
+    CHECK(mkdir(inner, 0777) == 0);
+    temporary_remove(made);
+    CHECK(access(path, F_OK) != 0);
+    CHECK(temporary_folder_claim("/nowhere/claimed", &made, NULL) != COG_OK && !made);
 }
 
 TEST(base_full_disk_is_its_own_status) {
