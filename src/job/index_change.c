@@ -172,9 +172,9 @@ cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_r
     int lock = -1;
     struct job_watch watch;
     job_watch_begin(&watch, run);
-    cog_status status = index_check_memory(documents, run, report, error);
+    cog_status status = begin_change(index, &lock, error);
     if (status == COG_OK)
-        status = begin_change(index, &lock, error);
+        status = index_check_memory(documents, run, report, error);
     if (status == COG_OK)
         status = corpus_read(&corpus, documents, &reading, run, report, error);
     if (status == COG_OK)
@@ -217,9 +217,9 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
                          index_bits(index));
     struct job_watch watch;
     job_watch_begin(&watch, run);
-    cog_status status = check_rows_memory(index, rows->rows, run, report, error);
+    cog_status status = begin_change(index, &lock, error);
     if (status == COG_OK)
-        status = begin_change(index, &lock, error);
+        status = check_rows_memory(index, rows->rows, run, report, error);
     if (status == COG_OK)
         status = next_number(index, &number, error);
     if (status == COG_OK && rows->rows)
@@ -278,23 +278,19 @@ static cog_status remove_rows(cog_index *index, const uint64_t *rows, size_t cou
     return status;
 }
 
-/* Puts the ids in order. */
+/* Between the beginning of a change and its end. Puts the ids in order. */
 static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t count,
                              cog_report *report, cog_error *error) {
     uint64_t *rows = memory_array(count + 1, sizeof *rows);
-    int lock = -1;
-    cog_status status = rows ? begin_change(index, &lock, error)
-                             : error_memory(error, count * sizeof *rows, "rows");
-    if (status == COG_OK) {
-        size_t distinct = sort_ids(ids, count);
-        status = index_find_ids(index, ids, distinct, rows, error);
-        size_t found = status == COG_OK ? keep_found(ids, rows, distinct, report) : 0;
-        if (found)
-            status = remove_rows(index, rows, found, error);
-        if (status != COG_OK && index->folder)
-            index_reload(index, NULL); /* nothing was removed there */
-    }
-    index_unlock(lock);
+    if (!rows)
+        return error_memory(error, count * sizeof *rows, "rows");
+    size_t distinct = sort_ids(ids, count);
+    cog_status status = index_find_ids(index, ids, distinct, rows, error);
+    size_t found = status == COG_OK ? keep_found(ids, rows, distinct, report) : 0;
+    if (found)
+        status = remove_rows(index, rows, found, error);
+    if (status != COG_OK && index->folder)
+        index_reload(index, NULL); /* nothing was removed there */
     free(rows);
     return status;
 }
@@ -306,7 +302,11 @@ cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t cou
         return error_memory(error, count * sizeof *views, "ids");
     for (size_t i = 0; i < count; i++)
         views[i] = view_of(ids[i], strlen(ids[i]));
-    cog_status status = remove_ids(index, views, count, report, error);
+    int lock;
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = remove_ids(index, views, count, report, error);
+    index_unlock(lock);
     free(views);
     return status;
 }
@@ -354,9 +354,13 @@ static cog_status read_id_list(const char *path, struct id_list *list, cog_error
 cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_report *report,
                                    cog_error *error) {
     struct id_list list = {0};
-    cog_status status = read_id_list(path, &list, error);
+    int lock;
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = read_id_list(path, &list, error);
     if (status == COG_OK)
         status = remove_ids(index, list.ids, list.count, report, error);
+    index_unlock(lock);
     id_list_free(&list);
     return status;
 }

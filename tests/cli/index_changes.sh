@@ -77,6 +77,13 @@ echo "removed before: exit $?"
 gzip -c ids >ids.gz
 flock O "$COGNATE" index remove O --ids ids.gz 2>&1
 echo "locked: exit $?"
+# At once, whatever would have to be read: here it never comes.
+mkfifo endless && exec 9<>endless
+for change in "add O -" "remove O --ids -" "compact O"; do
+    flock O timeout 20 "$COGNATE" index $change <&9 2>&1
+    echo "locked, $change: exit $?"
+done
+exec 9>&-
 flock O "$COGNATE" search O odd.jsonl --quiet
 echo "searched: exit $?"
 "$COGNATE" index 2>&1
