@@ -1,22 +1,9 @@
 #include "index/lsh_keys.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
 #include "base/random.h"
-
-enum { ACROSS_FLIPS_MAX = 3 };
-/* For which the order across tables is made; one for 0.6 or 0.8 finds as much. */
-#define FLIP_COSINE 0.7
-
-struct lsh_probe_list {
-    struct probe_bits bits;
-    struct probe_heap heap;
-    struct probe next;
-    int64_t own_penalty; /* of the own key: its half-keys' log-odds against agreeing */
-    bool ended;
-};
+#include "index/lsh_across.h"
 
 unsigned lsh_half_keys(unsigned tables) {
     unsigned halves = 2;
@@ -91,57 +78,46 @@ cog_status lsh_options_check(const struct lsh_options *options, unsigned bits, b
     return COG_OK;
 }
 
-static void free_lists(struct lsh_keyer *keyer) {
-    for (unsigned table = 0; keyer->lists && table < keyer->options->tables; table++)
-        probe_heap_free(&keyer->lists[table].heap);
-    free(keyer->lists);
-}
-
 cog_status lsh_keyer_create(struct lsh_keyer *keyer, const struct lsh_options *options,
                             cog_error *error) {
     *keyer = (struct lsh_keyer){.options = options};
-    if (options->flip_mode != LSH_FLIP_ACROSS)
-        return COG_OK;
-    size_t used = lsh_bits_used(options);
-    keyer->lists = memory_zeroed_array(options->tables, sizeof *keyer->lists);
-    keyer->by_next = memory_array(options->tables, sizeof *keyer->by_next);
-    keyer->penalties = memory_array(used, sizeof *keyer->penalties);
-    keyer->half_penalties =
-        memory_array(lsh_half_keys(options->tables), sizeof *keyer->half_penalties);
-    if (keyer->lists && keyer->by_next && keyer->penalties && keyer->half_penalties)
-        return COG_OK;
-    lsh_keyer_free(keyer);
-    return error_memory(error, options->tables * sizeof *keyer->lists, "probes");
+    return options->flip_mode == LSH_FLIP_ACROSS && options->flips
+               ? lsh_across_create(options, &keyer->across, error)
+               : COG_OK;
 }
 
 void lsh_keyer_free(struct lsh_keyer *keyer) {
-    free_lists(keyer);
-    free(keyer->by_next);
-    free(keyer->penalties);
-    free(keyer->half_penalties);
+    lsh_across_free(keyer->across);
     *keyer = (struct lsh_keyer){0};
 }
 
 /* ---- Own keys -------------------------------------------------------------------------------- */
 
-static uint64_t bits_key(const struct lsh_options *options, const uint8_t *signature,
-                         size_t stride_bytes, unsigned table) {
-    unsigned first, second, half = options->key_bits / 2;
-    table_halves(table, &first, &second);
-    uint64_t key = signature_bits(signature, stride_bytes, first * half, half) << half |
-                   signature_bits(signature, stride_bytes, second * half, half);
-    return key << (64 - options->key_bits);
+/* The half-keys are cut out once. */
+static void own_bit_keys(const struct lsh_options *options, const uint8_t *signature,
+                         size_t stride_bytes, struct lsh_key *keys) {
+    const unsigned half = options->key_bits / 2;
+    uint64_t halves[LSH_HALVES_MAX];
+    unsigned table = 0;
+    halves[0] = signature_bits(signature, stride_bytes, 0, half);
+    for (unsigned b = 1; table < options->tables; b++) {
+        halves[b] = signature_bits(signature, stride_bytes, b * half, half);
+        for (unsigned a = 0; a < b && table < options->tables; a++, table++)
+            keys[table] = (struct lsh_key){
+                (halves[a] << half | halves[b]) << (64 - options->key_bits), table};
+    }
 }
 
-static uint64_t band_key(const struct lsh_options *options, const uint8_t *signature,
-                         size_t stride_bytes, unsigned table) {
-    uint64_t key = table;
-    for (unsigned i = 0; i < options->band_values; i++)
-        key =
-            hash_pair(key, signature_bits(signature, stride_bytes,
-                                          (table * options->band_values + i) * options->value_bits,
-                                          options->value_bits));
-    return key;
+static void own_band_keys(const struct lsh_options *options, const uint8_t *signature,
+                          size_t stride_bytes, struct lsh_key *keys) {
+    const unsigned width = options->value_bits;
+    unsigned bit = 0;
+    for (unsigned table = 0; table < options->tables; table++) {
+        keys[table] = (struct lsh_key){table, table};
+        for (unsigned i = 0; i < options->band_values; i++, bit += width)
+            keys[table].key =
+                hash_pair(keys[table].key, signature_bits(signature, stride_bytes, bit, width));
+    }
 }
 
 /* ---- Flips ----------------------------------------------------------------------------------- */
@@ -205,141 +181,23 @@ static size_t flip_nearest(const struct lsh_options *options, struct lsh_key own
     return count;
 }
 
-/* The probability that a normal deviate is above x >= 0, to within 1.5e-7 (Abramowitz and Stegun,
- * 26.2.19), in arithmetic that is the same everywhere. */
-static double normal_tail(double x) {
-    static const double terms[] = {0.0000053830, 0.0000488906, 0.0000380036,
-                                   0.0032776263, 0.0211410061, 0.0498673470};
-    double power = 0;
-    for (int i = 0; i < 6; i++)
-        power = (power + terms[i]) * x;
-    power += 1;
-    for (int i = 0; i < 4; i++)
-        power *= power;
-    return 0.5 / power;
-}
-
-/* How unlikely it is that bits, and whole half-keys, differ or agree in a row at that cosine. A
- * sum over its standard deviation is z, the other row's is cosine * z and an independent part:
- * the bit differs with probability Phi(-x), x = z cosine / sqrt(1 - cosine^2). */
-static void find_penalties(const struct lsh_keyer *keyer, const float *sums) {
+size_t lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t stride_bytes,
+                   const float *sums, bool flipped, struct lsh_key *keys) {
     const struct lsh_options *options = keyer->options;
-    const size_t used = lsh_bits_used(options), half = options->key_bits / 2;
-    const double slope = FLIP_COSINE / sqrt(1 - FLIP_COSINE * FLIP_COSINE);
-    double squares = 0, agree = 1;
-    for (size_t i = 0; i < used; i++)
-        squares += (double)sums[i] * (double)sums[i];
-    double scale = squares > 0 ? slope / sqrt(squares / (double)used) : 0;
-    for (size_t i = 0; i < used; i++) {
-        double differs = normal_tail(fabs((double)sums[i]) * scale);
-        keyer->penalties[i] = probe_penalty(differs);
-        agree *= 1 - differs;
-        if ((i + 1) % half)
-            continue;
-        /* Against agreeing: the odds may be for it. */
-        keyer->half_penalties[i / half] =
-            (int32_t)probe_penalty(agree) - (int32_t)probe_penalty(1 - agree);
-        agree = 1;
-    }
-}
-
-static cog_status start_list(const struct lsh_keyer *keyer, unsigned table, cog_error *error) {
-    struct lsh_probe_list *list = &keyer->lists[table];
-    unsigned first, second, half = keyer->options->key_bits / 2;
-    uint32_t penalties[LSH_KEY_BITS_MAX];
-    table_halves(table, &first, &second);
-    for (unsigned i = 0; i < half; i++) {
-        penalties[i] = keyer->penalties[first * half + i];
-        penalties[half + i] = keyer->penalties[second * half + i];
-    }
-    list->own_penalty = keyer->half_penalties[first] + keyer->half_penalties[second];
-    probe_bits_init(&list->bits, penalties, keyer->options->key_bits, PROBE_BOUND_NONE);
-    list->ended = false;
-    cog_status status = probe_heap_start(&list->heap, &list->bits, ACROSS_FLIPS_MAX, error);
-    return status == COG_OK ? probe_heap_next(&list->heap, &list->next, &list->ended, error)
-                            : status;
-}
-
-/* Ties by table. */
-static bool comes_earlier(const struct lsh_probe_list *a, const struct lsh_probe_list *b) {
-    if (a->ended || b->ended)
-        return !a->ended;
-    int64_t difference =
-        a->own_penalty + a->next.penalty - (b->own_penalty + (int64_t)b->next.penalty);
-    return difference ? difference < 0 : a < b;
-}
-
-/* Restores the heap of lists, the one whose next key comes first on top, below this place. */
-static void sift_list(const struct lsh_keyer *keyer, size_t place) {
-    const size_t count = keyer->options->tables;
-    struct lsh_probe_list **heap = keyer->by_next, *moving = heap[place];
-    for (size_t child; (child = 2 * place + 1) < count; place = child) {
-        if (child + 1 < count && comes_earlier(heap[child + 1], heap[child]))
-            child++;
-        if (!comes_earlier(heap[child], moving))
-            break;
-        heap[place] = heap[child];
-    }
-    heap[place] = moving;
-}
-
-static cog_status start_lists(const struct lsh_keyer *keyer, cog_error *error) {
-    cog_status status = COG_OK;
-    for (unsigned table = 0; table < keyer->options->tables && status == COG_OK; table++) {
-        status = start_list(keyer, table, error);
-        keyer->by_next[table] = &keyer->lists[table];
-    }
-    for (size_t place = keyer->options->tables / 2; place-- > 0 && status == COG_OK;)
-        sift_list(keyer, place);
-    return status;
-}
-
-/* F * L keys, the likeliest to find a row that no own key finds first, ties by table. keys[0 .. L)
- * are the own keys.
- *
- * Such a row agrees in one half-key at most. Let a_h be the probability that it agrees in half h;
- * a set of flips with penalty s in the table of halves g and h finds it with a probability
- * proportional to exp(-s) a_g / (1 - a_g) a_h / (1 - a_h), whichever bits of which half it flips.
- */
-static cog_status flip_across(const struct lsh_keyer *keyer, const float *sums,
-                              const struct lsh_key *own, struct lsh_key *keys, size_t *count,
-                              cog_error *error) {
-    const struct lsh_options *options = keyer->options;
-    const size_t wanted = (size_t)options->flips * options->tables;
-    find_penalties(keyer, sums);
-    cog_status status = start_lists(keyer, error);
-    struct lsh_probe_list **top = keyer->by_next;
-    for (*count = 0; *count < wanted && status == COG_OK && !(*top)->ended; (*count)++) {
-        uint32_t table = (uint32_t)(*top - keyer->lists);
-        uint64_t mask = (*top)->next.mask << (64 - options->key_bits);
-        keys[*count] = (struct lsh_key){own[table].key ^ mask, table};
-        status = probe_heap_next(&(*top)->heap, &(*top)->next, &(*top)->ended, error);
-        sift_list(keyer, 0);
-    }
-    return status;
-}
-
-cog_status lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t stride_bytes,
-                       const float *sums, bool flipped, struct lsh_key *keys, size_t *count,
-                       cog_error *error) {
-    const struct lsh_options *options = keyer->options;
-    for (unsigned table = 0; table < options->tables; table++)
-        keys[table] = (struct lsh_key){options->band_values
-                                           ? band_key(options, signature, stride_bytes, table)
-                                           : bits_key(options, signature, stride_bytes, table),
-                                       table};
-    *count = options->tables;
+    size_t count = options->tables;
+    if (options->band_values)
+        own_band_keys(options, signature, stride_bytes, keys);
+    else
+        own_bit_keys(options, signature, stride_bytes, keys);
     if (!flipped || options->flip_mode == LSH_FLIP_NONE || options->flips == 0)
-        return COG_OK;
+        return count;
     if (options->flip_mode == LSH_FLIP_ACROSS) {
-        size_t extra = 0;
-        cog_status status = flip_across(keyer, sums, keys, keys + options->tables, &extra, error);
-        *count += extra;
-        return status;
+        lsh_across_keys(keyer->across, sums, keys, keys + count);
+        return lsh_keys_max(options, true);
     }
     for (unsigned table = 0; table < options->tables; table++)
-        *count += options->flip_mode == LSH_FLIP_RANDOM
-                      ? flip_random(options, keys[table], keys + *count)
-                      : flip_nearest(options, keys[table], sums, keys + *count);
-    return COG_OK;
+        count += options->flip_mode == LSH_FLIP_RANDOM
+                     ? flip_random(options, keys[table], keys + count)
+                     : flip_nearest(options, keys[table], sums, keys + count);
+    return count;
 }

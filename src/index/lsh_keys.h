@@ -15,11 +15,10 @@
 
 #include "base/error.h"
 #include "hamming/signatures.h"
-#include "index/probes.h"
 
 enum lsh_flip_mode { LSH_FLIP_NONE, LSH_FLIP_RANDOM, LSH_FLIP_DISTANCE, LSH_FLIP_ACROSS };
 
-enum { LSH_KEY_BITS_MAX = 56, LSH_TABLES_MAX = 4096 };
+enum { LSH_KEY_BITS_MAX = 56, LSH_TABLES_MAX = 4096, LSH_HALVES_MAX = 92 };
 
 struct lsh_options {
     unsigned key_bits; /* K, even; 0 for bands of values */
@@ -52,10 +51,7 @@ size_t lsh_keys_max(const struct lsh_options *options, bool flipped);
 /* Scratch memory; one a thread. Free with lsh_keyer_free. */
 struct lsh_keyer {
     const struct lsh_options *options; /* borrowed */
-    struct lsh_probe_list *lists;      /* across: the next keys of each table */
-    struct lsh_probe_list **by_next;   /* a heap of them */
-    uint32_t *penalties;               /* of flipping each bit */
-    int32_t *half_penalties;           /* of each half-key's agreeing */
+    struct lsh_across *across;         /* of flips across tables, else NULL */
 };
 cog_status lsh_keyer_create(struct lsh_keyer *keyer, const struct lsh_options *options,
                             cog_error *error);
@@ -63,8 +59,7 @@ void lsh_keyer_free(struct lsh_keyer *keyer);
 
 /* The own key in every table, then the flipped ones where asked for; returns how many. sums are
  * those behind the bits (any scale), or NULL where flips do not need them. */
-cog_status lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t stride_bytes,
-                       const float *sums, bool flipped, struct lsh_key *keys, size_t *count,
-                       cog_error *error);
+size_t lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t stride_bytes,
+                   const float *sums, bool flipped, struct lsh_key *keys);
 
 #endif

@@ -17,21 +17,19 @@ struct filling {
     uint64_t *places;          /* of chunk c and table t at c * tables + t */
 };
 
-static cog_status fill_row(const struct filling *filling, struct lsh_keyer *keyer,
-                           struct lsh_key *keys, size_t row, uint64_t *places, cog_error *error) {
+static void fill_row(const struct filling *filling, struct lsh_keyer *keyer, struct lsh_key *keys,
+                     size_t row, uint64_t *places) {
     const struct signatures_view *view = filling->collection->signatures;
-    size_t count = 0;
-    cog_status status = lsh_keys_of(keyer, signature_row(view, row), view->stride_bytes,
-                                    lsh_sums(filling->collection, row), filling->options->flip_both,
-                                    keys, &count, error);
-    for (size_t i = 0; i < count && status == COG_OK; i++) {
+    size_t count =
+        lsh_keys_of(keyer, signature_row(view, row), view->stride_bytes,
+                    lsh_sums(filling->collection, row), filling->options->flip_both, keys);
+    for (size_t i = 0; i < count; i++) {
         uint64_t place = places[keys[i].table]++;
         if (!filling->entries)
             continue;
         filling->entries[keys[i].table].keys[place] = keys[i].key;
         filling->entries[keys[i].table].rows[place] = (uint32_t)row;
     }
-    return status;
 }
 
 static cog_status fill_chunks(void *context, unsigned worker, size_t begin, size_t end,
@@ -47,9 +45,9 @@ static cog_status fill_chunks(void *context, unsigned worker, size_t begin, size
     for (size_t chunk = begin; chunk < end && status == COG_OK; chunk++) {
         size_t row = chunk * CHUNK_ROWS, left = rows - row;
         size_t last = row + (left < CHUNK_ROWS ? left : CHUNK_ROWS);
-        for (; row < last && status == COG_OK; row++)
-            status = fill_row(filling, &keyer, keys, row,
-                              filling->places + chunk * filling->options->tables, error);
+        for (; row < last; row++)
+            fill_row(filling, &keyer, keys, row,
+                     filling->places + chunk * filling->options->tables);
     }
     if (keys)
         lsh_keyer_free(&keyer);
@@ -183,14 +181,13 @@ static bool take_bucket(struct lsh_probing *probing, struct key_range range, siz
 cog_status lsh_probe(struct lsh_probing *probing, const uint8_t *signature, size_t stride_bytes,
                      const float *sums, size_t row_end, cog_error *error) {
     const struct lsh_tables *tables = probing->tables;
-    size_t count = 0;
+    cog_status status = COG_OK;
     if (++probing->query_number == 0) {
         memset(probing->seen, 0, tables->rows * sizeof *probing->seen);
         probing->query_number = 1;
     }
     probing->candidate_count = 0;
-    cog_status status = lsh_keys_of(&probing->keyer, signature, stride_bytes, sums, true,
-                                    probing->keys, &count, error);
+    size_t count = lsh_keys_of(&probing->keyer, signature, stride_bytes, sums, true, probing->keys);
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         struct key_range range =
             key_table_find(&tables->tables[probing->keys[i].table], probing->keys[i].key);

@@ -3,16 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/portable_math.h"
-
-uint32_t probe_penalty(double probability) {
-    if (!(probability < 0.5))
-        return 0;
-    if (probability <= 0)
-        return PROBE_PENALTY_MAX;
-    double penalty = portable_log((1 - probability) / probability) * PROBE_PENALTY_ONE + 0.5;
-    return penalty < PROBE_PENALTY_MAX ? (uint32_t)penalty : PROBE_PENALTY_MAX;
-}
 
 void probe_bits_init(struct probe_bits *bits, const uint32_t *penalties, unsigned key_bits,
                      uint32_t bound) {

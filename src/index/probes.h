@@ -11,6 +11,7 @@
 #define COGNATE_INDEX_PROBES_H
 
 #include "base/error.h"
+#include "base/portable_math.h"
 
 enum {
     PROBE_BITS_MAX = 64,          /* of a key */
@@ -29,8 +30,14 @@ struct probe_bits {
 };
 
 /* The penalty of a bit that flips with the given probability; 0 for probabilities of one half and
- * more. */
-uint32_t probe_penalty(double probability);
+ * more. Without branches, so that loops over it become vectors. */
+static inline uint32_t probe_penalty(double probability) {
+    double penalty = portable_log((1 - probability) / probability) * PROBE_PENALTY_ONE + 0.5;
+    penalty = penalty < PROBE_PENALTY_MAX ? penalty : PROBE_PENALTY_MAX;
+    penalty = probability > 0 ? penalty : PROBE_PENALTY_MAX;
+    penalty = probability < 0.5 ? penalty : 0;
+    return (uint32_t)(int32_t)penalty;
+}
 
 /* penalties[i] belongs to bit i of a key of key_bits (at most PROBE_BITS_MAX) bits; bits above the
  * bound are in no set and left out. */

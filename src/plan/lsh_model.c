@@ -129,24 +129,20 @@ static bool keys_meet(const struct lsh_key *keys, size_t key_count, const struct
     return false;
 }
 
-static cog_status pair_meets(struct simulation *simulation, enum lsh_join_kind kind, bool *meets,
-                             cog_error *error) {
+static bool pair_meets(struct simulation *simulation, enum lsh_join_kind kind) {
     const struct lsh_options *options = simulation->keyer.options;
     const unsigned tables = options->tables;
     size_t counts[2];
     for (int side = 0; side < 2; side++) {
         bool flipped = side == 0 || options->flip_both || kind == LSH_JOIN_SELF;
-        cog_status status = lsh_keys_of(&simulation->keyer, simulation->signatures[side],
-                                        simulation->stride_bytes, simulation->margins[side],
-                                        flipped, simulation->keys[side], &counts[side], error);
-        if (status != COG_OK)
-            return status;
+        counts[side] =
+            lsh_keys_of(&simulation->keyer, simulation->signatures[side], simulation->stride_bytes,
+                        simulation->margins[side], flipped, simulation->keys[side]);
     }
-    *meets = keys_meet(simulation->keys[0], counts[0], simulation->keys[1],
-                       options->flip_both ? counts[1] : tables, tables);
-    if (kind == LSH_JOIN_SELF && !*meets)
-        *meets = keys_meet(simulation->keys[1], counts[1], simulation->keys[0], tables, tables);
-    return COG_OK;
+    return keys_meet(simulation->keys[0], counts[0], simulation->keys[1],
+                     options->flip_both ? counts[1] : tables, tables) ||
+           (kind == LSH_JOIN_SELF &&
+            keys_meet(simulation->keys[1], counts[1], simulation->keys[0], tables, tables));
 }
 
 static void simulation_free(struct simulation *simulation) {
@@ -185,12 +181,10 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
     size_t met = 0;
     cog_status status = simulation_create(&simulation, options, error);
     for (size_t i = 0; i < samples && status == COG_OK; i++) {
-        bool meets = false;
         /* Spread evenly over the targets, however many there are. */
         draw_pair(&simulation, &random, targets,
                   (size_t)((double)i / (double)samples * (double)targets->count));
-        status = pair_meets(&simulation, kind, &meets, error);
-        met += meets;
+        met += pair_meets(&simulation, kind);
     }
     simulation_free(&simulation);
     *recall = (double)met / (double)samples;

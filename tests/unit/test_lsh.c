@@ -2,6 +2,8 @@
 
 #include "base/random.h"
 #include "hamming/hamming.h"
+#include "index/lsh_across.h"
+#include "index/probes.h"
 #include "match/lsh_join.h"
 #include "test.h"
 
@@ -218,9 +220,8 @@ TEST(lsh_random_flips_are_distinct_single_bits) {
     CHECK_OK(lsh_keyer_create(&keyer, &options, error));
     uint64_t flipped = 0;
     for (size_t row = 0; row < 200; row++) {
-        size_t count;
-        CHECK_OK(lsh_keys_of(&keyer, signature_row(&sample.view, row), sample.view.stride_bytes,
-                             NULL, true, keys, &count, error));
+        size_t count = lsh_keys_of(&keyer, signature_row(&sample.view, row),
+                                   sample.view.stride_bytes, NULL, true, keys);
         CHECK(count == 60);
         for (unsigned table = 0; table < 10; table++) {
             uint64_t masks = 0;
@@ -266,9 +267,8 @@ TEST(lsh_flips_across_tables_take_the_likeliest) {
     for (size_t row = 0; row < 50; row++) {
         const float *sums = sample.sums + row * 16;
         struct lsh_key keys[20];
-        size_t count;
-        CHECK_OK(lsh_keys_of(&keyer, signature_row(&sample.view, row), sample.view.stride_bytes,
-                             sums, true, keys, &count, error));
+        size_t count = lsh_keys_of(&keyer, signature_row(&sample.view, row),
+                                   sample.view.stride_bytes, sums, true, keys);
         CHECK(count == 20);
         double worst = -INFINITY, squares = 0;
         bool taken[5][256] = {{false}};
@@ -291,6 +291,191 @@ TEST(lsh_flips_across_tables_take_the_likeliest) {
     }
     lsh_keyer_free(&keyer);
     free_sample(&sample);
+}
+
+/* A set of flips in a table, as the order across tables sees it. */
+struct plain_flips {
+    int64_t cost;
+    uint32_t table, flips;
+    uint64_t bits[3]; /* penalty, then position in the key; rising */
+    uint64_t mask;
+};
+
+static int by_plain_order(const void *x, const void *y) {
+    const struct plain_flips *p = x, *q = y;
+    if (p->cost != q->cost)
+        return p->cost < q->cost ? -1 : 1;
+    if (p->table != q->table)
+        return p->table < q->table ? -1 : 1;
+    if (p->flips != q->flips)
+        return p->flips < q->flips ? -1 : 1;
+    for (unsigned i = 0; i < p->flips; i++)
+        if (p->bits[i] != q->bits[i])
+            return p->bits[i] < q->bits[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_bit(const void *x, const void *y) {
+    uint64_t p = *(const uint64_t *)x, q = *(const uint64_t *)y;
+    return (p > q) - (p < q);
+}
+
+static struct plain_flips plain_flips_of(const struct lsh_options *options, unsigned table,
+                                         uint64_t mask, const uint32_t *penalties,
+                                         const int32_t *half_costs) {
+    struct plain_flips flips = {.table = table, .mask = mask << (64 - options->key_bits)};
+    unsigned positions[PLAIN_BITS] = {0}, half = options->key_bits / 2;
+    plain_positions(options, table, positions);
+    flips.cost = half_costs[positions[0] / half] + half_costs[positions[half] / half];
+    for (unsigned i = 0; i < options->key_bits; i++)
+        if (mask >> (options->key_bits - 1 - i) & 1) {
+            flips.cost += penalties[positions[i]];
+            flips.bits[flips.flips++] = (uint64_t)penalties[positions[i]] << 8 | i;
+        }
+    qsort(flips.bits, flips.flips, sizeof *flips.bits, by_bit);
+    return flips;
+}
+
+/* All sets of one to three flips in all tables, sorted; returns how many. */
+static size_t plain_order(const struct lsh_options *options, const float *sums,
+                          struct plain_flips *order) {
+    const struct flip_kernels *kernels = flip_kernels_for(CPU_PORTABLE);
+    const unsigned half = options->key_bits / 2, bits = (unsigned)lsh_bits_used(options);
+    uint32_t penalties[256];
+    double differs[256], agree[64], squares = 0;
+    int32_t half_costs[64];
+    size_t count = 0;
+    for (unsigned i = 0; i < bits; i++)
+        squares += (double)sums[i] * (double)sums[i];
+    double scale = squares > 0 ? 0.7 / sqrt(1 - 0.7 * 0.7) / sqrt(squares / bits) : 0;
+    kernels->penalties(sums, bits, scale, penalties, differs);
+    for (unsigned i = 0; i < bits; i++)
+        agree[i / half] = (i % half ? agree[i / half] : 1) * (1 - differs[i]);
+    kernels->costs(agree, bits / half, half_costs);
+    for (unsigned table = 0; table < options->tables; table++)
+        for (uint64_t mask = 1; mask < (uint64_t)1 << options->key_bits; mask++)
+            if (count_ones(mask) <= 3)
+                order[count++] = plain_flips_of(options, table, mask, penalties, half_costs);
+    qsort(order, count, sizeof *order, by_plain_order);
+    return count;
+}
+
+static int by_table_and_key(const void *x, const void *y) {
+    const struct lsh_key *p = x, *q = y;
+    if (p->table != q->table)
+        return p->table < q->table ? -1 : 1;
+    return (p->key > q->key) - (p->key < q->key);
+}
+
+/* Which keys are taken is settled to the last tie: sums of few terms have very many. */
+TEST(lsh_flips_across_tables_are_the_first_of_all) {
+    struct random random = random_seeded(55);
+    struct plain_flips *order = malloc(12 * 1000 * sizeof *order);
+    for (int round = 0; round < 40; round++) {
+        struct lsh_options options = {.key_bits = 2 * (1 + (unsigned)random_below(&random, 6)),
+                                      .tables = 1 + (unsigned)random_below(&random, 12),
+                                      .flip_mode = LSH_FLIP_ACROSS};
+        options.flips = 1 + (unsigned)random_below(&random, options.key_bits);
+        unsigned bits = (unsigned)lsh_bits_used(&options);
+        struct sample sample = make_sample(&random, bits, 20);
+        struct lsh_key keys[12 * 13], expected[12 * 12];
+        struct lsh_keyer keyer;
+        CHECK_OK(lsh_keyer_create(&keyer, &options, error));
+        for (size_t row = 0; row < 20; row++) {
+            float *sums = sample.sums + row * bits;
+            for (unsigned i = 0; i < bits && round % 3; i++) /* signs of one term, or of two */
+                sums[i] = round % 3 == 1 ? copysignf(1, sums[i])
+                                         : (float)((int)random_below(&random, 3) - 1);
+            size_t own = options.tables, wanted = own * options.flips;
+            CHECK(lsh_keys_of(&keyer, signature_row(&sample.view, row), sample.view.stride_bytes,
+                              sums, true, keys) == own + wanted);
+            CHECK(plain_order(&options, sums, order) >= wanted);
+            for (size_t i = 0; i < wanted; i++)
+                expected[i] =
+                    (struct lsh_key){keys[order[i].table].key ^ order[i].mask, order[i].table};
+            qsort(expected, wanted, sizeof *expected, by_table_and_key);
+            qsort(keys + own, wanted, sizeof *keys, by_table_and_key);
+            for (size_t i = 0; i < wanted; i++)
+                CHECK_MSG(by_table_and_key(&keys[own + i], &expected[i]) == 0,
+                          "round %d row %zu: K = %u, L = %u, F = %u", round, row, options.key_bits,
+                          options.tables, options.flips);
+        }
+        lsh_keyer_free(&keyer);
+        free_sample(&sample);
+    }
+    free(order);
+}
+
+static bool same_collected(const struct flip_keys *x, const struct flip_keys *y) {
+    return x->count == y->count && memcmp(x->costs, y->costs, x->count * sizeof *x->costs) == 0 &&
+           memcmp(x->keys, y->keys, x->count * sizeof *x->keys) == 0 &&
+           memcmp(x->tables, y->tables, x->count * sizeof *x->tables) == 0;
+}
+
+/* Rising costs, and flips that are told apart; FLIP_SLACK costs above all behind them. */
+static void random_sets(struct random *random, struct flip_sets *sets) {
+    int32_t cost = (int32_t)random_below(random, 50) - 25;
+    sets->count = 1 + random_below(random, 40);
+    for (size_t i = 0; i < sets->count + FLIP_SLACK; i++) {
+        sets->costs[i] = i < sets->count ? cost : 1 << 28;
+        sets->flips[i] = (uint32_t)(i ? 1 + random_below(random, 3) : 0) << FLIP_COUNT_SHIFT |
+                         (uint32_t)random_below(random, 1 << 10);
+        cost += (int32_t)random_below(random, 5);
+    }
+}
+
+static void check_penalties(const struct flip_kernels *kernels, struct random *random,
+                            const char *name) {
+    enum { BITS = 100 };
+    const struct flip_kernels *portable = flip_kernels_for(CPU_PORTABLE);
+    float sums[BITS];
+    uint32_t penalties[2][BITS];
+    double differs[2][BITS], scale = random_unit(random) * 4;
+    int32_t costs[2][BITS], bound = (int32_t)random_below(random, 100000);
+    size_t count = random_below(random, BITS + 1);
+    for (size_t i = 0; i < count; i++)
+        sums[i] = (float)(random_below(random, 9) ? 6 * random_unit(random) - 3 : 0);
+    portable->penalties(sums, count, scale, penalties[0], differs[0]);
+    kernels->penalties(sums, count, scale, penalties[1], differs[1]);
+    portable->costs(differs[0], count, costs[0]);
+    kernels->costs(differs[0], count, costs[1]);
+    CHECK_MSG(memcmp(penalties[0], penalties[1], count * sizeof **penalties) == 0, "%s", name);
+    CHECK_MSG(memcmp(differs[0], differs[1], count * sizeof **differs) == 0, "%s", name);
+    CHECK_MSG(memcmp(costs[0], costs[1], count * sizeof **costs) == 0, "%s", name);
+    CHECK_MSG(portable->count(costs[0], count, bound) == kernels->count(costs[0], count, bound),
+              "%s", name);
+}
+
+static void check_collected(const struct flip_kernels *kernels, struct random *random,
+                            const char *name) {
+    enum { SETS = 64, KEYS = SETS * SETS };
+    static int32_t key_costs[2][KEYS];
+    static uint64_t key_bits[2][KEYS];
+    static uint32_t tables[2][KEYS];
+    int32_t set_costs[2][SETS], bound = (int32_t)random_below(random, 120);
+    uint32_t set_flips[2][SETS];
+    struct flip_keys keys[2];
+    struct flip_sets sets[2];
+    struct lsh_key own = {random_next(random), (uint32_t)random_below(random, 100)};
+    for (int i = 0; i < 2; i++) {
+        keys[i] = (struct flip_keys){key_costs[i], key_bits[i], tables[i], 0, 500};
+        sets[i] = (struct flip_sets){set_costs[i], set_flips[i], 0};
+        random_sets(random, &sets[i]);
+    }
+    flip_kernels_for(CPU_PORTABLE)->collect(&keys[0], &sets[0], &sets[1], own, 10, bound);
+    kernels->collect(&keys[1], &sets[0], &sets[1], own, 10, bound);
+    CHECK_MSG(same_collected(&keys[0], &keys[1]), "%s, bound %d", name, bound);
+}
+
+TEST(lsh_flip_kernels_agree) {
+    struct random random = random_seeded(56);
+    for (int level = CPU_PORTABLE; level < CPU_LEVEL_COUNT; level++) {
+        const struct flip_kernels *kernels = flip_kernels_for((enum cpu_level)level);
+        for (int round = 0; round < 200 && kernels; round++) {
+            check_penalties(kernels, &random, cpu_level_name((enum cpu_level)level));
+            check_collected(kernels, &random, cpu_level_name((enum cpu_level)level));
+        }
+    }
 }
 
 TEST(lsh_bands_meet_where_all_values_are_equal) {
