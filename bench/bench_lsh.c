@@ -397,7 +397,7 @@ static double modelled(const struct study *study, const struct lsh_options *opti
     }
     struct lsh_targets targets = {cosines, count, gaussian ? NULL : pairs, &study->test,
                                   &study->all};
-    need(lsh_recall_simulated(options, LSH_JOIN_CROSS, &targets, MODEL_SAMPLES, &recall, NULL) ==
+    need(lsh_recall_simulated(options, LSH_JOIN_CROSS, &targets, MODEL_SAMPLES, 0, &recall, NULL) ==
              COG_OK,
          "no model");
     free(cosines);

@@ -197,6 +197,7 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
     struct lsh_demand demand = {.kind = LSH_JOIN_CROSS,
                                 .rows = work->views[1].rows,
                                 .bits = work->views[1].bits,
+                                .threads = work->space->threads,
                                 .have_sums = true,
                                 .recall = work->search->options->recall,
                                 .targets = {.cosines = &cosine, .count = 1}};

@@ -116,6 +116,7 @@ static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error
     struct lsh_demand demand = {.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
                                 .rows = pairs->sides[task->sides - 1].count,
                                 .bits = task->options.sign.signature.bits,
+                                .threads = task->threads,
                                 .have_sums = has_sums(task)};
     struct match_list truth = {0};
     cog_status status =

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/threads.h"
 #include "hamming/signatures.h"
 #include "plan/recall_model.h"
 
@@ -11,6 +12,7 @@ enum {
     PLAN_SAMPLES = 1000,
     PLAN_HALVES_MAX = 24,
     PLAN_FLIPS_MAX = 7,
+    SIMULATION_GRAIN = 16,
     FEW_TERMS = 64, /* of both rows: more have normal sums */
 };
 
@@ -48,6 +50,7 @@ static void normal_pair(struct random *random, double *x, double *y) {
 struct simulation {
     struct lsh_keyer keyer;
     struct lsh_key *keys[2];
+    size_t key_counts[2];
     double *sums[2];
     float *margins[2]; /* the sums in the precision of signatures */
     uint8_t *signatures[2];
@@ -115,34 +118,55 @@ static void draw_pair(struct simulation *simulation, struct random *random,
     }
 }
 
-/* Whether a key of one list, flipped ones included, is among the first `count` keys of another;
- * the own keys come first, by table. */
-static bool keys_meet(const struct lsh_key *keys, size_t key_count, const struct lsh_key *others,
-                      size_t other_count, unsigned tables) {
-    for (size_t i = 0; i < key_count; i++) {
-        if (keys[i].key == others[keys[i].table].key)
+static void find_keys(struct simulation *simulation, int side, bool flipped) {
+    simulation->key_counts[side] =
+        lsh_keys_of(&simulation->keyer, simulation->signatures[side], simulation->stride_bytes,
+                    simulation->margins[side], flipped, simulation->keys[side]);
+}
+
+/* Whether a key of one side is an own key of the other; those come first, by table. */
+static bool meets_own(const struct simulation *simulation, int side) {
+    const struct lsh_key *keys = simulation->keys[side], *own = simulation->keys[!side];
+    for (size_t i = 0; i < simulation->key_counts[side]; i++)
+        if (keys[i].key == own[keys[i].table].key)
             return true;
-        for (size_t j = tables; j < other_count; j++)
-            if (keys[i].table == others[j].table && keys[i].key == others[j].key)
-                return true;
-    }
     return false;
 }
 
+static int by_table(const void *x, const void *y) {
+    const struct lsh_key *p = x, *q = y;
+    if (p->table != q->table)
+        return p->table < q->table ? -1 : 1;
+    return (p->key > q->key) - (p->key < q->key);
+}
+
+/* Whether the sides have any key in common. */
+static bool meets_flipped(const struct simulation *simulation) {
+    struct lsh_key *others = simulation->keys[1];
+    const size_t count = simulation->key_counts[1];
+    qsort(others, count, sizeof *others, by_table);
+    for (size_t i = 0; i < simulation->key_counts[0]; i++)
+        if (bsearch(&simulation->keys[0][i], others, count, sizeof *others, by_table))
+            return true;
+    return false;
+}
+
+/* Flipped keys are made for those pairs only that no own key brings together. */
 static bool pair_meets(struct simulation *simulation, enum lsh_join_kind kind) {
     const struct lsh_options *options = simulation->keyer.options;
-    const unsigned tables = options->tables;
-    size_t counts[2];
-    for (int side = 0; side < 2; side++) {
-        bool flipped = side == 0 || options->flip_both || kind == LSH_JOIN_SELF;
-        counts[side] =
-            lsh_keys_of(&simulation->keyer, simulation->signatures[side], simulation->stride_bytes,
-                        simulation->margins[side], flipped, simulation->keys[side]);
-    }
-    return keys_meet(simulation->keys[0], counts[0], simulation->keys[1],
-                     options->flip_both ? counts[1] : tables, tables) ||
-           (kind == LSH_JOIN_SELF &&
-            keys_meet(simulation->keys[1], counts[1], simulation->keys[0], tables, tables));
+    find_keys(simulation, 0, false);
+    find_keys(simulation, 1, false);
+    if (meets_own(simulation, 0))
+        return true;
+    if (options->flip_mode == LSH_FLIP_NONE)
+        return false;
+    find_keys(simulation, 0, true);
+    if (meets_own(simulation, 0))
+        return true;
+    if (kind == LSH_JOIN_CROSS && !options->flip_both)
+        return false;
+    find_keys(simulation, 1, true);
+    return meets_own(simulation, 1) || (options->flip_both && meets_flipped(simulation));
 }
 
 static void simulation_free(struct simulation *simulation) {
@@ -173,21 +197,49 @@ static cog_status simulation_create(struct simulation *simulation,
     return status;
 }
 
-cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
-                                const struct lsh_targets *targets, size_t samples, double *recall,
-                                cog_error *error) {
-    struct simulation simulation;
-    struct random random = random_seeded(lsh_bits_used(options));
+struct simulated_pairs {
+    const struct lsh_targets *targets;
+    enum lsh_join_kind kind;
+    size_t samples;
+    struct simulation *simulations; /* one a worker */
+    size_t met;                     /* atomic */
+};
+
+/* Every pair has random numbers of its own, so that it does not matter who draws it. */
+static cog_status simulate_pairs(void *context, unsigned worker, size_t begin, size_t end,
+                                 cog_error *error) {
+    (void)error;
+    struct simulated_pairs *pairs = context;
+    struct simulation *simulation = &pairs->simulations[worker];
     size_t met = 0;
-    cog_status status = simulation_create(&simulation, options, error);
-    for (size_t i = 0; i < samples && status == COG_OK; i++) {
+    for (size_t i = begin; i < end; i++) {
+        struct random random = random_seeded(hash_pair(simulation->bits, i));
         /* Spread evenly over the targets, however many there are. */
-        draw_pair(&simulation, &random, targets,
-                  (size_t)((double)i / (double)samples * (double)targets->count));
-        met += pair_meets(&simulation, kind);
+        draw_pair(simulation, &random, pairs->targets,
+                  (size_t)((double)i / (double)pairs->samples * (double)pairs->targets->count));
+        met += pair_meets(simulation, pairs->kind);
     }
-    simulation_free(&simulation);
-    *recall = (double)met / (double)samples;
+    __atomic_add_fetch(&pairs->met, met, __ATOMIC_RELAXED);
+    return COG_OK;
+}
+
+cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
+                                const struct lsh_targets *targets, size_t samples, unsigned threads,
+                                double *recall, cog_error *error) {
+    struct simulated_pairs pairs = {.targets = targets, .kind = kind, .samples = samples};
+    threads = threads_resolve(threads);
+    pairs.simulations = memory_zeroed_array(threads, sizeof *pairs.simulations);
+    if (!pairs.simulations)
+        return error_memory(error, threads * sizeof *pairs.simulations, "a simulation");
+    cog_status status = COG_OK;
+    for (unsigned i = 0; i < threads && status == COG_OK; i++)
+        status = simulation_create(&pairs.simulations[i], options, error);
+    if (status == COG_OK)
+        status = parallel_for(threads, samples, SIMULATION_GRAIN, simulate_pairs, &pairs, error);
+    for (unsigned i = 0; i < threads; i++)
+        simulation_free(&pairs.simulations[i]);
+    free(pairs.simulations);
+    *recall = (double)pairs.met / (double)samples;
     return status;
 }
 
@@ -221,7 +273,7 @@ static cog_status judge(const struct lsh_demand *demand, unsigned tables, struct
     }
     plan->cost = plan_cost(&plan->options, demand->rows);
     cog_status status = lsh_recall_simulated(&plan->options, demand->kind, &demand->targets,
-                                             PLAN_SAMPLES, &plan->recall, error);
+                                             PLAN_SAMPLES, demand->threads, &plan->recall, error);
     plan->reached = plan->recall >= demand->recall;
     return status;
 }
@@ -269,10 +321,15 @@ static cog_status plan_with_key(const struct lsh_demand *demand, unsigned key_bi
     return status;
 }
 
+/* A key has a bit for each flip. */
+static unsigned least_key_bits(const struct lsh_options *given) {
+    return given->flips > 2 ? (given->flips + 1) / 2 * 2 : 2;
+}
+
 /* What was given must be possible whatever is chosen for the rest. */
 static cog_status check_given(const struct lsh_demand *demand, cog_error *error) {
     struct lsh_options least = demand->given;
-    least.key_bits = least.key_bits ? least.key_bits : 2;
+    least.key_bits = least.key_bits ? least.key_bits : least_key_bits(&demand->given);
     least.tables = least.tables ? least.tables : 1;
     if (least.flips == 0)
         least.flip_mode = LSH_FLIP_NONE;
@@ -283,12 +340,14 @@ cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options
                     cog_error *error) {
     const struct lsh_options *given = &demand->given;
     struct plan best = {.recall = -1};
-    unsigned key_bits = given->key_bits ? given->key_bits : 2;
+    const unsigned least_bits = least_key_bits(given);
+    unsigned key_bits = given->key_bits ? given->key_bits : least_bits;
     while (!given->key_bits && key_bits + 2 <= LSH_KEY_BITS_MAX &&
            (double)demand->rows > ldexp(1, (int)key_bits + 1))
         key_bits += 2;
     cog_status status = check_given(demand, error);
-    for (; key_bits >= 2 && !best.reached && status == COG_OK; key_bits -= 2) {
+    for (; (given->key_bits || key_bits >= least_bits) && !best.reached && status == COG_OK;
+         key_bits -= 2) {
         if (demand->bits >= key_bits)
             status = plan_with_key(demand, key_bits, &best, error);
         if (given->key_bits)

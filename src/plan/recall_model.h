@@ -74,11 +74,12 @@ struct lsh_targets {
 };
 
 /* The same with flips, for the targets in turn: `samples` pairs of rows are keyed as the join does
- * it. Inside one collection either row may find the other. Repeats exactly. */
+ * it. Inside one collection either row may find the other. Repeats exactly, on any number of
+ * threads. */
 enum lsh_join_kind { LSH_JOIN_CROSS, LSH_JOIN_SELF };
 cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
-                                const struct lsh_targets *targets, size_t samples, double *recall,
-                                cog_error *error);
+                                const struct lsh_targets *targets, size_t samples, unsigned threads,
+                                double *recall, cog_error *error);
 
 /* Candidates a query among so many unrelated rows. */
 double lsh_comparisons(const struct lsh_options *options, size_t rows);
@@ -91,6 +92,7 @@ struct lsh_demand {
     enum lsh_join_kind kind;
     size_t rows;
     unsigned bits; /* of a signature */
+    unsigned threads;
     bool have_sums;
     double recall;
     struct lsh_targets targets;

@@ -52,3 +52,8 @@ PYTHON
 for mode in random distance; do
     flipped --measure jaccard --flip-mode $mode 2>&1 | wc -l | awk '{print ($1 > 1 ? "pairs" : "refused")}'
 done
+# Flips alone may be given: keys have as many bits at least.
+for flips in 3 17; do
+    "$COGNATE" pairs flips.jsonl --threshold 0.5 --method lsh --flips $flips --quiet --stats few.json >/dev/null
+    echo "exit $?: $(grep -o '"flips": [0-9]*' few.json)"
+done

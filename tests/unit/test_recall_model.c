@@ -125,7 +125,7 @@ TEST(recall_model_of_tables_is_the_simulation) {
             double simulated, agreement = 1 - bit_flip_probability_cosine(cosines[i]);
             CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS,
                                           &(struct lsh_targets){.cosines = &cosines[i], .count = 1},
-                                          4000, &simulated, error));
+                                          4000, 2, &simulated, error));
             CHECK_MSG(near(simulated, lsh_recall_plain(agreement, 8, tables), 0.03),
                       "%u tables, cosine %g: %.3f and %.3f", tables, cosines[i], simulated,
                       lsh_recall_plain(agreement, 8, tables));
@@ -150,8 +150,8 @@ TEST(recall_plan_reaches_what_it_states) {
         CHECK_OK(lsh_plan(&demand, &options, &expected, error));
         CHECK_OK(lsh_options_check(&options, 256, sums, error));
         CHECK(expected >= 0.9);
-        CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &demand.targets, 4000, &simulated,
-                                      error));
+        CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &demand.targets, 4000, 2,
+                                      &simulated, error));
         CHECK_MSG(simulated > 0.87, "stated 0.9, simulated %.3f", simulated);
     }
     struct lsh_demand hopeless = {.rows = 1000,
@@ -169,6 +169,8 @@ TEST(recall_plan_keeps_what_is_given) {
         {.tables = 6, .flip_mode = LSH_FLIP_DISTANCE},
         {.key_bits = 8, .flip_mode = LSH_FLIP_DISTANCE},
         {.flips = 2, .flip_mode = LSH_FLIP_RANDOM},
+        {.flips = 5, .flip_mode = LSH_FLIP_ACROSS},
+        {.flips = 17, .flip_mode = LSH_FLIP_DISTANCE},
         {.tables = 3, .flip_mode = LSH_FLIP_NONE},
         {.key_bits = 20, .tables = 1, .flips = 1, .flip_mode = LSH_FLIP_DISTANCE},
     };
@@ -220,9 +222,9 @@ TEST(recall_model_of_a_self_join_has_both_rows_looking) {
     struct lsh_options none = {.key_bits = 16, .tables = 10};
     double cosine = 0.7, cross, self, without;
     struct lsh_targets targets = {.cosines = &cosine, .count = 1};
-    CHECK_OK(lsh_recall_simulated(&none, LSH_JOIN_SELF, &targets, 4000, &without, error));
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 4000, &cross, error));
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_SELF, &targets, 4000, &self, error));
+    CHECK_OK(lsh_recall_simulated(&none, LSH_JOIN_SELF, &targets, 4000, 2, &without, error));
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 4000, 2, &cross, error));
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_SELF, &targets, 4000, 2, &self, error));
     CHECK_MSG(self > cross + 0.05 && self < without + 2 * (cross - without) + 0.02,
               "without flips %g, cross %g, self %g", without, cross, self);
 }
@@ -238,8 +240,8 @@ TEST(recall_model_prefers_flips_across_tables) {
                                           .flips = 2,
                                           .flip_mode = across ? LSH_FLIP_ACROSS : LSH_FLIP_DISTANCE,
                                           .flip_both = both};
-            CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 8000, &recall[across],
-                                          error));
+            CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 8000, 2,
+                                          &recall[across], error));
         }
         CHECK_MSG(recall[1] > recall[0] + 0.03, "across %.3f, each for itself %.3f", recall[1],
                   recall[0]);
@@ -258,12 +260,12 @@ TEST(recall_model_of_signs_knows_the_sums_of_few_terms) {
     double cosines[] = {0.5, 1}, recall;
     struct lsh_options options = {.key_bits = 2, .tables = 1};
     struct lsh_targets targets = {cosines, 1, pairs, &rows, &rows};
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 20000, &recall, error));
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 20000, 2, &recall, error));
     CHECK_MSG(near(recall, 0.75 * 0.75, 0.015), "%g", recall);
     targets.pairs = NULL;
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 20000, &recall, error));
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 20000, 2, &recall, error));
     CHECK_MSG(near(recall, 4.0 / 9, 0.015), "%g", recall);
     targets = (struct lsh_targets){cosines + 1, 1, pairs + 1, &rows, &rows};
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 100, &recall, error));
+    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 100, 2, &recall, error));
     CHECK(recall == 1);
 }
