@@ -49,7 +49,7 @@ bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_byte
     return true;
 }
 
-static size_t large_mapping_bytes(size_t size_bytes) {
+size_t memory_large_bytes(size_t size_bytes) {
     size_t unit = size_bytes >= HUGE_PAGE_BYTES ? (size_t)HUGE_PAGE_BYTES : 4096;
     return (size_bytes + unit - 1) / unit * unit;
 }
@@ -59,7 +59,7 @@ void *memory_large(size_t size_bytes) {
         size_bytes = 1;
     if (size_bytes > SIZE_MAX - HUGE_PAGE_BYTES)
         return NULL;
-    size_t total = large_mapping_bytes(size_bytes);
+    size_t total = memory_large_bytes(size_bytes);
     void *block = mmap(NULL, total, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED)
@@ -71,7 +71,7 @@ void *memory_large(size_t size_bytes) {
 
 void memory_large_free(void *block, size_t size_bytes) {
     if (block)
-        munmap(block, large_mapping_bytes(size_bytes ? size_bytes : 1));
+        munmap(block, memory_large_bytes(size_bytes ? size_bytes : 1));
 }
 
 /* What getrusage tells counts the program that started this one, too, until it was replaced. */

@@ -24,6 +24,8 @@ bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_byte
  * Free with memory_large_free and the same size. */
 void *memory_large(size_t size_bytes);
 void memory_large_free(void *block, size_t size_bytes);
+/* What such a block takes. */
+size_t memory_large_bytes(size_t size_bytes);
 
 /* False when a * b does not fit. */
 bool size_multiply(size_t a, size_t b, size_t *product);

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "crosslingual/pair_reader_state.h"
 
 /* The terms of one side of a batch. */
 struct side_terms {
@@ -34,7 +35,16 @@ struct pair_reading {
     void **batches;
     unsigned worker_count;
     size_t slot_count;
+    size_t used_slots, largest_slot_bytes;
 };
+
+static size_t slot_count_of(unsigned workers) {
+    return 2 * (size_t)workers + 1;
+}
+
+static uint64_t analyzers_bytes(unsigned workers) {
+    return (uint64_t)workers * 2 * analyzer_memory_bytes();
+}
 
 static cog_status produce(void *context, void *batch, bool *end, cog_error *error) {
     struct pair_reading *reading = context;
@@ -106,6 +116,31 @@ static cog_status intern_sentence(struct pair_side *side, const struct side_term
     return COG_OK;
 }
 
+static size_t side_bytes(const struct side_terms *side) {
+    return side->hash_capacity * sizeof *side->hashes +
+           side->string_capacity * sizeof *side->string_ends +
+           side->sentence_capacity * sizeof *side->sentence_ends + side->strings.capacity;
+}
+
+/* Other slots are being filled meanwhile: each is taken to be as large as the largest so far. */
+static void count_slot(struct pair_reading *reading, const struct corpus_slot *slot) {
+    size_t bytes = slot->pairs.text.capacity + slot->pairs.capacity * sizeof *slot->pairs.items +
+                   side_bytes(&slot->from) + side_bytes(&slot->to);
+    if (bytes > reading->largest_slot_bytes)
+        reading->largest_slot_bytes = bytes;
+    if (reading->used_slots < reading->slot_count)
+        reading->used_slots++;
+    reading->corpus->reading_bytes =
+        analyzers_bytes(reading->worker_count) + reading->used_slots * reading->largest_slot_bytes;
+}
+
+static cog_status report_progress(const struct pair_reading *reading, cog_error *error) {
+    const struct pair_corpus_options *options = reading->options;
+    return options->progress
+               ? options->progress(options->progress_context, reading->corpus->count, error)
+               : COG_OK;
+}
+
 static cog_status intern(void *context, void *batch, cog_error *error) {
     struct pair_reading *reading = context;
     struct pair_corpus *corpus = reading->corpus;
@@ -131,10 +166,8 @@ static cog_status intern(void *context, void *batch, cog_error *error) {
                 intern_sentence(&corpus->to, &slot->to, to_begin, to_end, corpus->count, error);
         corpus->count++;
     }
-    if (status == COG_OK && reading->options->progress)
-        status =
-            reading->options->progress(reading->options->progress_context, corpus->count, error);
-    return status;
+    count_slot(reading, slot);
+    return status == COG_OK ? report_progress(reading, error) : status;
 }
 
 static void forget_rare_words(struct pair_side *side, size_t sentences, uint64_t min_count) {
@@ -146,7 +179,11 @@ static void forget_rare_words(struct pair_side *side, size_t sentences, uint64_t
 
 static cog_status open_reading(struct pair_reading *reading, cog_error *error) {
     reading->worker_count = threads_resolve(reading->options->threads);
-    reading->slot_count = 2 * (size_t)reading->worker_count + 1;
+    reading->slot_count = slot_count_of(reading->worker_count);
+    reading->corpus->reading_bytes = analyzers_bytes(reading->worker_count);
+    cog_status status = report_progress(reading, error);
+    if (status != COG_OK)
+        return status;
     reading->workers = memory_zeroed_array(reading->worker_count, sizeof *reading->workers);
     reading->slots = memory_zeroed_array(reading->slot_count, sizeof *reading->slots);
     reading->batches = memory_zeroed_array(reading->slot_count, sizeof *reading->batches);
@@ -154,7 +191,6 @@ static cog_status open_reading(struct pair_reading *reading, cog_error *error) {
         return error_memory(error, reading->slot_count * sizeof *reading->slots, "reading pairs");
     for (size_t i = 0; i < reading->slot_count; i++)
         reading->batches[i] = &reading->slots[i];
-    cog_status status = COG_OK;
     for (unsigned i = 0; i < reading->worker_count && status == COG_OK; i++) {
         reading->workers[i].terms.want_strings = true;
         status = analyzer_create(&reading->options->from, &reading->workers[i].from, error);
@@ -196,6 +232,7 @@ cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *read
     if (status == COG_OK)
         status = pipeline_run(&pipeline, reading.worker_count, error);
     close_reading(&reading);
+    corpus->reading_bytes = 0;
     if (status != COG_OK)
         return status;
     if (corpus->count == 0)
@@ -214,7 +251,18 @@ static uint64_t side_memory_bytes(const struct pair_side *side) {
 }
 
 uint64_t pair_corpus_memory_bytes(const struct pair_corpus *corpus) {
-    return side_memory_bytes(&corpus->from) + side_memory_bytes(&corpus->to);
+    return side_memory_bytes(&corpus->from) + side_memory_bytes(&corpus->to) +
+           corpus->reading_bytes;
+}
+
+double pair_corpus_predicted_bytes(double text_bytes, unsigned threads) {
+    const double slot_of_batch = 5, corpus_of_text = 1.3; /* measured, and rounded up */
+    unsigned workers = threads_resolve(threads);
+    double slots = text_bytes / PAIR_BATCH_BYTES + 1;
+    if (slots > (double)slot_count_of(workers))
+        slots = (double)slot_count_of(workers);
+    return (double)analyzers_bytes(workers) + slots * slot_of_batch * PAIR_BATCH_BYTES +
+           corpus_of_text * text_bytes;
 }
 
 static void side_free(struct pair_side *side) {

@@ -21,6 +21,7 @@ struct pair_corpus {
     struct pair_side from, to;
     size_t count;             /* sentence pairs */
     uint64_t too_long, empty; /* pairs left out */
+    uint64_t reading_bytes;   /* of analyzers and batches, while it is read */
 };
 
 struct pair_corpus_options {
@@ -28,7 +29,7 @@ struct pair_corpus_options {
     unsigned max_words; /* longer sentences (in terms) are left out */
     unsigned min_count; /* rarer words are not learnt */
     unsigned threads;
-    /* Called after each batch with the pairs so far; may be NULL. */
+    /* Called before the first batch and after each with the pairs so far; may be NULL. */
     cog_status (*progress)(void *context, uint64_t pairs, cog_error *error);
     void *progress_context;
 };
@@ -36,7 +37,10 @@ struct pair_corpus_options {
 cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *reader,
                             const struct pair_corpus_options *options, cog_error *error);
 void pair_corpus_free(struct pair_corpus *corpus);
+/* With what reading takes. */
 uint64_t pair_corpus_memory_bytes(const struct pair_corpus *corpus);
+/* About the most of that for so much text. */
+double pair_corpus_predicted_bytes(double text_bytes, unsigned threads);
 
 static inline uint64_t pair_side_begin(const struct pair_side *side, size_t sentence) {
     return sentence ? side->ends[sentence - 1] : 0;

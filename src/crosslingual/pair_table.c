@@ -11,6 +11,18 @@ static size_t shard_bytes(const struct pair_shard *shard) {
     return (shard->mask + 1) * sizeof *shard->entries;
 }
 
+static uint64_t shard_memory_bytes(const struct pair_shard *shard) {
+    return shard->entries ? memory_large_bytes(shard_bytes(shard)) : 0;
+}
+
+struct table_building {
+    const struct pair_corpus *corpus;
+    struct pair_table *table;
+    uint64_t limit_bytes; /* 0: none */
+    uint64_t used_bytes;  /* atomic */
+    bool is_over;         /* atomic */
+};
+
 /* The entry of the key, or the free one where it belongs. */
 static struct pair_entry *find_place(const struct pair_shard *shard, uint64_t key) {
     uint64_t at = (pair_hash(key) >> 16) & shard->mask;
@@ -19,14 +31,27 @@ static struct pair_entry *find_place(const struct pair_shard *shard, uint64_t ke
     return &shard->entries[at];
 }
 
-static bool shard_resize(struct pair_shard *shard, size_t entry_count) {
+/* Whether so much more is within the limit; it is counted. */
+static bool take_bytes(struct table_building *building, uint64_t bytes) {
+    uint64_t used = __atomic_add_fetch(&building->used_bytes, bytes, __ATOMIC_RELAXED);
+    if (building->limit_bytes == 0 || used <= building->limit_bytes)
+        return true;
+    __atomic_store_n(&building->is_over, true, __ATOMIC_RELAXED);
+    return false;
+}
+
+static bool shard_resize(struct table_building *building, struct pair_shard *shard,
+                         size_t entry_count) {
     struct pair_shard grown = {.mask = entry_count - 1, .used = shard->used};
+    if (!take_bytes(building, memory_large_bytes(shard_bytes(&grown))))
+        return false;
     grown.entries = memory_large(shard_bytes(&grown));
     if (!grown.entries)
         return false;
     for (uint64_t i = 0; shard->entries && i <= shard->mask; i++)
         if (shard->entries[i].key)
             *find_place(&grown, shard->entries[i].key >> PAIR_SHIFT_BITS) = shard->entries[i];
+    __atomic_sub_fetch(&building->used_bytes, shard_memory_bytes(shard), __ATOMIC_RELAXED);
     if (shard->entries)
         memory_large_free(shard->entries, shard_bytes(shard));
     *shard = grown;
@@ -34,11 +59,11 @@ static bool shard_resize(struct pair_shard *shard, size_t entry_count) {
 }
 
 /* Counts in to_count how often the pair meets. */
-static bool shard_meet(struct pair_shard *shard, uint64_t key) {
+static bool shard_meet(struct table_building *building, struct pair_shard *shard, uint64_t key) {
     struct pair_entry *entry = find_place(shard, key);
     if (!entry->key) {
         if (shard->used >= (shard->mask + 1) / 4 * 3) {
-            if (!shard_resize(shard, (shard->mask + 1) * 2))
+            if (!shard_resize(building, shard, (shard->mask + 1) * 2))
                 return false;
             entry = find_place(shard, key);
         }
@@ -63,21 +88,16 @@ static void shard_start(struct pair_shard *shard) {
     }
 }
 
-struct table_building {
-    const struct pair_corpus *corpus;
-    struct pair_table *table;
-};
-
 /* Every shard looks at the whole text for its words: that costs a look a word, while the pairs cost
  * more and stay in the cache. */
 static cog_status build_shard(void *context, unsigned worker, size_t begin, size_t end,
                               cog_error *error) {
     (void)worker;
     (void)end;
-    const struct table_building *building = context;
+    struct table_building *building = context;
     const struct pair_side *from = &building->corpus->from, *to = &building->corpus->to;
     struct pair_shard *shard = &building->table->shards[begin];
-    bool enough = shard_resize(shard, FIRST_ENTRIES);
+    bool enough = shard_resize(building, shard, FIRST_ENTRIES);
     for (size_t s = 0; s < building->corpus->count && enough; s++) {
         uint64_t to_begin = pair_side_begin(to, s), to_end = to->ends[s];
         for (uint64_t i = pair_side_begin(from, s); i < from->ends[s]; i++) {
@@ -86,17 +106,22 @@ static cog_status build_shard(void *context, unsigned worker, size_t begin, size
                 continue;
             for (uint64_t j = to_begin; j < to_end && enough; j++)
                 if (to->words[j] != WORD_NONE)
-                    enough = shard_meet(shard, pair_key(word, to->words[j]));
+                    enough = shard_meet(building, shard, pair_key(word, to->words[j]));
         }
     }
+    if (!enough && __atomic_load_n(&building->is_over, __ATOMIC_RELAXED))
+        return error_set(error, COG_ERR_MEMORY,
+                         "the table of word pairs is larger than %llu MB: raise --memory, or give "
+                         "less parallel text",
+                         (unsigned long long)(building->limit_bytes >> 20));
     if (!enough)
         return error_memory(error, shard_bytes(shard) * 2, "the table of word pairs");
     shard_start(shard);
     return COG_OK;
 }
 
-cog_status pair_table_create(const struct pair_corpus *corpus, unsigned threads,
-                             struct pair_table **result, cog_error *error) {
+cog_status pair_table_create(const struct pair_corpus *corpus, uint64_t limit_bytes,
+                             unsigned threads, struct pair_table **result, cog_error *error) {
     uint64_t limit = (1u << PAIR_WORD_BITS) - 2;
     if (corpus->from.vocabulary.count > limit || corpus->to.vocabulary.count > limit)
         return error_set(error, COG_ERR_MEMORY, "more than half a billion distinct words");
@@ -105,7 +130,7 @@ cog_status pair_table_create(const struct pair_corpus *corpus, unsigned threads,
         return error_memory(error, sizeof *table, "the table of word pairs");
     table->from_words = corpus->from.vocabulary.count;
     table->to_words = corpus->to.vocabulary.count;
-    struct table_building building = {corpus, table};
+    struct table_building building = {.corpus = corpus, .table = table, .limit_bytes = limit_bytes};
     cog_status status = parallel_for(threads, PAIR_SHARDS, 1, build_shard, &building, error);
     if (status != COG_OK) {
         pair_table_free(table);
@@ -134,6 +159,6 @@ size_t pair_table_used(const struct pair_table *table) {
 uint64_t pair_table_memory_bytes(const struct pair_table *table) {
     uint64_t bytes = sizeof *table;
     for (int i = 0; i < PAIR_SHARDS; i++)
-        bytes += shard_bytes(&table->shards[i]);
+        bytes += shard_memory_bytes(&table->shards[i]);
     return bytes;
 }

@@ -33,9 +33,10 @@ struct pair_table {
     size_t from_words, to_words;
 };
 
-/* All pairs of the corpus, each probability 1 (uniform). */
-cog_status pair_table_create(const struct pair_corpus *corpus, unsigned threads,
-                             struct pair_table **table, cog_error *error);
+/* All pairs of the corpus, each probability 1 (uniform). COG_ERR_MEMORY as soon as it takes more
+ * than limit_bytes (0: no limit). */
+cog_status pair_table_create(const struct pair_corpus *corpus, uint64_t limit_bytes,
+                             unsigned threads, struct pair_table **table, cog_error *error);
 void pair_table_free(struct pair_table *table);
 size_t pair_table_used(const struct pair_table *table);
 uint64_t pair_table_memory_bytes(const struct pair_table *table);

@@ -99,13 +99,34 @@ static cog_status on_progress(void *context, uint64_t done, cog_error *error) {
     return progress_report(&training->progress, done, error);
 }
 
+/* What the budget leaves for the table of word pairs; 0 where there is none, COG_ERR_MEMORY where
+ * the rest takes all of it. */
+static cog_status check_budget(const struct training *training, uint64_t *left, cog_error *error) {
+    enum { PROGRAM_BYTES = 9 << 20 }; /* measured */
+    uint64_t budget = training->run ? training->run->memory_bytes : 0;
+    uint64_t used = PROGRAM_BYTES + pair_corpus_memory_bytes(&training->corpus);
+    *left = used < budget ? budget - used : 0;
+    if (budget == 0 || used < budget)
+        return COG_OK;
+    return error_set(error, COG_ERR_MEMORY,
+                     "training needs more than %llu MB and the budget is %llu MB; raise --memory, "
+                     "take fewer --threads, or give less parallel text",
+                     (unsigned long long)(used >> 20), (unsigned long long)(budget >> 20));
+}
+
+static cog_status on_reading(void *context, uint64_t done, cog_error *error) {
+    uint64_t left;
+    cog_status status = check_budget(context, &left, error);
+    return status == COG_OK && done ? on_progress(context, done, error) : status;
+}
+
 static cog_status read_pairs(struct training *training, const char *const *paths, size_t count,
                              cog_error *error) {
     const cog_lexicon_options *options = training->options;
     struct pair_corpus_options reading = {.max_words = options->max_words,
                                           .min_count = options->min_count,
                                           .threads = training->run ? training->run->threads : 0,
-                                          .progress = on_progress,
+                                          .progress = on_reading,
                                           .progress_context = training};
     struct pair_reader_options format = {(enum pair_format)options->format, options->from,
                                          options->to};
@@ -131,15 +152,19 @@ static cog_status read_pairs(struct training *training, const char *const *paths
 }
 
 /* The need goes by the options and the text, and what comes through a pipe is not known beforehand:
- * this refuses nothing, check_budget sees the tables later. */
+ * this refuses nothing, the budget is looked at as text and tables grow. Reading is over when the
+ * tables come. */
 static void announce_memory(const struct training *training, const char *const *paths,
                             size_t count) {
+    const cog_run_options *run = training->run;
     double text_bytes = 0;
     struct stat info;
     for (size_t i = 0; i < count; i++)
         if (stat(paths[i], &info) == 0 && S_ISREG(info.st_mode))
             text_bytes += (double)input_text_bytes(paths[i], (uint64_t)info.st_size);
-    memory_budget_announce(MEMORY_BASE_BYTES + memory_of_parallel_text(text_bytes), training->run,
+    double reading = pair_corpus_predicted_bytes(text_bytes, run ? run->threads : 0);
+    double tables = memory_of_parallel_text(text_bytes);
+    memory_budget_announce(MEMORY_BASE_BYTES + (tables > reading ? tables : reading), run,
                            training->report);
 }
 
@@ -168,20 +193,6 @@ static void warn_of_exchange(const struct training *training) {
                       options->from, options->to);
 }
 
-static cog_status check_budget(const struct training *training, cog_error *error) {
-    enum { PROGRAM_BYTES = 16 << 20 }; /* measured: peaks less the tables */
-    uint64_t budget = training->run ? training->run->memory_bytes : 0;
-    uint64_t used = PROGRAM_BYTES + pair_corpus_memory_bytes(&training->corpus) +
-                    (training->table ? pair_table_memory_bytes(training->table) : 0);
-    if (budget == 0 || used <= budget)
-        return COG_OK;
-    return error_set(
-        error, COG_ERR_MEMORY,
-        "training needs %llu MB and the budget is %llu MB; raise --memory, or give less "
-        "parallel text",
-        (unsigned long long)(used >> 20), (unsigned long long)(budget >> 20));
-}
-
 static cog_status align(struct training *training, cog_error *error) {
     const cog_lexicon_options *options = training->options;
     struct aligner_options aligner = {.model1_iterations = options->model1_iterations,
@@ -192,11 +203,11 @@ static cog_status align(struct training *training, cog_error *error) {
                                       .progress = on_progress,
                                       .progress_context = training};
     uint64_t start = clock_ns();
-    cog_status status = check_budget(training, error);
+    uint64_t left;
+    cog_status status = check_budget(training, &left, error);
     if (status == COG_OK)
-        status = pair_table_create(&training->corpus, aligner.threads, &training->table, error);
-    if (status == COG_OK)
-        status = check_budget(training, error);
+        status =
+            pair_table_create(&training->corpus, left, aligner.threads, &training->table, error);
     if (status != COG_OK)
         return status;
     report_stage(training->report, "pairing words", clock_seconds_since(start));

@@ -13,7 +13,7 @@ double memory_of_statistics(double text_bytes, unsigned ngram) {
 }
 
 double memory_of_parallel_text(double text_bytes) {
-    return 350e6 * pow(text_bytes / 25e6, 0.75);
+    return 410e6 * pow(text_bytes / 25e6, 0.75);
 }
 
 cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, cog_error *error) {

@@ -20,9 +20,10 @@ double memory_of_statistics(double text_bytes, unsigned ngram);
 enum { MEMORY_OF_PROJECTION = 5 };
 
 /* About how much parallel text takes while a lexicon learns from it, most of it pairs of words that
- * meet in a sentence, which grow as its power of 0.75. Above the peaks of 1.5, 6, 26 and 81 MB of
- * debates (German and English, options as they are by themselves) by 60, 35, 4 and 4%; fewer words
- * a sentence or rarer words left out take much less. */
+ * meet in a sentence, which grow as its power of 0.75. With MEMORY_BASE_BYTES above the peaks of
+ * 1.5, 3, 6, 10, 13, 19, 26 and 39 MB of debates (German and English, options as they are by
+ * themselves) by 78, 67, 53, 18, 1, 23, 20 and 36%: tables grow by doubling. Fewer words a sentence
+ * or rarer words left out take much less. */
 double memory_of_parallel_text(double text_bytes);
 
 /* COG_ERR_MEMORY where the budget is less. */

@@ -60,6 +60,10 @@ void analyzer_free(struct analyzer *analyzer) {
     free(analyzer);
 }
 
+size_t analyzer_memory_bytes(void) {
+    return sizeof(struct analyzer) + TERM_CACHE_SLOTS * sizeof(struct cached_term);
+}
+
 /* The tools of a language, made at its first use; *language is NULL for one that has none. */
 static cog_status open_language(struct analyzer *analyzer, const char *canonical,
                                 const struct language **language, cog_error *error) {

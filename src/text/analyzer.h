@@ -30,6 +30,8 @@ struct analyzer;
 cog_status analyzer_create(const struct term_options *options, struct analyzer **analyzer,
                            cog_error *error);
 void analyzer_free(struct analyzer *analyzer);
+/* What one takes, but for buffers of the size of a text. */
+size_t analyzer_memory_bytes(void);
 
 /* The terms of a text in their order; zero-initialise, reuse. Where strings were asked for, term i
  * is strings.data[ends[i - 1] .. ends[i]) (n-grams: tokens joined by a space). */

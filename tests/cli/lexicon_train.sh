@@ -11,13 +11,23 @@ Er schreibt seinen Freunden lange Briefe über die Reise	He writes long letters 
 TEXT
 awk -F '\t' '{ print $2 "\t" $1 }' pairs.tsv >exchanged.tsv
 for text in pairs exchanged; do
-    "$COGNATE" lexicon train $text.tsv --from de --to en --min-count 1 -o $text.lex 2>&1
+    "$COGNATE" lexicon train $text.tsv --from de --to en --min-count 1 --threads 2 -o $text.lex 2>&1
     echo "$text: exit $?"
 done
 "$COGNATE" lexicon show pairs.lex Baum Garten --quiet | head -n 1 | cut -f 1,2
 "$COGNATE" lexicon show pairs.lex Baum Garten --quiet | grep -c from
-"$COGNATE" lexicon train pairs.tsv --from de --to en --memory 1M -o small.lex 2>&1
-echo "exit $?"
-# What is announced goes by the text alone and refuses nothing.
-"$COGNATE" lexicon train pairs.tsv --from de --to en --memory 30M -o small.lex 2>&1
+# Analyzers of each thread, text as it is read and tables as they grow count, each before it is there; what is announced
+# goes by the text alone and refuses nothing.
+yes "$(cat pairs.tsv)" | head -n 40000 >repeated.tsv
+for memory in "1M --threads 1" "20M --threads 2" "30M --threads 2" "30M --threads 1 repeated.tsv"; do
+    "$COGNATE" lexicon train pairs.tsv --from de --to en -o small.lex --memory $memory 2>&1
+    echo "--memory $memory: exit $?"
+done
+python3 -c '
+import random
+random.seed(1)
+for _ in range(3000):
+    print(*(f"von{random.randrange(2000)}" for _ in range(15)), end="\t")
+    print(*(f"to{random.randrange(2000)}" for _ in range(15)))' >many.tsv
+"$COGNATE" lexicon train many.tsv --from de --to en -o small.lex --threads 1 --memory 30M --quiet 2>&1
 echo "exit $?"
