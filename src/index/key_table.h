@@ -37,11 +37,27 @@ static inline size_t key_table_place(const struct key_table *table, size_t begin
     return begin;
 }
 
+static inline uint64_t key_table_cell(const struct key_table *table, uint64_t key) {
+    return table->directory_bits ? key >> (64 - table->directory_bits) : 0;
+}
+
+/* What key_table_find will look at, for callers that know their keys beforehand: first the
+ * directory, then, when that has come, the keys if they are kept. */
+static inline void key_table_prefetch_cell(const struct key_table *table, uint64_t key) {
+    if (table->starts)
+        __builtin_prefetch(&table->starts[key_table_cell(table, key)]);
+}
+
+static inline void key_table_prefetch_keys(const struct key_table *table, uint64_t key) {
+    if (table->starts && table->entries.keys)
+        __builtin_prefetch(&table->entries.keys[table->starts[key_table_cell(table, key)]]);
+}
+
 /* The rows with this (left-aligned) key, in the order in which they came. */
 static inline struct key_range key_table_find(const struct key_table *table, uint64_t key) {
     if (!table->starts)
         return (struct key_range){NULL, 0};
-    uint64_t cell = table->directory_bits ? key >> (64 - table->directory_bits) : 0;
+    uint64_t cell = key_table_cell(table, key);
     size_t begin = table->starts[cell], end = table->starts[cell + 1];
     if (table->entries.keys) {
         begin = key_table_place(table, begin, end, key);

@@ -6,7 +6,12 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
-enum { CHUNK_ROWS = 4096 };
+enum {
+    CHUNK_ROWS = 4096,
+    CELLS_AHEAD = 24, /* keys: a directory's cell is fetched before its bucket is looked for */
+    KEYS_AHEAD = 12,
+    COPIED_ROWS = 8, /* at a time: most buckets are shorter */
+};
 
 /* Keys of a chunk of rows are made twice: to count, and to write where the counts say. Then rows
  * come in order, whoever writes them. */
@@ -144,55 +149,86 @@ cog_status lsh_probing_create(struct lsh_probing *probing, const struct lsh_tabl
     *probing = (struct lsh_probing){.tables = tables};
     size_t most = lsh_keys_max(&tables->options, true);
     probing->keys = memory_array(most, sizeof *probing->keys);
-    probing->seen = memory_zeroed_array(tables->rows, sizeof *probing->seen);
+    probing->buckets = memory_array(most, sizeof *probing->buckets);
+    probing->seen = memory_zeroed_array(tables->rows / 64 + 1, sizeof *probing->seen);
     cog_status status = lsh_keyer_create(&probing->keyer, &tables->options, error);
-    if (status == COG_OK && (!probing->keys || !probing->seen))
-        status = error_memory(error, tables->rows * sizeof *probing->seen, "candidates");
+    if (status == COG_OK && (!probing->keys || !probing->buckets || !probing->seen))
+        status = error_memory(error, tables->rows / 8 + most * sizeof *probing->buckets, "probes");
     if (status != COG_OK)
         lsh_probing_free(probing);
     return status;
 }
 
 void lsh_probing_free(struct lsh_probing *probing) {
-    if (probing->keyer.options)
-        lsh_keyer_free(&probing->keyer);
+    lsh_keyer_free(&probing->keyer);
     free(probing->keys);
+    free(probing->buckets);
     free(probing->seen);
     free(probing->candidates);
     *probing = (struct lsh_probing){0};
 }
 
-/* Rows of a bucket are rising, so those from row_end on are its tail. */
-static bool take_bucket(struct lsh_probing *probing, struct key_range range, size_t row_end) {
-    if (!memory_grow((void **)&probing->candidates, &probing->candidate_capacity,
-                     probing->candidate_count + range.count, sizeof *probing->candidates))
-        return false;
-    for (size_t i = 0; i < range.count && range.rows[i] < row_end; i++) {
-        uint32_t row = range.rows[i];
-        probing->entries++;
-        if (probing->seen[row] == probing->query_number)
-            continue;
-        probing->seen[row] = probing->query_number;
-        probing->candidates[probing->candidate_count++] = row;
+/* Finds the buckets of the keys and fetches their rows; returns how many rows they hold. Every
+ * step is a miss of the cache, so those of many keys are under way at once. */
+static size_t find_buckets(struct lsh_probing *probing, size_t count) {
+    const struct key_table *tables = probing->tables->tables;
+    const struct lsh_key *keys = probing->keys;
+    size_t rows = 0;
+    for (size_t i = 0; i < CELLS_AHEAD && i < count; i++)
+        key_table_prefetch_cell(&tables[keys[i].table], keys[i].key);
+    for (size_t i = 0; i < count; i++) {
+        size_t ahead = i + CELLS_AHEAD, between = i + KEYS_AHEAD;
+        if (ahead < count)
+            key_table_prefetch_cell(&tables[keys[ahead].table], keys[ahead].key);
+        if (between < count)
+            key_table_prefetch_keys(&tables[keys[between].table], keys[between].key);
+        probing->buckets[i] = key_table_find(&tables[keys[i].table], keys[i].key);
+        __builtin_prefetch(probing->buckets[i].rows);
+        rows += probing->buckets[i].count;
     }
-    return true;
+    return rows;
+}
+
+/* Copies the rows of all buckets one after the other, to where there is room for COPIED_ROWS more.
+ */
+static void copy_buckets(const struct lsh_probing *probing, size_t count, uint32_t *rows) {
+    for (size_t i = 0; i < count; i++) {
+        const struct key_range *bucket = &probing->buckets[i];
+        const struct key_array *all = &probing->tables->tables[probing->keys[i].table].entries;
+        if (bucket->count <= COPIED_ROWS && all->count >= COPIED_ROWS &&
+            bucket->rows <= all->rows + (all->count - COPIED_ROWS))
+            memcpy(rows, bucket->rows, COPIED_ROWS * sizeof *rows);
+        else if (bucket->count)
+            memcpy(rows, bucket->rows, bucket->count * sizeof *rows);
+        rows += bucket->count;
+    }
+}
+
+/* Keeps each row below row_end once. */
+static void drop_seen(struct lsh_probing *probing, size_t count, size_t row_end) {
+    uint32_t *rows = probing->candidates;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t row = rows[i];
+        const uint64_t below = row < row_end, bit = below << row % 64;
+        rows[kept] = row;
+        kept += below & ~(probing->seen[row / 64] >> row % 64);
+        probing->seen[row / 64] |= bit;
+        probing->entries += below;
+    }
+    for (size_t i = 0; i < kept; i++)
+        probing->seen[rows[i] / 64] = 0;
+    probing->candidate_count = kept;
 }
 
 cog_status lsh_probe(struct lsh_probing *probing, const uint8_t *signature, size_t stride_bytes,
                      const float *sums, size_t row_end, cog_error *error) {
-    const struct lsh_tables *tables = probing->tables;
-    cog_status status = COG_OK;
-    if (++probing->query_number == 0) {
-        memset(probing->seen, 0, tables->rows * sizeof *probing->seen);
-        probing->query_number = 1;
-    }
-    probing->candidate_count = 0;
     size_t count = lsh_keys_of(&probing->keyer, signature, stride_bytes, sums, true, probing->keys);
-    for (size_t i = 0; i < count && status == COG_OK; i++) {
-        struct key_range range =
-            key_table_find(&tables->tables[probing->keys[i].table], probing->keys[i].key);
-        if (!take_bucket(probing, range, row_end))
-            status = error_memory(error, range.count * sizeof *probing->candidates, "candidates");
-    }
-    return status;
+    size_t rows = find_buckets(probing, count);
+    if (!memory_grow((void **)&probing->candidates, &probing->candidate_capacity,
+                     rows + COPIED_ROWS, sizeof *probing->candidates))
+        return error_memory(error, rows * sizeof *probing->candidates, "candidates");
+    copy_buckets(probing, count, probing->candidates);
+    drop_seen(probing, rows, row_end);
+    return COG_OK;
 }

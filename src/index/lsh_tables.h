@@ -38,8 +38,8 @@ struct lsh_probing {
     const struct lsh_tables *tables; /* borrowed */
     struct lsh_keyer keyer;
     struct lsh_key *keys;
-    uint32_t *seen; /* of a row: the number of the query that met it last */
-    uint32_t query_number;
+    struct key_range *buckets; /* of the keys */
+    uint64_t *seen;       /* a bit for each row that the query has met; all 0 between queries */
     uint32_t *candidates; /* of the last query, as they were met */
     size_t candidate_count, candidate_capacity;
     uint64_t entries; /* of all buckets visited so far, repetitions included */
