@@ -5,6 +5,8 @@
 #include "base/cpu.h"
 #include "base/hash.h"
 
+enum { STEPPED_TERMS = 16 };
+
 struct signature_kernels {
     /* patterns[t * words + i] = hash_sequence(keys[t], i): the signs of `count` terms. */
     void (*signs)(uint64_t *patterns, unsigned words, const uint64_t *keys, size_t count);
@@ -12,6 +14,11 @@ struct signature_kernels {
      * b (from the lowest) of word i of pattern t is set. The sums may not overflow 32 bits. */
     void (*accumulate)(int32_t *sums, unsigned words, const uint64_t *patterns,
                        const int32_t *weights, size_t count);
+    /* totals[j] += weights[t] * steps[byte j of sequence t], for each of `count` sequences of
+     * 64 * words bytes, eight a word from the lowest; count is at most STEPPED_TERMS, weights have
+     * 15 bits, and steps are odd: steps[255 - i] = -steps[i], less than 4096. */
+    void (*add_steps)(int64_t *totals, const int16_t *steps, unsigned words,
+                      const uint64_t *sequences, const int32_t *weights, size_t count);
     /* minima[k] = min(minima[k], (hash * multipliers[k] + increments[k]) >> 32) over all hashes;
      * lanes is a multiple of 8. */
     void (*minimise)(uint64_t *minima, const uint64_t *multipliers, const uint64_t *increments,
@@ -36,6 +43,17 @@ static inline void fill_signs(uint64_t *restrict patterns, unsigned words,
     for (size_t t = 0; t < count; t++)
         for (unsigned i = 0; i < words; i++)
             patterns[t * words + i] = hash_sequence(keys[t], i);
+}
+
+static inline void add_steps_plainly(int64_t *restrict totals, const int16_t *restrict steps,
+                                     unsigned words, const uint64_t *restrict sequences,
+                                     const int32_t *restrict weights, size_t count) {
+    for (size_t t = 0; t < count; t++)
+        for (size_t i = 0; i < 8 * (size_t)words; i++) {
+            uint64_t bytes = sequences[8 * words * t + i];
+            for (int b = 0; b < 8; b++)
+                totals[8 * i + (size_t)b] += weights[t] * steps[bytes >> 8 * b & 255];
+        }
 }
 
 static inline void minimise_lanes(uint64_t *restrict minima, const uint64_t *restrict multipliers,

@@ -23,7 +23,8 @@ struct signer {
 };
 
 struct signer_workspace {
-    uint64_t *patterns; /* BLOCK_TERMS patterns (topsig: as many minus planes behind them) */
+    uint64_t *patterns; /* BLOCK_TERMS patterns (topsig: as many minus planes behind them; Gaussian:
+                         * STEPPED_TERMS sequences, eight times as long) */
     int32_t *partial;   /* 64 * words sums, flushed into totals before they overflow */
     int64_t *totals;
     uint64_t *minima;
@@ -189,14 +190,14 @@ static size_t fill_patterns(const struct signer *signer, struct signer_workspace
 /* A Gaussian value a bit: byte b of the term's sequence picks its step. */
 static void add_gaussian(const struct signer *signer, struct signer_workspace *workspace,
                          const uint64_t *hashes, size_t count) {
-    for (size_t t = 0; t < count; t++) {
-        uint64_t key = pattern_key(hashes[t], signer->options.seed), bytes = 0;
-        for (unsigned j = 0; j < signer->options.bits; j++) {
-            if (j % 8 == 0)
-                bytes = hash_sequence(key, j / 8);
-            workspace->totals[j] +=
-                (int64_t)workspace->weights[t] * signer->gaussian[(bytes >> (j % 8 * 8)) & 255];
-        }
+    uint64_t keys[STEPPED_TERMS];
+    for (size_t begin = 0; begin < count; begin += STEPPED_TERMS) {
+        size_t terms = count - begin < STEPPED_TERMS ? count - begin : STEPPED_TERMS;
+        for (size_t t = 0; t < terms; t++)
+            keys[t] = pattern_key(hashes[begin + t], signer->options.seed);
+        signer->kernels->signs(workspace->patterns, 8 * signer->words, keys, terms);
+        signer->kernels->add_steps(workspace->totals, signer->gaussian, signer->words,
+                                   workspace->patterns, workspace->weights + begin, terms);
     }
 }
 

@@ -65,6 +65,39 @@ TEST(signature_signs_agree_on_every_level) {
     }
 }
 
+TEST(signature_steps_agree_on_every_level) {
+    enum { WORDS = 9 };
+    struct random random = random_seeded(9);
+    int16_t steps[256];
+    for (int i = 0; i < 128; i++) {
+        steps[i] = (int16_t)(random_below(&random, 2 * 4095 + 1) - 4095);
+        steps[255 - i] = (int16_t)-steps[i];
+    }
+    steps[0] = -4095;
+    steps[255] = 4095;
+    for (int round = 0; round < 60; round++) {
+        unsigned words = 1 + (unsigned)random_below(&random, WORDS);
+        size_t count = random_below(&random, STEPPED_TERMS + 1);
+        uint64_t sequences[STEPPED_TERMS * 8 * WORDS];
+        int32_t weights[STEPPED_TERMS];
+        int64_t expected[64 * WORDS], seen[64 * WORDS];
+        for (size_t i = 0; i < count * 8 * words; i++)
+            sequences[i] = round ? random_next(&random) : UINT64_MAX; /* the greatest sums */
+        for (size_t i = 0; i < count; i++)
+            weights[i] = round ? (int32_t)random_below(&random, 32768) : 32767;
+        memset(expected, 1, sizeof expected);
+        signature_kernels_portable.add_steps(expected, steps, words, sequences, weights, count);
+        for (int level = 0; level < CPU_LEVEL_COUNT; level++) {
+            const struct signature_kernels *kernels = signature_kernels_for((enum cpu_level)level);
+            if (!kernels)
+                continue;
+            memset(seen, 1, sizeof seen);
+            kernels->add_steps(seen, steps, words, sequences, weights, count);
+            CHECK(memcmp(seen, expected, sizeof seen) == 0);
+        }
+    }
+}
+
 TEST(signature_minima_agree_on_every_level) {
     enum { LANES = 64, COUNT = 70 };
     struct random random = random_seeded(4);
