@@ -29,8 +29,7 @@ size_t recall_sample_rows(size_t rows, size_t most, uint64_t seed, uint32_t *sam
 }
 
 void recall_count_nearest(const struct match *truth, size_t truth_count, const struct match *found,
-                          size_t found_count, enum recall_key key, uint64_t *hits,
-                          uint64_t *trials) {
+                          size_t found_count, enum recall_key key, struct share_tally *tally) {
     if (truth_count == 0)
         return;
     const struct match *last = &truth[truth_count - 1];
@@ -38,8 +37,7 @@ void recall_count_nearest(const struct match *truth, size_t truth_count, const s
     for (size_t i = 0; i < found_count && good < truth_count; i++)
         good += key == RECALL_BY_DISTANCE ? found[i].distance <= last->distance
                                           : found[i].similarity >= last->similarity;
-    *hits += good;
-    *trials += truth_count;
+    share_tally_add(tally, good, truth_count);
 }
 
 bool recall_sample_holds(const uint32_t *sample, size_t count, uint32_t row) {

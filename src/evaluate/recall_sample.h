@@ -19,7 +19,6 @@ bool recall_sample_holds(const uint32_t *sample, size_t count, uint32_t row);
  * truth, by distance or else by similarity, so ties are worth the same whichever is found. */
 enum recall_key { RECALL_BY_DISTANCE, RECALL_BY_SIMILARITY };
 void recall_count_nearest(const struct match *truth, size_t truth_count, const struct match *found,
-                          size_t found_count, enum recall_key key, uint64_t *hits,
-                          uint64_t *trials);
+                          size_t found_count, enum recall_key key, struct share_tally *tally);
 
 #endif

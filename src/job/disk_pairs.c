@@ -34,8 +34,7 @@ struct disk_side {
 struct disk_pairs {
     struct pair_task *task;
     struct disk_side sides[2];
-    uint32_t sample[RECALL_ROWS]; /* rows of the first side that tell the recall */
-    size_t sample_rows;
+    struct pair_sample sample;
 };
 
 bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents) {
@@ -128,12 +127,20 @@ static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
 
 struct piece_signing {
     const struct text_signer *signer;
+    const struct columns *columns; /* of terms that have weights */
     const struct piece *piece;
     uint8_t *signatures;
     size_t stride_bytes;
     uint8_t *marks; /* set for documents that are too short for weights */
     unsigned short_terms;
 };
+
+static size_t weighted_terms(const struct columns *columns, const struct bag_view *bag) {
+    size_t count = 0;
+    for (size_t i = 0; i < bag->count; i++)
+        count += columns_find(columns, bag->hashes[i]) != COLUMN_NONE;
+    return count;
+}
 
 static cog_status sign_bags(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
@@ -147,15 +154,32 @@ static cog_status sign_bags(void *context, unsigned worker, size_t begin, size_t
         status = text_signer_sign_bag(signing->signer, &scratch, bag,
                                       signing->signatures + i * signing->stride_bytes, NULL, &terms,
                                       error);
-        signing->marks[i] = bag->count > 0 && terms < signing->short_terms;
+        signing->marks[i] =
+            bag->count > 0 && weighted_terms(signing->columns, bag) < signing->short_terms;
     }
     text_signer_scratch_reset(&scratch);
     return status;
 }
 
+/* Drops the signatures of documents that are not compared, of which the first is row `first`. */
+static size_t keep_compared(const struct piece_signing *signing, size_t first,
+                            struct compared_rows *compared) {
+    size_t kept = 0;
+    for (size_t i = 0; i < signing->piece->count; i++) {
+        if (signing->piece->bags[i].count == 0 || signing->marks[i])
+            continue;
+        memmove(signing->signatures + kept++ * signing->stride_bytes,
+                signing->signatures + i * signing->stride_bytes, signing->stride_bytes);
+        compared->numbers[compared->count++] = (uint32_t)(first + i);
+    }
+    return kept;
+}
+
 /* Signatures of a side, one piece after the other, into their scratch file. */
 static cog_status sign_side(const struct pair_task *task, const struct text_signer *signer,
-                            struct disk_side *side, size_t stride_bytes, cog_error *error) {
+                            const struct columns *columns, struct disk_side *side,
+                            struct compared_rows *compared, cog_error *error) {
+    const size_t stride_bytes = signature_stride_bytes(task->options.sign.signature.bits);
     struct piece piece = {0};
     struct buffer signatures = {0};
     size_t row = 0;
@@ -166,16 +190,21 @@ static cog_status sign_side(const struct pair_task *task, const struct text_sign
         buffer_reset(&signatures);
         if (status == COG_OK && !buffer_reserve(&signatures, piece.count * stride_bytes + 1))
             status = error_memory(error, piece.count * stride_bytes, "signatures");
-        struct piece_signing signing = {
-            signer,           &piece, (uint8_t *)signatures.data, stride_bytes, side->marks + row,
-            task->short_terms};
+        struct piece_signing signing = {.signer = signer,
+                                        .columns = columns,
+                                        .piece = &piece,
+                                        .signatures = (uint8_t *)signatures.data,
+                                        .stride_bytes = stride_bytes,
+                                        .marks = side->marks + row,
+                                        .short_terms = task->short_terms};
         if (status == COG_OK)
             status =
                 parallel_for(task->threads, piece.count, SIGN_GRAIN, sign_bags, &signing, error);
-        if (status == COG_OK)
-            status =
-                descriptor_write_at(side->signatures, signatures.data, piece.count * stride_bytes,
-                                    row * stride_bytes, "scratch file in TMPDIR", error);
+        if (status == COG_OK) {
+            const size_t before = compared->count, kept = keep_compared(&signing, row, compared);
+            status = descriptor_write_at(side->signatures, signatures.data, kept * stride_bytes,
+                                         before * stride_bytes, "scratch file in TMPDIR", error);
+        }
         row += piece.count;
     }
     buffer_free(&signatures);
@@ -186,7 +215,7 @@ static cog_status sign_side(const struct pair_task *task, const struct text_sign
 static cog_status map_signatures(const struct pair_task *task, size_t number,
                                  struct disk_side *side, cog_error *error) {
     const unsigned bits = task->options.sign.signature.bits;
-    const size_t rows = task->corpora[number].rows, stride_bytes = signature_stride_bytes(bits);
+    const size_t rows = task->compared[number].count, stride_bytes = signature_stride_bytes(bits);
     if (rows == 0) {
         side->view = (struct signatures_view){NULL, 0, bits, stride_bytes};
         return COG_OK;
@@ -203,19 +232,29 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
     const cog_sign_options *options = &task->options.sign;
     cog_statistics known = {task->statistics, {0}};
     struct text_signer signer = {0};
+    struct columns *columns = NULL;
     cog_status status = options_record_terms(&options->terms, &known.terms, error);
     if (status == COG_OK)
         status = text_signer_init(&signer, options, &known, error);
+    if (status == COG_OK)
+        status = columns_create(task->statistics, 1, task->weighting.min_collection_frequency,
+                                &columns, error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
-        pairs->sides[side].signatures = scratch_file_open(error);
-        if (pairs->sides[side].signatures < 0)
-            status = COG_ERR_IO;
+        struct compared_rows *compared = &task->compared[side];
+        const size_t rows = task->corpora[side].rows;
+        compared->numbers = memory_array(rows, sizeof *compared->numbers);
+        if (!compared->numbers)
+            status = error_memory(error, rows * sizeof *compared->numbers, "rows");
+        if (status == COG_OK) {
+            pairs->sides[side].signatures = scratch_file_open(error);
+            status = pairs->sides[side].signatures < 0 ? COG_ERR_IO : COG_OK;
+        }
         if (status == COG_OK)
-            status = sign_side(task, &signer, &pairs->sides[side],
-                               signature_stride_bytes(options->signature.bits), error);
+            status = sign_side(task, &signer, columns, &pairs->sides[side], compared, error);
         if (status == COG_OK)
             status = map_signatures(task, side, &pairs->sides[side], error);
     }
+    columns_free(columns);
     text_signer_reset(&signer);
     settings_free(&known.terms);
     return status;
@@ -270,13 +309,13 @@ static void mark_sample(struct disk_pairs *pairs, uint64_t room_bytes) {
     const struct corpus *corpus = &pairs->task->corpora[0];
     uint64_t bytes = room_bytes + 1;
     for (size_t most = RECALL_ROWS; bytes > room_bytes; most /= 2) {
-        pairs->sample_rows = pair_recall_sample(pairs->task, most, pairs->sample);
+        pair_recall_sample(pairs->task, most, &pairs->sample);
         bytes = 0;
-        for (size_t i = 0; i < pairs->sample_rows; i++)
-            bytes += (uint64_t)corpus->items[pairs->sample[i]].term_count * TERM_BYTES;
+        for (size_t i = 0; i < pairs->sample.count; i++)
+            bytes += (uint64_t)corpus->items[pairs->sample.rows[i]].term_count * TERM_BYTES;
     }
-    for (size_t i = 0; i < pairs->sample_rows; i++)
-        pairs->sides[0].marks[pairs->sample[i]] = 1;
+    for (size_t i = 0; i < pairs->sample.count; i++)
+        pairs->sides[0].marks[pairs->sample.rows[i]] = 1;
 }
 
 /* The recall sample takes what the others leave, so that it alone never stops a run. */
@@ -315,9 +354,8 @@ static cog_status load_documents(struct disk_pairs *pairs, cog_error *error) {
 
 /* The vectors of the next documents of a side, `room` terms of them or a few more. */
 static cog_status next_vectors(const struct pair_task *task, struct disk_side *side,
-                               const struct columns *columns, const uint8_t *selected,
-                               uint64_t room, struct sparse_matrix *vectors, bool *end,
-                               cog_error *error) {
+                               const struct columns *columns, uint64_t room,
+                               struct sparse_matrix *vectors, bool *end, cog_error *error) {
     struct corpus part = {0};
     struct piece piece = {0};
     cog_status status = COG_OK;
@@ -328,58 +366,58 @@ static cog_status next_vectors(const struct pair_task *task, struct disk_side *s
     }
     if (status == COG_OK)
         status = corpus_vectors_in(&part, columns, task->statistics, &task->weighting,
-                                   task->short_terms, selected, task->threads, vectors, error);
+                                   task->short_terms, NULL, task->threads, vectors, error);
     free_piece(&piece);
     corpus_free(&part);
     return status;
 }
 
-/* The true matches of the sampled rows, which are loaded, with all documents of the last side. */
-static cog_status find_truth(struct disk_pairs *pairs, const struct sparse_matrix *sample,
+struct truth_piece {
+    const struct pair_task *task;
+    struct sparse_matrix vectors; /* of documents of the last side that pass by */
+    uint32_t first_row;
+};
+
+/* The true matches of sampled rows, which are loaded, with the documents of the piece. */
+static cog_status find_truth(const void *context, const uint32_t *rows, size_t count,
                              struct match_list *truth, cog_error *error) {
-    const struct pair_task *task = pairs->task;
+    const struct truth_piece *piece = context;
+    const struct pair_task *task = piece->task;
     const struct join_options options = {.threshold = task->options.threshold,
-                                         .threads = task->threads};
-    const size_t last = task->sides - 1;
-    const uint64_t room = task->run->memory_bytes / TRUTH_SHARE / TERM_BYTES;
-    struct columns *columns = NULL;
-    uint32_t first_row = 0;
-    cog_status status = columns_create(task->statistics, 1,
-                                       task->weighting.min_collection_frequency, &columns, error);
-    bag_spool_rewind(pairs->sides[last].spool);
-    for (bool end = false; !end && status == COG_OK;) {
-        const uint8_t *selected = task->selected[last] ? task->selected[last] + first_row : NULL;
-        struct sparse_matrix vectors = {0};
-        struct match_list found = {0};
-        status =
-            next_vectors(task, &pairs->sides[last], columns, selected, room, &vectors, &end, error);
-        if (status == COG_OK)
-            status = cosine_join_cross(sample, &vectors, &options, &found, error);
-        for (size_t i = 0; i < found.count && status == COG_OK; i++) {
-            found.items[i].b += first_row;
-            status = match_list_add(truth, found.items[i], error);
-        }
-        first_row += (uint32_t)vectors.rows;
-        match_list_free(&found);
-        sparse_matrix_free(&vectors);
-    }
-    columns_free(columns);
+                                         .threads = task->threads,
+                                         .max_matches = truth->limit};
+    struct sparse_matrix vectors = {0};
+    cog_status status = sparse_matrix_select(&task->vectors[0], rows, count, &vectors)
+                            ? cosine_join_cross(&vectors, &piece->vectors, &options, truth, error)
+                            : error_memory(error, count, "the recall sample");
+    for (size_t i = 0; i < truth->count; i++)
+        truth->items[i].b += piece->first_row;
+    sparse_matrix_free(&vectors);
     return status;
 }
 
 static cog_status measure_recall(struct disk_pairs *pairs, const struct match_list *matches,
                                  cog_error *error) {
     const struct pair_task *task = pairs->task;
-    struct sparse_matrix vectors = {0};
-    struct match_list truth = {0};
-    cog_status status =
-        sparse_matrix_select(&task->vectors[0], pairs->sample, pairs->sample_rows, &vectors)
-            ? find_truth(pairs, &vectors, &truth, error)
-            : error_memory(error, pairs->sample_rows, "the recall sample");
+    const size_t last = task->sides - 1;
+    const uint64_t room = task->run->memory_bytes / TRUTH_SHARE / TERM_BYTES;
+    struct truth_piece piece = {.task = task};
+    struct columns *columns = NULL;
+    cog_status status = columns_create(task->statistics, 1,
+                                       task->weighting.min_collection_frequency, &columns, error);
+    bag_spool_rewind(pairs->sides[last].spool);
+    for (bool end = false; !end && status == COG_OK;) {
+        status =
+            next_vectors(task, &pairs->sides[last], columns, room, &piece.vectors, &end, error);
+        if (status == COG_OK)
+            status = pair_sample_measure(&pairs->sample, find_truth, &piece, piece.vectors.rows,
+                                         matches, error);
+        piece.first_row += (uint32_t)piece.vectors.rows;
+        sparse_matrix_free(&piece.vectors);
+    }
     if (status == COG_OK)
-        pair_recall_report(task, matches, pairs->sample, pairs->sample_rows, &truth);
-    match_list_free(&truth);
-    sparse_matrix_free(&vectors);
+        pair_recall_report(task, &pairs->sample);
+    columns_free(columns);
     return status;
 }
 

@@ -41,20 +41,11 @@ static cog_status find_radius(const struct pair_task *task, double recall, uint3
     return COG_OK;
 }
 
-/* Without verification, those of the candidates are kept that have terms at all. */
-static void keep_estimates(const struct pair_task *task, struct match_list *matches) {
-    size_t kept = 0;
-    for (size_t i = 0; i < matches->count; i++) {
-        struct match match = matches->items[i];
-        if (!pair_task_has_terms(task, 0, match.a) ||
-            !pair_task_has_terms(task, task->sides - 1, match.b))
-            continue;
-        if (task->options.measure == COG_MEASURE_JACCARD)
-            match.similarity =
-                1 - 2 * (float)match.distance / (float)task->options.sign.signature.bits;
-        matches->items[kept++] = match;
-    }
-    matches->count = kept;
+/* Joins of signatures estimate cosines. */
+static void estimate_jaccard(const struct pair_task *task, struct match_list *matches) {
+    const float bits = (float)task->options.sign.signature.bits;
+    for (size_t i = 0; i < matches->count; i++)
+        matches->items[i].similarity = 1 - 2 * (float)matches->items[i].distance / bits;
 }
 
 cog_status flat_pairs_verify(const struct pair_task *task, struct match_list *matches,
@@ -89,6 +80,19 @@ static double equivalent_cosine(const struct pair_task *task, double similarity)
                : cos(M_PI * bit_flip_probability_jaccard(similarity));
 }
 
+/* Where a row stands among the compared ones. */
+static size_t row_place(const struct compared_rows *compared, uint32_t row) {
+    size_t low = 0, high = compared->count - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (compared->numbers[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* How many rows share a prefix with a row of the pairs, on average over some of them; of two
  * collections, those of the larger, or of both where they share windows. */
 static cog_status find_crowd(const struct pair_task *task, const struct signatures_view *views,
@@ -106,8 +110,8 @@ static cog_status find_crowd(const struct pair_task *task, const struct signatur
     for (size_t i = 0; i < pairs->count && distances && histogram; i += step, count++) {
         double row_crowd[WINDOW_PREFIX_MAX + 1];
         memset(histogram, 0, (bits + 1) * sizeof *histogram);
-        hamming_scan(others, signature_row(&views[0], pairs->items[i].a), 0, others->rows,
-                     distances);
+        size_t place = row_place(&task->compared[0], pairs->items[i].a);
+        hamming_scan(others, signature_row(&views[0], place), 0, others->rows, distances);
         for (size_t row = 0; row < others->rows; row++)
             histogram[distances[row]]++;
         if (task->sides == 1)
@@ -191,6 +195,7 @@ static cog_status propose(const struct pair_task *task, signature_join *join,
         status = join(task, views, *radius, matches, &comparisons, error);
     if (status != COG_OK)
         return status;
+    pair_task_name_rows(task, matches);
     report_number(task->report, "radius_bits", *radius);
     report_number(task->report, "comparisons", (double)comparisons);
     report_number(task->report, "candidates", (double)matches->count);
@@ -203,8 +208,7 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     uint32_t radius = 0;
     cog_status status = COG_OK;
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
-        status = pair_task_sign(task, side, NULL, task->corpora[side].rows, &views[side], NULL, 0,
-                                error);
+        status = pair_task_sign(task, side, &views[side], NULL, 0, error);
     if (status == COG_OK)
         status = propose(task, join, views, radius_recall, &radius, matches, error);
     free((void *)views[0].data);
@@ -215,8 +219,8 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     task->estimates = !task->options.verify;
     if (task->options.verify)
         status = flat_pairs_verify(task, matches, error);
-    else
-        keep_estimates(task, matches);
+    else if (task->options.measure == COG_MEASURE_JACCARD)
+        estimate_jaccard(task, matches);
     /* All pairs were candidates, and the true measure decided. */
     if (status == COG_OK && join == join_all && radius == task->options.sign.signature.bits &&
         task->options.verify) {

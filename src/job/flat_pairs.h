@@ -9,8 +9,8 @@
 cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 cog_status window_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 
-/* Two steps of it: candidates of signatures that exist, in sliding windows; and those of them whose
- * true measure reaches the threshold. */
+/* Two steps of it: candidates by signatures of the compared rows that exist, in sliding windows;
+ * and those of them whose true measure reaches the threshold. */
 cog_status window_pairs_propose(const struct pair_task *task, const struct signatures_view *views,
                                 struct match_list *matches, cog_error *error);
 cog_status flat_pairs_verify(const struct pair_task *task, struct match_list *matches,

@@ -133,20 +133,20 @@ static cog_status measure_recall(const struct link_space *space,
     size_t k = found->k < NEAREST ? found->k : (size_t)NEAREST;
     struct sparse_matrix queries = {0};
     struct cosine_neighbours truth = {0};
-    uint64_t hits = 0, trials = 0;
+    struct share_tally tally = {0};
     cog_status status =
         sparse_matrix_select(&space->vectors[0], sample, count, &queries)
             ? cosine_topk(&queries, &space->vectors[1], k, space->threads, &truth, error)
             : error_memory(error, count, "the recall sample");
-    for (size_t q = 0; status == COG_OK && q < count; q++)
-        for (size_t i = 0; i < truth.counts[q]; i++) {
-            if ((double)truth.items[q * k + i].similarity < COG_THRESHOLD_ACROSS)
-                break;
-            trials++;
-            hits += holds(found, sample[q], truth.items[q * k + i].row);
-        }
+    for (size_t q = 0; status == COG_OK && q < count; q++) {
+        const struct cosine_neighbour *items = &truth.items[q * k];
+        size_t hits = 0, i = 0;
+        for (; i < truth.counts[q] && (double)items[i].similarity >= COG_THRESHOLD_ACROSS; i++)
+            hits += holds(found, sample[q], items[i].row);
+        share_tally_add(&tally, hits, i);
+    }
     if (status == COG_OK)
-        report_recall(space->report, hits, trials, count, "neighbours", "documents");
+        report_recall(space->report, &tally, count, "neighbours", "documents");
     sparse_matrix_free(&queries);
     cosine_topk_free(&truth);
     return status;

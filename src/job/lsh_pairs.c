@@ -12,10 +12,7 @@
 #include "plan/radius.h"
 #include "plan/recall_model.h"
 
-/* The rows of a side that have terms to compare, and their signatures. */
 struct lsh_side {
-    uint32_t *rows;
-    size_t count;
     struct signatures_view view;
     float *sums;
     size_t sums_stride;
@@ -26,18 +23,6 @@ struct lsh_pairs {
     struct lsh_options options;
     struct lsh_side sides[2];
 };
-
-static cog_status list_rows(const struct pair_task *task, size_t number, struct lsh_side *side,
-                            cog_error *error) {
-    size_t rows = task->corpora[number].rows;
-    side->rows = memory_array(rows, sizeof *side->rows);
-    if (!side->rows)
-        return error_memory(error, rows * sizeof *side->rows, "rows");
-    for (size_t row = 0; row < rows; row++)
-        if (pair_task_has_terms(task, number, row))
-            side->rows[side->count++] = (uint32_t)row;
-    return COG_OK;
-}
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
@@ -114,7 +99,7 @@ static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error
     const struct pair_task *task = pairs->task;
     double cosines[PLANNED_PAIRS_MAX];
     struct lsh_demand demand = {.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
-                                .rows = pairs->sides[task->sides - 1].count,
+                                .rows = task->compared[task->sides - 1].count,
                                 .bits = task->options.sign.signature.bits,
                                 .threads = task->threads,
                                 .have_sums = has_sums(task)};
@@ -155,21 +140,21 @@ static cog_status sign_side(const struct lsh_pairs *pairs, size_t number, struct
                             cog_error *error) {
     struct pair_task *task = pairs->task;
     if (pairs->options.flip_mode >= LSH_FLIP_DISTANCE) {
+        const size_t rows = task->compared[number].count;
         side->sums_stride = lsh_bits_used(&pairs->options);
-        side->sums = memory_array(side->count, side->sums_stride * sizeof *side->sums);
+        side->sums = memory_array(rows, side->sums_stride * sizeof *side->sums);
         if (!side->sums)
-            return error_memory(error, side->count * 4 * side->sums_stride, "sums");
+            return error_memory(error, rows * 4 * side->sums_stride, "sums");
     }
-    return pair_task_sign(task, number, side->rows, side->count, &side->view, side->sums,
-                          side->sums_stride, error);
+    return pair_task_sign(task, number, &side->view, side->sums, side->sums_stride, error);
 }
 
 /* ---- The join -------------------------------------------------------------------------------- */
 
 static double measure(void *context, uint32_t a, uint32_t b) {
-    const struct lsh_pairs *pairs = context;
-    const struct lsh_side *last = &pairs->sides[pairs->task->sides - 1];
-    return pair_task_similarity(pairs->task, pairs->sides[0].rows[a], last->rows[b]);
+    const struct pair_task *task = context;
+    return pair_task_similarity(task, task->compared[0].numbers[a],
+                                task->compared[task->sides - 1].numbers[b]);
 }
 
 /* A radius that next to no true pair exceeds spares most candidates the measure. Values of several
@@ -186,7 +171,7 @@ static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches
                              cog_error *error) {
     struct pair_task *task = pairs->task;
     struct lsh_check check = {.measure = measure,
-                              .context = pairs,
+                              .context = task,
                               .threshold = task->options.threshold,
                               .radius_bits = filter_radius(task)};
     struct lsh_work work = {0};
@@ -202,10 +187,7 @@ static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches
                                             matches, &work, error);
     if (status != COG_OK)
         return status;
-    for (size_t i = 0; i < matches->count; i++) {
-        matches->items[i].a = pairs->sides[0].rows[matches->items[i].a];
-        matches->items[i].b = pairs->sides[task->sides - 1].rows[matches->items[i].b];
-    }
+    pair_task_name_rows(task, matches);
     report_number(task->report, "candidates", (double)work.entries);
     report_number(task->report, "comparisons", (double)work.comparisons);
     report_number(task->report, "table_bytes", (double)work.table_bytes);
@@ -216,8 +198,6 @@ static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches
 cog_status lsh_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
     struct lsh_pairs pairs = {.task = task};
     cog_status status = check_signature(task, error);
-    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
-        status = list_rows(task, side, &pairs.sides[side], error);
     if (status == COG_OK)
         status = plan(&pairs, error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
@@ -225,7 +205,6 @@ cog_status lsh_pairs_join(struct pair_task *task, struct match_list *matches, co
     if (status == COG_OK)
         status = join_sides(&pairs, matches, error);
     for (size_t side = 0; side < 2; side++) {
-        free(pairs.sides[side].rows);
         free((void *)pairs.sides[side].view.data);
         free(pairs.sides[side].sums);
     }

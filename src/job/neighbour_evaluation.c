@@ -21,7 +21,7 @@ struct evaluation {
     size_t k, queries;
     bool has_distances;
     uint32_t missing_distance;
-    uint64_t hits, trials;
+    struct share_tally tally;
     double cdr_sum;
     struct neighbour *truth, *found; /* k each */
 };
@@ -50,7 +50,7 @@ static void evaluate_query(struct evaluation *evaluation, struct answer truth,
     evaluation->queries++;
     recall_count_nearest(truth.items, truth.count, found.items, found.count,
                          evaluation->has_distances ? RECALL_BY_DISTANCE : RECALL_BY_SIMILARITY,
-                         &evaluation->hits, &evaluation->trials);
+                         &evaluation->tally);
     if (!evaluation->has_distances)
         return;
     size_t true_count = copy_neighbours(truth, k, evaluation->truth);
@@ -61,11 +61,10 @@ static void evaluate_query(struct evaluation *evaluation, struct answer truth,
 }
 
 static void evaluation_finish(struct evaluation *evaluation, cog_neighbour_quality *quality) {
-    *quality = (cog_neighbour_quality){
-        .queries = evaluation->queries,
-        .k = evaluation->k,
-        .recall = measured_share(evaluation->hits, evaluation->trials).share,
-        .cdr = -1};
+    *quality = (cog_neighbour_quality){.queries = evaluation->queries,
+                                       .k = evaluation->k,
+                                       .recall = measured_share(&evaluation->tally).share,
+                                       .cdr = -1};
     if (evaluation->has_distances)
         quality->cdr = evaluation->queries ? evaluation->cdr_sum / (double)evaluation->queries : 1;
     free(evaluation->truth);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "evaluate/interval.h"
 #include "evaluate/recall_sample.h"
 #include "job/recall_report.h"
 #include "match/cosine_join.h"
@@ -11,34 +10,52 @@
 
 enum { PLAN_ROWS = 500 };
 
-/* The true matches of the sampled rows with all others, by the exact join. */
-static cog_status find_truth(const struct pair_task *task, const uint32_t *sample, size_t rows,
+/* The true matches of some rows with all others, by the exact join. */
+static cog_status find_truth(const void *context, const uint32_t *rows, size_t count,
                              struct match_list *truth, cog_error *error) {
-    struct join_options options = {.threshold = task->options.threshold, .threads = task->threads};
+    const struct pair_task *task = context;
+    struct join_options options = {.threshold = task->options.threshold,
+                                   .threads = task->threads,
+                                   .max_matches = truth->limit};
     size_t other = task->sides - 1;
     struct sparse_matrix vectors = {0};
     struct set_collection sets = {0};
     cog_status status;
     if (task->options.measure == COG_MEASURE_COSINE)
-        status = sparse_matrix_select(&task->vectors[0], sample, rows, &vectors)
+        status = sparse_matrix_select(&task->vectors[0], rows, count, &vectors)
                      ? cosine_join_cross(&vectors, &task->vectors[other], &options, truth, error)
-                     : error_memory(error, rows, "the recall sample");
+                     : error_memory(error, count, "the recall sample");
     else
-        status = set_collection_select(&task->sets[0], sample, rows, &sets)
+        status = set_collection_select(&task->sets[0], rows, count, &sets)
                      ? jaccard_join_cross(&sets, &task->sets[other], &options, truth, error)
-                     : error_memory(error, rows, "the recall sample");
+                     : error_memory(error, count, "the recall sample");
     sparse_matrix_free(&vectors);
     set_collection_free(&sets);
     return status;
 }
 
+static size_t sample_compared(const struct pair_task *task, size_t most, uint64_t seed,
+                              uint32_t *sample) {
+    const struct compared_rows *compared = &task->compared[0];
+    size_t count = recall_sample_rows(compared->count, most, seed, sample);
+    for (size_t i = 0; i < count; i++)
+        sample[i] = compared->numbers[sample[i]];
+    return count;
+}
+
 cog_status pair_recall_truth(const struct pair_task *task, struct match_list *truth,
                              cog_error *error) {
+    enum { TRUTH_MAX = 1 << 20 };
     uint32_t sample[PLAN_ROWS];
-    size_t rows = recall_sample_rows(task->corpora[0].rows, PLAN_ROWS,
-                                     task->options.sign.signature.seed + 1, sample);
-    cog_status status = find_truth(task, sample, rows, truth, error);
-    size_t kept = 0;
+    size_t rows, most = PLAN_ROWS, kept = 0;
+    cog_status status;
+    do { /* fewer rows tell as much where they have that many matches */
+        rows = sample_compared(task, most, task->options.sign.signature.seed + 1, sample);
+        match_list_free(truth);
+        truth->limit = most > 1 ? TRUTH_MAX : 0;
+        status = find_truth(task, sample, rows, truth, error);
+        most /= 2;
+    } while (status == COG_ERR_MEMORY && most > 0);
     for (size_t i = 0; i < truth->count; i++) {
         truth->items[i].a = sample[truth->items[i].a];
         if (task->sides == 2 || truth->items[i].a != truth->items[i].b)
@@ -74,38 +91,23 @@ double pair_recall_demand(double recall, size_t pairs) {
     return recall < 0.995 ? recall : 0.995;
 }
 
-size_t pair_recall_sample(const struct pair_task *task, size_t most, uint32_t *sample) {
-    return recall_sample_rows(task->corpora[0].rows, most, task->options.sign.signature.seed,
-                              sample);
+void pair_recall_sample(const struct pair_task *task, size_t most, struct pair_sample *sample) {
+    *sample = (struct pair_sample){.self = task->sides == 1};
+    sample->count = sample_compared(task, most, task->options.sign.signature.seed, sample->rows);
 }
 
-void pair_recall_report(const struct pair_task *task, const struct match_list *matches,
-                        const uint32_t *sample, size_t rows, const struct match_list *truth) {
-    uint64_t hits = 0, trials = 0;
-    for (size_t i = 0; i < truth->count; i++) {
-        uint32_t a = sample[truth->items[i].a], b = truth->items[i].b;
-        bool swap = task->sides == 1 && b < a;
-        if (task->sides == 1 && (a == b || (swap && recall_sample_holds(sample, rows, b))))
-            continue; /* a pair of two sampled rows counts from its earlier one */
-        trials++;
-        hits += match_list_holds(matches, swap ? b : a, swap ? a : b);
-    }
-    report_recall(task->report, hits, trials, rows, "pairs", "rows");
-    if (trials && measured_share(hits, trials).high < task->options.recall)
-        report_notice(task->report,
-                      "that is less than the %g of --recall; a greater one, more tables or "
-                      "--method exact find more",
-                      task->options.recall);
+void pair_recall_report(const struct pair_task *task, const struct pair_sample *sample) {
+    struct share_tally tally = pair_sample_tally(sample);
+    report_pair_recall(task->report, &tally, sample->count, task->options.recall, "exact");
 }
 
 cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
                                cog_error *error) {
-    uint32_t sample[RECALL_ROWS];
-    struct match_list truth = {0};
-    size_t rows = pair_recall_sample(task, RECALL_ROWS, sample);
-    cog_status status = find_truth(task, sample, rows, &truth, error);
+    struct pair_sample sample;
+    pair_recall_sample(task, RECALL_ROWS, &sample);
+    cog_status status = pair_sample_measure(&sample, find_truth, task,
+                                            task->corpora[task->sides - 1].rows, matches, error);
     if (status == COG_OK)
-        pair_recall_report(task, matches, sample, rows, &truth);
-    match_list_free(&truth);
+        pair_recall_report(task, &sample);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef COGNATE_JOB_PAIR_RECALL_H
 #define COGNATE_JOB_PAIR_RECALL_H
 
+#include "evaluate/pair_sample.h"
 #include "job/pair_task.h"
 
 /* The matches of other sampled rows, which may stand on either side of a pair inside a collection:
@@ -21,11 +22,9 @@ double pair_recall_demand(double recall, size_t pairs);
 cog_status pair_recall_measure(const struct pair_task *task, const struct match_list *matches,
                                cog_error *error);
 
-/* Its parts, where the rows are not in memory: the sampled rows of the first side, rising and at
- * most so many, and the report by their true matches, `a` counting from 0 in the sample. */
-enum { RECALL_ROWS = 1000 };
-size_t pair_recall_sample(const struct pair_task *task, size_t most, uint32_t *sample);
-void pair_recall_report(const struct pair_task *task, const struct match_list *matches,
-                        const uint32_t *sample, size_t rows, const struct match_list *truth);
+/* Its parts, where the rows are not in memory: at most so many compared rows of the first side, and
+ * the report when their true matches are counted. */
+void pair_recall_sample(const struct pair_task *task, size_t most, struct pair_sample *sample);
+void pair_recall_report(const struct pair_task *task, const struct pair_sample *sample);
 
 #endif

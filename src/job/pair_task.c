@@ -85,6 +85,7 @@ void pair_task_free(struct pair_task *task) {
         sparse_matrix_free(&task->vectors[side]);
         set_collection_free(&task->sets[side]);
         free(task->short_rows[side]);
+        free(task->compared[side].numbers);
     }
     statistics_free(task->statistics);
     job_watch_end(&task->watch);
@@ -113,21 +114,28 @@ cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *c
                                error);
 }
 
-cog_status pair_task_sign(const struct pair_task *task, size_t side, const uint32_t *numbers,
-                          size_t count, struct signatures_view *view, float *sums,
-                          size_t sums_stride, cog_error *error) {
+cog_status pair_task_sign(const struct pair_task *task, size_t side, struct signatures_view *view,
+                          float *sums, size_t sums_stride, cog_error *error) {
     const cog_sign_options *sign = &task->options.sign;
+    const struct compared_rows *compared = &task->compared[side];
     if (!task->projected) {
-        struct corpus_rows rows = {&task->corpora[side], numbers, count};
+        struct corpus_rows rows = {&task->corpora[side], compared->numbers, compared->count};
         return corpus_sign(&rows, sign, task->statistics, task->threads, view, sums, sums_stride,
                            error);
     }
-    struct vector_rows rows = {&task->vectors[side], numbers, count};
+    struct vector_rows rows = {&task->vectors[side], compared->numbers, compared->count};
     struct signature_options signature;
     cog_status status = options_signature(&sign->signature, &signature, error);
     return status == COG_OK
                ? vector_sign(&rows, &signature, task->threads, view, sums, sums_stride, error)
                : status;
+}
+
+void pair_task_name_rows(const struct pair_task *task, struct match_list *matches) {
+    for (size_t i = 0; i < matches->count; i++) {
+        matches->items[i].a = task->compared[0].numbers[matches->items[i].a];
+        matches->items[i].b = task->compared[task->sides - 1].numbers[matches->items[i].b];
+    }
 }
 
 static void corpora_of(const struct pair_task *task, const struct corpus *corpora[2]) {
@@ -204,11 +212,27 @@ static cog_status join_exactly(struct pair_task *task, struct match_list *matche
     return status;
 }
 
+static cog_status list_rows(struct pair_task *task, cog_error *error) {
+    for (size_t side = 0; side < task->sides; side++) {
+        struct compared_rows *compared = &task->compared[side];
+        size_t rows = task->corpora[side].rows;
+        compared->numbers = memory_array(rows, sizeof *compared->numbers);
+        if (!compared->numbers)
+            return error_memory(error, rows * sizeof *compared->numbers, "rows");
+        for (size_t row = 0; row < rows; row++)
+            if (pair_task_has_terms(task, side, row))
+                compared->numbers[compared->count++] = (uint32_t)row;
+    }
+    return COG_OK;
+}
+
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
     uint64_t start = clock_ns();
     report_text(task->report, "method", pair_methods[task->options.method].name);
     report_number(task->report, "threshold", task->given_threshold);
-    cog_status status = pair_methods[task->options.method].join(task, matches, error);
+    cog_status status = list_rows(task, error);
+    if (status == COG_OK)
+        status = pair_methods[task->options.method].join(task, matches, error);
     if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
         status = short_pairs_join(task, matches, error);
     report_number(task->report, "matches", (double)matches->count);

@@ -8,6 +8,13 @@
 #include "job/text_signer.h"
 #include "match/match_list.h"
 
+/* The rows of a side that have terms to compare, rising: the others match nothing by their vectors
+ * or sets, and are neither signed nor sampled. */
+struct compared_rows {
+    uint32_t *numbers;
+    size_t count;
+};
+
 /* Zero-initialise, then pair_task_init; pair_task_free releases. */
 struct pair_task {
     cog_pairs_options options; /* its threshold is what the joins compare with */
@@ -25,9 +32,10 @@ struct pair_task {
     struct set_collection sets[2];   /* Jaccard */
     uint8_t *short_rows[2];          /* cosine: 1 where a row is too short for weights */
     const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
-    bool projected;                  /* the vectors are given: documents of two languages */
-    bool on_disk;                    /* the terms do not fit memory */
-    bool estimates;                  /* the matches carry estimates */
+    struct compared_rows compared[2];
+    bool projected; /* the vectors are given: documents of two languages */
+    bool on_disk;   /* the terms do not fit memory */
+    bool estimates; /* the matches carry estimates */
     bool has_distances;
     struct job_watch watch; /* from init to free, on one thread */
 };
@@ -46,12 +54,14 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
 /* The pairs at or above the threshold, sorted; matches must be zeroed. */
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 
-/* Signatures of some rows of a side (numbers NULL: the first `count`), by their terms, or by their
- * vectors where those were projected. free() the data of the view, also after an error; sums, where
- * not NULL, receives the first sums_stride numbers behind the bits of each row. */
-cog_status pair_task_sign(const struct pair_task *task, size_t side, const uint32_t *numbers,
-                          size_t count, struct signatures_view *view, float *sums,
-                          size_t sums_stride, cog_error *error);
+/* Signatures of the compared rows of a side, by their terms, or by their vectors where those were
+ * projected. free() the data of the view, also after an error; sums, where not NULL, receives the
+ * first sums_stride numbers behind the bits of each row. */
+cog_status pair_task_sign(const struct pair_task *task, size_t side, struct signatures_view *view,
+                          float *sums, size_t sums_stride, cog_error *error);
+/* Where matches tell places among the compared rows: their rows. */
+void pair_task_name_rows(const struct pair_task *task, struct match_list *matches);
+
 /* How many matches fit what the documents and their vectors leave of the memory budget (a growing
  * list may double); 0 where there is none. */
 size_t pair_task_max_matches(const struct pair_task *task);

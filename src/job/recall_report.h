@@ -2,12 +2,17 @@
 #ifndef COGNATE_JOB_RECALL_REPORT_H
 #define COGNATE_JOB_RECALL_REPORT_H
 
+#include "evaluate/interval.h"
 #include "job/report.h"
 
-/* trials true `things` ("pairs", "neighbours") of sample_size sampled `units` ("rows", "queries").
+/* The true `things` ("pairs", "neighbours") of sample_size sampled `units` ("rows", "queries").
  */
-void report_recall(cog_report *report, uint64_t hits, uint64_t trials, size_t sample_size,
+void report_recall(cog_report *report, const struct share_tally *tally, size_t sample_size,
                    const char *things, const char *units);
+/* The same of pairs of rows, and a word where it is less than was asked for, with the method that
+ * misses none. */
+void report_pair_recall(cog_report *report, const struct share_tally *tally, size_t sample_size,
+                        double wanted, const char *exact_method);
 void report_exact(cog_report *report);
 
 #endif

@@ -148,13 +148,13 @@ static cog_status copy_found(const struct search_task *task, struct query_spread
 
 /* The hits of the task's query queries[i] (NULL: i) against the truth of the sample's i-th. */
 static cog_status count_hits(const struct search_task *task, const uint32_t *queries,
-                             const struct query_sample *sample, uint64_t *hits, uint64_t *trials,
+                             const struct query_sample *sample, struct share_tally *tally,
                              cog_error *error) {
     enum recall_key key = task->has_vectors ? RECALL_BY_SIMILARITY : RECALL_BY_DISTANCE;
     const struct hit_lists *truth = &sample->truth;
     struct query_spread spread = {0};
     cog_status status = COG_OK;
-    *hits = *trials = 0;
+    *tally = (struct share_tally){0};
     if (task->has_vectors && task->estimates)
         status = query_spread_init(&spread, &task->vectors, error);
     for (size_t i = 0; i < sample->count && status == COG_OK; i++) {
@@ -167,8 +167,7 @@ static cog_status count_hits(const struct search_task *task, const uint32_t *que
             end = begin;
         status = copy_found(task, &spread, queries ? queries[i] : i, &found, &found_count, error);
         if (status == COG_OK)
-            recall_count_nearest(truth->items + begin, end - begin, found, found_count, key, hits,
-                                 trials);
+            recall_count_nearest(truth->items + begin, end - begin, found, found_count, key, tally);
         free(found);
     }
     free(spread.values);
@@ -188,8 +187,8 @@ static bool recall_decides(const struct search_task *task) {
            options->recall_sample && (options->verify || !task->has_vectors);
 }
 
-static bool is_enough(const struct search_task *task, uint64_t hits, uint64_t trials) {
-    return (double)hits >= task->options.recall * (double)trials;
+static bool is_enough(const struct search_task *task, const struct share_tally *tally) {
+    return (double)tally->hits >= task->options.recall * (double)tally->trials;
 }
 
 /* The next step, or what misses nothing. */
@@ -206,7 +205,7 @@ static void raise_effort(struct search_task *task) {
 static cog_status try_step(const struct search_task *task, const struct query_sample *sample,
                            bool *enough, cog_error *error) {
     struct search_task part = *task;
-    uint64_t hits = 0, trials = 0;
+    struct share_tally tally = {0};
     part.hits = (struct hit_lists){0};
     part.queries = sample->count;
     part.signatures = sample->signatures;
@@ -215,8 +214,8 @@ static cog_status try_step(const struct search_task *task, const struct query_sa
     part.is_empty = sample->is_empty;
     cog_status status = search_task_run(&part, error);
     if (status == COG_OK)
-        status = count_hits(&part, NULL, sample, &hits, &trials, error);
-    *enough = is_enough(task, hits, trials);
+        status = count_hits(&part, NULL, sample, &tally, error);
+    *enough = is_enough(task, &tally);
     hit_lists_free(&part.hits);
     return status;
 }
@@ -237,7 +236,7 @@ cog_status search_task_tune(struct search_task *task, cog_error *error) {
 }
 
 cog_status search_task_measure(struct search_task *task, bool *enough, cog_error *error) {
-    uint64_t hits = 0, trials = 0;
+    struct share_tally tally = {0};
     *enough = true;
     if (task->is_exact) {
         report_exact(task->report);
@@ -252,16 +251,16 @@ cog_status search_task_measure(struct search_task *task, bool *enough, cog_error
     cog_status status = take_sample(task, error);
     uint64_t start = clock_ns();
     if (status == COG_OK)
-        status = count_hits(task, task->sample->telling.queries, &task->sample->telling, &hits,
-                            &trials, error);
+        status =
+            count_hits(task, task->sample->telling.queries, &task->sample->telling, &tally, error);
     if (status != COG_OK)
         return status;
-    if (recall_decides(task) && !is_enough(task, hits, trials)) {
+    if (recall_decides(task) && !is_enough(task, &tally)) {
         *enough = false;
         raise_effort(task);
         return COG_OK;
     }
-    report_recall(task->report, hits, trials, task->sample->telling.count, "neighbours", "queries");
+    report_recall(task->report, &tally, task->sample->telling.count, "neighbours", "queries");
     report_stage(task->report, "measuring recall",
                  task->sample->seconds + clock_seconds_since(start));
     return COG_OK;

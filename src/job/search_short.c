@@ -166,7 +166,8 @@ static cog_status find_truth(const struct search_task *task, const uint32_t *cho
 /* Every hit is within the radius, so the counts tell the recall: of the rows, or where one is
  * enough, of the queries that have any. */
 cog_status search_short_measure(const struct search_task *task, cog_error *error) {
-    uint64_t start = clock_ns(), found = 0, there = 0;
+    uint64_t start = clock_ns();
+    struct share_tally tally = {0};
     size_t most = task->options.recall_sample, k = task->options.k;
     uint32_t *chosen = memory_array(most + 1, sizeof *chosen);
     struct hit_lists truth = {0};
@@ -177,14 +178,13 @@ cog_status search_short_measure(const struct search_task *task, cog_error *error
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         size_t own = task->hits.offsets[chosen[i] + 1] - task->hits.offsets[chosen[i]];
         size_t all = truth.offsets[i + 1] - truth.offsets[i];
-        found += own;
-        there += k && all > k ? k : all;
+        share_tally_add(&tally, own, k && all > k ? k : all);
     }
     hit_lists_free(&truth);
     free(chosen);
     if (status != COG_OK)
         return status;
-    report_recall(task->report, found, there, count, "neighbours", "queries");
+    report_recall(task->report, &tally, count, "neighbours", "queries");
     report_stage(task->report, "measuring recall", clock_seconds_since(start));
     return COG_OK;
 }

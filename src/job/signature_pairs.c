@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "evaluate/pair_sample.h"
 #include "evaluate/recall_sample.h"
 #include "job/pairs_handle.h"
 #include "job/recall_report.h"
@@ -83,39 +84,35 @@ static cog_status join_all(const struct signature_task *task, struct match_list 
 
 /* ---- Sliding windows ------------------------------------------------------------------------- */
 
-enum { SAMPLE_ROWS = 1000 };
-
-/* The rows of a sample against all, exhaustively. */
-static cog_status measure_recall(const struct signature_task *task,
-                                 const struct match_list *matches, cog_error *error) {
+/* Some rows against all, exhaustively. */
+static cog_status find_truth(const void *context, const uint32_t *rows, size_t count,
+                             struct match_list *truth, cog_error *error) {
+    const struct signature_task *task = context;
     const struct signatures_view *first = task->first;
     const struct signatures_view *other = task->second ? task->second : first;
-    uint32_t sample[SAMPLE_ROWS];
-    size_t stride = signature_stride_bytes(first->bits);
-    size_t rows =
-        recall_sample_rows(first->rows, SAMPLE_ROWS, task->options->sign.signature.seed, sample);
-    uint8_t *copies = memory_array(rows, stride);
+    const size_t stride = signature_stride_bytes(first->bits);
+    uint8_t *copies = memory_array(count, stride);
     if (!copies)
-        return error_memory(error, rows * stride, "the recall sample");
-    for (size_t i = 0; i < rows; i++)
-        memcpy(copies + i * stride, signature_row(first, sample[i]), stride);
-    struct signatures_view view = {copies, rows, first->bits, stride};
-    struct match_list truth = {0};
-    uint64_t hits = 0, trials = 0;
+        return error_memory(error, count * stride, "the recall sample");
+    for (size_t i = 0; i < count; i++)
+        memcpy(copies + i * stride, signature_row(first, rows[i]), stride);
+    struct signatures_view view = {copies, count, first->bits, stride};
     cog_status status =
-        flat_join_between(&view, other, task->radius_bits, threads_of(task), &truth, NULL, error);
-    for (size_t i = 0; i < truth.count && status == COG_OK; i++) {
-        uint32_t a = sample[truth.items[i].a], b = truth.items[i].b;
-        bool swap = !task->second && b < a;
-        if (!task->second && (a == b || (swap && recall_sample_holds(sample, rows, b))))
-            continue;
-        trials++;
-        hits += match_list_holds(matches, swap ? b : a, swap ? a : b);
-    }
-    match_list_free(&truth);
+        flat_join_between(&view, other, task->radius_bits, threads_of(task), truth, NULL, error);
     free(copies);
+    return status;
+}
+
+static cog_status measure_recall(const struct signature_task *task,
+                                 const struct match_list *matches, cog_error *error) {
+    const struct signatures_view *other = task->second ? task->second : task->first;
+    struct pair_sample sample = {.self = !task->second};
+    sample.count = recall_sample_rows(task->first->rows, RECALL_ROWS,
+                                      task->options->sign.signature.seed, sample.rows);
+    cog_status status = pair_sample_measure(&sample, find_truth, task, other->rows, matches, error);
+    struct share_tally tally = pair_sample_tally(&sample);
     if (status == COG_OK)
-        report_recall(task->report, hits, trials, rows, "pairs", "rows");
+        report_pair_recall(task->report, &tally, sample.count, task->options->recall, "flat");
     return status;
 }
 

@@ -57,3 +57,10 @@ for flips in 3 17; do
     "$COGNATE" pairs flips.jsonl --threshold 0.5 --method lsh --flips $flips --quiet --stats few.json >/dev/null
     echo "exit $?: $(grep -o '"flips": [0-9]*' few.json)"
 done
+# Documents without terms, and queries with few URLs, are not compared with anything.
+{ head -n 30 d.jsonl; for i in $(seq 2000); do echo "{\"id\": \"empty $i\", \"text\": \"\"}"; done; } >empty.jsonl
+for method in flat window lsh; do
+    "$COGNATE" pairs empty.jsonl --method $method --quiet --stats empty.json >/dev/null
+    grep -E '"(comparisons|recall_sample_rows)"' empty.json | tr -d ' \n' | awk -F '[:,]' -v method=$method \
+        '{print method ": " ($2 <= 900 ? "few" : $2) " comparisons, " $4 " rows sampled"}'
+done

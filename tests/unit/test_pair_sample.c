@@ -1,0 +1,92 @@
+/* Measured recall: how sure it is, and that its truth is looked at in parts. */
+#include <math.h>
+
+#include "base/random.h"
+#include "evaluate/pair_sample.h"
+#include "test.h"
+
+static bool near(double a, double b, double tolerance) {
+    return fabs(a - b) <= tolerance;
+}
+
+TEST(measured_share_of_single_trials_is_wilsons) {
+    struct share_tally tally = {0};
+    CHECK(measured_share(&tally).low == 0 && measured_share(&tally).high == 1);
+    for (int i = 0; i < 100; i++)
+        share_tally_add(&tally, i < 90, 1);
+    struct measured_share share = measured_share(&tally);
+    CHECK(near(share.share, 0.9, 1e-12));
+    CHECK_MSG(near(share.low, 0.8256, 0.001) && near(share.high, 0.9448, 0.001), "%g to %g",
+              share.low, share.high);
+}
+
+/* Ten trials that are found or missed as one are worth one; and so where all are found. */
+TEST(measured_share_counts_units) {
+    struct share_tally single = {0}, tens = {0}, all = {0}, all_tens = {0};
+    for (int i = 0; i < 100; i++) {
+        share_tally_add(&single, i < 90, 1);
+        share_tally_add(&tens, i < 90 ? 10 : 0, 10);
+        share_tally_add(&all, 1, 1);
+        share_tally_add(&all_tens, 10, 10);
+        share_tally_add(&all_tens, 0, 0);
+    }
+    CHECK(near(measured_share(&single).low, measured_share(&tens).low, 0.001));
+    CHECK(near(measured_share(&single).high, measured_share(&tens).high, 0.001));
+    CHECK(near(measured_share(&all).low, measured_share(&all_tens).low, 1e-12));
+    CHECK(measured_share(&all).high == 1);
+}
+
+/* Units of 1 to 20 trials, each with a rate of its own: 95 of 100 intervals hold the mean rate. */
+TEST(measured_share_holds_the_truth_as_often_as_it_says) {
+    enum { RUNS = 1000, UNITS = 200 };
+    struct random random = random_seeded(11);
+    int inside = 0;
+    for (int run = 0; run < RUNS; run++) {
+        struct share_tally tally = {0};
+        for (int unit = 0; unit < UNITS; unit++) {
+            uint64_t trials = 1 + random_below(&random, 20), hits = 0;
+            double rate = random_unit(&random) < 0.7 ? 1 : 0.5; /* on average 0.85 */
+            for (uint64_t i = 0; i < trials; i++)
+                hits += random_unit(&random) < rate;
+            share_tally_add(&tally, hits, trials);
+        }
+        struct measured_share share = measured_share(&tally);
+        inside += share.low <= 0.85 && share.high >= 0.85;
+    }
+    CHECK_MSG(inside > 0.93 * RUNS && inside < 0.97 * RUNS, "%d of %d", inside, RUNS);
+}
+
+/* Every row matches all of `others`; more than the limit at once are refused. */
+struct crowd {
+    uint32_t others;
+    size_t largest;
+};
+
+static cog_status find_crowd(const void *context, const uint32_t *rows, size_t count,
+                             struct match_list *truth, cog_error *error) {
+    const struct crowd *crowd = context;
+    cog_status status = COG_OK;
+    (void)rows;
+    for (uint32_t a = 0; a < count && status == COG_OK; a++)
+        for (uint32_t b = 0; b < crowd->others && status == COG_OK; b++)
+            status = match_list_add(truth, (struct match){a, b, 0, 1}, error);
+    if (truth->count > crowd->largest)
+        ((struct crowd *)context)->largest = truth->count;
+    return status;
+}
+
+TEST(pair_sample_looks_at_its_truth_in_parts) {
+    struct crowd crowd = {.others = 30000};
+    static struct pair_sample sample;
+    struct match_list matches = {0};
+    sample = (struct pair_sample){.count = 100};
+    for (uint32_t i = 0; i < sample.count; i++) {
+        sample.rows[i] = 2 * i;
+        CHECK_OK(match_list_add(&matches, (struct match){2 * i, i, 0, 1}, error));
+    }
+    CHECK_OK(pair_sample_measure(&sample, find_crowd, &crowd, crowd.others, &matches, error));
+    struct share_tally tally = pair_sample_tally(&sample);
+    CHECK(tally.hits == 100 && tally.trials == 100 * 30000 && tally.units == 100);
+    CHECK_MSG(crowd.largest <= 1 << 20, "%zu matches at once", crowd.largest);
+    match_list_free(&matches);
+}
