@@ -135,7 +135,7 @@ COG_API cog_status cog_documents_open(const cog_input_options *options, const ch
                                       size_t path_count, cog_documents **documents,
                                       cog_error *error);
 
-/* All UTF-8: what is not is a bad record. */
+/* All UTF-8, and ids without NUL: what is not is a bad record. */
 typedef struct cog_document {
     const char *id; /* NULL: the row number */
     size_t id_size;

@@ -77,6 +77,9 @@ cog_status reader_parse(struct record_parser *parser, const struct record_batch 
                         size_t index, struct document *document, struct bad_record *bad,
                         cog_error *error);
 
+/* Why a document cannot have this id, whatever it came from; NULL where it can. */
+const char *document_id_problem(struct bytes_view id);
+
 /* The name of input file number `file`, as it was given or found. Owned by the reader. */
 const char *reader_file_name(const struct reader *reader, uint32_t file);
 /* The format that file number `file` has been read as, and for csv and tsv its header row as it

@@ -273,6 +273,33 @@ static cog_status parse_query(struct parse *parse) {
     return COG_OK;
 }
 
+const char *document_id_problem(struct bytes_view id) {
+    return id.size && memchr(id.data, 0, id.size)
+               ? "the id has a NUL character, which no argument and no path can hold"
+               : NULL;
+}
+
+static cog_status parse_by_format(struct parse *parse) {
+    switch (parse->file->format) {
+    case INPUT_JSONL:
+        return parse_json(parse);
+    case INPUT_CSV:
+    case INPUT_TSV:
+        return parse_row(parse);
+    case INPUT_WIKIXML:
+        return parse_page(parse);
+    case INPUT_LETT:
+        return parse_lett(parse);
+    case INPUT_QUERYLOG:
+        return parse_query(parse);
+    case INPUT_TXT:
+    case INPUT_NPY:
+    case INPUT_AUTO:
+        break;
+    }
+    return parse_text(parse);
+}
+
 cog_status reader_parse(struct record_parser *parser, const struct record_batch *batch,
                         size_t index, struct document *document, struct bad_record *bad_record,
                         cog_error *error) {
@@ -282,22 +309,7 @@ cog_status reader_parse(struct record_parser *parser, const struct record_batch 
                                   .file = record->file,
                                   .line = record->line};
     struct parse parse = {parser, file, record, document, bad_record, error};
-    switch (file->format) {
-    case INPUT_JSONL:
-        return parse_json(&parse);
-    case INPUT_CSV:
-    case INPUT_TSV:
-        return parse_row(&parse);
-    case INPUT_WIKIXML:
-        return parse_page(&parse);
-    case INPUT_LETT:
-        return parse_lett(&parse);
-    case INPUT_QUERYLOG:
-        return parse_query(&parse);
-    case INPUT_TXT:
-    case INPUT_NPY:
-    case INPUT_AUTO:
-        break;
-    }
-    return parse_text(&parse);
+    cog_status status = parse_by_format(&parse);
+    const char *problem = status == COG_OK ? document_id_problem(document->id) : NULL;
+    return problem ? bad(&parse, "%s", problem) : status;
 }

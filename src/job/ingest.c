@@ -93,13 +93,15 @@ static cog_status take_document(struct ingest *ingest, struct worker *worker, st
                                       .lang = view_of(item->lang, item->lang ? item->lang_size : 0),
                                       .text = view_of(item->text, item->text_size),
                                       .line = slot->first_item + index + 1};
-        if (utf8_is_valid(item->text, item->text_size) &&
-            utf8_is_valid(document->id.data, document->id.size) &&
-            utf8_is_valid(document->lang.data, document->lang.size))
+        bool is_text = utf8_is_valid(item->text, item->text_size) &&
+                       utf8_is_valid(document->id.data, document->id.size) &&
+                       utf8_is_valid(document->lang.data, document->lang.size);
+        const char *problem = is_text ? document_id_problem(document->id) : "not valid UTF-8";
+        if (!problem)
             return COG_OK;
         bad = (struct bad_record){.line = document->line};
-        snprintf(bad.message, sizeof bad.message, "document %zu: not valid UTF-8",
-                 slot->first_item + index);
+        snprintf(bad.message, sizeof bad.message, "document %zu: %s", slot->first_item + index,
+                 problem);
         *usable = false;
         return skip(slot, document->raw, &bad, error);
     }

@@ -32,3 +32,12 @@ echo "exit $?"
 printf '{"id": 1, "text": "a b c"}\n{"id": 1, "text": "a b c d"}\nno json\n' >three.jsonl
 "$COGNATE" dedup three.jsonl -o kept.jsonl --stats stats.json.gz 2>&1 | tail -n 1
 gzip -dc stats.json.gz | grep duplicate
+# An id with a NUL character could not be named again; in the text it is a character like others.
+printf '{"id": "a\\u0000b", "text": "one two three four"}\n{"id": "c", "text": "one two\\u0000three four"}\n' >nul.jsonl
+printf 'id,text\na\0b,one two three four\nc,one two three four\n' >nul.csv
+printf 'word\0word\turl\t3\nplain\turl\t2\n' >nul.tsv
+for input in nul.jsonl nul.csv "nul.tsv --input-format querylog"; do
+    "$COGNATE" sign $input --threads 2 -o n.npy --signature simhash --ids ids 2>&1
+    echo "$(cat ids)"
+done
+"$COGNATE" index build N nul.jsonl --strict 2>&1 | tail -n 1

@@ -60,7 +60,7 @@ TEST(api_pairs_are_read_in_pieces) {
     cog_documents_close(documents);
 }
 
-TEST(api_documents_that_are_not_utf8_are_bad_records) {
+TEST(api_documents_that_are_not_utf8_or_have_impossible_ids_are_bad_records) {
     cog_document items[DOCUMENTS];
     cog_documents *documents = NULL;
     cog_pairs_options options;
@@ -72,12 +72,15 @@ TEST(api_documents_that_are_not_utf8_are_bad_records) {
     items[1].lang_size = 1;
     items[2].text = "one \xe4 two";
     items[2].text_size = 9;
+    items[3].id = "d\0d";
+    items[3].id_size = 3;
     cog_pairs_options_init(&options, COG_MEASURE_COSINE);
     CHECK_OK(cog_report_create(&report, error));
     CHECK_OK(cog_documents_from_memory(items, DOCUMENTS, &documents, error));
     CHECK_OK(cog_pairs_find(documents, NULL, &options, NULL, &pairs, report, error));
-    CHECK(cog_report_number(report, "bad_records") == 3);
-    CHECK(strstr(cog_report_notice(report, 0), "document 0"));
+    CHECK(cog_report_number(report, "bad_records") == 4);
+    CHECK(strstr(cog_report_notice(report, 0), "document 0: not valid UTF-8"));
+    CHECK(strstr(cog_report_notice(report, 3), "document 3: the id has a NUL character"));
     cog_pairs_free(pairs);
     cog_documents_close(documents);
     cog_report_free(report);
