@@ -30,10 +30,11 @@ static void give_back(void *block, size_t size_bytes) {
 cog_status key_array_init(struct key_array *array, size_t count, unsigned words, bool with_rows,
                           cog_error *error) {
     *array = (struct key_array){.count = count, .words = words};
-    array->keys = take(count * words * sizeof *array->keys);
+    if (words)
+        array->keys = take(count * words * sizeof *array->keys);
     if (with_rows)
         array->rows = take(count * sizeof *array->rows);
-    if (array->keys && (array->rows || !with_rows))
+    if ((array->keys || !words) && (array->rows || !with_rows))
         return COG_OK;
     key_array_free(array);
     return error_memory(error, count * (words * 8 + 4), "the keys of signatures");

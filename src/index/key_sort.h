@@ -10,7 +10,7 @@ struct key_array {
     uint64_t *keys; /* words * count */
     uint32_t *rows;
     size_t count;
-    unsigned words; /* 1 or 2 */
+    unsigned words; /* of a key: 1 or 2; 0 where there are rows alone */
 };
 
 cog_status key_array_init(struct key_array *array, size_t count, unsigned words, bool with_rows,

@@ -93,6 +93,27 @@ void lsh_keyer_free(struct lsh_keyer *keyer) {
 
 /* ---- Own keys -------------------------------------------------------------------------------- */
 
+static uint64_t band_key(const struct lsh_options *options, const uint8_t *signature,
+                         size_t stride_bytes, unsigned table) {
+    const unsigned width = options->value_bits, values = options->band_values;
+    uint64_t key = table;
+    for (unsigned i = 0; i < values; i++)
+        key = hash_pair(
+            key, signature_bits(signature, stride_bytes, (table * values + i) * width, width));
+    return key;
+}
+
+uint64_t lsh_own_key(const struct lsh_options *options, const uint8_t *signature,
+                     size_t stride_bytes, unsigned table) {
+    if (options->band_values)
+        return band_key(options, signature, stride_bytes, table);
+    unsigned first, second, half = options->key_bits / 2;
+    table_halves(table, &first, &second);
+    uint64_t key = signature_bits(signature, stride_bytes, first * half, half) << half |
+                   signature_bits(signature, stride_bytes, second * half, half);
+    return key << (64 - options->key_bits);
+}
+
 /* The half-keys are cut out once. */
 static void own_bit_keys(const struct lsh_options *options, const uint8_t *signature,
                          size_t stride_bytes, struct lsh_key *keys) {
@@ -105,18 +126,6 @@ static void own_bit_keys(const struct lsh_options *options, const uint8_t *signa
         for (unsigned a = 0; a < b && table < options->tables; a++, table++)
             keys[table] = (struct lsh_key){
                 (halves[a] << half | halves[b]) << (64 - options->key_bits), table};
-    }
-}
-
-static void own_band_keys(const struct lsh_options *options, const uint8_t *signature,
-                          size_t stride_bytes, struct lsh_key *keys) {
-    const unsigned width = options->value_bits;
-    unsigned bit = 0;
-    for (unsigned table = 0; table < options->tables; table++) {
-        keys[table] = (struct lsh_key){table, table};
-        for (unsigned i = 0; i < options->band_values; i++, bit += width)
-            keys[table].key =
-                hash_pair(keys[table].key, signature_bits(signature, stride_bytes, bit, width));
     }
 }
 
@@ -185,9 +194,9 @@ size_t lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t str
                    const float *sums, bool flipped, struct lsh_key *keys) {
     const struct lsh_options *options = keyer->options;
     size_t count = options->tables;
-    if (options->band_values)
-        own_band_keys(options, signature, stride_bytes, keys);
-    else
+    for (unsigned table = 0; options->band_values && table < options->tables; table++)
+        keys[table] = (struct lsh_key){band_key(options, signature, stride_bytes, table), table};
+    if (!options->band_values)
         own_bit_keys(options, signature, stride_bytes, keys);
     if (!flipped || options->flip_mode == LSH_FLIP_NONE || options->flips == 0)
         return count;

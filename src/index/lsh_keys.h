@@ -57,6 +57,9 @@ cog_status lsh_keyer_create(struct lsh_keyer *keyer, const struct lsh_options *o
                             cog_error *error);
 void lsh_keyer_free(struct lsh_keyer *keyer);
 
+/* The own key of a row in one table. */
+uint64_t lsh_own_key(const struct lsh_options *options, const uint8_t *signature,
+                     size_t stride_bytes, unsigned table);
 /* The own key in every table, then the flipped ones where asked for; returns how many. sums are
  * those behind the bits (any scale), or NULL where flips do not need them. */
 size_t lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t stride_bytes,

@@ -13,6 +13,38 @@ enum {
     COPIED_ROWS = 8, /* at a time: most buckets are shorter */
 };
 
+/* ---- Rows under their own keys --------------------------------------------------------------- */
+
+struct own_filling {
+    const struct signatures_view *view;
+    struct lsh_tables *tables;
+};
+
+/* A table at a time and thread: the keys of one are in memory while it is built. */
+static cog_status build_own(void *context, unsigned worker, size_t begin, size_t end,
+                            cog_error *error) {
+    (void)worker;
+    const struct own_filling *filling = context;
+    const struct signatures_view *view = filling->view;
+    const struct lsh_options *options = &filling->tables->options;
+    cog_status status = COG_OK;
+    for (size_t table = begin; table < end && status == COG_OK; table++) {
+        struct key_array entries;
+        status = key_array_init(&entries, view->rows, 1, true, error);
+        for (size_t row = 0; row < view->rows && status == COG_OK; row++) {
+            entries.keys[row] =
+                lsh_own_key(options, signature_row(view, row), view->stride_bytes, (unsigned)table);
+            entries.rows[row] = (uint32_t)row;
+        }
+        if (status == COG_OK)
+            status = key_table_build(&filling->tables->tables[table], &entries,
+                                     lsh_key_width(options), 1, error);
+    }
+    return status;
+}
+
+/* ---- Rows under their flipped keys as well --------------------------------------------------- */
+
 /* Keys of a chunk of rows are made twice: to count, and to write where the counts say. Then rows
  * come in order, whoever writes them. */
 struct filling {
@@ -87,9 +119,9 @@ static cog_status make_room(struct filling *filling, size_t chunks, struct key_a
     return COG_OK;
 }
 
-static cog_status fill_tables(struct lsh_tables *tables, struct filling *filling,
-                              struct key_array *entries, size_t chunks, unsigned threads,
-                              cog_error *error) {
+static cog_status build_filled(struct lsh_tables *tables, struct filling *filling,
+                               struct key_array *entries, size_t chunks, unsigned threads,
+                               cog_error *error) {
     cog_status status = parallel_for(threads, chunks, 1, fill_chunks, filling, error);
     if (status == COG_OK)
         status = make_room(filling, chunks, entries, error);
@@ -98,6 +130,24 @@ static cog_status fill_tables(struct lsh_tables *tables, struct filling *filling
     for (unsigned table = 0; table < tables->options.tables && status == COG_OK; table++)
         status = key_table_build(&tables->tables[table], &entries[table],
                                  lsh_key_width(&tables->options), threads, error);
+    return status;
+}
+
+static cog_status build_flipped(struct lsh_tables *tables, const struct lsh_collection *collection,
+                                unsigned threads, cog_error *error) {
+    const struct lsh_options *options = &tables->options;
+    size_t chunks = tables->rows / CHUNK_ROWS + (tables->rows % CHUNK_ROWS != 0);
+    struct filling filling = {.collection = collection, .options = options};
+    struct key_array *entries = memory_zeroed_array(options->tables, sizeof *entries);
+    filling.places = memory_zeroed_array(chunks * options->tables, sizeof *filling.places);
+    cog_status status =
+        entries && filling.places
+            ? build_filled(tables, &filling, entries, chunks, threads, error)
+            : error_memory(error, chunks * options->tables * sizeof *filling.places, "tables");
+    for (unsigned table = 0; entries && table < options->tables; table++)
+        key_array_free(&entries[table]);
+    free(entries);
+    free(filling.places);
     return status;
 }
 
@@ -110,19 +160,14 @@ cog_status lsh_tables_build(struct lsh_tables *tables, const struct lsh_collecti
         return status;
     if (tables->rows > UINT32_MAX)
         return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: join in parts");
-    size_t chunks = tables->rows / CHUNK_ROWS + (tables->rows % CHUNK_ROWS != 0);
-    struct filling filling = {.collection = collection, .options = options};
-    struct key_array *entries = memory_zeroed_array(options->tables, sizeof *entries);
-    filling.places = memory_zeroed_array(chunks * options->tables, sizeof *filling.places);
     tables->tables = memory_zeroed_array(options->tables, sizeof *tables->tables);
-    if (!entries || !filling.places || !tables->tables)
-        status = error_memory(error, chunks * options->tables * sizeof *filling.places, "tables");
+    struct own_filling own = {collection->signatures, tables};
+    if (!tables->tables)
+        status = error_memory(error, options->tables * sizeof *tables->tables, "tables");
+    else if (options->flip_both && options->flips && options->flip_mode != LSH_FLIP_NONE)
+        status = build_flipped(tables, collection, threads, error);
     else
-        status = fill_tables(tables, &filling, entries, chunks, threads, error);
-    for (unsigned table = 0; entries && table < options->tables; table++)
-        key_array_free(&entries[table]);
-    free(entries);
-    free(filling.places);
+        status = parallel_for(threads, options->tables, 1, build_own, &own, error);
     if (status != COG_OK)
         lsh_tables_free(tables);
     return status;
