@@ -40,11 +40,13 @@ static bool take_arguments(const struct arguments *arguments, struct dedup_argum
 static void print_summary(const cog_report *report) {
     double skipped =
         cog_report_number(report, "bad_records") + cog_report_number(report, "duplicate_ids");
-    fprintf(stderr, "cognate: %.0f documents, %.0f kept, %.0f removed in %.0f clusters",
-            cog_report_number(report, "documents"), cog_report_number(report, "kept"),
-            cog_report_number(report, "removed"), cog_report_number(report, "clusters"));
+    double documents = cog_report_number(report, "documents");
+    double clusters = cog_report_number(report, "clusters");
+    fprintf(stderr, "cognate: %.0f document%s, %.0f kept, %.0f removed in %.0f cluster%s",
+            documents, documents == 1 ? "" : "s", cog_report_number(report, "kept"),
+            cog_report_number(report, "removed"), clusters, clusters == 1 ? "" : "s");
     if (skipped > 0)
-        fprintf(stderr, "; %.0f records were skipped", skipped);
+        fprintf(stderr, "; %.0f record%s skipped", skipped, skipped == 1 ? " was" : "s were");
     fputc('\n', stderr);
 }
 

@@ -118,8 +118,8 @@ static cog_status print_scores(const cog_links *links, const char *gold, cog_err
         return status;
     print_link_scores(&scores, stderr);
     if (scores.absent)
-        fprintf(stderr, "left out: %llu known links between documents that are not there\n",
-                (unsigned long long)scores.absent);
+        fprintf(stderr, "left out: %llu known link%s between documents that are not there\n",
+                (unsigned long long)scores.absent, scores.absent == 1 ? "" : "s");
     return COG_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/plural.h"
 #include "crosslingual/line_source.h"
 #include "input/wiki_languages.h"
 
@@ -204,10 +205,11 @@ static cog_status tell_mismatch(const struct link_gold *gold, const struct link_
                          "of the second in the first: exchange the columns",
                          path);
     return error_set(error, COG_ERR_INPUT,
-                     "%s: none of its %zu known links is between documents of the two collections "
-                     "(%zu ids of the first column are in the first, %zu of the second in the "
+                     "%s: none of its %zu known link%s is between documents of the two collections "
+                     "(%zu id%s of the first column %s in the first, %zu of the second in the "
                      "second)",
-                     path, gold->known_count, there[0][0], there[1][1]);
+                     path, gold->known_count, plural(gold->known_count, "", "s"), there[0][0],
+                     plural(there[0][0], "", "s"), plural(there[0][0], "is", "are"), there[1][1]);
 }
 
 static cog_status tell_empty(const char *path, cog_error *error) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/plural.h"
 #include "store/encoding.h"
 
 #define SECTION_SEGMENTS CONTAINER_TAG('s', 'e', 'g', 's')
@@ -283,7 +284,8 @@ cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows,
         first += entry->rows;
     }
     if (begin < count)
-        return error_set(error, COG_ERR_USAGE, "row %llu is beyond the %llu rows of the index",
-                         (unsigned long long)rows[begin], (unsigned long long)first);
+        return error_set(error, COG_ERR_USAGE, "row %llu is beyond the %llu row%s of the index",
+                         (unsigned long long)rows[begin], (unsigned long long)first,
+                         plural(first, "", "s"));
     return COG_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/descriptor.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/plural.h"
 #include "input/byte_source.h"
 #include "input/npy.h"
 
@@ -169,11 +170,13 @@ cog_status npy_parse(const char *name, const uint8_t *data, size_t size, enum np
     if (!size_multiply(array->columns, npy_types[type].bytes, &row_bytes) ||
         !size_multiply(array->rows, row_bytes, &total) || total > held)
         return error_set(error, COG_ERR_INPUT,
-                         "%s: truncated: its header speaks of %zu rows of %zu columns", name,
-                         array->rows, array->columns);
+                         "%s: truncated: its header speaks of %zu row%s of %zu column%s", name,
+                         array->rows, plural(array->rows, "", "s"), array->columns,
+                         plural(array->columns, "", "s"));
     if (total < held)
-        return error_set(error, COG_ERR_INPUT, "%s: %zu bytes follow its %zu rows", name,
-                         held - total, array->rows);
+        return error_set(error, COG_ERR_INPUT, "%s: %zu byte%s its %zu row%s", name, held - total,
+                         plural(held - total, " follows", "s follow"), array->rows,
+                         plural(array->rows, "", "s"));
     return COG_OK;
 }
 

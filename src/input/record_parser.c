@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/plural.h"
 #include "input/base64.h"
 #include "input/byte_order_mark.h"
 #include "input/json_parser.h"
@@ -207,7 +208,8 @@ static cog_status parse_row(struct parse *parse) {
     if (cursor.problem)
         return bad(parse, "%s", cursor.problem);
     if (count != columns->count)
-        return bad(parse, "%zu fields where the header row has %zu", count, columns->count);
+        return bad(parse, "%zu field%s where the header row has %zu", count, plural(count, "", "s"),
+                   columns->count);
     if (!utf8_is_valid(document->raw.data, document->raw.size))
         return not_utf8(parse);
     return document->id.size ? COG_OK : id_of_line(parse);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/plural.h"
 #include "base/threads.h"
 #include "job/id_table.h"
 #include "job/memory_budget.h"
@@ -284,8 +285,10 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                       "skipped: %llu records with ids used before in all; the first %d are named",
                       (unsigned long long)reading.duplicates, NAMED_BAD_RECORDS);
     if (reading.empty_documents)
-        report_notice(report, "%llu documents have no terms; they match nothing",
-                      (unsigned long long)reading.empty_documents);
+        report_notice(report, "%llu document%s no terms; %s nothing",
+                      (unsigned long long)reading.empty_documents,
+                      plural(reading.empty_documents, " has", "s have"),
+                      plural(reading.empty_documents, "it matches", "they match"));
     return COG_OK;
 }
 

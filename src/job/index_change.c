@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/memory.h"
+#include "base/plural.h"
 #include "base/threads.h"
 #include "crosslingual/line_source.h"
 #include "job/index_job.h"
@@ -122,8 +123,9 @@ static cog_status drop_known_ids(const cog_index *index, const cog_documents *do
         status = ingest_note_bad(documents, report, known++, message, error);
     }
     if (status == COG_OK && known)
-        report_notice(report, "%zu documents are new, %llu ids are in the index already", kept,
-                      (unsigned long long)known);
+        report_notice(report, "%zu document%s new, %llu id%s in the index already", kept,
+                      plural(kept, " is", "s are"), (unsigned long long)known,
+                      plural(known, " is", "s are"));
     corpus->rows = status == COG_OK ? kept : corpus->rows;
     free(ids);
     free(rows);

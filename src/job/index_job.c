@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/plural.h"
 #include "base/threads.h"
 #include "job/memory_budget.h"
 #include "job/progress.h"
@@ -258,8 +259,8 @@ cog_status index_drop_empty_rows(const cog_index *index, struct corpus *corpus, 
         return status;
     corpus->rows = kept;
     if (unknown)
-        report_notice(report, "%zu documents have no term that the index knows; they are left out",
-                      unknown);
+        report_notice(report, "%zu document%s no term that the index knows; %s left out", unknown,
+                      plural(unknown, " has", "s have"), plural(unknown, "it is", "they are"));
     return COG_OK;
 }
 

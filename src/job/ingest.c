@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/plural.h"
 #include "base/threads.h"
 #include "input/utf8.h"
 #include "job/report.h"
@@ -276,10 +277,11 @@ static void report_skipped_files(const cog_documents *documents, cog_report *rep
     uint64_t left_out = pages.redirects + pages.stubs + pages.other_namespaces;
     report_number(report, "left_out_pages", (double)left_out);
     if (left_out)
-        report_notice(report,
-                      "left out: %llu redirects, %llu stubs and %llu pages of other namespaces",
-                      (unsigned long long)pages.redirects, (unsigned long long)pages.stubs,
-                      (unsigned long long)pages.other_namespaces);
+        report_notice(
+            report, "left out: %llu redirect%s, %llu stub%s and %llu page%s of other namespaces",
+            (unsigned long long)pages.redirects, plural(pages.redirects, "", "s"),
+            (unsigned long long)pages.stubs, plural(pages.stubs, "", "s"),
+            (unsigned long long)pages.other_namespaces, plural(pages.other_namespaces, "", "s"));
 }
 
 cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,

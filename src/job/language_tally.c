@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/plural.h"
 #include "text/language.h"
 
 static void set_code(char code[LANGUAGE_CODE_BYTES], const char *language) {
@@ -31,14 +32,16 @@ cog_status language_tally_judge(const struct language_tally *tally, const char *
     uint64_t named = tally->own_count + wrong;
     if (tally->other_count * 2 > named)
         return error_set(error, COG_ERR_USAGE,
-                         "%llu of %llu documents on the %s side say that their language is %s, and "
+                         "%llu of %llu document%s on the %s side %s language is %s, and "
                          "the lexicon has %s there: exchange the sides, or name the right language "
                          "field",
-                         (unsigned long long)tally->other_count, (unsigned long long)named, side,
+                         (unsigned long long)tally->other_count, (unsigned long long)named,
+                         plural(named, "", "s"), side,
+                         plural(tally->other_count, "says that its", "say that their"),
                          tally->other, tally->own);
     if (wrong)
-        report_notice(report,
-                      "%llu of %llu documents on the %s side say that their language is not %s",
-                      (unsigned long long)wrong, (unsigned long long)named, side, tally->own);
+        report_notice(report, "%llu of %llu document%s on the %s side %s language is not %s",
+                      (unsigned long long)wrong, (unsigned long long)named, plural(named, "", "s"),
+                      side, plural(wrong, "says that its", "say that their"), tally->own);
     return COG_OK;
 }

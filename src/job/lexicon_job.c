@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/plural.h"
 #include "crosslingual/aligner.h"
 #include "crosslingual/lexicon_file.h"
 #include "crosslingual/lexicon_import.h"
@@ -140,13 +141,14 @@ static cog_status read_pairs(struct training *training, const char *const *paths
     progress_start(&training->progress, training->run, "reading parallel text", 0);
     if (status == COG_OK)
         status = pair_corpus_read(&training->corpus, reader, &reading, error);
-    if (status == COG_OK && pair_reader_bad_rows(reader))
-        report_notice(training->report, "skipped %llu rows that are no pairs, the first at %s",
-                      (unsigned long long)pair_reader_bad_rows(reader),
+    uint64_t bad_rows = reader ? pair_reader_bad_rows(reader) : 0;
+    if (status == COG_OK && bad_rows)
+        report_notice(training->report, "skipped %llu row%s, the first at %s",
+                      (unsigned long long)bad_rows,
+                      plural(bad_rows, " that is no pair", "s that are no pairs"),
                       pair_reader_first_bad_row(reader));
     report_stage(training->report, "reading", clock_seconds_since(start));
-    report_number(training->report, "bad_records",
-                  reader ? (double)pair_reader_bad_rows(reader) : 0);
+    report_number(training->report, "bad_records", (double)bad_rows);
     pair_reader_close(reader);
     return status;
 }
@@ -288,8 +290,9 @@ static void report_findings(const struct import_findings *findings, cog_report *
     for (unsigned i = 0; i < findings->message_count; i++)
         report_notice(report, "%s", findings->messages[i]);
     if (findings->bad_rows)
-        report_notice(report, "skipped %llu rows that are no translations",
-                      (unsigned long long)findings->bad_rows);
+        report_notice(
+            report, "skipped %llu row%s", (unsigned long long)findings->bad_rows,
+            plural(findings->bad_rows, " that is no translation", "s that are no translations"));
 }
 
 cog_status cog_lexicon_convert(const char *const *paths, size_t path_count, cog_table_format format,

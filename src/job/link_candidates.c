@@ -146,7 +146,8 @@ static cog_status measure_recall(const struct link_space *space,
         share_tally_add(&tally, hits, i);
     }
     if (status == COG_OK)
-        report_recall(space->report, &tally, count, "neighbours", "documents");
+        report_recall(space->report, &tally, count, (struct noun){"neighbour", "neighbours"},
+                      (struct noun){"document", "documents"});
     sparse_matrix_free(&queries);
     cosine_topk_free(&truth);
     return status;

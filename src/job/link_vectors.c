@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/plural.h"
 #include "base/portable_math.h"
 #include "base/threads.h"
 #include "job/language_tally.h"
@@ -391,9 +392,9 @@ static void report_space(const struct link_space *space) {
     size_t too_short = space->short_documents[0] + space->short_documents[1];
     report_number(report, "short_documents", (double)too_short);
     if (too_short)
-        report_notice(report,
-                      "%zu documents have fewer than %d weighted terms: their links are weak",
-                      too_short, LINK_SHORT_TERMS);
+        report_notice(report, "%zu document%s fewer than %d weighted terms: %s links are weak",
+                      too_short, plural(too_short, " has", "s have"), LINK_SHORT_TERMS,
+                      plural(too_short, "its", "their"));
 }
 
 cog_status link_space_build(struct link_space *space, const cog_projection_options *options,

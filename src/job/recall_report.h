@@ -5,10 +5,14 @@
 #include "evaluate/interval.h"
 #include "job/report.h"
 
+struct noun {
+    const char *one, *many;
+};
+
 /* The true `things` ("pairs", "neighbours") of sample_size sampled `units` ("rows", "queries").
  */
 void report_recall(cog_report *report, const struct share_tally *tally, size_t sample_size,
-                   const char *things, const char *units);
+                   struct noun things, struct noun units);
 /* The same of pairs of rows, and a word where it is less than was asked for, with the method that
  * misses none. */
 void report_pair_recall(cog_report *report, const struct share_tally *tally, size_t sample_size,

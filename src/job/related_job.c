@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/plural.h"
 #include "job/pair_task.h"
 #include "job/pairs_handle.h"
 #include "job/report.h"
@@ -35,9 +36,10 @@ static cog_status select_queries(struct pair_task *task, unsigned min_urls, uint
     report_number(task->report, "queries", (double)(corpus->rows - left_out));
     report_number(task->report, "left_out_queries", (double)left_out);
     if (left_out)
-        report_notice(task->report,
-                      "%zu of %zu queries have fewer than %u clicked URLs and are left out",
-                      left_out, corpus->rows, min_urls);
+        report_notice(task->report, "%zu of %zu %s %s fewer than %u clicked URL%s and %s left out",
+                      left_out, corpus->rows, plural(corpus->rows, "query", "queries"),
+                      plural(left_out, "has", "have"), min_urls, plural(min_urls, "", "s"),
+                      plural(left_out, "is", "are"));
     return COG_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/plural.h"
 #include "base/threads.h"
 #include "job/corpus_sign.h"
 #include "job/index_job.h"
@@ -169,8 +170,9 @@ static cog_status search_corpus(struct search_task *task, const struct corpus *c
     if (status == COG_OK)
         status = index_mark_empty(index, corpus, is_empty, &unknown, error);
     if (unknown)
-        report_notice(task->report,
-                      "%zu queries have no term that the index knows; they match nothing", unknown);
+        report_notice(task->report, "%zu %s no term that the index knows; %s nothing", unknown,
+                      plural(unknown, "query has", "queries have"),
+                      plural(unknown, "it matches", "they match"));
     if (status == COG_OK && task->has_vectors)
         status =
             corpus_vectors_in(corpus, index->columns, index->statistics->counts, &index->weighting,
@@ -321,9 +323,11 @@ cog_status cog_weights_of(const cog_weights *weights, const cog_signatures *sign
     if (array->rows != cog_signatures_rows(signatures) ||
         array->columns != cog_signatures_bits(signatures))
         return error_set(error, COG_ERR_USAGE,
-                         "%s: weights of %zu rows and %zu bits for %zu signatures of %u bits",
-                         weights->path, array->rows, array->columns,
-                         cog_signatures_rows(signatures), cog_signatures_bits(signatures));
+                         "%s: weights of %zu row%s and %zu bits for %zu signature%s of %u bits",
+                         weights->path, array->rows, plural(array->rows, "", "s"), array->columns,
+                         cog_signatures_rows(signatures),
+                         plural(cog_signatures_rows(signatures), "", "s"),
+                         cog_signatures_bits(signatures));
     if ((uintptr_t)array->data % sizeof(float))
         return error_set(error, COG_ERR_INPUT,
                          "%s: the numbers are not aligned; save the array again with numpy",

@@ -260,7 +260,8 @@ cog_status search_task_measure(struct search_task *task, bool *enough, cog_error
         raise_effort(task);
         return COG_OK;
     }
-    report_recall(task->report, &tally, task->sample->telling.count, "neighbours", "queries");
+    report_recall(task->report, &tally, task->sample->telling.count,
+                  (struct noun){"neighbour", "neighbours"}, (struct noun){"query", "queries"});
     report_stage(task->report, "measuring recall",
                  task->sample->seconds + clock_seconds_since(start));
     return COG_OK;

@@ -184,7 +184,8 @@ cog_status search_short_measure(const struct search_task *task, cog_error *error
     free(chosen);
     if (status != COG_OK)
         return status;
-    report_recall(task->report, &tally, count, "neighbours", "queries");
+    report_recall(task->report, &tally, count, (struct noun){"neighbour", "neighbours"},
+                  (struct noun){"query", "queries"});
     report_stage(task->report, "measuring recall", clock_seconds_since(start));
     return COG_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/plural.h"
 #include "job/report.h"
 #include "match/jaccard_join.h"
 
@@ -28,9 +29,10 @@ cog_status short_pairs_mark(struct pair_task *task, cog_error *error) {
     report_number(task->report, "short_documents", (double)total);
     if (total)
         report_notice(task->report,
-                      "%llu documents have fewer than %u weighted terms; pairs with them are "
-                      "measured by their term sets",
-                      (unsigned long long)total, task->short_terms);
+                      "%llu document%s fewer than %u weighted terms; pairs with %s are measured "
+                      "by their term sets",
+                      (unsigned long long)total, plural(total, " has", "s have"), task->short_terms,
+                      plural(total, "it", "them"));
     return COG_OK;
 }
 

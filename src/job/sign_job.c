@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/plural.h"
 #include "base/threads.h"
 #include "hamming/signatures.h"
 #include "input/npy.h"
@@ -233,11 +234,14 @@ static void report_signing(const struct sign_job *job, cog_report *report) {
     report_number(report, "short_documents", (double)job->short_documents);
     report_number(report, "bits", signer_options(job->text_signer.signer)->bits);
     if (job->empty_documents)
-        report_notice(report, "%llu documents have no terms; their signatures say nothing",
-                      (unsigned long long)job->empty_documents);
+        report_notice(report, "%llu document%s no terms; %s nothing",
+                      (unsigned long long)job->empty_documents,
+                      plural(job->empty_documents, " has", "s have"),
+                      plural(job->empty_documents, "its signature says", "their signatures say"));
     if (job->short_documents && weighting_needs_statistics(&job->text_signer.weighting))
-        report_notice(report, "%llu documents have fewer than %d terms: too short for weights",
-                      (unsigned long long)job->short_documents, SHORT_DOCUMENT_TERMS);
+        report_notice(report, "%llu document%s fewer than %d terms: too short for weights",
+                      (unsigned long long)job->short_documents,
+                      plural(job->short_documents, " has", "s have"), SHORT_DOCUMENT_TERMS);
 }
 
 /* Skipped records are named once: by the statistics pass where there is one. */
@@ -321,9 +325,9 @@ static cog_status check_outputs(const cog_signature_options *signature,
     struct signature_options checked;
     cog_status status = options_signature(signature, &checked, error);
     if (status == COG_OK && signature->bits % 8)
-        status =
-            error_set(error, COG_ERR_USAGE,
-                      "%u bits do not fill whole bytes: choose a multiple of 8", signature->bits);
+        status = error_set(error, COG_ERR_USAGE,
+                           "signatures of %u bit%s do not fill whole bytes: choose a multiple of 8",
+                           signature->bits, plural(signature->bits, "", "s"));
     if (status == COG_OK && outputs->weights && signature->kind == COG_SIGNATURE_MINHASH)
         status = error_set(error, COG_ERR_USAGE, "minhash has no sums behind its bits to write");
     return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/plural.h"
 #include "hamming/hamming.h"
 #include "signature/patterns.h"
 #include "signature/signature_kernels.h"
@@ -40,8 +41,9 @@ void signature_options_init(struct signature_options *options, enum signature_ki
 
 cog_status signature_options_check(const struct signature_options *options, cog_error *error) {
     if (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS)
-        return error_set(error, COG_ERR_USAGE, "signatures of %u bits: choose from %d to %d",
-                         options->bits, SIGNATURE_MIN_BITS, SIGNATURE_MAX_BITS);
+        return error_set(error, COG_ERR_USAGE, "signatures of %u bit%s: choose from %d to %d",
+                         options->bits, plural(options->bits, "", "s"), SIGNATURE_MIN_BITS,
+                         SIGNATURE_MAX_BITS);
     if (options->kind == SIGNATURE_TOPSIG &&
         !(options->density * options->bits >= 1 && options->density <= 0.5))
         return error_set(error, COG_ERR_USAGE,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/plural.h"
 #include "store/container.h"
 #include "store/container_layout.h"
 #include "store/encoding.h"
@@ -37,8 +38,8 @@ static cog_status check_header(const char *name, const uint8_t *data, size_t siz
         return refuse_foreign(name, data, size, error);
     if (size < CONTAINER_HEADER_BYTES)
         return error_set(error, COG_ERR_FORMAT,
-                         "%s: truncated inside the header (%zu bytes); make or copy it again", name,
-                         size);
+                         "%s: truncated inside the header (%zu byte%s); make or copy it again",
+                         name, size, plural(size, "", "s"));
     if (hash_bytes(data, 56) != decode_u64(data + 56))
         return error_set(error, COG_ERR_FORMAT,
                          "%s: the header is damaged (checksum); make or copy the file again", name);

@@ -32,7 +32,7 @@ TEST(input_csv_bad_rows) {
                                                     "fine,4\n");
     CHECK(result.status == COG_OK && result.count == 5 && result.bad_count == 4);
     CHECK(strstr(result.items[0].message, "a.csv:2: 3 fields where the header row has 2"));
-    CHECK(strstr(result.items[1].message, "a.csv:3: 1 fields"));
+    CHECK(strstr(result.items[1].message, "a.csv:3: 1 field where"));
     CHECK(strstr(result.items[2].message, "a.csv:4: something follows"));
     CHECK(strstr(result.items[3].message, "a.csv:5: not valid UTF-8"));
     CHECK(strcmp(result.items[4].text, "fine") == 0);
