@@ -180,6 +180,12 @@ void lsh_tables_free(struct lsh_tables *tables) {
     *tables = (struct lsh_tables){0};
 }
 
+uint64_t lsh_tables_memory_bytes(const struct lsh_options *options, size_t rows) {
+    enum { ENTRY_BYTES = sizeof(uint64_t) + sizeof(uint32_t), CELL_BYTES = sizeof(uint32_t) };
+    uint64_t entries = (uint64_t)rows * lsh_keys_max(options, options->flip_both);
+    return (entries + entries / options->tables) * ENTRY_BYTES + entries * CELL_BYTES;
+}
+
 size_t lsh_tables_bytes(const struct lsh_tables *tables) {
     size_t bytes = 0;
     for (unsigned table = 0; table < tables->options.tables; table++)

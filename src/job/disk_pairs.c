@@ -37,24 +37,31 @@ struct disk_pairs {
     struct pair_sample sample;
 };
 
+static double text_bytes(const struct pair_task *task, cog_documents *const *documents) {
+    double bytes = 0;
+    for (size_t side = 0; side < task->sides; side++)
+        bytes += (double)ingest_text_bytes(documents[side]);
+    return bytes;
+}
+
+/* How many documents there are is not known yet: signatures count as those of short ones. */
 bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents) {
+    enum { SHORT_TEXT_BYTES = 48 };
     const cog_pairs_options *options = &task->options;
     uint64_t budget = task->run ? task->run->memory_bytes : 0;
+    double signatures = text_bytes(task, documents) / SHORT_TEXT_BYTES *
+                        (double)signature_stride_bytes(options->sign.signature.bits);
     return budget && options->method == COG_METHOD_WINDOW && options->verify &&
            options->measure == COG_MEASURE_COSINE &&
-           pair_task_memory_bytes(task, documents) > (double)budget;
+           pair_task_memory_bytes(task, documents) + signatures > (double)budget;
 }
 
 /* ---- Documents to the scratch file ----------------------------------------------------------- */
 
 static cog_status check_memory(const struct pair_task *task, cog_documents *const *documents,
                                cog_error *error) {
-    double text_bytes = 0;
-    for (size_t side = 0; side < task->sides; side++)
-        text_bytes += (double)ingest_text_bytes(documents[side]);
-    return memory_budget_check(MEMORY_BASE_BYTES +
-                                   memory_of_statistics(text_bytes, task->terms.ngram),
-                               task->run, task->report, error);
+    double statistics = memory_of_statistics(text_bytes(task, documents), task->terms.ngram);
+    return memory_budget_check(MEMORY_BASE_BYTES + statistics, task->run, task->report, error);
 }
 
 static cog_status read_documents(struct disk_pairs *pairs, cog_documents *const *documents,

@@ -156,6 +156,13 @@ static cog_status plan_windows(const struct pair_task *task, const struct signat
     return COG_OK;
 }
 
+/* What a window join may take, rows included; 0 where there is no budget. */
+static uint64_t window_memory(const struct pair_task *task) {
+    uint64_t budget = task->run ? task->run->memory_bytes : 0;
+    uint64_t held = task->on_disk ? 0 : pair_task_held_bytes(task);
+    return budget > held ? budget - held : budget ? 1 : 0;
+}
+
 static cog_status join_windows(const struct pair_task *task, const struct signatures_view *views,
                                uint32_t radius, struct match_list *matches, uint64_t *comparisons,
                                cog_error *error) {
@@ -170,8 +177,7 @@ static cog_status join_windows(const struct pair_task *task, const struct signat
                                      .radius_bits = radius,
                                      .seed = task->options.sign.signature.seed,
                                      .threads = task->threads,
-                                     .memory_bytes =
-                                         task->on_disk && task->run ? task->run->memory_bytes : 0,
+                                     .memory_bytes = window_memory(task),
                                      .shared_window = given->shared};
     struct window_work work = {0};
     status = task->sides == 2
@@ -202,11 +208,18 @@ static cog_status propose(const struct pair_task *task, signature_join *join,
     return COG_OK;
 }
 
+static uint64_t signature_bytes(const struct pair_task *task) {
+    uint64_t stride = signature_stride_bytes(task->options.sign.signature.bits), bytes = 0;
+    for (size_t side = 0; side < task->sides; side++)
+        bytes += task->compared[side].count * stride;
+    return bytes;
+}
+
 static cog_status join_by(struct pair_task *task, signature_join *join, double radius_recall,
                           struct match_list *matches, cog_error *error) {
     struct signatures_view views[2] = {{0}};
     uint32_t radius = 0;
-    cog_status status = COG_OK;
+    cog_status status = pair_task_take_memory(task, signature_bytes(task), error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = pair_task_sign(task, side, &views[side], NULL, 0, error);
     if (status == COG_OK)

@@ -136,6 +136,19 @@ static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {
 
 /* ---- Signatures ------------------------------------------------------------------------------ */
 
+/* Signatures of both sides, the sums behind them, and the tables of the last. */
+static cog_status take_memory(const struct lsh_pairs *pairs, cog_error *error) {
+    struct pair_task *task = pairs->task;
+    const bool keeps_sums = pairs->options.flip_mode >= LSH_FLIP_DISTANCE;
+    uint64_t row_bytes = signature_stride_bytes(task->options.sign.signature.bits) +
+                         (keeps_sums ? lsh_bits_used(&pairs->options) * sizeof(float) : 0);
+    uint64_t bytes =
+        lsh_tables_memory_bytes(&pairs->options, task->compared[task->sides - 1].count);
+    for (size_t side = 0; side < task->sides; side++)
+        bytes += task->compared[side].count * row_bytes;
+    return pair_task_take_memory(task, bytes, error);
+}
+
 static cog_status sign_side(const struct lsh_pairs *pairs, size_t number, struct lsh_side *side,
                             cog_error *error) {
     struct pair_task *task = pairs->task;
@@ -200,6 +213,8 @@ cog_status lsh_pairs_join(struct pair_task *task, struct match_list *matches, co
     cog_status status = check_signature(task, error);
     if (status == COG_OK)
         status = plan(&pairs, error);
+    if (status == COG_OK)
+        status = take_memory(&pairs, error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = sign_side(&pairs, side, &pairs.sides[side], error);
     if (status == COG_OK)

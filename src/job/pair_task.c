@@ -108,10 +108,29 @@ double pair_task_memory_bytes(const struct pair_task *task, cog_documents *const
     return MEMORY_BASE_BYTES + text_bytes * memory_factor(task);
 }
 
-cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *const *documents,
+cog_status pair_task_check_memory(struct pair_task *task, cog_documents *const *documents,
                                   cog_error *error) {
-    return memory_budget_check(pair_task_memory_bytes(task, documents), task->run, task->report,
-                               error);
+    task->announced_bytes = pair_task_memory_bytes(task, documents);
+    return memory_budget_check(task->announced_bytes, task->run, task->report, error);
+}
+
+uint64_t pair_task_held_bytes(const struct pair_task *task) {
+    uint64_t held = task->statistics ? statistics_memory_bytes(task->statistics) : 0;
+    for (size_t side = 0; side < task->sides; side++) {
+        const struct sparse_matrix *vectors = &task->vectors[side];
+        const struct set_collection *sets = &task->sets[side];
+        held += corpus_memory_bytes(&task->corpora[side]);
+        held += vectors->offsets ? vectors->offsets[vectors->rows] * 8 : 0;
+        held += sets->offsets ? sets->offsets[sets->rows] * 4 : 0;
+    }
+    return held;
+}
+
+cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, cog_error *error) {
+    double needed = MEMORY_BASE_BYTES + (double)(pair_task_held_bytes(task) + method_bytes);
+    if (needed > 1.1 * task->announced_bytes)
+        memory_budget_announce(needed, task->run, task->report);
+    return memory_budget_keep(needed, task->run, error);
 }
 
 cog_status pair_task_sign(const struct pair_task *task, size_t side, struct signatures_view *view,
@@ -182,17 +201,10 @@ static cog_status join_vectors(const struct pair_task *task, const struct join_o
 }
 
 size_t pair_task_max_matches(const struct pair_task *task) {
-    uint64_t budget = task->run ? task->run->memory_bytes : 0, used = 0;
+    uint64_t budget = task->run ? task->run->memory_bytes : 0, held = pair_task_held_bytes(task);
     if (budget == 0)
         return 0;
-    for (size_t side = 0; side < task->sides; side++) {
-        const struct sparse_matrix *vectors = &task->vectors[side];
-        const struct set_collection *sets = &task->sets[side];
-        used += corpus_memory_bytes(&task->corpora[side]);
-        used += vectors->offsets ? vectors->offsets[vectors->rows] * 8 : 0;
-        used += sets->offsets ? sets->offsets[sets->rows] * 4 : 0;
-    }
-    uint64_t left = budget > used ? budget - used : 0;
+    uint64_t left = budget > held ? budget - held : 0;
     return (size_t)(left / (2 * sizeof(struct match))) + 1;
 }
 

@@ -37,6 +37,7 @@ struct pair_task {
     bool on_disk;   /* the terms do not fit memory */
     bool estimates; /* the matches carry estimates */
     bool has_distances;
+    double announced_bytes; /* what the job said it would need */
     struct job_watch watch; /* from init to free, on one thread */
 };
 
@@ -47,8 +48,13 @@ void pair_task_free(struct pair_task *task);
 /* What the documents will need. */
 double pair_task_memory_bytes(const struct pair_task *task, cog_documents *const *documents);
 /* Says how much memory the job will need, and refuses where the budget is less. */
-cog_status pair_task_check_memory(const struct pair_task *task, cog_documents *const *documents,
+cog_status pair_task_check_memory(struct pair_task *task, cog_documents *const *documents,
                                   cog_error *error);
+/* What the documents, their vectors or sets and their vocabulary hold. */
+uint64_t pair_task_held_bytes(const struct pair_task *task);
+/* Before a method takes so much beside: says what that makes in all where it is a tenth more than
+ * was said, and refuses where the budget is less. */
+cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, cog_error *error);
 /* After the corpora are read: statistics, vectors or sets. */
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
 /* The pairs at or above the threshold, sorted; matches must be zeroed. */
