@@ -21,17 +21,27 @@ endforeach()
 configure_file(cmake/cognate.pc.in ${CMAKE_BINARY_DIR}/cognate.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/cognate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Below the prefix that the installation is given, or absolute paths as they are.
+foreach(folder MANDIR DATADIR)
+    set(TARGET_${folder} ${CMAKE_INSTALL_${folder}})
+    if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_${folder}})
+        string(PREPEND TARGET_${folder} "\${CMAKE_INSTALL_PREFIX}/")
+    endif()
+endforeach()
 install(CODE "
     set(program \"${CMAKE_BINARY_DIR}/cognate\")
-    set(man \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
-    set(completions \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/bash-completion/completions\")
+    set(man \"\$ENV{DESTDIR}${TARGET_MANDIR}/man1\")
+    set(completions \"\$ENV{DESTDIR}${TARGET_DATADIR}/bash-completion/completions\")
     file(MAKE_DIRECTORY \"\${man}\" \"\${completions}\")
-    execute_process(COMMAND \"\${program}\" help bash-completion OUTPUT_FILE \"\${completions}/cognate\")
-    execute_process(COMMAND \"\${program}\" help man OUTPUT_FILE \"\${man}/cognate.1\")
-    execute_process(COMMAND \"\${program}\" help names OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
+    execute_process(COMMAND \"\${program}\" help bash-completion OUTPUT_FILE \"\${completions}/cognate\"
+        COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND \"\${program}\" help man OUTPUT_FILE \"\${man}/cognate.1\" COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND \"\${program}\" help names OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE
+        COMMAND_ERROR_IS_FATAL ANY)
     string(REPLACE \"\\n\" \";\" names \"\${names}\")
     foreach(name IN LISTS names)
-        execute_process(COMMAND \"\${program}\" help man \${name} OUTPUT_FILE \"\${man}/cognate-\${name}.1\")
+        execute_process(COMMAND \"\${program}\" help man \${name} OUTPUT_FILE \"\${man}/cognate-\${name}.1\"
+            COMMAND_ERROR_IS_FATAL ANY)
     endforeach()
     message(STATUS \"Installing man pages: \${man}\")
 ")
