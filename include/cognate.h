@@ -12,7 +12,16 @@
  * which sets every field, before some are changed.
  *
  * Threads: a handle that is const in a call may be used by several threads at the same time; one
- * that is not, by one. Handles share nothing, and the library has no state of its own.
+ * that is not, by one. Handles share nothing, and the library has no state of its own but a list of
+ * the files that are being written.
+ *
+ * Versions: the name of the shared library carries the version up to its last dot (from 1.0 on: up
+ * to the first), and what has one name fits: no struct changes its fields, no function its
+ * arguments, no constant its value; new functions and new constants may come. So an update never
+ * gives a program a struct of another size, and structs need no field for it; an init would not
+ * help, for it would fill fields that an older program has no room for. A field more is a new name,
+ * and programs are built again. Who loads the library by hand, or repeats its structs in another
+ * language, compares cog_version.
  */
 #ifndef COGNATE_H
 #define COGNATE_H
@@ -29,8 +38,7 @@ extern "C" {
 
 enum { COG_MAX_THREADS = 256 };
 
-/* The version of this header. Before 1.0 structs may grow from one minor version to the next; the
- * name of the shared library changes with them. */
+/* The version of this header. */
 #define COG_VERSION "0.1.0"
 /* The library's version: COG_VERSION of the header that it was built with. */
 COG_API const char *cog_version(void);
