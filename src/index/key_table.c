@@ -78,6 +78,12 @@ void key_table_free(struct key_table *table) {
     *table = (struct key_table){0};
 }
 
+size_t key_table_bytes_of(size_t count, unsigned key_bits) {
+    const unsigned bits = directory_bits(count, key_bits);
+    return count * (sizeof(uint32_t) + (bits < key_bits ? sizeof(uint64_t) : 0)) +
+           (((size_t)1 << bits) + 1) * sizeof(uint32_t);
+}
+
 size_t key_table_bytes(const struct key_table *table) {
     size_t entry_bytes = sizeof(uint32_t) + (table->entries.keys ? sizeof(uint64_t) : 0);
     size_t cells = table->starts ? ((size_t)1 << table->directory_bits) + 1 : 0;

@@ -23,6 +23,8 @@ cog_status key_table_build(struct key_table *table, struct key_array *entries, u
                            unsigned threads, cog_error *error);
 void key_table_free(struct key_table *table);
 size_t key_table_bytes(const struct key_table *table);
+/* The same of a table of so many entries that is not there yet. */
+size_t key_table_bytes_of(size_t count, unsigned key_bits);
 
 /* The first place whose key is `key` or more, within [begin, end). */
 static inline size_t key_table_place(const struct key_table *table, size_t begin, size_t end,

@@ -151,6 +151,10 @@ static cog_status build_flipped(struct lsh_tables *tables, const struct lsh_coll
     return status;
 }
 
+static bool flips_rows(const struct lsh_options *options) {
+    return options->flip_both && options->flips && options->flip_mode != LSH_FLIP_NONE;
+}
+
 cog_status lsh_tables_build(struct lsh_tables *tables, const struct lsh_collection *collection,
                             const struct lsh_options *options, unsigned threads, cog_error *error) {
     *tables = (struct lsh_tables){.options = *options, .rows = collection->signatures->rows};
@@ -164,7 +168,7 @@ cog_status lsh_tables_build(struct lsh_tables *tables, const struct lsh_collecti
     struct own_filling own = {collection->signatures, tables};
     if (!tables->tables)
         status = error_memory(error, options->tables * sizeof *tables->tables, "tables");
-    else if (options->flip_both && options->flips && options->flip_mode != LSH_FLIP_NONE)
+    else if (flips_rows(options))
         status = build_flipped(tables, collection, threads, error);
     else
         status = parallel_for(threads, options->tables, 1, build_own, &own, error);
@@ -180,10 +184,15 @@ void lsh_tables_free(struct lsh_tables *tables) {
     *tables = (struct lsh_tables){0};
 }
 
-uint64_t lsh_tables_memory_bytes(const struct lsh_options *options, size_t rows) {
-    enum { ENTRY_BYTES = sizeof(uint64_t) + sizeof(uint32_t), CELL_BYTES = sizeof(uint32_t) };
-    uint64_t entries = (uint64_t)rows * lsh_keys_max(options, options->flip_both);
-    return (entries + entries / options->tables) * ENTRY_BYTES + entries * CELL_BYTES;
+/* Tables of own keys are finished one by one, each thread having one at work; with flipped keys the
+ * entries of all are there first. */
+uint64_t lsh_tables_memory_bytes(const struct lsh_options *options, size_t rows, unsigned threads) {
+    enum { ENTRY_BYTES = sizeof(uint64_t) + sizeof(uint32_t) };
+    const uint64_t tables = options->tables, keys = lsh_keys_max(options, true);
+    if (flips_rows(options))
+        return rows * (keys + keys / tables) * ENTRY_BYTES;
+    return tables * key_table_bytes_of(rows, lsh_key_width(options)) +
+           (uint64_t)threads_resolve(threads) * 2 * rows * ENTRY_BYTES;
 }
 
 size_t lsh_tables_bytes(const struct lsh_tables *tables) {

@@ -32,9 +32,8 @@ cog_status lsh_tables_build(struct lsh_tables *tables, const struct lsh_collecti
                             const struct lsh_options *options, unsigned threads, cog_error *error);
 void lsh_tables_free(struct lsh_tables *tables);
 size_t lsh_tables_bytes(const struct lsh_tables *tables);
-/* The most that building them takes: all entries with their keys, and one table's anew for sorting.
- */
-uint64_t lsh_tables_memory_bytes(const struct lsh_options *options, size_t rows);
+/* The most that building them takes. */
+uint64_t lsh_tables_memory_bytes(const struct lsh_options *options, size_t rows, unsigned threads);
 
 /* One thread's probing. Free with lsh_probing_free. */
 struct lsh_probing {

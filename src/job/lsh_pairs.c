@@ -142,8 +142,8 @@ static cog_status take_memory(const struct lsh_pairs *pairs, cog_error *error) {
     const bool keeps_sums = pairs->options.flip_mode >= LSH_FLIP_DISTANCE;
     uint64_t row_bytes = signature_stride_bytes(task->options.sign.signature.bits) +
                          (keeps_sums ? lsh_bits_used(&pairs->options) * sizeof(float) : 0);
-    uint64_t bytes =
-        lsh_tables_memory_bytes(&pairs->options, task->compared[task->sides - 1].count);
+    uint64_t bytes = lsh_tables_memory_bytes(&pairs->options, task->compared[task->sides - 1].count,
+                                             task->threads);
     for (size_t side = 0; side < task->sides; side++)
         bytes += task->compared[side].count * row_bytes;
     return pair_task_take_memory(task, bytes, error);
