@@ -333,6 +333,8 @@ static cog_status propose_lists(struct proposing *work, cog_error *error) {
         task.corpora[side].rows = space->vectors[side].rows;
     }
     if (status == COG_OK)
+        status = pair_task_list_rows(&task, error);
+    if (status == COG_OK)
         status = list_pairs_find(&task, &matches, &exact, error);
     if (status == COG_OK)
         status = take_sides(work, &matches, error);

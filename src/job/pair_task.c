@@ -224,7 +224,7 @@ static cog_status join_exactly(struct pair_task *task, struct match_list *matche
     return status;
 }
 
-static cog_status list_rows(struct pair_task *task, cog_error *error) {
+cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
     for (size_t side = 0; side < task->sides; side++) {
         struct compared_rows *compared = &task->compared[side];
         size_t rows = task->corpora[side].rows;
@@ -242,7 +242,7 @@ cog_status pair_task_join(struct pair_task *task, struct match_list *matches, co
     uint64_t start = clock_ns();
     report_text(task->report, "method", pair_methods[task->options.method].name);
     report_number(task->report, "threshold", task->given_threshold);
-    cog_status status = list_rows(task, error);
+    cog_status status = pair_task_list_rows(task, error);
     if (status == COG_OK)
         status = pair_methods[task->options.method].join(task, matches, error);
     if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)

@@ -57,7 +57,9 @@ uint64_t pair_task_held_bytes(const struct pair_task *task);
 cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, cog_error *error);
 /* After the corpora are read: statistics, vectors or sets. */
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
-/* The pairs at or above the threshold, sorted; matches must be zeroed. */
+/* After there are vectors or sets: which rows are compared. */
+cog_status pair_task_list_rows(struct pair_task *task, cog_error *error);
+/* Lists the rows, and then the pairs at or above the threshold, sorted; matches must be zeroed. */
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 
 /* Signatures of the compared rows of a side, by their terms, or by their vectors where those were
