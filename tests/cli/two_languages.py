@@ -1,7 +1,7 @@
 """Two made-up languages for the command-line tests: a table of words, documents of both that are translations
 of each other word by word, and the cosines of all pairs by plain loops.
 
-usage: two_languages.py write FOLDER       table.tsv, from.jsonl, to.jsonl, gold.tsv
+usage: two_languages.py write FOLDER [N]   table.tsv, from.jsonl, to.jsonl, gold.tsv of N documents (150)
        two_languages.py brute FOLDER S     pairs with a cosine of S or more, in the order of pairs
 """
 import collections
@@ -24,9 +24,9 @@ def table():
     return rows
 
 
-def documents(rows):
+def documents(rows, count):
     words, left, right = sorted(rows), [], []
-    for number in range(150):
+    for number in range(count):
         topic = rng.sample(words, 40)
         source = [rng.choice(topic) for _ in range(rng.randrange(20, 90))]
         target = []
@@ -74,7 +74,7 @@ def native(texts):
 
 
 rows = table()
-left, right = documents(rows)
+left, right = documents(rows, int(sys.argv[3]) if sys.argv[1] == "write" and len(sys.argv) > 3 else 150)
 folder = sys.argv[2]
 if sys.argv[1] == "write":
     with open(f"{folder}/table.tsv", "w") as file:
