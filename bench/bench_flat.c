@@ -21,10 +21,12 @@ enum {
     ROW_BYTES = BITS / 8,
     SEARCH_ROWS = 1000000,
     SEARCH_QUERIES = 256,
-    STREAM_ROWS = 4000000, /* 512 MB: more than any cache */
+    FEW_QUERIES_ROWS = 300000, /* 38 MB */
+    STREAM_ROWS = 4000000,     /* 512 MB: more than any cache */
     JOIN_ROWS = 24000,
     NEIGHBOURS = 10,
     REPEATS = 5,
+    ROUND_QUERIES = 64,
 };
 
 static void fail(const char *what) {
@@ -44,7 +46,8 @@ static void print_row(const char *what, double ours, double rival, const char *u
     printf("%-62s | %9.3f | %9.3f %-8s | %6.2f\n", what, ours, rival, unit, ratio);
 }
 
-/* Random rows; row r % period == 1 is row r - 1 with `flips` random flips, a planted near pair. */
+/* Random rows; row r % period == 1 is row r - 1 with `flips` random flips, a planted near pair;
+ * none for a period of 1. */
 static struct signatures_view make_rows(uint64_t seed, size_t rows, size_t period, int flips) {
     uint64_t *data = memory_large(rows * ROW_BYTES);
     if (!data)
@@ -77,47 +80,77 @@ static void write_rows(const char *folder, const char *name, const struct signat
         fail(path);
 }
 
-/* The peer prints its median seconds and the sum of all distances found. */
-static bool run_peer(const char *folder, double *seconds, unsigned long long *sum) {
-    char command[4200];
-    snprintf(command, sizeof command, "python3 bench/peer_faiss.py %s %d %d", folder, ROW_BYTES,
-             NEIGHBOURS);
+/* Queries of one batch, and what they take by us and by the peer. */
+struct batch {
+    size_t queries;
+    double ours_seconds, peer_seconds;
+    unsigned long long ours_sum, peer_sum; /* of the distances found */
+};
+
+static bool run_peer(const char *folder, struct batch *batches, size_t count) {
+    char command[4300];
+    int length = snprintf(command, sizeof command, "python3 bench/peer_faiss.py %s %d %d", folder,
+                          ROW_BYTES, NEIGHBOURS);
+    for (size_t i = 0; i < count; i++)
+        length +=
+            snprintf(command + length, sizeof command - (size_t)length, " %zu", batches[i].queries);
     FILE *pipe = popen(command, "r");
-    bool read = pipe && fscanf(pipe, "%lf %llu", seconds, sum) == 2;
+    bool read = pipe;
+    for (size_t i = 0; i < count && read; i++)
+        read = fscanf(pipe, "%lf %llu", &batches[i].peer_seconds, &batches[i].peer_sum) == 2;
     return pipe && pclose(pipe) == 0 && read;
 }
 
-static double time_topk(const struct signatures_view *rows, const struct signatures_view *queries,
-                        unsigned threads, unsigned long long *sum) {
-    double seconds[REPEATS];
-    for (int r = 0; r < REPEATS; r++) {
+/* Few queries take so little that more rounds are needed: the peer has as many. */
+static void time_topk(const struct signatures_view *rows, const uint8_t *queries,
+                      struct batch *batch) {
+    const struct signatures_view view = {queries, batch->queries, BITS, ROW_BYTES};
+    double seconds[ROUND_QUERIES];
+    int rounds = ROUND_QUERIES / (int)batch->queries;
+    if (rounds < REPEATS)
+        rounds = REPEATS;
+    for (int r = 0; r < rounds; r++) {
         struct flat_results results = {0};
-        uint64_t start = start_ns(threads);
-        if (flat_search_topk(rows, queries, NEIGHBOURS, threads, &results, NULL) != COG_OK)
+        uint64_t start = bench_cpu_ns();
+        if (flat_search_topk(rows, &view, NEIGHBOURS, 1, &results, NULL) != COG_OK)
             fail("flat_search_topk");
-        seconds[r] = seconds_since(threads, start);
-        *sum = 0;
-        for (size_t i = 0; i < results.offsets[queries->rows]; i++)
-            *sum += results.items[i].distance;
+        seconds[r] = bench_cpu_seconds_since(start);
+        batch->ours_sum = 0;
+        for (size_t i = 0; i < results.offsets[view.rows]; i++)
+            batch->ours_sum += results.items[i].distance;
         flat_results_free(&results);
     }
-    return bench_median(seconds, REPEATS);
+    batch->ours_seconds = bench_median(seconds, rounds);
 }
 
-static void bench_batch(const char *folder) {
-    struct signatures_view rows = make_rows(1, SEARCH_ROWS, 10, 200);
-    struct signatures_view queries = make_rows(2, SEARCH_QUERIES, SEARCH_QUERIES, 0);
-    unsigned long long sum, peer_sum = 0;
-    double ours = time_topk(&rows, &queries, 1, &sum), rival = 0;
+static void print_batch(const struct batch *batch, size_t row_count) {
+    char what[80];
+    double queries = (double)batch->queries;
+    snprintf(what, sizeof what, "top-%d of %.1fM x %d, %zu %s; faiss flat", NEIGHBOURS,
+             (double)row_count * 1e-6, BITS, batch->queries,
+             batch->queries == 1 ? "query" : "queries");
+    if (batch->peer_seconds > 0 && batch->ours_sum != batch->peer_sum)
+        printf("DIFFERENT RESULTS: sums of distances %llu and %llu\n", batch->ours_sum,
+               batch->peer_sum);
+    print_row(what, batch->ours_seconds / queries * 1e3, batch->peer_seconds / queries * 1e3,
+              "ms/query", batch->peer_seconds / batch->ours_seconds);
+}
+
+/* The sizes of the batches rise. */
+static void bench_batches(const char *folder, size_t row_count, struct batch *batches,
+                          size_t count) {
+    size_t most = batches[count - 1].queries;
+    struct signatures_view rows = make_rows(1, row_count, 10, 200);
+    struct signatures_view queries = make_rows(2, most, 1, 0);
+    for (size_t i = 0; i < count; i++)
+        time_topk(&rows, queries.data, &batches[i]);
     mkdir(folder, 0777);
     write_rows(folder, "rows.bin", &rows);
     write_rows(folder, "queries.bin", &queries);
-    if (!run_peer(folder, &rival, &peer_sum))
+    if (!run_peer(folder, batches, count))
         printf("faiss is not to be had here\n");
-    else if (sum != peer_sum)
-        printf("DIFFERENT RESULTS: sums of distances %llu and %llu\n", sum, peer_sum);
-    print_row("top-10 of 1M x 1024, 256 queries; faiss flat", ours / SEARCH_QUERIES * 1e3,
-              rival / SEARCH_QUERIES * 1e3, "ms/query", rival / ours);
+    for (size_t i = 0; i < count; i++)
+        print_batch(&batches[i], row_count);
     free_rows(&rows);
     free_rows(&queries);
 }
@@ -241,7 +274,10 @@ int main(int argc, char **argv) {
     bench_join(&rows, 430, "join within 430 of 1024 (no early abandon)");
     bench_join(&rows, 300, "join within 300 of 1024");
     free_rows(&rows);
-    bench_batch(argc > 1 ? argv[1] : "build/bench-data");
+    const char *folder = argc > 1 ? argv[1] : "build/bench-data";
+    bench_batches(folder, SEARCH_ROWS, &(struct batch){.queries = SEARCH_QUERIES}, 1);
+    struct batch few[] = {{.queries = 1}, {.queries = 4}, {.queries = 16}};
+    bench_batches(folder, FEW_QUERIES_ROWS, few, sizeof few / sizeof *few);
     rows = make_rows(5, STREAM_ROWS, 10, 200);
     bench_one_query(&rows, 1, "one query, 512 MB, one thread; plain reading");
     bench_one_query(&rows, 2, "one query, 512 MB, two threads; plain reading");

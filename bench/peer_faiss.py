@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """faiss's exhaustive binary index on one thread, over the rows and queries that bench_flat wrote.
 
-    peer_faiss.py FOLDER ROW_BYTES K
+    peer_faiss.py FOLDER ROW_BYTES K QUERIES...
 
-prints the median processor seconds of a batch and the sum of the distances found. Without faiss at hand it makes a
+prints for each number of queries, which are the first of the file, the median processor seconds of a batch and the sum
+of the distances found. Without faiss at hand it makes a
 virtual environment in build/venv with faiss-cpu from PyPI (the packaged libfaiss of some systems lacks
 POPCNT and would be no rival)."""
 import os
@@ -46,12 +47,13 @@ def main():
     queries = numpy.fromfile(folder / "queries.bin", dtype=numpy.uint8).reshape(-1, row_bytes)
     index = faiss.IndexBinaryFlat(row_bytes * 8)
     index.add(rows)
-    seconds = []
-    for _ in range(5):
-        start = time.process_time()
-        distances, _ = index.search(queries, k)
-        seconds.append(time.process_time() - start)
-    print(sorted(seconds)[2], int(distances.sum()))
+    for count in map(int, sys.argv[4:]):
+        seconds = []
+        for _ in range(max(5, 64 // count)):  # the rounds of bench_flat
+            start = time.process_time()
+            distances, _ = index.search(queries[:count], k)
+            seconds.append(time.process_time() - start)
+        print(sorted(seconds)[len(seconds) // 2], int(distances.sum()))
 
 
 if __name__ == "__main__":
