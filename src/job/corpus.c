@@ -308,12 +308,7 @@ struct bytes_view corpus_id(const struct corpus *corpus, size_t row) {
 }
 
 bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *row) {
-    for (size_t i = 0; i < corpus->rows; i++)
-        if (view_equals(corpus_id(corpus, i), id)) {
-            *row = (uint32_t)i;
-            return true;
-        }
-    return false;
+    return id_table_find(corpus->id_table, id, id_in_corpus, corpus, row);
 }
 
 struct bag_view corpus_bag(const struct corpus *corpus, size_t row) {

@@ -55,7 +55,7 @@ cog_status corpus_load(struct corpus *corpus, struct bag_spool *spool, const uin
 cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error);
 void corpus_free(struct corpus *corpus);
 struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
-/* The row of an id; false where there is none. O(rows). */
+/* The row of an id; false where there is none. Not after rows were taken out. */
 bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *row);
 struct bag_view corpus_bag(const struct corpus *corpus, size_t row);
 uint64_t corpus_memory_bytes(const struct corpus *corpus);

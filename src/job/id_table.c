@@ -1,7 +1,6 @@
 #include "job/id_table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -66,6 +65,24 @@ static cog_status grow(struct id_table *table, id_of_row *id_of, const void *con
     return COG_OK;
 }
 
+static bool find(const struct id_table *table, struct bytes_view id, uint64_t hash,
+                 id_of_row *id_of, const void *context, uint32_t *row) {
+    uint32_t tag = (uint32_t)(hash >> 32);
+    for (size_t at = hash & (table->slot_count - 1); table->slots[at].row;
+         at = (at + 1) & (table->slot_count - 1))
+        if (table->slots[at].tag == tag &&
+            view_equals(id, id_of(context, table->slots[at].row - 1))) {
+            *row = table->slots[at].row - 1;
+            return true;
+        }
+    return false;
+}
+
+bool id_table_find(const struct id_table *table, struct bytes_view id, id_of_row *id_of,
+                   const void *context, uint32_t *row) {
+    return find(table, id, id_hash(id), id_of, context, row);
+}
+
 cog_status id_table_add(struct id_table *table, struct bytes_view id, uint32_t row,
                         id_of_row *id_of, const void *context, bool *added, uint32_t *existing,
                         cog_error *error) {
@@ -75,21 +92,11 @@ cog_status id_table_add(struct id_table *table, struct bytes_view id, uint32_t r
             return status;
     }
     uint64_t hash = id_hash(id);
-    uint32_t tag = (uint32_t)(hash >> 32);
-    for (size_t at = hash & (table->slot_count - 1); table->slots[at].row;
-         at = (at + 1) & (table->slot_count - 1)) {
-        if (table->slots[at].tag != tag)
-            continue;
-        struct bytes_view other = id_of(context, table->slots[at].row - 1);
-        if (other.size == id.size && memcmp(other.data, id.data, id.size) == 0) {
-            *added = false;
-            *existing = table->slots[at].row - 1;
-            return COG_OK;
-        }
-    }
-    place(table->slots, table->slot_count, hash, (struct id_slot){tag, row + 1});
+    *added = !find(table, id, hash, id_of, context, existing);
+    if (!*added)
+        return COG_OK;
+    place(table->slots, table->slot_count, hash, (struct id_slot){(uint32_t)(hash >> 32), row + 1});
     table->used++;
-    *added = true;
     return COG_OK;
 }
 
