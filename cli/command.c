@@ -18,7 +18,8 @@ const enum option_id signature_options[] = {OPTION_SIGNATURE, OPTION_BITS,    OP
                                             OPTION_GAUSSIAN,  OPTION_DENSITY, OPTION_VALUE_BITS,
                                             OPTION_COUNT};
 const enum option_id pair_options[] = {OPTION_MEASURE, OPTION_THRESHOLD, OPTION_METHOD,
-                                       OPTION_RECALL,  OPTION_NO_VERIFY, OPTION_COUNT};
+                                       OPTION_RECALL,  OPTION_NO_VERIFY, OPTION_BAND_VALUES,
+                                       OPTION_COUNT};
 const enum option_id lsh_options[] = {OPTION_KEY_BITS,  OPTION_TABLES,        OPTION_FLIPS,
                                       OPTION_FLIP_MODE, OPTION_FLIP_SIDE,     OPTION_WINDOW,
                                       OPTION_CHUNK,     OPTION_SHARED_WINDOW, OPTION_COUNT};
@@ -117,16 +118,21 @@ bool take_sign_options(const struct arguments *arguments, cog_signature_kind oth
 
 static bool take_lsh_options(const struct arguments *arguments, cog_lsh_options *options) {
     uint64_t key_bits = options->key_bits, tables = options->tables, flips = options->flips;
+    uint64_t band_values = options->band_values;
     if (!number_option(arguments, OPTION_KEY_BITS, 2, 56, &key_bits) ||
         !number_option(arguments, OPTION_TABLES, 1, 4096, &tables) ||
-        !number_option(arguments, OPTION_FLIPS, 0, 56, &flips))
+        !number_option(arguments, OPTION_FLIPS, 0, 56, &flips) ||
+        !number_option(arguments, OPTION_BAND_VALUES, 1, 512, &band_values))
         return false;
     *options = (cog_lsh_options){
-        (unsigned)key_bits, (unsigned)tables, (unsigned)flips,
+        (unsigned)key_bits,
+        (unsigned)tables,
+        (unsigned)flips,
         has_option(arguments, OPTION_FLIPS) && flips == 0
             ? COG_FLIP_NONE
             : (cog_flip_mode)choice_option(arguments, OPTION_FLIP_MODE, COG_FLIP_ACROSS),
-        choice_option(arguments, OPTION_FLIP_SIDE, 0) == 1};
+        choice_option(arguments, OPTION_FLIP_SIDE, 0) == 1,
+        (unsigned)band_values};
     return true;
 }
 
@@ -143,8 +149,8 @@ static bool take_window_options(const struct arguments *arguments, cog_window_op
 
 /* A knob of a method that was not asked for would do nothing. */
 static bool check_method_options(const struct arguments *arguments, cog_method method) {
-    static const enum option_id of_lsh[] = {OPTION_KEY_BITS, OPTION_FLIPS, OPTION_FLIP_MODE,
-                                            OPTION_FLIP_SIDE, OPTION_COUNT};
+    static const enum option_id of_lsh[] = {OPTION_KEY_BITS,  OPTION_FLIPS,       OPTION_FLIP_MODE,
+                                            OPTION_FLIP_SIDE, OPTION_BAND_VALUES, OPTION_COUNT};
     static const enum option_id of_window[] = {OPTION_WINDOW, OPTION_CHUNK, OPTION_SHARED_WINDOW,
                                                OPTION_COUNT};
     static const enum option_id of_both[] = {OPTION_TABLES, OPTION_COUNT};
@@ -162,12 +168,34 @@ bool take_method_options(const struct arguments *arguments, cog_method method, c
            real_option(arguments, OPTION_RECALL, 0, 1, recall);
 }
 
+/* Hash tables over minhash signatures are bands of whole values, 128 of them as others have it,
+ * unless what is given is about single bits. */
+static bool choose_values(const struct arguments *arguments, cog_signature_options *signature) {
+    static const enum option_id of_bits[] = {OPTION_KEY_BITS, OPTION_FLIPS, OPTION_FLIP_MODE,
+                                             OPTION_FLIP_SIDE};
+    enum { VALUES = 128 };
+    uint64_t value_bits = 32;
+    for (size_t i = 0; i < sizeof of_bits / sizeof *of_bits; i++)
+        if (has_option(arguments, of_bits[i]))
+            value_bits = 1;
+    if (!number_option(arguments, OPTION_VALUE_BITS, 1, 32, &value_bits))
+        return false;
+    signature->value_bits = (unsigned)value_bits;
+    if (value_bits > 1)
+        signature->bits = (unsigned)value_bits * VALUES;
+    return true;
+}
+
 /* What was given on top of the options' own values. */
 static bool take_pairing(const struct arguments *arguments, cog_pairs_options *options) {
     int kind = choice_option(arguments, OPTION_SIGNATURE, (int)options->sign.signature.kind);
     if (kind != (int)options->sign.signature.kind)
         cog_signature_options_init(&options->sign.signature, (cog_signature_kind)kind);
     options->method = method_option(arguments);
+    if (options->method == COG_METHOD_LSH &&
+        options->sign.signature.kind == COG_SIGNATURE_MINHASH &&
+        !choose_values(arguments, &options->sign.signature))
+        return false;
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
     if (options->measure == COG_MEASURE_JACCARD &&
         !refuse_options(

@@ -39,6 +39,7 @@
     X(KEY_BITS, "key-bits", 0, "K", NULL, "lsh: bits of a key (chosen)")                           \
     X(TABLES, "tables", 0, "L", NULL,                                                              \
       "lsh: tables, or bands of minhash values; window: permutations (chosen)")                    \
+    X(BAND_VALUES, "band-values", 0, "R", NULL, "lsh: minhash values of a band (chosen)")          \
     X(FLIPS, "flips", 0, "F", NULL, "lsh: extra keys a table, with flipped bits (chosen)")         \
     X(FLIP_MODE, "flip-mode", 0, "HOW", "across|distance|random|none",                             \
       "lsh: flip the likeliest bits of all tables, those of each key nearest to zero, or random "  \
@@ -84,7 +85,8 @@
     X(GAUSSIAN, "gaussian", 0, NULL, NULL, "rp: Gaussian values in place of random signs")         \
     X(DENSITY, "density", 0, "X", NULL,                                                            \
       "topsig: share of a term's positions that are +1, and as many -1 (1/6)")                     \
-    X(VALUE_BITS, "value-bits", 0, "N", NULL, "minhash: bits kept of each value (32)")             \
+    X(VALUE_BITS, "value-bits", 0, "N", NULL,                                                      \
+      "minhash: bits kept of each value (32; pairs by distances 1)")                               \
     X(FROM, "from", 0, "LANG|IN", NULL, "lexicon: source language; link: documents of that side")  \
     X(TO, "to", 0, "LANG|IN", NULL, "lexicon: target language; link: documents of that side")      \
     X(PAIRS_FORMAT, "pairs-format", 0, "FORMAT", "auto|tsv|text|tmx|po",                           \

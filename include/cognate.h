@@ -290,7 +290,9 @@ typedef struct cog_lsh_options {
     unsigned tables;   /* L; for minhash values of more than one bit, the number of bands */
     unsigned flips;    /* F: extra keys a table, with flipped bits */
     cog_flip_mode flip_mode;
-    bool flip_both; /* rows in the tables are flipped as well as queries */
+    bool flip_both;       /* rows in the tables are flipped as well as queries */
+    unsigned band_values; /* minhash values of more than one bit: how many are a band. Bands have no
+                           * bits to flip: K and F are those of other keys */
 } cog_lsh_options;
 
 /* Sliding window. What is 0 is chosen by the size of the collection and the wanted recall. */
@@ -311,7 +313,8 @@ typedef struct cog_pairs_options {
     cog_lsh_options lsh;
     cog_window_options window;
 } cog_pairs_options;
-/* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024. */
+/* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024, which
+ * suits distances; bands of hash tables want values of more bits. */
 COG_API void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure);
 
 /* The result: pairs sorted by rows, with the ids of their documents. */

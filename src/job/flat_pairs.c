@@ -18,27 +18,27 @@
 
 /* ---- Candidates and their verification ------------------------------------------------------- */
 
-static cog_status find_radius(const struct pair_task *task, double recall, uint32_t *radius,
-                              cog_error *error) {
-    const cog_signature_options *signature = &task->options.sign.signature;
-    double p;
-    if (task->options.measure == COG_MEASURE_COSINE) {
-        if (signature->kind == COG_SIGNATURE_MINHASH)
-            return error_set(
-                error, COG_ERR_USAGE,
-                "minhash signatures do not tell a cosine: use rp, simhash or topsig, or "
-                "--measure jaccard");
-        p = bit_flip_probability_cosine(task->options.threshold);
-    } else {
-        if (signature->kind != COG_SIGNATURE_MINHASH || signature->value_bits != 1)
-            return error_set(
-                error, COG_ERR_USAGE,
-                "distances tell a Jaccard coefficient only for minhash values of one bit: "
-                "use --signature minhash --value-bits 1");
-        p = bit_flip_probability_jaccard(task->options.threshold);
-    }
-    *radius = radius_for_recall(signature->bits, p, recall);
+cog_status flat_pairs_check(const cog_pairs_options *options, cog_error *error) {
+    const cog_signature_options *signature = &options->sign.signature;
+    bool minhash = signature->kind == COG_SIGNATURE_MINHASH;
+    if (options->measure == COG_MEASURE_COSINE && minhash)
+        return error_set(error, COG_ERR_USAGE,
+                         "minhash signatures do not tell a cosine: use rp, simhash or topsig, or "
+                         "--measure jaccard");
+    if (options->measure == COG_MEASURE_JACCARD && (!minhash || signature->value_bits != 1))
+        return error_set(error, COG_ERR_USAGE,
+                         "distances tell a Jaccard coefficient only for minhash values of one bit: "
+                         "use --signature minhash --value-bits 1");
     return COG_OK;
+}
+
+static uint32_t find_radius(const struct pair_task *task, double recall) {
+    const double threshold = task->options.threshold;
+    return radius_for_recall(task->options.sign.signature.bits,
+                             task->options.measure == COG_MEASURE_COSINE
+                                 ? bit_flip_probability_cosine(threshold)
+                                 : bit_flip_probability_jaccard(threshold),
+                             recall);
 }
 
 /* Joins of signatures estimate cosines. */
@@ -195,10 +195,9 @@ static cog_status propose(const struct pair_task *task, signature_join *join,
                           const struct signatures_view *views, double radius_recall,
                           uint32_t *radius, struct match_list *matches, cog_error *error) {
     uint64_t comparisons = 0;
-    cog_status status = find_radius(task, radius_recall, radius, error);
+    *radius = find_radius(task, radius_recall);
     matches->limit = pair_task_max_matches(task);
-    if (status == COG_OK)
-        status = join(task, views, *radius, matches, &comparisons, error);
+    cog_status status = join(task, views, *radius, matches, &comparisons, error);
     if (status != COG_OK)
         return status;
     pair_task_name_rows(task, matches);

@@ -6,6 +6,8 @@
 
 #include "job/pair_task.h"
 
+/* COG_ERR_USAGE where the signatures do not tell the measure. */
+cog_status flat_pairs_check(const cog_pairs_options *options, cog_error *error);
 cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 cog_status window_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 

@@ -58,12 +58,16 @@ static cog_status plan_rests(const struct pair_task *task, struct cosine_rests *
     return status;
 }
 
-cog_status list_pairs_find(struct pair_task *task, struct match_list *matches, bool *exact,
-                           cog_error *error) {
-    if (task->options.measure != COG_MEASURE_COSINE || !task->options.verify)
+cog_status list_pairs_check(const cog_pairs_options *options, cog_error *error) {
+    if (options->measure != COG_MEASURE_COSINE || !options->verify)
         return error_set(error, COG_ERR_USAGE,
                          "the method lists computes true cosines: leave out --measure jaccard and "
                          "--no-verify, or use the method flat");
+    return COG_OK;
+}
+
+cog_status list_pairs_find(struct pair_task *task, struct match_list *matches, bool *exact,
+                           cog_error *error) {
     struct join_work work = {0};
     struct cosine_rests rests;
     struct join_options options = {.threshold = task->options.threshold,

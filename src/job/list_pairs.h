@@ -7,6 +7,7 @@
 
 #include "job/pair_task.h"
 
+cog_status list_pairs_check(const cog_pairs_options *options, cog_error *error);
 cog_status list_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 /* The same without the measurement. *exact: no pair is missed. */
 cog_status list_pairs_find(struct pair_task *task, struct match_list *matches, bool *exact,

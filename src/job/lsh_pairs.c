@@ -27,14 +27,19 @@ struct lsh_pairs {
 /* ---- Settings -------------------------------------------------------------------------------- */
 
 /* Distances from hyperplanes stand behind the bits of sums only. */
-static bool has_sums(const struct pair_task *task) {
-    return task->options.sign.signature.kind != COG_SIGNATURE_MINHASH;
+static bool has_sums(const cog_pairs_options *options) {
+    return options->sign.signature.kind != COG_SIGNATURE_MINHASH;
 }
 
-static cog_status check_signature(const struct pair_task *task, cog_error *error) {
-    bool minhash = task->options.sign.signature.kind == COG_SIGNATURE_MINHASH;
-    if (minhash == (task->options.measure == COG_MEASURE_JACCARD))
-        return task->options.verify
+/* Whether keys are bands of whole values. */
+static bool has_bands(const cog_signature_options *signature) {
+    return signature->kind == COG_SIGNATURE_MINHASH && signature->value_bits > 1;
+}
+
+static cog_status check_signature(const cog_pairs_options *options, cog_error *error) {
+    bool minhash = options->sign.signature.kind == COG_SIGNATURE_MINHASH;
+    if (minhash == (options->measure == COG_MEASURE_JACCARD))
+        return options->verify
                    ? COG_OK
                    : error_set(error, COG_ERR_USAGE,
                                "lsh checks every candidate by its true measure: leave out "
@@ -47,21 +52,51 @@ static cog_status check_signature(const struct pair_task *task, cog_error *error
                            "--signature minhash");
 }
 
-static cog_status plan_bands(struct lsh_pairs *pairs, double *expected) {
+static cog_status check_bands(const cog_pairs_options *options, cog_error *error) {
+    const cog_lsh_options *lsh = &options->lsh;
+    const unsigned value_bits = options->sign.signature.value_bits;
+    if (lsh->key_bits || lsh->flips || lsh->flip_both)
+        return error_set(error, COG_ERR_USAGE,
+                         "bands of minhash values of %u bits have no --key-bits and no flips: give "
+                         "--tables and --band-values, or --value-bits 1",
+                         value_bits);
+    const struct lsh_options least = {.tables = lsh->tables ? lsh->tables : 1,
+                                      .band_values = lsh->band_values ? lsh->band_values : 1,
+                                      .value_bits = value_bits};
+    return lsh_options_check(&least, options->sign.signature.bits, false, error);
+}
+
+static cog_status start_demand(const cog_pairs_options *options, struct lsh_demand *demand,
+                               cog_error *error) {
+    const cog_signature_options *signature = &options->sign.signature;
+    *demand = (struct lsh_demand){.bits = signature->bits, .have_sums = has_sums(options)};
+    return options_lsh(&options->lsh, signature->seed, &demand->given, error);
+}
+
+cog_status lsh_pairs_check(const cog_pairs_options *options, cog_error *error) {
+    struct lsh_demand demand;
+    cog_status status = check_signature(options, error);
+    if (status != COG_OK)
+        return status;
+    if (has_bands(&options->sign.signature))
+        return check_bands(options, error);
+    if (options->lsh.band_values)
+        return error_set(error, COG_ERR_USAGE,
+                         "bands are of minhash values of several bits: give --measure jaccard and "
+                         "--value-bits 32, or leave out --band-values");
+    status = start_demand(options, &demand, error);
+    return status == COG_OK ? lsh_plan_check(&demand, error) : status;
+}
+
+static double plan_bands(struct lsh_pairs *pairs) {
     const cog_pairs_options *options = &pairs->task->options;
     const cog_signature_options *signature = &options->sign.signature;
-    unsigned values = signature->bits / signature->value_bits;
-    pairs->options = (struct lsh_options){.value_bits = signature->value_bits};
-    *expected = band_plan(options->threshold, options->recall, signature->value_bits, values,
-                          &pairs->options.band_values, &pairs->options.tables);
-    if (options->lsh.tables) {
-        pairs->options.tables = options->lsh.tables;
-        pairs->options.band_values =
-            values / options->lsh.tables ? values / options->lsh.tables : 1;
-        *expected = band_recall(options->threshold, signature->value_bits,
-                                pairs->options.band_values, pairs->options.tables);
-    }
-    return COG_OK;
+    pairs->options = (struct lsh_options){.value_bits = signature->value_bits,
+                                          .band_values = options->lsh.band_values,
+                                          .tables = options->lsh.tables};
+    return band_plan(options->threshold, options->recall, signature->value_bits,
+                     signature->bits / signature->value_bits, &pairs->options.band_values,
+                     &pairs->options.tables);
 }
 
 /* The cosine at which bits differ as often as they do at this value of the measure. */
@@ -98,14 +133,12 @@ static struct lsh_targets find_targets(const struct pair_task *task, const struc
 static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
     const struct pair_task *task = pairs->task;
     double cosines[PLANNED_PAIRS_MAX];
-    struct lsh_demand demand = {.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS,
-                                .rows = task->compared[task->sides - 1].count,
-                                .bits = task->options.sign.signature.bits,
-                                .threads = task->threads,
-                                .have_sums = has_sums(task)};
+    struct lsh_demand demand;
     struct match_list truth = {0};
-    cog_status status =
-        options_lsh(&task->options.lsh, task->options.sign.signature.seed, &demand.given, error);
+    cog_status status = start_demand(&task->options, &demand, error);
+    demand.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS;
+    demand.rows = task->compared[task->sides - 1].count;
+    demand.threads = task->threads;
     if (status == COG_OK)
         status = pair_recall_planned(task, &truth, error);
     demand.targets = find_targets(task, &truth, cosines);
@@ -118,14 +151,15 @@ static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error
 }
 
 static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {
-    const cog_signature_options *signature = &pairs->task->options.sign.signature;
     cog_report *report = pairs->task->report;
     double expected = 0;
-    cog_status status = signature->kind == COG_SIGNATURE_MINHASH && signature->value_bits > 1
-                            ? plan_bands(pairs, &expected)
-                            : plan_bits(pairs, &expected, error);
-    if (status != COG_OK)
-        return status;
+    if (has_bands(&pairs->task->options.sign.signature)) {
+        expected = plan_bands(pairs);
+    } else {
+        cog_status status = plan_bits(pairs, &expected, error);
+        if (status != COG_OK)
+            return status;
+    }
     report_number(report, "key_bits", pairs->options.key_bits);
     report_number(report, "band_values", pairs->options.band_values);
     report_number(report, "tables", pairs->options.tables);
@@ -174,7 +208,7 @@ static double measure(void *context, uint32_t a, uint32_t b) {
  * bits have no distances that tell. */
 static uint32_t filter_radius(const struct pair_task *task) {
     const cog_signature_options *signature = &task->options.sign.signature;
-    if (!has_sums(task) && signature->value_bits > 1)
+    if (has_bands(signature))
         return 0;
     double p = bit_flip_probability_cosine(threshold_cosine(task));
     return radius_for_recall(signature->bits, p, 0.9999);
@@ -210,9 +244,7 @@ static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches
 
 cog_status lsh_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
     struct lsh_pairs pairs = {.task = task};
-    cog_status status = check_signature(task, error);
-    if (status == COG_OK)
-        status = plan(&pairs, error);
+    cog_status status = plan(&pairs, error);
     if (status == COG_OK)
         status = take_memory(&pairs, error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)

@@ -7,6 +7,8 @@
 
 #include "job/pair_task.h"
 
+/* COG_ERR_USAGE for what cannot be, before documents are read. */
+cog_status lsh_pairs_check(const cog_pairs_options *options, cog_error *error);
 cog_status lsh_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 
 #endif

@@ -22,15 +22,41 @@ enum { SHORT_DOCUMENT_TERMS = 5 };
 static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
                                cog_error *error);
 
+static cog_status check_exact(const cog_pairs_options *options, cog_error *error) {
+    return options->verify
+               ? COG_OK
+               : error_set(error, COG_ERR_USAGE,
+                           "the method exact computes true similarities: leave --no-verify out");
+}
+
 /* By cog_method; those that find no pairs of documents are empty. */
 static const struct {
     const char *name;
+    cog_status (*check)(const cog_pairs_options *options, cog_error *error);
     cog_status (*join)(struct pair_task *task, struct match_list *matches, cog_error *error);
-} pair_methods[COG_METHOD_COUNT] = {[COG_METHOD_EXACT] = {"exact", join_exactly},
-                                    [COG_METHOD_FLAT] = {"flat", flat_pairs_join},
-                                    [COG_METHOD_LSH] = {"lsh", lsh_pairs_join},
-                                    [COG_METHOD_WINDOW] = {"window", window_pairs_join},
-                                    [COG_METHOD_LISTS] = {"lists", list_pairs_join}};
+    bool misses; /* whatever recall is asked for */
+} pair_methods[COG_METHOD_COUNT] = {
+    [COG_METHOD_EXACT] = {"exact", check_exact, join_exactly, false},
+    [COG_METHOD_FLAT] = {"flat", flat_pairs_check, flat_pairs_join, false},
+    [COG_METHOD_LSH] = {"lsh", lsh_pairs_check, lsh_pairs_join, true},
+    [COG_METHOD_WINDOW] = {"window", flat_pairs_check, window_pairs_join, true},
+    [COG_METHOD_LISTS] = {"lists", list_pairs_check, list_pairs_join, false},
+};
+
+/* What cannot be is said before documents are read. */
+static cog_status check_method(const cog_pairs_options *options, cog_error *error) {
+    if (options->method == COG_METHOD_SLICES)
+        return error_set(error, COG_ERR_USAGE, "slices search an index and do not join pairs");
+    if (!pair_methods[options->method].join)
+        return error_set(error, COG_ERR_USAGE,
+                         "pairs are found by the methods exact, lists, flat, lsh and window");
+    if (options->recall >= 1 && pair_methods[options->method].misses)
+        return error_set(error, COG_ERR_USAGE,
+                         "a recall of 1 is certain, and the method %s is not: use the method "
+                         "exact, or a recall below 1",
+                         pair_methods[options->method].name);
+    return pair_methods[options->method].check(options, error);
+}
 
 void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
     *options = (cog_pairs_options){.measure = measure,
@@ -62,19 +88,13 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     if (!(options->recall > 0 && options->recall <= 1))
         return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
                          options->recall);
-    if (options->method == COG_METHOD_SLICES)
-        return error_set(error, COG_ERR_USAGE, "slices search an index and do not join pairs");
-    if (!pair_methods[options->method].join && options->method != COG_METHOD_AUTO)
-        return error_set(error, COG_ERR_USAGE,
-                         "pairs are found by the methods exact, lists, flat, lsh and window");
-    if (options->measure == COG_MEASURE_COSINE)
-        task->options.threshold -= COSINE_PRECISION;
-    if (options->method == COG_METHOD_EXACT && !options->verify)
-        return error_set(error, COG_ERR_USAGE,
-                         "the method exact computes true similarities: leave --no-verify out");
     if (options->method == COG_METHOD_AUTO)
         task->options.method = options->verify ? COG_METHOD_EXACT : COG_METHOD_FLAT;
-    cog_status status = options_terms(&options->sign.terms, &task->terms, error);
+    if (options->measure == COG_MEASURE_COSINE)
+        task->options.threshold -= COSINE_PRECISION;
+    cog_status status = check_method(&task->options, error);
+    if (status == COG_OK)
+        status = options_terms(&options->sign.terms, &task->terms, error);
     return status == COG_OK ? options_weighting(&options->sign.weights, &task->weighting, error)
                             : status;
 }

@@ -166,6 +166,10 @@ static cog_status check_task(const struct signature_task *task, cog_error *error
     if (method != COG_METHOD_AUTO && method != COG_METHOD_FLAT && method != COG_METHOD_WINDOW)
         return error_set(error, COG_ERR_USAGE,
                          "signatures have no vectors: use --method auto, flat or window");
+    if (method == COG_METHOD_WINDOW && task->options->recall >= 1)
+        return error_set(error, COG_ERR_USAGE,
+                         "a recall of 1 is certain, and windows are not: use --method flat, or a "
+                         "recall below 1");
     return COG_OK;
 }
 

@@ -326,8 +326,7 @@ static unsigned least_key_bits(const struct lsh_options *given) {
     return given->flips > 2 ? (given->flips + 1) / 2 * 2 : 2;
 }
 
-/* What was given must be possible whatever is chosen for the rest. */
-static cog_status check_given(const struct lsh_demand *demand, cog_error *error) {
+cog_status lsh_plan_check(const struct lsh_demand *demand, cog_error *error) {
     struct lsh_options least = demand->given;
     least.key_bits = least.key_bits ? least.key_bits : least_key_bits(&demand->given);
     least.tables = least.tables ? least.tables : 1;
@@ -345,7 +344,7 @@ cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options
     while (!given->key_bits && key_bits + 2 <= LSH_KEY_BITS_MAX &&
            (double)demand->rows > ldexp(1, (int)key_bits + 1))
         key_bits += 2;
-    cog_status status = check_given(demand, error);
+    cog_status status = lsh_plan_check(demand, error);
     for (; (given->key_bits || key_bits >= least_bits) && !best.reached && status == COG_OK;
          key_bits -= 2) {
         if (demand->bits >= key_bits)
@@ -380,23 +379,34 @@ static double false_share(double threshold, unsigned value_bits, unsigned band_v
     return sum / STEPS;
 }
 
+/* The fewest bands of so many values that reach the recall, or all that there are values for. */
+static unsigned fewest_bands(double threshold, double recall, unsigned value_bits, unsigned values,
+                             unsigned most) {
+    unsigned needed = 1;
+    while (needed < most && band_recall(threshold, value_bits, values, needed) < recall)
+        needed++;
+    return needed;
+}
+
 double band_plan(double threshold, double recall, unsigned value_bits, unsigned value_count,
                  unsigned *band_values, unsigned *bands) {
+    const unsigned given_values = *band_values, given_bands = *bands;
+    unsigned longest = given_values ? given_values : value_count / (given_bands ? given_bands : 1);
     double least = INFINITY;
-    *band_values = 1;
-    *bands = value_count;
-    for (unsigned values = 1; values <= value_count; values++) {
-        unsigned needed = 1, most = value_count / values;
-        while (needed < most && band_recall(threshold, value_bits, values, needed) < recall)
-            needed++;
-        if (band_recall(threshold, value_bits, values, needed) < recall)
-            break; /* longer bands find fewer still */
-        double share = false_share(threshold, value_bits, values, needed);
+    for (unsigned values = given_values ? given_values : 1; values <= longest || values == 1;
+         values++) {
+        unsigned most = value_count / values ? value_count / values : 1;
+        unsigned count =
+            given_bands ? given_bands : fewest_bands(threshold, recall, value_bits, values, most);
+        bool reached = band_recall(threshold, value_bits, values, count) >= recall;
+        double share = reached ? false_share(threshold, value_bits, values, count) : 1;
         if (share < least) {
             least = share;
             *band_values = values;
-            *bands = needed;
+            *bands = count;
         }
+        if (!reached)
+            break; /* longer bands find fewer still */
     }
     return band_recall(threshold, value_bits, *band_values, *bands);
 }

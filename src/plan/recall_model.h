@@ -100,12 +100,16 @@ struct lsh_demand {
 };
 cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,
                     cog_error *error);
+/* COG_ERR_USAGE where what is given is impossible whatever is chosen for the rest: by the bits,
+ * sums and options of the demand alone. */
+cog_status lsh_plan_check(const struct lsh_demand *demand, cog_error *error);
 
 /* Minhash: two sets at this similarity agree in all values of at least one band. Values of v bits
  * agree by chance in one of 2^v. */
 double band_recall(double similarity, unsigned value_bits, unsigned band_values, unsigned bands);
 /* Bands and values a band for a stated recall at the threshold with the fewest candidates below it;
- * all values in bands of one where no choice reaches the recall. Returns the expected recall. */
+ * as many bands as there can be where no choice reaches the recall. What is given (not 0) stays.
+ * Returns the expected recall. */
 double band_plan(double threshold, double recall, unsigned value_bits, unsigned value_count,
                  unsigned *band_values, unsigned *bands);
 

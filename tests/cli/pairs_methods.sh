@@ -70,3 +70,22 @@ for method in "lsh --key-bits 16 --tables 120 --flips 1" flat "window --tables 9
     "$COGNATE" pairs many.jsonl --method $method --threshold 0.9 --memory 65M -o beyond.tsv 2>notices.txt
     echo "$method: exit $? $(grep -o 'joined from scratch files' notices.txt)"
 done
+# Bands of whole minhash values, from threshold and recall or as they are given; what bands do not have is refused.
+"$COGNATE" pairs flips.jsonl --measure jaccard --threshold 0.5 --quiet | cut -f 1-3 >sets.tsv
+bands() {
+    "$COGNATE" pairs flips.jsonl --measure jaccard --threshold 0.5 --method lsh --quiet --stats bands.json "$@" 2>&1
+}
+for given in "" "--tables 20" "--band-values 4" "--band-values 4 --tables 9" "--value-bits 8"; do
+    bands $given | cut -f 1-3 | comm -13 <(sort sets.tsv) <(sort) | wc -l | tr '\n' ' '
+    echo "wrong; $(grep -oE '"(tables|band_values)": [0-9]*' bands.json | tr '\n' ' ')$given"
+done
+bands --value-bits 32 --key-bits 12
+bands --value-bits 32 --flips 1
+bands --value-bits 1 --band-values 3
+bands --band-values 4 --tables 33
+# What cannot be is said before the first document is read.
+for given in "--method lsh --recall 1" "--method window --recall 1" "--method lsh --signature minhash" \
+    "--method window --signature minhash" "--method lsh --key-bits 4 --flips 5"; do
+    "$COGNATE" pairs d.jsonl $given 2>&1
+done
+"$COGNATE" pairs s.npy --method window --recall 1 2>&1

@@ -197,7 +197,7 @@ TEST(recall_plan_keeps_what_is_given) {
 TEST(recall_plan_of_bands_is_the_best_of_all) {
     static const double thresholds[] = {0.3, 0.5, 0.8, 0.95};
     for (int i = 0; i < 4; i++) {
-        unsigned band_values, bands;
+        unsigned band_values = 0, bands = 0;
         double reached = band_plan(thresholds[i], 0.95, 32, 128, &band_values, &bands);
         CHECK(reached >= 0.95 && band_values * bands <= 128);
         CHECK(near(reached, 1 - pow(1 - pow(thresholds[i], band_values), bands), 1e-6));
@@ -209,9 +209,22 @@ TEST(recall_plan_of_bands_is_the_best_of_all) {
                 CHECK(band_recall(thresholds[i], 32, values, count) < 0.95 ||
                       band_recall(thresholds[i] / 2, 32, values, count) >= 0.999 * share);
     }
-    unsigned band_values, bands;
+    unsigned band_values = 0, bands = 0;
     CHECK(band_plan(0.01, 0.99, 32, 16, &band_values, &bands) < 0.99);
     CHECK(band_values == 1 && bands == 16);
+}
+
+TEST(recall_plan_of_bands_keeps_what_is_given) {
+    unsigned values = 0, bands = 8;
+    CHECK(band_plan(0.8, 0.95, 32, 128, &values, &bands) >= 0.95 && bands == 8);
+    CHECK(values > 1 && band_recall(0.8, 32, values + 1, 8) < 0.95);
+    values = 5, bands = 0;
+    CHECK(band_plan(0.8, 0.95, 32, 128, &values, &bands) >= 0.95 && values == 5);
+    CHECK(bands > 1 && band_recall(0.8, 32, 5, bands - 1) < 0.95);
+    values = 16, bands = 0; /* as many as there are values for */
+    CHECK(band_plan(0.8, 0.95, 32, 128, &values, &bands) < 0.95 && values == 16 && bands == 8);
+    values = 9, bands = 2;
+    CHECK(band_plan(0.8, 0.95, 32, 128, &values, &bands) < 0.95 && values == 9 && bands == 2);
 }
 
 /* A pair that shares no key is found by the first row's flips, by the second's, or by both: twice
