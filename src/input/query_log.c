@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -51,12 +52,35 @@ static bool is_digits(struct bytes_view field) {
     return field.size > 0;
 }
 
-enum query_columns query_columns_of(struct bytes_view line, bool *header) {
+/* Such as 2006-03-01 07:17:12. */
+static bool is_time(struct bytes_view field) {
+    return field.size > 10 && is_digits(view_of(field.data, 4)) && field.data[4] == '-' &&
+           is_digits(view_of(field.data + 5, 2)) && field.data[7] == '-';
+}
+
+static bool is_word(struct bytes_view field, const char *word) {
+    return field.size == strlen(word) && strncasecmp(field.data, word, field.size) == 0;
+}
+
+static bool starts_with_id(struct bytes_view line) {
+    return line.size >= 7 && memcmp(line.data, "AnonID\t", 7) == 0;
+}
+
+bool query_is_header(struct bytes_view line) {
     struct bytes_view fields[MAX_COLUMNS];
-    *header = line.size >= 7 && memcmp(line.data, "AnonID\t", 7) == 0;
-    if (*header || (split(line, fields) == 5 && is_digits(fields[0])))
-        return QUERY_COLUMNS_AOL;
-    return QUERY_COLUMNS_CLICKS;
+    if (line.size < 6 || strncasecmp(line.data, "query\t", 6) != 0)
+        return starts_with_id(line);
+    return split(line, fields) == 3 && is_word(fields[1], "url") && is_word(fields[2], "clicks");
+}
+
+/* A row without a click may have three columns, of which the last is the time. */
+enum query_columns query_columns_of(struct bytes_view line) {
+    struct bytes_view fields[MAX_COLUMNS];
+    size_t count = split(line, fields);
+    bool has_user = count > 0 && is_digits(fields[0]);
+    return starts_with_id(line) || (has_user && (count == 5 || (count == 3 && is_time(fields[2]))))
+               ? QUERY_COLUMNS_AOL
+               : QUERY_COLUMNS_CLICKS;
 }
 
 /* Digits with an optional fraction; the C library's functions would heed the locale. */

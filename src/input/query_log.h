@@ -8,6 +8,7 @@
 #include "input/record_cutter.h"
 
 enum query_columns {
+    QUERY_COLUMNS_UNKNOWN,
     QUERY_COLUMNS_CLICKS, /* query, url, clicks */
     QUERY_COLUMNS_AOL, /* AnonID, Query, QueryTime, ItemRank, ClickURL; the last two may be missing
                         */
@@ -18,8 +19,10 @@ struct query_row {
     double clicks;
 };
 
-/* By a file's first line; *header: the line is no row. */
-enum query_columns query_columns_of(struct bytes_view line, bool *header);
+/* By a file's first line that is not empty. */
+enum query_columns query_columns_of(struct bytes_view line);
+/* The names of the columns, which stand in the middle too where files were put together. */
+bool query_is_header(struct bytes_view line);
 /* NULL, or what is wrong with the row (a constant). */
 const char *query_row_parse(struct bytes_view line, enum query_columns columns,
                             struct query_row *row);

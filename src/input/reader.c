@@ -232,16 +232,16 @@ static cog_status judge_page(struct reader *reader, struct bytes_view page, bool
 static cog_status take_query_row(struct reader *reader, struct input_file *file,
                                  struct bytes_view line, uint64_t number, bool first,
                                  cog_error *error) {
-    bool header = false;
     if (!reader->log && !(reader->log = query_log_create()))
         return error_memory(error, line.size, "a query log");
     line = first ? without_mark(line) : line;
-    if (first)
-        file->query_columns = query_columns_of(line, &header);
-    if (header || without_line_end(line).size == 0)
+    if (without_line_end(line).size == 0)
         return COG_OK;
-    return query_log_add(reader->log, line, file->query_columns, (uint32_t)reader->current, number,
-                         error);
+    if (file->query_columns == QUERY_COLUMNS_UNKNOWN)
+        file->query_columns = query_columns_of(line);
+    return query_is_header(line) ? COG_OK
+                                 : query_log_add(reader->log, line, file->query_columns,
+                                                 (uint32_t)reader->current, number, error);
 }
 
 /* What a cut piece is: a record for the batch (*keep), or something that ends here. */

@@ -42,6 +42,25 @@ TEST(input_querylog_aol_columns) {
     read_result_free(&result);
 }
 
+/* A part of a log that starts with a row without a click, parts that were put together with their
+ * headers, names of columns that are written otherwise, and a blank line before all of it. */
+TEST(input_querylog_headers_and_first_rows) {
+    static const char *const texts[] = {
+        "142\tmaps\t2006-03-01 07:17:14\n142\tmaps\t2006-03-01 07:17:15\t1\tu\n",
+        "\n142\tmaps\t2006-03-01 07:17:15\t1\tu\n",
+        "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n142\tmaps\t2006-03-01 07:17:15\t1\tu\n"
+        "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\r\n",
+        "Query\tURL\tClicks\r\nmaps\tu\t1\nquery\turl\tclicks\n", "maps\tu\t1\n"};
+    struct reader_options options = log_options();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct read_result result = read_path(&options, write_text("log", texts[i]));
+        CHECK_MSG(result.status == COG_OK && result.count == 1 && result.bad_count == 0,
+                  "log %zu: %zu queries, %zu bad", i, result.count, result.bad_count);
+        CHECK(strcmp(result.items[0].id, "maps") == 0 && weight_of(&result.items[0], "u") == 1);
+        read_result_free(&result);
+    }
+}
+
 TEST(input_querylog_bad_rows) {
     struct reader_options options = log_options();
     struct read_result result = read_path(
