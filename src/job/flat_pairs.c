@@ -133,16 +133,18 @@ static cog_status plan_windows(const struct pair_task *task, const struct signat
     enum { COSINES = 32 };
     double cosines[COSINES] = {equivalent_cosine(task, task->options.threshold)};
     double crowd[WINDOW_PREFIX_MAX + 1] = {0}, recall = task->options.recall;
+    double independent = 0;
     struct window_targets targets = {.cosines = cosines, .count = 1};
     struct match_list pairs = {0};
-    cog_status status = task->on_disk ? COG_OK : pair_recall_planned(task, &pairs, error);
+    cog_status status =
+        task->on_disk ? COG_OK : pair_recall_planned(task, &pairs, &independent, error);
     if (status == COG_OK && pairs.count) {
         for (size_t i = 0; i < COSINES; i++)
             cosines[i] = equivalent_cosine(
                 task, (double)pairs.items[(2 * i + 1) * pairs.count / (2 * COSINES)].similarity);
         targets = (struct window_targets){cosines, COSINES, crowd};
         /* A quarter of what may be missed is left to the model, which has one crowd for all. */
-        recall = pair_recall_demand((1 + 3 * recall) / 4, pairs.count);
+        recall = pair_recall_demand((1 + 3 * recall) / 4, independent);
         status = find_crowd(task, views, &pairs, crowd, error);
     }
     report_number(task->report, "planned_by_pairs", (double)pairs.count);
@@ -220,7 +222,7 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     uint32_t radius = 0;
     cog_status status = pair_task_take_memory(task, signature_bytes(task), error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
-        status = pair_task_sign(task, side, &views[side], NULL, 0, error);
+        status = pair_task_sign(task, side, &task->compared[side], &views[side], NULL, 0, error);
     if (status == COG_OK)
         status = propose(task, join, views, radius_recall, &radius, matches, error);
     free((void *)views[0].data);

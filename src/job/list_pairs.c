@@ -45,11 +45,11 @@ static cog_status rests_of_pairs(const struct pair_task *task, const struct matc
 /* *planned stays false where the sample has too few pairs to tell. */
 static cog_status plan_rests(const struct pair_task *task, struct cosine_rests *rests,
                              bool *planned, cog_error *error) {
-    enum { PAIRS_MIN = 50 };
+    enum { PLAN_ROWS = 500, PAIRS_MIN = 50 };
     struct match_list truth = {0};
     cog_status status = COG_OK;
     if (task->options.recall < 1)
-        status = pair_recall_truth(task, &truth, error);
+        status = pair_recall_truth(task, PLAN_ROWS, &truth, error);
     *planned = status == COG_OK && truth.count >= PAIRS_MIN;
     if (*planned)
         status = rests_of_pairs(task, &truth, rests, error);

@@ -18,6 +18,11 @@ struct lsh_side {
     size_t sums_stride;
 };
 
+static void free_side(struct lsh_side *side) {
+    free((void *)side->view.data);
+    free(side->sums);
+}
+
 struct lsh_pairs {
     struct pair_task *task;
     struct lsh_options options;
@@ -110,42 +115,66 @@ static double threshold_cosine(const struct pair_task *task) {
     return equivalent_cosine(task, task->options.threshold);
 }
 
+/* The rows of true pairs, with signatures and sums: the pairs' first rows, and their second ones.
+ */
+struct known_pairs {
+    struct lsh_side sides[2];
+    struct lsh_collection collections[2];
+};
+
+static cog_status sign_known(const struct pair_task *task, const struct match_list *truth,
+                             struct known_pairs *known, cog_error *error) {
+    const size_t bits = task->options.sign.signature.bits;
+    uint32_t numbers[PLANNED_PAIRS_MAX];
+    struct compared_rows rows = {numbers, truth->count};
+    cog_status status = COG_OK;
+    for (size_t number = 0; number < 2 && status == COG_OK; number++) {
+        struct lsh_side *side = &known->sides[number];
+        for (size_t i = 0; i < truth->count; i++)
+            numbers[i] = number ? truth->items[i].b : truth->items[i].a;
+        side->sums_stride = bits;
+        side->sums = memory_array(truth->count, bits * sizeof *side->sums);
+        status = side->sums ? pair_task_sign(task, number ? task->sides - 1 : 0, &rows, &side->view,
+                                             side->sums, bits, error)
+                            : error_memory(error, truth->count * bits * 4, "sums");
+        known->collections[number] = (struct lsh_collection){&side->view, side->sums, bits};
+    }
+    return status;
+}
+
 /* Most true pairs are nearer than the threshold: the recall is stated for those that a sample has,
  * or, where it has few, for pairs at the threshold. */
-static struct lsh_targets find_targets(const struct pair_task *task, const struct match_list *truth,
-                                       double cosines[PLANNED_PAIRS_MAX]) {
-    const cog_signature_options *signature = &task->options.sign.signature;
-    struct lsh_targets targets = {.cosines = cosines, .count = truth->count};
-    for (size_t i = 0; i < truth->count; i++)
-        cosines[i] = equivalent_cosine(task, (double)truth->items[i].similarity);
-    if ((signature->kind == COG_SIGNATURE_RP && !signature->gaussian) ||
-        signature->kind == COG_SIGNATURE_SIMHASH) {
-        targets.pairs = truth->items;
-        targets.first = &task->vectors[0];
-        targets.second = &task->vectors[task->sides - 1];
-    }
-    if (truth->count)
-        return targets;
-    cosines[0] = threshold_cosine(task);
-    return (struct lsh_targets){.cosines = cosines, .count = 1};
+static cog_status plan_for(const struct pair_task *task, struct lsh_demand *demand,
+                           const struct match_list *truth, struct lsh_options *options,
+                           double *expected, cog_error *error) {
+    const double at_threshold = threshold_cosine(task);
+    struct known_pairs known = {0};
+    cog_status status = truth->count ? sign_known(task, truth, &known, error) : COG_OK;
+    demand->targets = truth->count
+                          ? (struct lsh_targets){.known = known.collections, .count = truth->count}
+                          : (struct lsh_targets){.cosines = &at_threshold, .count = 1};
+    if (status == COG_OK)
+        status = lsh_plan(demand, options, expected, error);
+    free_side(&known.sides[0]);
+    free_side(&known.sides[1]);
+    return status;
 }
 
 static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error *error) {
     const struct pair_task *task = pairs->task;
-    double cosines[PLANNED_PAIRS_MAX];
     struct lsh_demand demand;
     struct match_list truth = {0};
+    double independent = 0;
     cog_status status = start_demand(&task->options, &demand, error);
     demand.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS;
     demand.rows = task->compared[task->sides - 1].count;
     demand.threads = task->threads;
     if (status == COG_OK)
-        status = pair_recall_planned(task, &truth, error);
-    demand.targets = find_targets(task, &truth, cosines);
-    demand.recall = pair_recall_demand(task->options.recall, demand.targets.count);
-    report_number(task->report, "planned_by_pairs", (double)demand.targets.count);
+        status = pair_recall_planned(task, &truth, &independent, error);
+    demand.recall = pair_recall_demand(task->options.recall, independent);
+    report_number(task->report, "planned_by_pairs", (double)truth.count);
     if (status == COG_OK)
-        status = lsh_plan(&demand, &pairs->options, expected, error);
+        status = plan_for(task, &demand, &truth, &pairs->options, expected, error);
     match_list_free(&truth);
     return status;
 }
@@ -193,7 +222,8 @@ static cog_status sign_side(const struct lsh_pairs *pairs, size_t number, struct
         if (!side->sums)
             return error_memory(error, rows * 4 * side->sums_stride, "sums");
     }
-    return pair_task_sign(task, number, &side->view, side->sums, side->sums_stride, error);
+    return pair_task_sign(task, number, &task->compared[number], &side->view, side->sums,
+                          side->sums_stride, error);
 }
 
 /* ---- The join -------------------------------------------------------------------------------- */
@@ -251,9 +281,7 @@ cog_status lsh_pairs_join(struct pair_task *task, struct match_list *matches, co
         status = sign_side(&pairs, side, &pairs.sides[side], error);
     if (status == COG_OK)
         status = join_sides(&pairs, matches, error);
-    for (size_t side = 0; side < 2; side++) {
-        free((void *)pairs.sides[side].view.data);
-        free(pairs.sides[side].sums);
-    }
+    free_side(&pairs.sides[0]);
+    free_side(&pairs.sides[1]);
     return status == COG_OK ? pair_recall_measure(task, matches, error) : status;
 }

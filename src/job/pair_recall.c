@@ -8,8 +8,6 @@
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
 
-enum { PLAN_ROWS = 500 };
-
 /* The true matches of some rows with all others, by the exact join. */
 static cog_status find_truth(const void *context, const uint32_t *rows, size_t count,
                              struct match_list *truth, cog_error *error) {
@@ -43,11 +41,11 @@ static size_t sample_compared(const struct pair_task *task, size_t most, uint64_
     return count;
 }
 
-cog_status pair_recall_truth(const struct pair_task *task, struct match_list *truth,
-                             cog_error *error) {
+cog_status pair_recall_truth(const struct pair_task *task, size_t rows_max,
+                             struct match_list *truth, cog_error *error) {
     enum { TRUTH_MAX = 1 << 20 };
-    uint32_t sample[PLAN_ROWS];
-    size_t rows, most = PLAN_ROWS, kept = 0;
+    uint32_t sample[TRUTH_ROWS_MAX];
+    size_t rows, most = rows_max, kept = 0;
     cog_status status;
     do { /* fewer rows tell as much where they have that many matches */
         rows = sample_compared(task, most, task->options.sign.signature.seed + 1, sample);
@@ -74,20 +72,32 @@ static int by_similarity(const void *x, const void *y) {
     return (p->b > q->b) - (p->b < q->b);
 }
 
+/* How many pairs of a row each these are worth (Kish's effective size): matches stand by row. */
+static double independent_pairs(const struct match_list *truth) {
+    double squares = 0, of_row = 0;
+    for (size_t i = 0; i < truth->count; i++) {
+        of_row = i > 0 && truth->items[i].a == truth->items[i - 1].a ? of_row + 1 : 1;
+        squares += 2 * of_row - 1;
+    }
+    return squares > 0 ? (double)truth->count * (double)truth->count / squares : 0;
+}
+
 cog_status pair_recall_planned(const struct pair_task *task, struct match_list *truth,
-                               cog_error *error) {
-    cog_status status = pair_recall_truth(task, truth, error);
+                               double *independent, cog_error *error) {
+    cog_status status = pair_recall_truth(task, TRUTH_ROWS_MAX, truth, error);
     size_t step = truth->count / PLANNED_PAIRS_MAX + 1, kept = 0;
+    *independent = independent_pairs(truth);
     for (size_t i = 0; i < truth->count; i += step)
         truth->items[kept++] = truth->items[i];
     truth->count = kept < PLANNED_PAIRS_MIN ? 0 : kept;
+    *independent = *independent < (double)truth->count ? *independent : (double)truth->count;
     if (truth->count)
         qsort(truth->items, truth->count, sizeof *truth->items, by_similarity);
     return status;
 }
 
-double pair_recall_demand(double recall, size_t pairs) {
-    recall += 0.01 + sqrt(recall * (1 - recall) / (double)(pairs + PLANNED_PAIRS_MIN));
+double pair_recall_demand(double recall, double independent) {
+    recall += 0.01 + sqrt(recall * (1 - recall) / (independent + PLANNED_PAIRS_MIN));
     return recall < 0.995 ? recall : 0.995;
 }
 

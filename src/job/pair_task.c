@@ -153,20 +153,20 @@ cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, 
     return memory_budget_keep(needed, task->run, error);
 }
 
-cog_status pair_task_sign(const struct pair_task *task, size_t side, struct signatures_view *view,
+cog_status pair_task_sign(const struct pair_task *task, size_t side,
+                          const struct compared_rows *rows, struct signatures_view *view,
                           float *sums, size_t sums_stride, cog_error *error) {
     const cog_sign_options *sign = &task->options.sign;
-    const struct compared_rows *compared = &task->compared[side];
     if (!task->projected) {
-        struct corpus_rows rows = {&task->corpora[side], compared->numbers, compared->count};
-        return corpus_sign(&rows, sign, task->statistics, task->threads, view, sums, sums_stride,
-                           error);
+        struct corpus_rows of_corpus = {&task->corpora[side], rows->numbers, rows->count};
+        return corpus_sign(&of_corpus, sign, task->statistics, task->threads, view, sums,
+                           sums_stride, error);
     }
-    struct vector_rows rows = {&task->vectors[side], compared->numbers, compared->count};
+    struct vector_rows of_vectors = {&task->vectors[side], rows->numbers, rows->count};
     struct signature_options signature;
     cog_status status = options_signature(&sign->signature, &signature, error);
     return status == COG_OK
-               ? vector_sign(&rows, &signature, task->threads, view, sums, sums_stride, error)
+               ? vector_sign(&of_vectors, &signature, task->threads, view, sums, sums_stride, error)
                : status;
 }
 

@@ -62,10 +62,11 @@ cog_status pair_task_list_rows(struct pair_task *task, cog_error *error);
 /* Lists the rows, and then the pairs at or above the threshold, sorted; matches must be zeroed. */
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 
-/* Signatures of the compared rows of a side, by their terms, or by their vectors where those were
+/* Signatures of some rows of a side, by their terms, or by their vectors where those were
  * projected. free() the data of the view, also after an error; sums, where not NULL, receives the
  * first sums_stride numbers behind the bits of each row. */
-cog_status pair_task_sign(const struct pair_task *task, size_t side, struct signatures_view *view,
+cog_status pair_task_sign(const struct pair_task *task, size_t side,
+                          const struct compared_rows *rows, struct signatures_view *view,
                           float *sums, size_t sums_stride, cog_error *error);
 /* Where matches tell places among the compared rows: their rows. */
 void pair_task_name_rows(const struct pair_task *task, struct match_list *matches);

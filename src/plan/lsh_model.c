@@ -13,7 +13,6 @@ enum {
     PLAN_HALVES_MAX = 24,
     PLAN_FLIPS_MAX = 7,
     SIMULATION_GRAIN = 16,
-    FEW_TERMS = 64, /* of both rows: more have normal sums */
 };
 
 /* Tables are the edges between half-keys: all among the first R - 1 half-keys, and between the last
@@ -55,6 +54,11 @@ struct simulation {
     float *margins[2]; /* the sums in the precision of signatures */
     uint8_t *signatures[2];
     size_t bits, stride_bytes;
+    struct pair_side {
+        const uint8_t *signature;
+        size_t stride_bytes;
+        const float *sums;
+    } pair[2]; /* as drawn, or as it is known */
 };
 
 static void draw_normal(struct simulation *simulation, struct random *random, double cosine) {
@@ -66,47 +70,8 @@ static void draw_normal(struct simulation *simulation, struct random *random, do
     }
 }
 
-/* One column with the values a and b in the two rows, and a random sign for each bit. Doubles add
- * single values exactly: sums that cancel are zero. */
-static void add_signs(struct simulation *simulation, struct random *random, float a, float b) {
-    uint64_t signs = 0;
-    for (size_t bit = 0; bit < simulation->bits; bit++, signs >>= 1) {
-        if (bit % 64 == 0)
-            signs = random_next(random);
-        double sign = signs & 1 ? 1 : -1;
-        simulation->sums[0][bit] += sign * (double)a;
-        simulation->sums[1][bit] += sign * (double)b;
-    }
-}
-
-static size_t row_terms(const struct sparse_matrix *matrix, uint32_t row) {
-    return (size_t)(matrix->offsets[row + 1] - matrix->offsets[row]);
-}
-
-static void draw_signs(struct simulation *simulation, struct random *random,
-                       const struct sparse_matrix *x, uint32_t row, const struct sparse_matrix *y,
-                       uint32_t other) {
-    uint64_t i = x->offsets[row], j = y->offsets[other];
-    memset(simulation->sums[0], 0, simulation->bits * sizeof *simulation->sums[0]);
-    memset(simulation->sums[1], 0, simulation->bits * sizeof *simulation->sums[1]);
-    while (i < x->offsets[row + 1] || j < y->offsets[other + 1]) {
-        uint32_t first = i < x->offsets[row + 1] ? x->columns[i] : UINT32_MAX;
-        uint32_t second = j < y->offsets[other + 1] ? y->columns[j] : UINT32_MAX;
-        float a = first <= second ? x->values[i++] : 0;
-        float b = second <= first ? y->values[j++] : 0;
-        add_signs(simulation, random, a, b);
-    }
-}
-
-static void draw_pair(struct simulation *simulation, struct random *random,
-                      const struct lsh_targets *targets, size_t number) {
-    const struct match *pair = targets->pairs ? &targets->pairs[number] : NULL;
-    double cosine = targets->cosines[number];
-    if (pair &&
-        row_terms(targets->first, pair->a) + row_terms(targets->second, pair->b) <= FEW_TERMS)
-        draw_signs(simulation, random, targets->first, pair->a, targets->second, pair->b);
-    else
-        draw_normal(simulation, random, cosine < 1 ? cosine : 1);
+static void draw_pair(struct simulation *simulation, struct random *random, double cosine) {
+    draw_normal(simulation, random, cosine < 1 ? cosine : 1);
     for (int side = 0; side < 2; side++) {
         uint8_t *signature = simulation->signatures[side];
         memset(signature, 0, simulation->stride_bytes);
@@ -115,13 +80,24 @@ static void draw_pair(struct simulation *simulation, struct random *random,
             simulation->margins[side][bit] = (float)sum;
             signature[bit / 8] |= (uint8_t)((sum >= 0) << (7 - bit % 8));
         }
+        simulation->pair[side] =
+            (struct pair_side){signature, simulation->stride_bytes, simulation->margins[side]};
     }
 }
 
+static void take_pair(struct simulation *simulation, const struct lsh_collection *known,
+                      size_t number) {
+    for (int side = 0; side < 2; side++)
+        simulation->pair[side] = (struct pair_side){signature_row(known[side].signatures, number),
+                                                    known[side].signatures->stride_bytes,
+                                                    lsh_sums(&known[side], number)};
+}
+
 static void find_keys(struct simulation *simulation, int side, bool flipped) {
+    const struct pair_side *row = &simulation->pair[side];
     simulation->key_counts[side] =
-        lsh_keys_of(&simulation->keyer, simulation->signatures[side], simulation->stride_bytes,
-                    simulation->margins[side], flipped, simulation->keys[side]);
+        lsh_keys_of(&simulation->keyer, row->signature, row->stride_bytes, row->sums, flipped,
+                    simulation->keys[side]);
 }
 
 /* Whether a key of one side is an own key of the other; those come first, by table. */
@@ -215,8 +191,12 @@ static cog_status simulate_pairs(void *context, unsigned worker, size_t begin, s
     for (size_t i = begin; i < end; i++) {
         struct random random = random_seeded(hash_pair(simulation->bits, i));
         /* Spread evenly over the targets, however many there are. */
-        draw_pair(simulation, &random, pairs->targets,
-                  (size_t)((double)i / (double)pairs->samples * (double)pairs->targets->count));
+        size_t number =
+            (size_t)((double)i / (double)pairs->samples * (double)pairs->targets->count);
+        if (pairs->targets->known)
+            take_pair(simulation, pairs->targets->known, i);
+        else
+            draw_pair(simulation, &random, pairs->targets->cosines[number]);
         met += pair_meets(simulation, pairs->kind);
     }
     __atomic_add_fetch(&pairs->met, met, __ATOMIC_RELAXED);
@@ -226,7 +206,8 @@ static cog_status simulate_pairs(void *context, unsigned worker, size_t begin, s
 cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
                                 const struct lsh_targets *targets, size_t samples, unsigned threads,
                                 double *recall, cog_error *error) {
-    struct simulated_pairs pairs = {.targets = targets, .kind = kind, .samples = samples};
+    struct simulated_pairs pairs = {.targets = targets, .kind = kind};
+    pairs.samples = targets->known ? targets->count : samples;
     threads = threads_resolve(threads);
     pairs.simulations = memory_zeroed_array(threads, sizeof *pairs.simulations);
     if (!pairs.simulations)
@@ -235,11 +216,12 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
     for (unsigned i = 0; i < threads && status == COG_OK; i++)
         status = simulation_create(&pairs.simulations[i], options, error);
     if (status == COG_OK)
-        status = parallel_for(threads, samples, SIMULATION_GRAIN, simulate_pairs, &pairs, error);
+        status =
+            parallel_for(threads, pairs.samples, SIMULATION_GRAIN, simulate_pairs, &pairs, error);
     for (unsigned i = 0; i < threads; i++)
         simulation_free(&pairs.simulations[i]);
     free(pairs.simulations);
-    *recall = (double)pairs.met / (double)samples;
+    *recall = (double)pairs.met / (double)pairs.samples;
     return status;
 }
 

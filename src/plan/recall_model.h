@@ -4,9 +4,7 @@
 #ifndef COGNATE_PLAN_RECALL_MODEL_H
 #define COGNATE_PLAN_RECALL_MODEL_H
 
-#include "index/lsh_keys.h"
-#include "match/match_list.h"
-#include "vector/sparse.h"
+#include "index/lsh_tables.h"
 
 /* ---- Sliding window -------------------------------------------------------------------------- */
 
@@ -63,19 +61,20 @@ double window_plan(struct window_setting *setting, size_t rows,
  * flips: tables have half-keys in common. With 1/2, the share of all rows that a query meets. */
 double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables);
 
-/* The pairs that are to be found: their cosines, and for random signs the rows behind them (else
- * NULL), because sums of a few values with random signs take few values themselves, and bits then
- * agree otherwise than the cosine says. Rows of many terms have normal sums either way. */
+/* The pairs that are to be found: their cosines, at which pairs with normal sums are drawn; or,
+ * where they are known, the signatures and sums of their rows. All rows of a collection share the
+ * hyperplanes of its seed, and where very many pairs lie close together, so that a few hyperplanes
+ * decide about them all, recall is far from what it is for all seeds together. */
 struct lsh_targets {
     const double *cosines;
     size_t count;
-    const struct match *pairs; /* of rows of first and second */
-    const struct sparse_matrix *first, *second;
+    const struct lsh_collection
+        *known; /* two, the i-th rows of which are the i-th target; or NULL */
 };
 
 /* The same with flips, for the targets in turn: `samples` pairs of rows are keyed as the join does
- * it. Inside one collection either row may find the other. Repeats exactly, on any number of
- * threads. */
+ * it, or all targets where their rows are known. Inside one collection either row may find the
+ * other. Repeats exactly, on any number of threads. */
 enum lsh_join_kind { LSH_JOIN_CROSS, LSH_JOIN_SELF };
 cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
                                 const struct lsh_targets *targets, size_t samples, unsigned threads,

@@ -261,24 +261,22 @@ TEST(recall_model_prefers_flips_across_tables) {
     }
 }
 
-/* Two rows of one term each, the same: all bits agree. Of two terms, one in common, all of equal
- * weight: the sums are -2, 0 or 2, and zero counts as positive, so a bit is clear in a quarter and
- * agrees in 3/4, where normal sums at the cosine of 1/2 would agree in 2/3. */
-TEST(recall_model_of_signs_knows_the_sums_of_few_terms) {
-    uint64_t offsets[] = {0, 2, 4, 5};
-    uint32_t columns[] = {0, 1, 1, 2, 3};
-    float values[] = {0.70710678f, 0.70710678f, 0.70710678f, 0.70710678f, 1};
-    struct sparse_matrix rows = {3, 4, offsets, columns, values};
-    struct match pairs[] = {{.a = 0, .b = 1}, {.a = 2, .b = 2}};
-    double cosines[] = {0.5, 1}, recall;
-    struct lsh_options options = {.key_bits = 2, .tables = 1};
-    struct lsh_targets targets = {cosines, 1, pairs, &rows, &rows};
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 20000, 2, &recall, error));
-    CHECK_MSG(near(recall, 0.75 * 0.75, 0.015), "%g", recall);
-    targets.pairs = NULL;
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 20000, 2, &recall, error));
-    CHECK_MSG(near(recall, 4.0 / 9, 0.015), "%g", recall);
-    targets = (struct lsh_targets){cosines + 1, 1, pairs + 1, &rows, &rows};
-    CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_CROSS, &targets, 100, 2, &recall, error));
-    CHECK(recall == 1);
+/* Known pairs are keyed as they are: three of four have the same bits, and one has none in common,
+ * whatever the cosines are. */
+TEST(recall_model_of_known_pairs_counts_those_that_meet) {
+    uint8_t bits[2][4 * 8] = {{0}, {0}};
+    float sums[4 * 64];
+    for (int i = 0; i < 4 * 64; i++)
+        sums[i] = 1;
+    memset(bits[1] + 2 * 8, 0xff, 8);
+    struct signatures_view views[2] = {{bits[0], 4, 64, 8}, {bits[1], 4, 64, 8}};
+    struct lsh_collection known[2] = {{&views[0], sums, 64}, {&views[1], sums, 64}};
+    struct lsh_targets targets = {.known = known, .count = 4};
+    for (int mode = LSH_FLIP_NONE; mode <= LSH_FLIP_ACROSS; mode++) {
+        struct lsh_options options = {
+            .key_bits = 8, .tables = 6, .flips = 2, .flip_mode = (enum lsh_flip_mode)mode};
+        double recall = 0;
+        CHECK_OK(lsh_recall_simulated(&options, LSH_JOIN_SELF, &targets, 0, 2, &recall, error));
+        CHECK_MSG(recall == 0.75, "%d: %g", mode, recall);
+    }
 }
