@@ -267,6 +267,7 @@ static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches
     pair_task_name_rows(task, matches);
     report_number(task->report, "candidates", (double)work.entries);
     report_number(task->report, "comparisons", (double)work.comparisons);
+    report_number(task->report, "comparisons_a_query", work.comparisons_a_query);
     report_number(task->report, "table_bytes", (double)work.table_bytes);
     task->has_distances = true;
     return COG_OK;

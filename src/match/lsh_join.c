@@ -38,6 +38,10 @@ static bool is_symmetric(const struct lsh_options *options) {
     return options->flip_mode == LSH_FLIP_NONE || options->flips == 0 || options->flip_both;
 }
 
+static bool looks_back_only(const struct lsh_join *join) {
+    return join->self && is_symmetric(&join->tables->options);
+}
+
 static struct match match_of(const struct lsh_join *join, uint32_t query, uint32_t row) {
     bool swap = join->self && row < query;
     return (struct match){swap ? row : query, swap ? query : row, 0, 0};
@@ -91,7 +95,7 @@ static cog_status run_queries(void *context, unsigned worker, size_t begin, size
     struct lsh_join *join = context;
     struct prober *prober = &join->probers[worker];
     const struct signatures_view *view = join->queries->signatures;
-    bool earlier = join->self && is_symmetric(&join->tables->options);
+    bool earlier = looks_back_only(join);
     cog_status status = COG_OK;
     if (!prober->probing.tables)
         status = lsh_probing_create(&prober->probing, join->tables, error);
@@ -114,6 +118,12 @@ static void drop_repeated(struct match_list *matches) {
     matches->count = kept;
 }
 
+static double comparisons_a_query(const struct lsh_join *join, uint64_t comparisons) {
+    const size_t queries = join->queries->signatures->rows;
+    double met = (double)comparisons * (looks_back_only(join) ? 2 : 1);
+    return queries ? met / (double)queries : 0;
+}
+
 static cog_status collect(struct lsh_join *join, unsigned threads, struct match_list *matches,
                           struct lsh_work *work, cog_error *error) {
     cog_status status = COG_OK;
@@ -126,6 +136,8 @@ static cog_status collect(struct lsh_join *join, unsigned threads, struct match_
             work->comparisons += prober->comparisons;
         }
     }
+    if (work)
+        work->comparisons_a_query = comparisons_a_query(join, work->comparisons);
     if (status == COG_OK) {
         match_list_sort(matches);
         drop_repeated(matches);

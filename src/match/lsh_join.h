@@ -30,7 +30,10 @@ double lsh_cosine(void *context, uint32_t a, uint32_t b);
 /* The same for every number of threads. */
 struct lsh_work {
     uint64_t entries;     /* of the buckets visited */
-    uint64_t comparisons; /* candidates checked: the paper's comparisons, over all queries */
+    uint64_t comparisons; /* candidates checked */
+    /* The paper's comparisons: candidates of a query on average, without itself. Where a row of a
+     * self-join looks for earlier ones only, the later ones that it would meet are counted too. */
+    double comparisons_a_query;
     uint64_t table_bytes;
 };
 

@@ -164,19 +164,22 @@ static bool agrees_self(const struct sample *x, const struct lsh_options *option
     struct lsh_collection rows = {&x->view, x->sums, 0};
     struct lsh_check check = {.radius_bits = radius_bits};
     struct match_list matches = {0};
-    bool agree = lsh_join_self(&rows, options, &check, threads, &matches, NULL, NULL) == COG_OK;
-    size_t next = 0;
+    struct lsh_work work;
+    bool agree = lsh_join_self(&rows, options, &check, threads, &matches, &work, NULL) == COG_OK;
+    size_t next = 0, comparisons = 0;
     for (size_t a = 0; a < x->view.rows && agree; a++)
         for (size_t b = a + 1; b < x->view.rows && agree; b++) {
             uint32_t distance = plain_hamming(x, a, x, b);
-            if (distance > radius_bits ||
-                (!plain_meets(x, a, x, b, options) && !plain_meets(x, b, x, a, options)))
+            bool forth = plain_meets(x, a, x, b, options), back = plain_meets(x, b, x, a, options);
+            comparisons += (size_t)forth + back;
+            if (distance > radius_bits || (!forth && !back))
                 continue;
             const struct match *match = &matches.items[next++];
             agree = next <= matches.count && match->a == a && match->b == b &&
                     match->distance == distance;
         }
-    agree = agree && next == matches.count;
+    double a_query = x->view.rows ? (double)comparisons / (double)x->view.rows : 0;
+    agree = agree && next == matches.count && work.comparisons_a_query == a_query;
     match_list_free(&matches);
     return agree;
 }
