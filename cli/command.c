@@ -20,9 +20,10 @@ const enum option_id signature_options[] = {OPTION_SIGNATURE, OPTION_BITS,    OP
 const enum option_id pair_options[] = {OPTION_MEASURE, OPTION_THRESHOLD, OPTION_METHOD,
                                        OPTION_RECALL,  OPTION_NO_VERIFY, OPTION_BAND_VALUES,
                                        OPTION_COUNT};
-const enum option_id lsh_options[] = {OPTION_KEY_BITS,  OPTION_TABLES,        OPTION_FLIPS,
-                                      OPTION_FLIP_MODE, OPTION_FLIP_SIDE,     OPTION_WINDOW,
-                                      OPTION_CHUNK,     OPTION_SHARED_WINDOW, OPTION_COUNT};
+const enum option_id lsh_options[] = {OPTION_KEY_BITS,  OPTION_TABLES,    OPTION_FLIPS,
+                                      OPTION_FLIP_MODE, OPTION_FLIP_SIDE, OPTION_WINDOW,
+                                      OPTION_CHUNK,     OPTION_COUNT};
+const enum option_id between_options[] = {OPTION_SHARED_WINDOW, OPTION_COUNT};
 const enum option_id projection_options[] = {OPTION_LEXICON, OPTION_PROBABILITY, OPTION_UNKNOWN,
                                              OPTION_LINKERS, OPTION_COUNT};
 const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY,  OPTION_STATS, OPTION_QUIET,

@@ -35,7 +35,7 @@ extern const struct command *const commands[]; /* ends with NULL */
 
 /* Groups of options that several commands take. */
 extern const enum option_id input_options[], term_options[], weight_options[], signature_options[],
-    pair_options[], lsh_options[], projection_options[], run_options[];
+    pair_options[], lsh_options[], between_options[], projection_options[], run_options[];
 
 /* False after printing what is wrong. */
 bool take_input_options(const struct arguments *arguments, cog_input_options *options);

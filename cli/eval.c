@@ -118,9 +118,7 @@ static int generate_log(const struct arguments *arguments) {
     cog_report *report = NULL;
     cog_status status = cog_report_create(&report, &error);
     if (status == COG_OK)
-        status = cog_query_log_generate(path, queries, seed, &run, &error);
-    if (status == COG_OK && run.announce)
-        print_message("the log is generated: no real searches are in it");
+        status = cog_query_log_generate(path, queries, seed, &run, report, &error);
     int code = finish_job(arguments, status, &error, report);
     cog_report_free(report);
     return code;

@@ -10,8 +10,9 @@ static const enum option_id own_options[] = {
     OPTION_K1,      OPTION_B,          OPTION_LINK_METHOD,
     OPTION_BITS,    OPTION_SENTENCES,  OPTION_SENTENCE_THRESHOLD,
     OPTION_EXPLAIN, OPTION_RECALL,     OPTION_COUNT};
-static const option_set sets[] = {own_options,   lsh_options, projection_options,
-                                  input_options, run_options, NULL};
+static const option_set sets[] = {
+    own_options, lsh_options, between_options, projection_options, input_options,
+    run_options, NULL};
 
 struct link_arguments {
     cog_input_options input;

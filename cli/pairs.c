@@ -5,8 +5,9 @@
 static const enum option_id own_options[] = {OPTION_AGAINST, OPTION_RADIUS, OPTION_OUTPUT,
                                              OPTION_FORMAT, OPTION_COUNT};
 static const option_set sets[] = {
-    own_options,    pair_options,      lsh_options,        input_options, term_options,
-    weight_options, signature_options, projection_options, run_options,   NULL};
+    own_options,  pair_options,   lsh_options,       between_options,    input_options,
+    term_options, weight_options, signature_options, projection_options, run_options,
+    NULL};
 
 /* What speaks of one kind of input only. */
 static const enum option_id for_signatures[] = {OPTION_RADIUS, OPTION_COUNT};
@@ -36,6 +37,9 @@ static bool check_inputs(const struct arguments *arguments, const struct pairs_a
         signature_files += cog_is_signature_file(taken->input.format, arguments->words[i]);
         standard_inputs += strcmp(arguments->words[i], "-") == 0;
     }
+    if (taken->path_counts[1] == 0 &&
+        !refuse_options(arguments, between_options, "is about two collections: give --against"))
+        return false;
     if (standard_inputs > 1)
         return usage_error(arguments, "standard input can be read only once");
     if (signature_files == 0)

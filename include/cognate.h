@@ -313,8 +313,8 @@ typedef struct cog_pairs_options {
     cog_lsh_options lsh;
     cog_window_options window;
 } cog_pairs_options;
-/* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024, which
- * suits distances; bands of hash tables want values of more bits. */
+/* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024,
+ * which suits distances; bands of hash tables want values of more bits. */
 COG_API void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure);
 
 /* The result: pairs sorted by rows, with the ids of their documents. */
@@ -364,7 +364,8 @@ COG_API cog_status cog_related_find(cog_documents *documents, const cog_related_
  * at sizes for which there is no public log; docs/methods.md describes it. Whoever shows results on
  * it says that it is generated. */
 COG_API cog_status cog_query_log_generate(const char *path, uint64_t queries, uint64_t seed,
-                                          const cog_run_options *run, cog_error *error);
+                                          const cog_run_options *run, cog_report *report,
+                                          cog_error *error);
 
 /* ---- Signatures that exist already ----------------------------------------------------------- */
 

@@ -2,7 +2,9 @@
 #include "base/buffer.h"
 #include "base/output.h"
 #include "evaluate/query_log_generator.h"
+#include "job/memory_budget.h"
 #include "job/progress.h"
+#include "job/report.h"
 
 static bool append_query(const struct query_log_generator *generator, size_t row,
                          struct buffer *text, struct buffer *lines) {
@@ -44,7 +46,9 @@ static cog_status write_rows(const struct query_log_generator *generator, size_t
 }
 
 cog_status cog_query_log_generate(const char *path, uint64_t queries, uint64_t seed,
-                                  const cog_run_options *run, cog_error *error) {
+                                  const cog_run_options *run, cog_report *report,
+                                  cog_error *error) {
+    enum { QUERY_BYTES = 2 * sizeof(uint32_t) + 1 }; /* its group, and that may be its own */
     struct query_log_shape shape;
     struct query_log_generator *generator = NULL;
     struct output *output = NULL;
@@ -56,13 +60,20 @@ cog_status cog_query_log_generate(const char *path, uint64_t queries, uint64_t s
     shape.urls = urls < QUERY_CLICKS_MAX ? QUERY_CLICKS_MAX : (uint32_t)urls;
     shape.queries = (size_t)queries;
     shape.seed += seed;
-    cog_status status = query_log_generator_create(&shape, &generator, error);
+    report_text(report, "log", "generated");
+    report_number(report, "queries", (double)queries);
+    report_number(report, "urls", (double)shape.urls);
+    cog_status status = memory_budget_keep((double)queries * QUERY_BYTES, run, error);
+    if (status == COG_OK)
+        status = query_log_generator_create(&shape, &generator, error);
     if (status == COG_OK)
         status = output_open(path, &output, error);
     if (status == COG_OK)
         status = write_rows(generator, shape.queries, run, output, error);
     if (status == COG_OK)
         status = output_commit(output, error);
+    if (status == COG_OK)
+        report_notice(report, "the log is generated: no real searches are in it");
     output_close(output);
     query_log_generator_free(generator);
     return status;

@@ -10,7 +10,7 @@
 
 enum { BUFFER_BYTES = 64 * 1024 };
 
-static const char *const file_name = "the scratch file of a window join";
+static const char *const file_name = "scratch file in TMPDIR";
 
 /* A record is the place of a row in the order, and the row. */
 static size_t record_bytes(unsigned bits) {

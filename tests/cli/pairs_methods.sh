@@ -89,3 +89,8 @@ for given in "--method lsh --recall 1" "--method window --recall 1" "--method ls
     "$COGNATE" pairs d.jsonl $given 2>&1
 done
 "$COGNATE" pairs s.npy --method window --recall 1 2>&1
+"$COGNATE" pairs d.jsonl --method window --shared-window 2>&1
+mkdir scratch
+(ulimit -f 64 && trap '' XFSZ && TMPDIR=scratch "$COGNATE" pairs s.npy --radius 40 --method window --tables 20 --window 30 \
+    --memory 10M --quiet -o full.tsv 2>&1)
+echo "exit $?"

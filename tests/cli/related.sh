@@ -28,3 +28,7 @@ cmp own.npy given.npy && echo "BM25 of fractions: the same from the scratch file
 echo "$(cut -f 1 generated.tsv | sort -u | wc -l) queries; $(cat notices.txt)"
 "$COGNATE" related generated.tsv --quiet >/dev/null && echo "some are related"
 "$COGNATE" eval signatures generated.tsv -o out.tsv 2>&1
+"$COGNATE" eval querylog -o generated.tsv --queries 400 --quiet --stats - | grep '"log"'
+"$COGNATE" eval querylog -o generated.tsv --queries 10000000 --memory 10M 2>&1
+echo "exit $?"
+"$COGNATE" related clicks.tsv --method window --shared-window 2>&1
