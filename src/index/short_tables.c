@@ -1,6 +1,7 @@
 #include "index/short_tables.h"
 
 #include "base/memory.h"
+#include "base/plural.h"
 
 static struct short_tables *tables_of(enum short_kind kind, unsigned radius_bits,
                                       cog_error *error) {
@@ -28,9 +29,9 @@ cog_status short_form_check_rows(const struct short_form *form, size_t rows, cog
     if (form->header_bits <= most)
         return COG_OK;
     return error_set(error, COG_ERR_USAGE,
-                     "a header of %u bits has more buckets than there are rows: for %zu rows give "
+                     "a header of %u bits has more buckets than there are rows: for %zu row%s give "
                      "at most %u",
-                     form->header_bits, rows, most);
+                     form->header_bits, rows, plural(rows, "", "s"), most);
 }
 
 struct line_limits short_form_limits(const struct short_form *form, size_t rows) {

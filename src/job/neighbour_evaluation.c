@@ -6,6 +6,7 @@
 #include "base/mapping.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/plural.h"
 #include "evaluate/neighbour_measures.h"
 #include "evaluate/recall_sample.h"
 #include "job/hit_lists.h"
@@ -81,8 +82,9 @@ static struct answer answer_of(const struct hit_lists *lists, size_t query) {
 cog_status cog_evaluate_hits(const cog_hits *found, const cog_hits *truth, size_t k,
                              cog_neighbour_quality *quality, cog_error *error) {
     if (found->lists.queries != truth->lists.queries)
-        return error_set(error, COG_ERR_USAGE, "answers to %zu and to %zu queries do not compare",
-                         found->lists.queries, truth->lists.queries);
+        return error_set(error, COG_ERR_USAGE, "answers to %zu and to %zu %s do not compare",
+                         found->lists.queries, truth->lists.queries,
+                         plural(truth->lists.queries, "query", "queries"));
     struct evaluation evaluation = {.has_distances = found->has_distances && truth->has_distances,
                                     .missing_distance = index_bits(truth->index)};
     cog_status status = evaluation_start(&evaluation, k, error);

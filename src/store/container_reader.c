@@ -52,9 +52,9 @@ static cog_status check_header(const char *name, const uint8_t *data, size_t siz
     uint64_t length = decode_u64(data + 32);
     if (length != size)
         return error_set_at(error, COG_ERR_FORMAT, size,
-                            "%s: %s: %zu bytes, the header says %llu; make or copy it again", name,
+                            "%s: %s: %zu byte%s, the header says %llu; make or copy it again", name,
                             size < length ? "truncated" : "longer than written", size,
-                            (unsigned long long)length);
+                            plural(size, "", "s"), (unsigned long long)length);
     return COG_OK;
 }
 
