@@ -60,6 +60,13 @@ static double offset_within(double w, double rho, int depth) {
 
 enum { OFFSET_DEPTH = 7, DISTANCE_STEPS = 32 };
 
+/* Two rows that agree as far as the crowd is known stand anywhere among the rows that do. */
+static double met_alike(const struct window_setting *setting, const double *crowd) {
+    const unsigned last = setting->bits < WINDOW_PREFIX_MAX ? setting->bits : WINDOW_PREFIX_MAX;
+    double reach = crowd[last] > 0 ? (double)setting->window / crowd[last] : 1;
+    return reach < 1 ? 1 - (1 - reach) * (1 - reach) : 1;
+}
+
 /* Probability that two rows at a distance come within the window in one table. */
 static double met_in_table(const struct window_setting *setting, const double *crowd,
                            unsigned distance) {
@@ -72,7 +79,7 @@ static double met_in_table(const struct window_setting *setting, const double *c
         met += parting * offset_within(reach, rho, OFFSET_DEPTH);
         sharing -= parting;
     }
-    return met + sharing;
+    return met + sharing * met_alike(setting, crowd);
 }
 
 void window_found(const struct window_setting *setting, const double *crowd, double *found) {
@@ -82,8 +89,8 @@ void window_found(const struct window_setting *setting, const double *crowd, dou
         double met =
             met_in_table(setting, crowd, distance < setting->bits ? distance : setting->bits);
         double now = 1 - pow(1 - (met < 1 ? met : 1), setting->tables);
-        if (distance == 0)
-            found[0] = now;
+        if (distance == 0) /* equal rows stand in the same order in all tables */
+            found[0] = met_alike(setting, crowd);
         for (unsigned i = 1; i <= step && distance; i++)
             if (distance - step + i <= setting->radius_bits)
                 found[distance - step + i] = last + (now - last) * i / step;

@@ -85,6 +85,36 @@ TEST(recall_model_of_the_window_is_near_the_join) {
     }
 }
 
+/* More tables do not help rows that are all equal: their order is the same in each. */
+TEST(recall_model_of_the_window_knows_equal_rows) {
+    struct random random = random_seeded(62);
+    enum { ROWS = 3000, EQUAL = 1000, BITS = 256 };
+    struct signatures_view rows = make_pairs(&random, ROWS, 0, 1, BITS);
+    for (size_t row = 1; row < EQUAL; row++)
+        memcpy((uint8_t *)rows.data + 2 * row * rows.stride_bytes, rows.data, rows.stride_bytes);
+    uint32_t histogram[BITS + 1] = {0};
+    for (size_t row = 1; row < ROWS; row++)
+        histogram[hamming_distance(rows.data, signature_row(&rows, row), BITS)]++;
+    double crowd[WINDOW_PREFIX_MAX + 1], found[1], cosine = 1;
+    window_crowd(histogram, BITS, 1, crowd);
+    for (size_t window = 50; window <= 1600; window *= 2) {
+        struct window_setting setting = {.bits = BITS, .tables = 8, .window = window};
+        struct window_options options = {.tables = 8, .window = window, .seed = 5};
+        struct match_list matches = {0};
+        CHECK_OK(window_join_self(&rows, &options, &matches, NULL, error));
+        double share = (double)matches.count / ((double)EQUAL * (EQUAL - 1) / 2);
+        window_found(&setting, crowd, found);
+        CHECK_MSG(near(window_recall(&setting, found, 1), share, 0.02), "window %zu: %g and %g",
+                  window, window_recall(&setting, found, 1), share);
+        match_list_free(&matches);
+    }
+    free((void *)rows.data);
+    struct window_setting planned = {.bits = BITS};
+    struct window_targets targets = {&cosine, 1, crowd};
+    CHECK(window_plan(&planned, ROWS, &targets, 0.95) >= 0.95);
+    CHECK_MSG(planned.window >= 700 && planned.tables == 1, "window %zu", planned.window);
+}
+
 TEST(recall_plan_of_windows_reaches_what_it_states) {
     struct window_setting setting = {.bits = 512, .radius_bits = 150};
     double cosine = 0.8, low_cosine = 0.5;
