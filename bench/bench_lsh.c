@@ -1,7 +1,7 @@
 /* The tables of Distributed LSH (AOL columns) on a generated query log, growth with the size of the
- * log, and a real log (pages and the pages that link to them) against the model. usage: bench_lsh
- * [tables|growth|LOG]... (default: all, the log from the folder of documents in COGNATE_DATA or
- * ../shared/data); three to five minutes */
+ * log, a real log (pages and the pages that link to them) against the model, and what keys and
+ * whole joins cost. usage: bench_lsh [tables|growth|costs|LOG]... (default: all, the log from the
+ * folder of documents in COGNATE_DATA or ../shared/data); three to five minutes */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 #include "job/options.h"
 #include "match/cosine_join.h"
 #include "match/lsh_join.h"
+#include "plan/radius.h"
 #include "plan/recall_model.h"
 #include "signature/signer.h"
 
@@ -490,6 +491,74 @@ static void against_model(const char *path) {
                off <= 0.03, off);
 }
 
+/* ---- What keys and joins cost ---------------------------------------------------------------- */
+
+/* Microseconds a row, one thread. */
+static double key_cost(const struct study *study, const struct lsh_options *options) {
+    struct lsh_keyer keyer;
+    struct lsh_key *keys = malloc(lsh_keys_max(options, true) * sizeof *keys);
+    size_t rows = study->all.rows < 50000 ? study->all.rows : 50000, made = 0;
+    need(lsh_keyer_create(&keyer, options, NULL) == COG_OK, "no keys");
+    uint64_t start_ns = clock_ns();
+    for (size_t row = 0; row < rows; row++)
+        made +=
+            lsh_keys_of(&keyer, signature_row(&study->all_bits, row), study->all_bits.stride_bytes,
+                        study->all_sums + row * SIGNATURE_BITS, true, keys);
+    double seconds = clock_seconds_since(start_ns);
+    need(made == rows * lsh_keys_max(options, true), "keys are missing");
+    lsh_keyer_free(&keyer);
+    free(keys);
+    return seconds * 1e6 / (double)rows;
+}
+
+static void key_costs(const struct study *study) {
+    printf("Keys of a row, one thread\n");
+    for (unsigned flips = 1; flips <= 4; flips *= 2)
+        for (unsigned tables = 10; tables <= 55; tables += 45) {
+            struct lsh_options across = flipped(tables, flips, LSH_FLIP_ACROSS, false);
+            struct lsh_options distance = flipped(tables, flips, LSH_FLIP_DISTANCE, false);
+            double one = key_cost(study, &across), other = key_cost(study, &distance);
+            printf("  K = 16, L = %u, F = %u: across %.2f us, Distance Flip %.2f us (%.2f)\n",
+                   tables, flips, one, other, one / other);
+        }
+}
+
+/* All pairs of the log, once by tables and once exactly. */
+static void join_costs(const struct study *study) {
+    struct lsh_collection all = {&study->all_bits, study->all_sums, 0};
+    struct lsh_vectors vectors = {&study->all, &study->all};
+    struct lsh_check check = {.measure = lsh_cosine,
+                              .context = &vectors,
+                              .threshold = THRESHOLD,
+                              .radius_bits = radius_for_recall(
+                                  SIGNATURE_BITS, bit_flip_probability_cosine(THRESHOLD), 0.9999)};
+    struct join_options exactly = {.threshold = THRESHOLD};
+    struct match_list found = {0}, truth = {0};
+    uint64_t start_ns = clock_ns();
+    need(cosine_join_self(&study->all, &exactly, &truth, NULL) == COG_OK, "no truth");
+    double exact = clock_seconds_since(start_ns);
+    printf("All pairs of the log at 0.7: the exact join takes %.2f s\n", exact);
+    for (unsigned flips = 2; flips <= 8; flips *= 2) {
+        struct lsh_options options = flipped(10, flips, LSH_FLIP_ACROSS, false);
+        start_ns = clock_ns();
+        need(lsh_join_self(&all, &options, &check, 0, &found, NULL, NULL) == COG_OK, "no join");
+        double seconds = clock_seconds_since(start_ns);
+        printf("  K = 16, L = 10, F = %u: recall %.3f in %.2f s, %.1f times the exact join\n",
+               flips, (double)found.count / (double)truth.count, seconds, seconds / exact);
+    }
+    match_list_free(&found);
+    match_list_free(&truth);
+}
+
+static void costs(void) {
+    struct query_log_shape shape;
+    query_log_shape_init(&shape);
+    struct study study = generated_study(shape.queries);
+    key_costs(&study);
+    join_costs(&study);
+    free_study(&study);
+}
+
 static void real_log(const char *path) {
     against_model(path);
     flips_on_real_log(path);
@@ -519,6 +588,7 @@ int main(int argc, char **argv) {
     if (argc < 2) {
         tables();
         growth();
+        costs();
         links();
     }
     for (int i = 1; i < argc; i++) {
@@ -526,6 +596,8 @@ int main(int argc, char **argv) {
             tables();
         else if (strcmp(argv[i], "growth") == 0)
             growth();
+        else if (strcmp(argv[i], "costs") == 0)
+            costs();
         else
             real_log(argv[i]);
     }
