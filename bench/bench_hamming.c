@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "bench_timing.h"
-#include "hamming/hamming_tile.h"
+#include "hamming/tile_scan.h"
 
 enum { ROWS = 2048, QUERIES = 512, REPEATS = 7 };
 
@@ -44,39 +44,37 @@ static double time_scan(const struct hamming_kernels *kernels, struct data *data
     return bench_median(seconds, REPEATS);
 }
 
+static cog_status count_hits(void *context, const struct tile_hits *found, cog_error *error) {
+    (void)error;
+    *(uint64_t *)context += found->count;
+    return COG_OK;
+}
+
 /* Preparing both sides is part of the time, as in a batch of 512 queries. */
 static double time_tile(const struct hamming_tile *tile, struct data *data, uint16_t limit) {
     double seconds[REPEATS];
-    size_t query_panel = tile->queries_bytes(data->words);
-    uint8_t *rows = memory_large(tile->rows_bytes(data->words));
-    uint8_t *queries = memory_large(query_panel * (QUERIES / TILE_QUERIES));
-    static struct hamming_hit hits[TILE_QUERIES * TILE_ROWS];
-    uint16_t limits[TILE_QUERIES];
-    for (int i = 0; i < TILE_QUERIES; i++)
+    cog_error error;
+    struct tile_queries queries;
+    struct tile_scratch scratch;
+    const unsigned bits = (unsigned)data->words * 64;
+    const struct signatures_view query_view = {data->queries, QUERIES, bits, data->stride_bytes};
+    const struct signatures_view row_view = {data->rows, ROWS, bits, data->stride_bytes};
+    uint16_t limits[QUERIES];
+    for (int i = 0; i < QUERIES; i++)
         limits[i] = limit;
+    if (tile_queries_create(&queries, tile, bits, QUERIES, &error) != COG_OK ||
+        tile_scratch_create(&scratch, tile, bits, &error) != COG_OK)
+        exit(1);
     for (int r = 0; r < REPEATS; r++) {
         uint64_t start = bench_cpu_ns();
-        for (size_t q = 0; q < QUERIES / TILE_QUERIES; q++)
-            tile->prepare_queries(data->queries + q * TILE_QUERIES * data->stride_bytes,
-                                  data->stride_bytes, data->words, TILE_QUERIES,
-                                  queries + q * query_panel);
-        for (size_t row = 0; row < ROWS; row += tile->panel_rows) {
-            tile->prepare_rows(data->rows + row * data->stride_bytes, data->stride_bytes,
-                               data->words, tile->panel_rows, rows);
-            for (size_t q = 0; q < QUERIES / TILE_QUERIES; q++) {
-                struct hamming_comparison comparison = {.queries = queries + q * query_panel,
-                                                        .rows = rows,
-                                                        .words = data->words,
-                                                        .query_count = TILE_QUERIES,
-                                                        .row_count = tile->panel_rows,
-                                                        .limits = limits};
-                data->checksum += tile->compare(&comparison, hits);
-            }
-        }
+        tile_queries_load(&queries, &query_view, 0, QUERIES);
+        if (tile_scan(&queries, &scratch, &row_view, 0, ROWS, limits, count_hits, &data->checksum,
+                      &error) != COG_OK)
+            exit(1);
         seconds[r] = bench_cpu_seconds_since(start);
     }
-    memory_large_free(queries, query_panel * (QUERIES / TILE_QUERIES));
-    memory_large_free(rows, tile->rows_bytes(data->words));
+    tile_queries_free(&queries);
+    tile_scratch_free(&scratch);
     return bench_median(seconds, REPEATS);
 }
 

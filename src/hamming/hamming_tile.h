@@ -17,12 +17,13 @@ struct hamming_hit {
     uint16_t query, row;
 };
 
-/* A panel of queries in the making: a method whose comparisons leave the core idle writes it
- * meanwhile. */
-struct hamming_writer {
-    uint64_t *masks; /* room for the words of all queries */
-    uint8_t *panel;
-    size_t written, tiles;
+/* Rows that the next comparison will want: one that takes long brings them into the cache
+ * meanwhile, a few at each step. */
+struct hamming_ahead {
+    const uint8_t *data;
+    size_t stride_bytes, row_bytes;
+    const uint32_t *rows;
+    size_t count;
 };
 
 struct hamming_comparison {
@@ -34,7 +35,8 @@ struct hamming_comparison {
     /* A band: query q wants rows [begins[q], ends[q]) only, and neither ever falls. NULL: all want
      * all. */
     const uint32_t *begins, *ends;
-    struct hamming_writer *writer; /* of another panel, begun; or NULL */
+    struct hamming_ahead *ahead; /* or NULL */
+    uint8_t *scratch; /* scratch_bytes, aligned to 64 bytes; of one comparison at a time */
 };
 
 struct hamming_tile {
@@ -45,22 +47,25 @@ struct hamming_tile {
     /* Where a row meets fewer queries, the next slower method is faster: it prepares at a lower
      * price. */
     size_t least_queries_a_row;
+    /* Queries of a band that are best compared at once, at most TILE_QUERIES: the more there are,
+     * the fewer of them want the same rows. */
+    size_t band_queries;
     /* Bytes of a panel of TILE_QUERIES and of panel_rows; multiples of 64. */
     size_t (*queries_bytes)(size_t words);
     size_t (*rows_bytes)(size_t words);
+    size_t (*scratch_bytes)(size_t words); /* of a comparison; NULL: 0 */
     /* count is at most TILE_QUERIES or panel_rows. */
     void (*prepare_queries)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                             uint8_t *panel);
     void (*prepare_rows)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                          uint8_t *panel);
-    /* begin_queries instead of prepare_queries leaves the panel to the comparisons that follow and
-     * to finish. NULL where nothing is gained by it. */
-    void (*begin_queries)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
-                          struct hamming_writer *writer);
-    void (*finish)(struct hamming_writer *writer);
     /* Returns the number of hits, in no particular order; hits holds one for each query and row. */
     size_t (*compare)(const struct hamming_comparison *comparison, struct hamming_hit *hits);
 };
+
+static inline size_t hamming_tile_scratch_bytes(const struct hamming_tile *tile, size_t words) {
+    return tile->scratch_bytes ? tile->scratch_bytes(words) : 0;
+}
 
 /* The fastest method that cpu_best_level() allows. */
 const struct hamming_tile *hamming_tile(void);

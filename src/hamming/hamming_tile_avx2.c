@@ -180,6 +180,7 @@ const struct hamming_tile hamming_tile_avx2 = {
     .name = "avx2",
     .panel_rows = TILE_ROWS,
     .worthwhile_queries = 8,
+    .band_queries = 32,
     .least_queries_a_row = 40,
     .queries_bytes = queries_bytes,
     .rows_bytes = rows_bytes,

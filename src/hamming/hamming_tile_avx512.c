@@ -107,6 +107,7 @@ const struct hamming_tile hamming_tile_avx512 = {
     .name = "avx512",
     .panel_rows = TILE_ROWS,
     .worthwhile_queries = 32,
+    .band_queries = 32,
     .queries_bytes = queries_bytes,
     .rows_bytes = rows_bytes,
     .prepare_queries = prepare_queries,

@@ -45,6 +45,17 @@ static inline bool comparison_wants(const struct hamming_comparison *comparison,
     return comparison->begins[first_query] < row_end && comparison->ends[last_query] > row;
 }
 
+/* Prefetches up to `count` rows of those that come next. */
+static inline void comparison_look_ahead(const struct hamming_comparison *comparison,
+                                         size_t count) {
+    struct hamming_ahead *ahead = comparison->ahead;
+    for (; ahead && ahead->count && count; ahead->count--, count--) {
+        const uint8_t *row = ahead->data + *ahead->rows++ * ahead->stride_bytes;
+        for (size_t byte = 0; byte < ahead->row_bytes; byte += 64)
+            __builtin_prefetch(row + byte, 0, 2);
+    }
+}
+
 /* After how many words an unrelated pair (each bit differs with probability 1/2) is above the limit
  * by four standard deviations: there a look at the partial distances pays. `words` when it never
  * does. */

@@ -25,6 +25,7 @@ compare_words(const struct hamming_comparison *comparison, size_t words, size_t 
         const uint8_t *a = comparison->queries + query * words * 8;
         uint32_t limit = comparison->limits[query];
         const size_t row_end = comparison_row_end(comparison, query);
+        comparison_look_ahead(comparison, 1);
         for (size_t row = comparison_row_begin(comparison, query); row < row_end; row++) {
             const uint8_t *b = comparison->rows + row * words * 8;
             uint32_t distance = row_distance(a, b, early);
@@ -49,6 +50,7 @@ const struct hamming_tile HAMMING_TILE = {
     .name = HAMMING_TILE_NAME,
     .panel_rows = TILE_ROWS,
     .worthwhile_queries = 4,
+    .band_queries = 32,
     .queries_bytes = copy_queries_bytes,
     .rows_bytes = copy_rows_bytes,
     .prepare_queries = copy_rows,

@@ -42,6 +42,7 @@ static __attribute__((noinline)) size_t compare_step(const struct hamming_compar
                                                      struct hamming_hit *hits) {
     struct sums sums;
     uint16_t limits[QUERIES_AT_ONCE] = {0};
+    comparison_look_ahead(comparison, 1);
     if (!sums_begin(&sums, comparison, query, row))
         return 0;
     for (size_t q = 0; q < QUERIES_AT_ONCE && query + q < comparison->query_count; q++)

@@ -24,20 +24,29 @@ void tile_queries_load(struct tile_queries *queries, const struct signatures_vie
                        size_t first, size_t count);
 void tile_queries_free(struct tile_queries *queries);
 
+/* Rows that meet the queries in one comparison, at most. */
+enum { TILE_SCAN_ROWS = 1024 };
+
 /* What one thread needs for itself. Free with tile_scratch_free. */
 struct tile_scratch {
-    uint8_t *rows;
-    size_t size_bytes;
+    uint8_t *rows, *comparison;
+    size_t rows_bytes, comparison_bytes;
     struct hamming_hit *hits;
 };
 cog_status tile_scratch_create(struct tile_scratch *scratch, const struct hamming_tile *tile,
                                unsigned bits, cog_error *error);
 void tile_scratch_free(struct tile_scratch *scratch);
 
-/* Takes the hits of one comparison: hit.query counts from first_query, hit.row from first_row. It
- * may lower the limits of its queries. Row panels come in ascending order. */
-typedef cog_status tile_sink(void *context, size_t first_query, size_t first_row,
-                             const struct hamming_hit *hits, size_t count, cog_error *error);
+/* The hits of one comparison. */
+struct tile_hits {
+    const struct hamming_hit *hits;
+    size_t count;
+    size_t first_query, first_row; /* that the hits count from */
+    size_t row_end;                /* the rows of later comparisons are no less */
+};
+
+/* Takes hits. It may lower the limits of its queries. */
+typedef cog_status tile_sink(void *context, const struct tile_hits *found, cog_error *error);
 
 /* Compares all queries with rows [begin, end); limits has an entry for each query. */
 cog_status tile_scan(const struct tile_queries *queries, struct tile_scratch *scratch,

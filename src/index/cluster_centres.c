@@ -34,14 +34,13 @@ struct block {
     uint16_t *distances;
 };
 
-static cog_status take_nearer(void *context, size_t first_query, size_t first_row,
-                              const struct hamming_hit *hits, size_t count, cog_error *error) {
+static cog_status take_nearer(void *context, const struct tile_hits *found, cog_error *error) {
     (void)error;
     const struct block *block = context;
-    for (size_t i = 0; i < count; i++) {
-        size_t query = first_query + hits[i].query;
-        uint32_t centre = (uint32_t)(first_row + hits[i].row);
-        uint16_t distance = (uint16_t)hits[i].distance;
+    for (size_t i = 0; i < found->count; i++) {
+        size_t query = found->first_query + found->hits[i].query;
+        uint32_t centre = (uint32_t)(found->first_row + found->hits[i].row);
+        uint16_t distance = (uint16_t)found->hits[i].distance;
         if (distance < block->distances[query] ||
             (distance == block->distances[query] && centre < block->nearest[query])) {
             block->distances[query] = distance;

@@ -80,20 +80,19 @@ static cog_status take(struct searcher *searcher, size_t query, struct neighbour
     return COG_OK;
 }
 
-static cog_status take_hits(void *context, size_t first_query, size_t first_row,
-                            const struct hamming_hit *hits, size_t count, cog_error *error) {
+static cog_status take_hits(void *context, const struct tile_hits *found, cog_error *error) {
     struct searcher *searcher = context;
-    for (size_t i = 0; i < count; i++) {
-        struct neighbour neighbour = {(uint32_t)(first_row + hits[i].row), hits[i].distance};
-        cog_status status = take(searcher, first_query + hits[i].query, neighbour, error);
+    for (size_t i = 0; i < found->count; i++) {
+        struct neighbour neighbour = {(uint32_t)(found->first_row + found->hits[i].row),
+                                      found->hits[i].distance};
+        cog_status status =
+            take(searcher, found->first_query + found->hits[i].query, neighbour, error);
         if (status != COG_OK)
             return status;
     }
-    /* The next panel's rows are all greater. */
-    for (size_t i = 0; i < count; i++) {
-        size_t query = first_query + hits[i].query;
-        searcher->limits[query] =
-            limit_of(searcher, query, first_row + searcher->search->block.tile->panel_rows);
+    for (size_t i = 0; i < found->count; i++) {
+        size_t query = found->first_query + found->hits[i].query;
+        searcher->limits[query] = limit_of(searcher, query, found->row_end);
     }
     return COG_OK;
 }

@@ -5,46 +5,44 @@
 #include "base/memory.h"
 
 enum {
-    BLOCK_QUERIES = 32,
-    ROWS_AT_ONCE = 1024,           /* that a block meets in one comparison */
-    RING_CACHE_BYTES = 1200 << 10, /* of prepared rows: most of a second-level cache */
-    RING_PANELS_MIN = 8,
-    NARROW_WINDOW = 8,  /* too little of a tile would be inside the band */
-    PREFETCH_ROWS = 64, /* rows between a prefetch and its copy: two blocks */
-    SELECT_SLACK = 16   /* entries that select() may write beyond the count */
+    BLOCK_QUERIES = TILE_QUERIES,
+    ROWS_AT_ONCE = 2048,           /* that a block meets in one comparison */
+    BELT_CACHE_BYTES = 1200 << 10, /* of prepared rows: most of a second-level cache */
+    BELT_WINDOWS = 2,              /* on the belt, which is then moved once in a window */
+    BELT_PANELS_MIN = 8,
+    NARROW_WINDOW = 8, /* too little of a tile would be inside the band */
+    SELECT_SLACK = 16  /* entries that select() may write beyond the count */
 };
 
-static const size_t NO_PANEL = SIZE_MAX;
-
-/* What the windows of a block and of the next touch, as far as the cache holds it. */
-static size_t ring_panels(const struct hamming_tile *tile, size_t words, size_t width) {
-    size_t fitting = RING_CACHE_BYTES / tile->rows_bytes(words);
-    size_t wanted = (width + 2 * BLOCK_QUERIES) / tile->panel_rows + 3;
+/* What the windows of a block and of the next touch, several times, as far as the cache holds it.
+ */
+static size_t belt_panels(const struct hamming_tile *tile, size_t words, size_t width) {
+    size_t fitting = BELT_CACHE_BYTES / tile->rows_bytes(words);
+    size_t wanted = BELT_WINDOWS * ((width + 2 * BLOCK_QUERIES) / tile->panel_rows + 3);
     if (fitting > wanted)
         fitting = wanted;
-    return fitting < RING_PANELS_MIN ? RING_PANELS_MIN : fitting;
+    return fitting < BELT_PANELS_MIN ? BELT_PANELS_MIN : fitting;
 }
 
 size_t band_scanner_bytes(unsigned bits, size_t width) {
     const struct hamming_tile *tile = hamming_tile_for(width);
     const size_t words = hamming_words(bits);
-    return ring_panels(tile, words, width) * tile->rows_bytes(words) +
-           2 * tile->queries_bytes(words) +
+    return belt_panels(tile, words, width) * (tile->rows_bytes(words) + sizeof(bool)) +
+           tile->queries_bytes(words) + hamming_tile_scratch_bytes(tile, words) +
            BLOCK_QUERIES * ROWS_AT_ONCE * sizeof(struct hamming_hit);
 }
 
 static cog_status allocate(struct band_scanner *scanner, unsigned bits, cog_error *error) {
-    const size_t row_bytes = signature_stride_bytes(bits);
-    for (int i = 0; i < 2; i++)
-        scanner->query_panels[i] = memory_large(scanner->tile->queries_bytes(scanner->words));
-    scanner->writer.masks = memory_array(BLOCK_QUERIES, row_bytes);
-    scanner->ring = memory_large(scanner->ring_panels * scanner->panel_bytes);
-    scanner->panels = memory_array(scanner->ring_panels, sizeof *scanner->panels);
+    const struct hamming_tile *tile = scanner->tile;
+    scanner->queries = memory_large(tile->queries_bytes(scanner->words));
+    scanner->belt = memory_large(scanner->belt_panels * scanner->panel_bytes);
+    scanner->prepared = memory_zeroed_array(scanner->belt_panels, sizeof *scanner->prepared);
+    scanner->comparison = memory_large(hamming_tile_scratch_bytes(tile, scanner->words));
     scanner->hits = memory_array(BLOCK_QUERIES * ROWS_AT_ONCE, sizeof *scanner->hits);
-    scanner->staging = memory_array(TILE_ROWS, row_bytes);
-    if (!scanner->query_panels[0] || !scanner->query_panels[1] || !scanner->writer.masks ||
-        !scanner->ring || !scanner->panels || !scanner->hits || !scanner->staging)
-        return error_memory(error, scanner->ring_panels * scanner->panel_bytes,
+    scanner->staging = memory_array(BLOCK_QUERIES, signature_stride_bytes(bits));
+    if (!scanner->queries || !scanner->belt || !scanner->prepared || !scanner->comparison ||
+        !scanner->hits || !scanner->staging)
+        return error_memory(error, scanner->belt_panels * scanner->panel_bytes,
                             "the rows of a window");
     return COG_OK;
 }
@@ -54,7 +52,7 @@ cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint
     const struct hamming_tile *tile = hamming_tile_for(width);
     *scanner = (struct band_scanner){.tile = tile, .words = hamming_words(bits)};
     scanner->panel_bytes = tile->rows_bytes(scanner->words);
-    scanner->ring_panels = ring_panels(tile, scanner->words, width);
+    scanner->belt_panels = belt_panels(tile, scanner->words, width);
     cog_status status = allocate(scanner, bits, error);
     if (status != COG_OK) {
         band_scanner_free(scanner);
@@ -66,13 +64,13 @@ cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint
 }
 
 void band_scanner_free(struct band_scanner *scanner) {
-    if (!scanner->tile)
+    const struct hamming_tile *tile = scanner->tile;
+    if (!tile)
         return;
-    for (int i = 0; i < 2; i++)
-        memory_large_free(scanner->query_panels[i], scanner->tile->queries_bytes(scanner->words));
-    free(scanner->writer.masks);
-    memory_large_free(scanner->ring, scanner->ring_panels * scanner->panel_bytes);
-    free(scanner->panels);
+    memory_large_free(scanner->queries, tile->queries_bytes(scanner->words));
+    memory_large_free(scanner->belt, scanner->belt_panels * scanner->panel_bytes);
+    memory_large_free(scanner->comparison, hamming_tile_scratch_bytes(tile, scanner->words));
+    free(scanner->prepared);
     free(scanner->hits);
     free(scanner->staging);
     free(scanner->distances);
@@ -119,28 +117,31 @@ struct strip {
 /* A block of queries with the rows that each of them meets. */
 struct block {
     const struct strip *strip;
-    size_t first_query, query_count;
+    struct hamming_ahead ahead; /* the next queries */
     const uint8_t *panel;
+    size_t first_query, query_count;
     uint32_t begins[BLOCK_QUERIES], ends[BLOCK_QUERIES];
 };
 
-/* Plain copies of rows [first, first + count) of the sequence. */
-static void stage_rows(struct band_scanner *scanner, const struct row_sequence *sequence,
+/* Whether rows [first, first + count) of the sequence are staged. */
+static bool are_staged(const struct band_scanner *scanner, const struct row_sequence *sequence,
                        size_t first, size_t count) {
+    return scanner->staged.view == sequence->view && scanner->staged.rows == sequence->rows &&
+           first >= scanner->staged_first &&
+           first + count <= scanner->staged_first + scanner->staged.count;
+}
+
+/* Plain copies of rows [first, first + count) of the sequence. */
+static const uint8_t *stage_rows(struct band_scanner *scanner, const struct row_sequence *sequence,
+                                 size_t first, size_t count) {
     const struct signatures_view *view = sequence->view;
     const size_t row_bytes = scanner->words * 8;
     uint8_t *restrict to = scanner->staging;
-    if (scanner->staged.view == view && scanner->staged.rows == sequence->rows &&
-        scanner->staged_first == first && scanner->staged.count == count)
-        return; /* of one collection, queries soon become rows of windows */
+    if (are_staged(scanner, sequence, first, count)) /* as queries, in a join with themselves */
+        return scanner->staging + (first - scanner->staged_first) * row_bytes;
     scanner->staged = (struct row_sequence){view, sequence->rows, count};
     scanner->staged_first = first;
     for (size_t i = 0; i < count; i++, to += row_bytes) {
-        if (first + i + PREFETCH_ROWS < sequence->count) {
-            const uint8_t *ahead = signature_row(view, sequence->rows[first + i + PREFETCH_ROWS]);
-            for (size_t byte = 0; byte < row_bytes; byte += 64)
-                __builtin_prefetch(ahead + byte);
-        }
         const uint8_t *from = signature_row(view, sequence->rows[first + i]);
         size_t byte = 0;
         for (; byte + 64 <= row_bytes; byte += 64)
@@ -148,41 +149,46 @@ static void stage_rows(struct band_scanner *scanner, const struct row_sequence *
         for (; byte < row_bytes; byte += 8)
             memcpy(to + byte, from + byte, 8);
     }
+    return scanner->staging;
 }
 
-/* Queries [first, first + count) become a panel, which may be left unfinished. */
-static void begin_queries(struct band_scanner *scanner, const struct row_sequence *queries,
-                          size_t first, size_t count, uint8_t *panel) {
-    const struct hamming_tile *tile = scanner->tile;
-    const size_t row_bytes = scanner->words * 8;
-    stage_rows(scanner, queries, first, count);
-    if (!tile->begin_queries) {
-        tile->prepare_queries(scanner->staging, row_bytes, scanner->words, count, panel);
-        return;
-    }
-    tile->finish(&scanner->writer);
-    scanner->writer.panel = panel;
-    tile->begin_queries(scanner->staging, row_bytes, scanner->words, count, &scanner->writer);
+static bool is_on_belt(const struct band_scanner *scanner, size_t panel) {
+    return panel >= scanner->belt_first && panel - scanner->belt_first < scanner->belt_panels;
+}
+
+/* Moves the belt so that panel `first` comes to its beginning. */
+static void move_belt(struct band_scanner *scanner, size_t first) {
+    const size_t places = scanner->belt_panels;
+    const size_t dropped = is_on_belt(scanner, first) ? first - scanner->belt_first : places;
+    const size_t kept = places - dropped;
+    memmove(scanner->belt, scanner->belt + dropped * scanner->panel_bytes,
+            kept * scanner->panel_bytes);
+    memmove(scanner->prepared, scanner->prepared + dropped, kept * sizeof *scanner->prepared);
+    memset(scanner->prepared + kept, 0, dropped * sizeof *scanner->prepared);
+    scanner->belt_first = first;
+}
+
+static uint8_t *panel_on_belt(const struct band_scanner *scanner, size_t panel) {
+    return scanner->belt + (panel - scanner->belt_first) * scanner->panel_bytes;
 }
 
 /* Panel p has rows [p * panel_rows, (p + 1) * panel_rows) of the sequence. */
 static void prepare_row_panel(struct band_scanner *scanner, const struct row_sequence *sequence,
                               size_t panel) {
     const struct hamming_tile *tile = scanner->tile;
-    size_t slot = panel % scanner->ring_panels, first = panel * tile->panel_rows;
-    if (scanner->panels[slot] == panel)
+    const size_t first = panel * tile->panel_rows, left = sequence->count - first;
+    const size_t count = left < tile->panel_rows ? left : tile->panel_rows;
+    bool *prepared = &scanner->prepared[panel - scanner->belt_first];
+    if (*prepared)
         return;
-    size_t left = sequence->count - first;
-    size_t count = left < tile->panel_rows ? left : tile->panel_rows;
-    stage_rows(scanner, sequence, first, count);
-    tile->prepare_rows(scanner->staging, scanner->words * 8, scanner->words, count,
-                       scanner->ring + slot * scanner->panel_bytes);
-    scanner->panels[slot] = panel;
+    tile->prepare_rows(stage_rows(scanner, sequence, first, count), scanner->words * 8,
+                       scanner->words, count, panel_on_belt(scanner, panel));
+    *prepared = true;
 }
 
 /* Compares the block with prepared panels [panel, panel + count), which lie one after the other. */
-static cog_status compare_panels(struct band_scanner *scanner, const struct block *block,
-                                 size_t panel, size_t count, cog_error *error) {
+static cog_status compare_panels(struct band_scanner *scanner, struct block *block, size_t panel,
+                                 size_t count, cog_error *error) {
     const struct strip *strip = block->strip;
     const struct band *band = strip->band;
     const size_t first_row = panel * scanner->tile->panel_rows;
@@ -196,14 +202,15 @@ static cog_status compare_panels(struct band_scanner *scanner, const struct bloc
     }
     struct hamming_comparison comparison = {
         .queries = block->panel,
-        .rows = scanner->ring + panel % scanner->ring_panels * scanner->panel_bytes,
+        .rows = panel_on_belt(scanner, panel),
         .words = scanner->words,
         .query_count = block->query_count,
         .row_count = row_count,
         .limits = scanner->limits,
         .begins = begins,
         .ends = ends,
-        .writer = scanner->tile->begin_queries ? &scanner->writer : NULL,
+        .ahead = &block->ahead,
+        .scratch = scanner->comparison,
     };
     size_t found = scanner->tile->compare(&comparison, scanner->hits);
     cog_status status = COG_OK;
@@ -216,8 +223,7 @@ static cog_status compare_panels(struct band_scanner *scanner, const struct bloc
 }
 
 /* The panels that some query of the block wants, in runs that lie together. */
-static cog_status scan_block(struct band_scanner *scanner, const struct block *block,
-                             cog_error *error) {
+static cog_status scan_panels(struct band_scanner *scanner, struct block *block, cog_error *error) {
     const size_t panel_rows = scanner->tile->panel_rows, most = ROWS_AT_ONCE / panel_rows;
     const size_t count = block->query_count, last_row = block->ends[count - 1];
     size_t low = 0, high = 0, run = 0;
@@ -228,74 +234,91 @@ static cog_status scan_block(struct band_scanner *scanner, const struct block *b
             low++;
         while (high < count && block->begins[high] < (panel + 1) * panel_rows)
             high++;
-        bool wanted = low < high, wraps = panel % scanner->ring_panels == 0;
-        if (run && (!wanted || wraps || run == most)) {
+        bool wanted = low < high, fits = is_on_belt(scanner, panel);
+        if (run && (!wanted || !fits || run == most)) {
             status = compare_panels(scanner, block, panel - run, run, error);
             run = 0;
         }
-        if (wanted)
-            prepare_row_panel(scanner, &block->strip->band->rows, panel);
-        run += wanted;
+        if (!wanted)
+            continue;
+        if (!fits) /* windows far apart: collections that lie unevenly */
+            move_belt(scanner, panel);
+        prepare_row_panel(scanner, &block->strip->band->rows, panel);
+        run++;
     }
     size_t end = (last_row + panel_rows - 1) / panel_rows;
     return status == COG_OK && run ? compare_panels(scanner, block, end - run, run, error) : status;
 }
 
-/* Block number `number` of queries [begin, end); its panel is begun. False where it meets no rows.
- */
-static bool begin_block(struct band_scanner *scanner, const struct strip *strip, size_t begin,
-                        size_t end, size_t number, struct block *block) {
-    const struct band *band = strip->band;
-    size_t query = begin + number * BLOCK_QUERIES;
-    if (query >= end)
-        return false;
-    *block = (struct block){.strip = strip, .first_query = query};
-    block->query_count = end - query < BLOCK_QUERIES ? end - query : BLOCK_QUERIES;
-    for (size_t i = 0; i < block->query_count; i++) {
-        size_t first = band->begins[query + i] + strip->skip, last = band->ends[query + i];
-        block->begins[i] = (uint32_t)(first < last ? first : last);
-        block->ends[i] = (uint32_t)(first + strip->width < last ? first + strip->width : last);
-    }
-    if (block->begins[0] >= block->ends[block->query_count - 1])
-        return false;
-    uint8_t *panel = scanner->query_panels[number % 2];
-    begin_queries(scanner, &band->queries, query, block->query_count, panel);
-    block->panel = panel;
-    return true;
+/* The queries that come with the block from `first` on. */
+static struct hamming_ahead next_queries(const struct band_scanner *scanner,
+                                         const struct row_sequence *queries, size_t first) {
+    const size_t left = queries->count - first, most = scanner->tile->band_queries;
+    return (struct hamming_ahead){.data = queries->view->data,
+                                  .stride_bytes = queries->view->stride_bytes,
+                                  .row_bytes = scanner->words * 8,
+                                  .rows = queries->rows + first,
+                                  .count = left < most ? left : most};
 }
 
-/* While a block is compared, the queries of the next one are prepared. The last of the rows that
- * they meet are often the same, and best taken together. */
+/* Of a join of rows with themselves, prepared rows serve as queries where the method makes no
+ * difference between them. */
+static const uint8_t *prepare_block(struct band_scanner *scanner, const struct band *band,
+                                    size_t first, size_t count) {
+    const struct hamming_tile *tile = scanner->tile;
+    const size_t first_panel = first / tile->panel_rows;
+    const size_t last_panel = (first + count - 1) / tile->panel_rows;
+    if (tile->prepare_queries == tile->prepare_rows && band->queries.view == band->rows.view &&
+        band->queries.rows == band->rows.rows && first % tile->panel_rows == 0 &&
+        is_on_belt(scanner, first_panel) && is_on_belt(scanner, last_panel)) {
+        for (size_t panel = first_panel; panel <= last_panel; panel++)
+            prepare_row_panel(scanner, &band->rows, panel);
+        return panel_on_belt(scanner, first_panel);
+    }
+    tile->prepare_queries(stage_rows(scanner, &band->queries, first, count), scanner->words * 8,
+                          scanner->words, count, scanner->queries);
+    return scanner->queries;
+}
+
+/* Queries [first, first + count) and the rows that they meet. */
+static cog_status scan_block(struct band_scanner *scanner, const struct strip *strip, size_t first,
+                             size_t count, cog_error *error) {
+    const struct band *band = strip->band;
+    const size_t panel_rows = scanner->tile->panel_rows;
+    struct block block = {.strip = strip, .first_query = first, .query_count = count};
+    block.ahead = next_queries(scanner, &band->queries, first + count);
+    for (size_t i = 0; i < count; i++) {
+        size_t begin = band->begins[first + i] + strip->skip, end = band->ends[first + i];
+        block.begins[i] = (uint32_t)(begin < end ? begin : end);
+        block.ends[i] = (uint32_t)(begin + strip->width < end ? begin + strip->width : end);
+    }
+    if (block.begins[0] >= block.ends[count - 1])
+        return COG_OK;
+    size_t first_panel = block.begins[0] / panel_rows;
+    size_t last_panel = (block.ends[count - 1] - 1) / panel_rows;
+    if (!is_on_belt(scanner, first_panel) || !is_on_belt(scanner, last_panel))
+        move_belt(scanner, first_panel);
+    block.panel = prepare_block(scanner, band, first, count);
+    return scan_panels(scanner, &block, error);
+}
+
 static cog_status scan_strip(struct band_scanner *scanner, const struct strip *strip, size_t begin,
                              size_t end, cog_error *error) {
-    const size_t blocks = (end - begin + BLOCK_QUERIES - 1) / BLOCK_QUERIES;
-    struct block current, next;
     cog_status status = COG_OK;
-    for (size_t i = 0; i < scanner->ring_panels; i++)
-        scanner->panels[i] = NO_PANEL;
+    memset(scanner->prepared, 0, scanner->belt_panels * sizeof *scanner->prepared);
     scanner->staged = (struct row_sequence){0};
-    bool meets = begin_block(scanner, strip, begin, end, 0, &current);
-    for (size_t number = 0; number < blocks && status == COG_OK; number++) {
-        if (scanner->tile->finish)
-            scanner->tile->finish(&scanner->writer);
-        bool next_meets = begin_block(scanner, strip, begin, end, number + 1, &next);
-        if (next_meets)
-            prepare_row_panel(scanner, &strip->band->rows,
-                              (next.ends[next.query_count - 1] - 1) / scanner->tile->panel_rows);
-        if (meets)
-            status = scan_block(scanner, &current, error);
-        meets = next_meets;
-        current = next;
-    }
+    const size_t most = scanner->tile->band_queries;
+    for (size_t query = begin; query < end && status == COG_OK; query += most)
+        status = scan_block(scanner, strip, query, end - query < most ? end - query : most, error);
     return status;
 }
 
-/* Windows that do not fit the ring are met in strips of equal width: every strip is a band. */
+/* Windows that do not fit the belt are met in strips of equal width: every strip is a band. */
 static cog_status scan_tiles(struct band_scanner *scanner, const struct band *band, size_t begin,
                              size_t end, size_t widest, band_sink *sink, void *context,
                              cog_error *error) {
     const size_t panel_rows = scanner->tile->panel_rows;
-    size_t fitting = scanner->ring_panels * panel_rows - BLOCK_QUERIES - 2 * panel_rows;
+    size_t fitting = scanner->belt_panels * panel_rows - BLOCK_QUERIES - 2 * panel_rows;
     size_t strips = (widest + fitting - 1) / fitting;
     struct strip strip = {.band = band, .sink = sink, .context = context};
     strip.width = (widest + strips - 1) / strips;

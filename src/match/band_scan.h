@@ -1,6 +1,6 @@
 /* Distances along a band: every query of one sequence of rows meets a window of another sequence
  * (or the same), and both ends of the window move forward from query to query. Wide windows are
- * compared in tiles: prepared rows stand in a ring that moves along with the band, so that a row is
+ * compared in tiles: prepared rows stand in a belt that moves along with the band, so that a row is
  * prepared once as a query and once as a row of windows, and a block of queries meets those tiles
  * of rows only that its windows touch. */
 #ifndef COGNATE_MATCH_BAND_SCAN_H
@@ -25,15 +25,16 @@ struct band {
 /* What one thread needs for itself. Free with band_scanner_free. */
 struct band_scanner {
     const struct hamming_tile *tile;
-    size_t words, panel_bytes, ring_panels;
-    uint8_t *query_panels[2];      /* of this block and of the next */
-    struct hamming_writer writer;  /* of the next queries */
-    uint8_t *ring;                 /* prepared panels of rows */
-    size_t *panels;                /* which one stands in each place of the ring */
+    size_t words, panel_bytes;
+    uint8_t *queries; /* a panel */
+    uint8_t *belt;    /* prepared panels of rows, from number belt_first on */
+    bool *prepared;   /* which of its places are filled */
+    size_t belt_panels, belt_first;
     uint16_t limits[TILE_QUERIES]; /* the radius */
     uint8_t *staging;              /* plain rows on their way into panels, and which they are */
     struct row_sequence staged;
     size_t staged_first;
+    uint8_t *comparison; /* scratch */
     struct hamming_hit *hits;
     uint16_t *distances;
     uint32_t *positions;

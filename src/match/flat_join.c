@@ -33,14 +33,14 @@ struct join {
     uint64_t *comparisons;      /* atomic */
 };
 
-static cog_status take_hits(void *context, size_t first_query, size_t first_row,
-                            const struct hamming_hit *hits, size_t count, cog_error *error) {
+static cog_status take_hits(void *context, const struct tile_hits *found, cog_error *error) {
     struct joiner *joiner = context;
     const struct join *join = joiner->join;
-    for (size_t i = 0; i < count; i++) {
-        struct match match = {(uint32_t)(joiner->block_first + first_query + hits[i].query),
-                              (uint32_t)(first_row + hits[i].row), hits[i].distance,
-                              join->similarities[hits[i].distance]};
+    for (size_t i = 0; i < found->count; i++) {
+        struct match match = {
+            (uint32_t)(joiner->block_first + found->first_query + found->hits[i].query),
+            (uint32_t)(found->first_row + found->hits[i].row), found->hits[i].distance,
+            join->similarities[found->hits[i].distance]};
         if (join->self && match.a >= match.b)
             continue;
         cog_status status = match_list_add(&joiner->matches, match, error);

@@ -86,7 +86,9 @@ static bool method_is_right(const struct hamming_tile *tile, const struct tile_c
                           tile_case->queries.rows, queries);
     tile->prepare_rows(tile_case->rows.data, tile_case->rows.stride_bytes, words,
                        tile_case->rows.rows, rows);
+    uint8_t *scratch = aligned_alloc(64, hamming_tile_scratch_bytes(tile, words) + 64);
     struct hamming_comparison comparison = {
+        .scratch = scratch,
         .queries = queries,
         .rows = rows,
         .words = words,
@@ -95,6 +97,7 @@ static bool method_is_right(const struct hamming_tile *tile, const struct tile_c
         .limits = tile_case->limits,
     };
     bool right = hits_are_right(tile_case, hits, tile->compare(&comparison, hits));
+    free(scratch);
     free(hits);
     free(rows);
     free(queries);
@@ -164,7 +167,9 @@ static bool band_is_right(const struct hamming_tile *tile, struct random *random
         ends[q] = end < ROWS ? end : ROWS;
         limits[q] = (uint16_t)random_below(random, bits + 1);
     }
-    struct hamming_comparison comparison = {.queries = queries,
+    uint8_t *scratch = aligned_alloc(64, hamming_tile_scratch_bytes(tile, words) + 64);
+    struct hamming_comparison comparison = {.scratch = scratch,
+                                            .queries = queries,
                                             .rows = rows,
                                             .words = words,
                                             .query_count = query_count,
@@ -183,6 +188,7 @@ static bool band_is_right(const struct hamming_tile *tile, struct random *random
     for (size_t q = 0; q < query_count; q++)
         for (size_t row = begins[q]; row < ends[q]; row++)
             expected += plain->pair(a + q * stride, b + row * stride, words) <= limits[q];
+    free(scratch);
     free(hits);
     free(rows);
     free(queries);
