@@ -48,8 +48,8 @@ TEST(input_querylog_headers_and_first_rows) {
     static const char *const texts[] = {
         "142\tmaps\t2006-03-01 07:17:14\n142\tmaps\t2006-03-01 07:17:15\t1\tu\n",
         "\n142\tmaps\t2006-03-01 07:17:15\t1\tu\n",
-        "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n142\tmaps\t2006-03-01 07:17:15\t1\tu\n"
-        "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\r\n",
+        ("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n142\tmaps\t2006-03-01 07:17:15\t1\tu\n"
+         "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\r\n"),
         "Query\tURL\tClicks\r\nmaps\tu\t1\nquery\turl\tclicks\n", "maps\tu\t1\n"};
     struct reader_options options = log_options();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
