@@ -5,13 +5,13 @@
 #include "index/segment.h"
 #include "store/encoding.h"
 
-/* Fewer than 2^29 buckets: the product fits 64 bits. */
-static size_t bucket_of(uint64_t hash, size_t buckets) {
-    return (size_t)((hash >> 32) * buckets >> 32);
-}
-
 static uint8_t tag_of(uint64_t hash) {
     return (uint8_t)hash;
+}
+
+void id_entry_encode(uint8_t entry[ID_ENTRY_BYTES], uint64_t hash, uint32_t row) {
+    entry[0] = tag_of(hash);
+    encode_u32(entry + 1, row);
 }
 
 static cog_status damaged(const struct segment *segment, cog_error *error) {
@@ -35,7 +35,7 @@ static bool count_rows(const struct segment *segment, uint32_t *starts) {
     for (size_t row = 0; row < segment->rows; row++) {
         if (!hash_of_row(segment, row, &hash))
             return false;
-        starts[bucket_of(hash, buckets) + 1]++;
+        starts[id_bucket_of(hash, buckets) + 1]++;
     }
     for (size_t bucket = 0; bucket < buckets; bucket++)
         starts[bucket + 1] += starts[bucket];
@@ -48,10 +48,8 @@ static void place_rows(const struct segment *segment, struct id_buckets *buckets
     uint64_t hash = 0;
     for (size_t row = 0; row < segment->rows; row++) {
         hash_of_row(segment, row, &hash);
-        size_t place = buckets->starts[bucket_of(hash, count)]++;
-        uint8_t *entry = buckets->entries + place * ID_ENTRY_BYTES;
-        entry[0] = tag_of(hash);
-        encode_u32(entry + 1, (uint32_t)row);
+        size_t place = buckets->starts[id_bucket_of(hash, count)]++;
+        id_entry_encode(buckets->entries + place * ID_ENTRY_BYTES, hash, (uint32_t)row);
     }
     for (size_t bucket = count; bucket > 0; bucket--) /* each start is its bucket's end by now */
         buckets->starts[bucket] = buckets->starts[bucket - 1];
@@ -83,7 +81,7 @@ void id_buckets_free(struct id_buckets *buckets) {
 cog_status id_buckets_find(const struct id_buckets *buckets, const struct segment *segment,
                            struct bytes_view id, uint64_t *row, cog_error *error) {
     uint64_t hash = hash_bytes(id.data, id.size);
-    size_t bucket = bucket_of(hash, id_buckets_count(segment->rows));
+    size_t bucket = id_bucket_of(hash, id_buckets_count(segment->rows));
     uint32_t begin = buckets->starts[bucket], end = buckets->starts[bucket + 1];
     *row = UINT64_MAX;
     if (begin > end || end > segment->rows)
@@ -114,7 +112,7 @@ static bool bucket_is_right(const struct id_buckets *buckets, const struct segme
         uint32_t row = decode_u32(entry + 1);
         uint64_t hash;
         if (!hash_of_row(segment, row, &hash) || entry[0] != tag_of(hash) ||
-            bucket_of(hash, id_buckets_count(segment->rows)) != bucket ||
+            id_bucket_of(hash, id_buckets_count(segment->rows)) != bucket ||
             (i > begin && row <= last))
             return false;
         last = row;

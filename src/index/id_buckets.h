@@ -23,6 +23,11 @@ struct segment;
 static inline size_t id_buckets_count(size_t rows) {
     return rows / ID_BUCKET_ROWS + 1;
 }
+/* Fewer than 2^29 buckets: the product fits 64 bits. */
+static inline size_t id_bucket_of(uint64_t hash, size_t buckets) {
+    return (size_t)((hash >> 32) * buckets >> 32);
+}
+void id_entry_encode(uint8_t entry[ID_ENTRY_BYTES], uint64_t hash, uint32_t row);
 
 /* Of the segment's ids, which are there. O(rows). */
 cog_status id_buckets_build(const struct segment *segment, struct id_buckets *buckets,

@@ -20,6 +20,8 @@ struct segment_parts {
     const uint64_t *id_offsets; /* rows + 1, the first 0, rising */
     const char *id_bytes;
     const struct id_buckets *id_buckets;
+    bool is_numbered; /* in place of those: ids are numbers from first_number on */
+    uint64_t first_number;
     struct signatures_view signatures;
     const struct slices_view *slices;
     const struct columns_view *columns; /* of the bits */

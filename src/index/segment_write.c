@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "index/numbered_ids.h"
 #include "index/segment.h"
 #include "index/segment_sections.h"
 #include "store/encoding.h"
@@ -98,6 +99,8 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
         status = write_shape(writer, parts, error);
     if (status == COG_OK && parts->id_offsets)
         status = write_ids(writer, parts, error);
+    if (status == COG_OK && parts->is_numbered)
+        status = numbered_ids_write(writer, parts->first_number, rows, error);
     if (status == COG_OK && parts->signatures.bits)
         status = write_signatures(writer, &parts->signatures, error);
     if (status == COG_OK && parts->slices) {

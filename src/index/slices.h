@@ -79,6 +79,8 @@ struct slice_lists {
  * for four slices a thread while building. */
 cog_status slice_lists_build(struct slice_lists *lists, const struct signatures_view *signatures,
                              unsigned width, unsigned threads, cog_error *error);
+/* What that takes at most, beside the signatures. */
+double slice_lists_build_bytes(size_t rows, unsigned bits, unsigned width, unsigned threads);
 void slice_lists_free(struct slice_lists *lists);
 /* Reads all lists: offsets rise, rows rise and exist. The error names the first fault. */
 cog_status slices_check(const struct slices_view *view, cog_error *error);

@@ -96,6 +96,15 @@ static size_t offsets_bytes(const struct slice_lists *lists) {
     return slice_layout_offsets(&lists->view.layout) * sizeof *lists->offsets;
 }
 
+double slice_lists_build_bytes(size_t rows, unsigned bits, unsigned width, unsigned threads) {
+    struct slice_layout layout = slice_layout_of(bits, width ? width : slice_width_for(rows, bits));
+    unsigned keyed = SLICES_TOGETHER * threads_resolve(threads);
+    if (keyed > layout.count) /* of a worker's room for keys, only what it fills is taken */
+        keyed = layout.count;
+    return ((double)slice_layout_offsets(&layout) + (double)rows * (double)(layout.count + keyed)) *
+           sizeof(uint32_t);
+}
+
 cog_status slice_lists_build(struct slice_lists *lists, const struct signatures_view *signatures,
                              unsigned width, unsigned threads, cog_error *error) {
     *lists = (struct slice_lists){0};

@@ -125,7 +125,8 @@ static cog_status copy_ids(const struct corpus *corpus, struct segment_draft *dr
     return status == COG_OK ? index_ids(draft, error) : status;
 }
 
-cog_status segment_draft_number(struct segment_draft *draft, uint64_t first_id, cog_error *error) {
+/* Numbers as ids. */
+static cog_status number_rows(struct segment_draft *draft, uint64_t first_id, cog_error *error) {
     enum { DIGITS_MAX = 20 };
     char text[DIGITS_MAX + 1];
     size_t rows = draft->segment.rows, size_bytes = 0;
@@ -185,7 +186,7 @@ cog_status segment_draft_signatures(const cog_index *index, const struct signatu
     draft->segment.signatures = *rows;
     cog_status status = take_settings(index, draft, error);
     if (status == COG_OK && (want_ids || first_id))
-        status = segment_draft_number(draft, first_id, error);
+        status = number_rows(draft, first_id, error);
     return status == COG_OK ? add_method(index, index->build_weights, threads, draft, error)
                             : status;
 }

@@ -53,17 +53,9 @@ static cog_status save_segment(const cog_index *index, size_t part, uint64_t fir
     const struct segment *segment = &index->parts.segments[part];
     const struct manifest_entry *entry = &index->parts.manifest.entries[part];
     struct segment_parts parts = index_parts_of(segment);
-    struct segment_draft ids = {.segment.rows = segment->rows};
-    cog_status status = COG_OK;
-    if (!segment->id_offsets) {
-        status = segment_draft_number(&ids, first_row, error);
-        parts.id_offsets = ids.segment.id_offsets;
-        parts.id_bytes = ids.segment.id_bytes.data;
-        parts.id_buckets = &ids.segment.id_buckets;
-    }
-    if (status == COG_OK)
-        status = manifest_add_segment(folder, manifest, &parts, error);
-    segment_memory_free(&ids.memory);
+    parts.is_numbered = !segment->id_offsets;
+    parts.first_number = first_row;
+    cog_status status = manifest_add_segment(folder, manifest, &parts, error);
     if (status != COG_OK || entry->removed_count == 0)
         return status;
     struct manifest_entry *saved = &manifest->entries[manifest->count - 1];

@@ -77,7 +77,5 @@ cog_status segment_draft_signatures(const cog_index *index, const struct signatu
 /* All rows of the index that are not removed, in one. */
 cog_status segment_draft_merged(const cog_index *index, unsigned threads,
                                 struct segment_draft *draft, cog_error *error);
-/* Numbers as ids, for a segment that has none. */
-cog_status segment_draft_number(struct segment_draft *draft, uint64_t first_id, cog_error *error);
 
 #endif

@@ -1,7 +1,6 @@
 /* An index as a job builds it in memory, and what it tells of itself. */
 #include "job/index_job.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "base/memory.h"
 #include "base/plural.h"
 #include "base/threads.h"
+#include "index/numbered_ids.h"
 #include "job/memory_budget.h"
 #include "job/progress.h"
 #include "job/report.h"
@@ -124,7 +124,7 @@ static cog_status record_method(const cog_index_options *options, unsigned bits,
 
 /* Signatures in memory, lists, and what building them takes for a while. */
 static double signatures_memory(const struct signatures_view *rows,
-                                const cog_index_options *options) {
+                                const cog_index_options *options, unsigned threads) {
     double bytes = (double)rows->rows * (double)rows->stride_bytes;
     if (options->method == COG_METHOD_FLAT || rows->rows == 0)
         return bytes;
@@ -135,10 +135,7 @@ static double signatures_memory(const struct signatures_view *rows,
         short_form_complete(&form, rows->bits, NULL);
         return bytes * (5 + (options->method == COG_METHOD_PSM ? 1 : 1.2 * form.tables));
     }
-    unsigned width =
-        options->slice_bits ? options->slice_bits : slice_width_for(rows->rows, rows->bits);
-    double slices = ceil((double)rows->bits / width);
-    return bytes + slices * ((double)rows->rows + (double)((uint64_t)1 << width)) * 4;
+    return bytes + slice_lists_build_bytes(rows->rows, rows->bits, options->slice_bits, threads);
 }
 
 /* What must fit when the parts of an index come together again. */
@@ -334,9 +331,11 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
     cog_status status = check_options(options, false, error);
+    unsigned threads = threads_resolve(run ? run->threads : 0);
     if (status == COG_OK && !options->streamed)
-        status = memory_budget_check(MEMORY_BASE_BYTES + signatures_memory(rows, options), run,
-                                     report, error);
+        status = memory_budget_check(MEMORY_BASE_BYTES + signatures_memory(rows, options, threads) +
+                                         numbered_ids_memory_bytes(rows->rows),
+                                     run, report, error);
     cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
     if (status == COG_OK && !index)
         status = error_memory(error, sizeof *index, "an index");
@@ -356,8 +355,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     if (status == COG_OK)
         status = index_interpret_settings(index, error);
     if (status == COG_OK)
-        status = segment_draft_signatures(index, rows, 0, false,
-                                          threads_resolve(run ? run->threads : 0), &draft, error);
+        status = segment_draft_signatures(index, rows, 0, false, threads, &draft, error);
     index->build_weights = NULL;
     job_watch_end(&watch);
     return finish_building(index, &draft, status, start, result, report, error);

@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/mapping.h"
 #include "base/random.h"
 #include "index/columns_search.h"
 #include "index/manifest.h"
+#include "index/numbered_ids.h"
 #include "store/encoding.h"
 #include "test.h"
 
@@ -142,6 +144,36 @@ TEST(segment_parts_may_be_missing) {
     sample.parts.rows = ROWS - 1;
     CHECK(segment_write(path, &sample.parts, NULL) == COG_ERR_USAGE);
     free_sample(&sample);
+}
+
+/* Numbers made while they are written are the bytes of numbers that were there before, over more
+ * digits and more rows than are written at once. */
+TEST(segment_numbers_its_rows) {
+    enum { NUMBERED = 12000, FIRST = 95 };
+    static uint64_t offsets[NUMBERED + 1];
+    static char bytes[NUMBERED * 8];
+    for (int row = 0; row < NUMBERED; row++)
+        offsets[row + 1] =
+            offsets[row] + (uint64_t)sprintf(bytes + offsets[row], "%d", FIRST + row);
+    struct segment named = {
+        .rows = NUMBERED, .id_offsets = offsets, .id_bytes = {bytes, offsets[NUMBERED]}};
+    struct id_buckets buckets = {0};
+    CHECK_OK(id_buckets_build(&named, &buckets, error));
+    struct segment_parts parts = {
+        .rows = NUMBERED, .id_offsets = offsets, .id_bytes = bytes, .id_buckets = &buckets};
+    struct segment_parts numbered = {.rows = NUMBERED, .is_numbered = true, .first_number = FIRST};
+    const char *paths[2] = {test_path("named"), test_path("numbered")};
+    CHECK_OK(segment_write(paths[0], &parts, error));
+    CHECK_OK(segment_write(paths[1], &numbered, error));
+    struct mapping files[2] = {{0}};
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(mapping_open(paths[i], &files[i], error));
+    CHECK(files[0].size == files[1].size);
+    CHECK(memcmp(files[0].data, files[1].data, files[0].size) == 0);
+    CHECK(numbered_ids_memory_bytes(NUMBERED) < 2 * NUMBERED);
+    for (int i = 0; i < 2; i++)
+        mapping_close(&files[i]);
+    id_buckets_free(&buckets);
 }
 
 /* Rows wider than they need to be are written as narrow as the format has them. */
