@@ -262,15 +262,16 @@ static struct hamming_ahead next_queries(const struct band_scanner *scanner,
 }
 
 /* Of a join of rows with themselves, prepared rows serve as queries where the method makes no
- * difference between them. */
+ * difference between them, unless the belt moves away from them before the block is done. */
 static const uint8_t *prepare_block(struct band_scanner *scanner, const struct band *band,
-                                    size_t first, size_t count) {
+                                    size_t first, size_t count, bool belt_stays) {
     const struct hamming_tile *tile = scanner->tile;
     const size_t first_panel = first / tile->panel_rows;
     const size_t last_panel = (first + count - 1) / tile->panel_rows;
-    if (tile->prepare_queries == tile->prepare_rows && band->queries.view == band->rows.view &&
-        band->queries.rows == band->rows.rows && first % tile->panel_rows == 0 &&
-        is_on_belt(scanner, first_panel) && is_on_belt(scanner, last_panel)) {
+    if (belt_stays && tile->prepare_queries == tile->prepare_rows &&
+        band->queries.view == band->rows.view && band->queries.rows == band->rows.rows &&
+        first % tile->panel_rows == 0 && is_on_belt(scanner, first_panel) &&
+        is_on_belt(scanner, last_panel)) {
         for (size_t panel = first_panel; panel <= last_panel; panel++)
             prepare_row_panel(scanner, &band->rows, panel);
         return panel_on_belt(scanner, first_panel);
@@ -298,7 +299,7 @@ static cog_status scan_block(struct band_scanner *scanner, const struct strip *s
     size_t last_panel = (block.ends[count - 1] - 1) / panel_rows;
     if (!is_on_belt(scanner, first_panel) || !is_on_belt(scanner, last_panel))
         move_belt(scanner, first_panel);
-    block.panel = prepare_block(scanner, band, first, count);
+    block.panel = prepare_block(scanner, band, first, count, is_on_belt(scanner, last_panel));
     return scan_panels(scanner, &block, error);
 }
 
