@@ -111,6 +111,10 @@ static cog_status claim_folder(const char *folder, struct temporary **made, int 
     cog_status status = temporary_folder_claim(folder, made, error);
     if (status == COG_OK)
         status = index_lock(folder, lock, error);
+    if (status == COG_ERR_BUSY) { /* another process found the folder before it was locked */
+        temporary_keep(*made);
+        *made = NULL;
+    }
     if (status == COG_OK && manifest_exists(folder))
         status = error_set(
             error, COG_ERR_USAGE,
