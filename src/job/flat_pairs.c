@@ -1,6 +1,5 @@
 #include "job/flat_pairs.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,13 +72,6 @@ static cog_status join_all(const struct pair_task *task, const struct signatures
                : flat_join_self(&views[0], radius, task->threads, matches, comparisons, error);
 }
 
-/* The cosine at which bits differ as often as they do at this value of the measure. */
-static double equivalent_cosine(const struct pair_task *task, double similarity) {
-    return task->options.measure == COG_MEASURE_COSINE
-               ? similarity
-               : cos(M_PI * bit_flip_probability_jaccard(similarity));
-}
-
 /* Where a row stands among the compared ones. */
 static size_t row_place(const struct compared_rows *compared, uint32_t row) {
     size_t low = 0, high = compared->count - 1;
@@ -131,7 +123,7 @@ static cog_status find_crowd(const struct pair_task *task, const struct signatur
 static cog_status plan_windows(const struct pair_task *task, const struct signatures_view *views,
                                struct window_setting *setting, cog_error *error) {
     enum { COSINES = 32 };
-    double cosines[COSINES] = {equivalent_cosine(task, task->options.threshold)};
+    double cosines[COSINES] = {pair_task_cosine(task, task->options.threshold)};
     double crowd[WINDOW_PREFIX_MAX + 1] = {0}, recall = task->options.recall;
     double independent = 0;
     struct window_targets targets = {.cosines = cosines, .count = 1};
@@ -140,7 +132,7 @@ static cog_status plan_windows(const struct pair_task *task, const struct signat
         task->on_disk ? COG_OK : pair_recall_planned(task, &pairs, &independent, error);
     if (status == COG_OK && pairs.count) {
         for (size_t i = 0; i < COSINES; i++)
-            cosines[i] = equivalent_cosine(
+            cosines[i] = pair_task_cosine(
                 task, (double)pairs.items[(2 * i + 1) * pairs.count / (2 * COSINES)].similarity);
         targets = (struct window_targets){cosines, COSINES, crowd};
         /* A quarter of what may be missed is left to the model, which has one crowd for all. */

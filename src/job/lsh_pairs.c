@@ -1,6 +1,5 @@
 #include "job/lsh_pairs.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,15 +103,8 @@ static double plan_bands(struct lsh_pairs *pairs) {
                      &pairs->options.tables);
 }
 
-/* The cosine at which bits differ as often as they do at this value of the measure. */
-static double equivalent_cosine(const struct pair_task *task, double similarity) {
-    return task->options.measure == COG_MEASURE_COSINE
-               ? similarity
-               : cos(M_PI * bit_flip_probability_jaccard(similarity));
-}
-
 static double threshold_cosine(const struct pair_task *task) {
-    return equivalent_cosine(task, task->options.threshold);
+    return pair_task_cosine(task, task->options.threshold);
 }
 
 /* The rows of true pairs, with signatures and sums: the pairs' first rows, and their second ones.

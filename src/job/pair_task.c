@@ -1,5 +1,6 @@
 #include "job/pair_task.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -16,6 +17,7 @@
 #include "job/vector_sign.h"
 #include "match/cosine_join.h"
 #include "match/jaccard_join.h"
+#include "plan/radius.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
 
@@ -283,6 +285,12 @@ double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b
     return task->options.measure == COG_MEASURE_COSINE
                ? sparse_row_dot(&task->vectors[0], a, &task->vectors[other], b)
                : set_jaccard(&task->sets[0], a, &task->sets[other], b);
+}
+
+double pair_task_cosine(const struct pair_task *task, double similarity) {
+    return task->options.measure == COG_MEASURE_COSINE
+               ? similarity
+               : cos(M_PI * bit_flip_probability_jaccard(similarity));
 }
 
 double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {

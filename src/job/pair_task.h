@@ -79,7 +79,9 @@ size_t pair_task_max_matches(const struct pair_task *task);
 bool pair_task_has_terms(const struct pair_task *task, size_t side, size_t row);
 /* The true measure of two rows (of side 0 and of the last side). */
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b);
-/* The same, or the Jaccard coefficient that a pair with a short document is joined by. */
+/* The cosine at which bits differ as often as they do at this value of the measure. */
+double pair_task_cosine(const struct pair_task *task, double similarity);
+/* The true measure, or the Jaccard coefficient that a pair with a short document is joined by. */
 double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b);
 
 #endif
