@@ -174,6 +174,7 @@ bool take_method_options(const struct arguments *arguments, cog_method method, c
 static bool choose_values(const struct arguments *arguments, cog_signature_options *signature) {
     static const enum option_id of_bits[] = {OPTION_KEY_BITS, OPTION_FLIPS, OPTION_FLIP_MODE,
                                              OPTION_FLIP_SIDE};
+    static const enum option_id of_flips[] = {OPTION_FLIP_MODE, OPTION_COUNT};
     enum { VALUES = 128 };
     uint64_t value_bits = 32;
     for (size_t i = 0; i < sizeof of_bits / sizeof *of_bits; i++)
@@ -182,9 +183,11 @@ static bool choose_values(const struct arguments *arguments, cog_signature_optio
     if (!number_option(arguments, OPTION_VALUE_BITS, 1, 32, &value_bits))
         return false;
     signature->value_bits = (unsigned)value_bits;
-    if (value_bits > 1)
-        signature->bits = (unsigned)value_bits * VALUES;
-    return true;
+    if (value_bits == 1)
+        return true;
+    signature->bits = (unsigned)value_bits * VALUES;
+    return refuse_options(arguments, of_flips,
+                          "is about single bits: give --value-bits 1, or leave it out");
 }
 
 /* What was given on top of the options' own values. */

@@ -81,6 +81,7 @@ for given in "" "--tables 20" "--band-values 4" "--band-values 4 --tables 9" "--
 done
 bands --value-bits 32 --key-bits 12
 bands --value-bits 32 --flips 1
+bands --value-bits 32 --flip-mode random
 bands --value-bits 1 --band-values 3
 bands --band-values 4 --tables 33
 # What cannot be is said before the first document is read.
