@@ -533,20 +533,21 @@ static void join_costs(const struct study *study) {
                               .radius_bits = radius_for_recall(
                                   SIGNATURE_BITS, bit_flip_probability_cosine(THRESHOLD), 0.9999)};
     struct join_options exactly = {.threshold = THRESHOLD};
-    struct match_list found = {0}, truth = {0};
+    struct match_list truth = {0};
     uint64_t start_ns = clock_ns();
     need(cosine_join_self(&study->all, &exactly, &truth, NULL) == COG_OK, "no truth");
     double exact = clock_seconds_since(start_ns);
     printf("All pairs of the log at 0.7: the exact join takes %.2f s\n", exact);
     for (unsigned flips = 2; flips <= 8; flips *= 2) {
         struct lsh_options options = flipped(10, flips, LSH_FLIP_ACROSS, false);
+        struct match_list found = {0};
         start_ns = clock_ns();
         need(lsh_join_self(&all, &options, &check, 0, &found, NULL, NULL) == COG_OK, "no join");
         double seconds = clock_seconds_since(start_ns);
         printf("  K = 16, L = 10, F = %u: recall %.3f in %.2f s, %.1f times the exact join\n",
                flips, (double)found.count / (double)truth.count, seconds, seconds / exact);
+        match_list_free(&found);
     }
-    match_list_free(&found);
     match_list_free(&truth);
 }
 
