@@ -28,8 +28,8 @@ double window_recall_published(const struct window_setting *setting, size_t rows
  * D bits: given the distance d of two rows, the first bit in which they differ in a random order
  * follows from drawing without replacement, and only then are tables independent. Rows crowd: how
  * many share a prefix with a row comes from measured distances, not from C / 2^n. And the window
- * is where it is: two rows that differ first in bit l are as far apart as the rows between them, and
- * equal rows as those that equal them too, in all tables alike.
+ * is where it is: two rows that differ first in bit l are as far apart as the rows between them,
+ * and equal rows as those that equal them too, in all tables alike.
  *
  * crowd[l] is the expected number of rows that share the first l bits of a random order with a row
  * whose distances to all rows (or a sample, with `scale` rows for each) have this histogram. */
