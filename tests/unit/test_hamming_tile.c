@@ -139,7 +139,19 @@ TEST(hamming_tile_counters_do_not_wrap) {
     }
 }
 
-/* Panels one after the other, and a band of rows for each query, which may go on beyond them. */
+/* Both ends of the band move forward, beyond the last row too. */
+static void fill_band(struct random *random, size_t queries, uint32_t *begins, uint32_t *ends) {
+    uint32_t begin = 0, end = 0, step = (uint32_t)random_below(random, 5);
+    for (size_t q = 0; q < queries; q++) {
+        begin += (uint32_t)random_below(random, step + 1);
+        end += (uint32_t)random_below(random, step + 3);
+        end = end < begin ? begin : end;
+        begins[q] = begin;
+        ends[q] = end;
+    }
+}
+
+/* Panels one after the other, and a band of rows for each query. */
 static bool band_is_right(const struct hamming_tile *tile, struct random *random) {
     enum { ROWS = 3 * TILE_ROWS + 5 };
     unsigned bits = 64 * (unsigned)(1 + random_below(random, 64));
@@ -159,15 +171,9 @@ static bool band_is_right(const struct hamming_tile *tile, struct random *random
         tile->prepare_rows(b + row * stride, stride, words,
                            ROWS - row < tile->panel_rows ? ROWS - row : tile->panel_rows,
                            rows + panels++ * tile->rows_bytes(words));
-    uint32_t begin = 0, end = 0, step = (uint32_t)random_below(random, 5);
-    for (size_t q = 0; q < query_count; q++) {
-        begin += (uint32_t)random_below(random, step + 1);
-        end += (uint32_t)random_below(random, step + 3);
-        end = end < begin ? begin : end;
-        begins[q] = begin;
-        ends[q] = end;
+    fill_band(random, query_count, begins, ends);
+    for (size_t q = 0; q < query_count; q++)
         limits[q] = (uint16_t)random_below(random, most_limit + 1);
-    }
     uint8_t *scratch = aligned_alloc(64, hamming_tile_scratch_bytes(tile, words) + 64);
     struct hamming_comparison comparison = {.scratch = scratch,
                                             .queries = queries,
