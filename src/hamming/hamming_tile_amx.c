@@ -113,7 +113,8 @@ INLINE void unpack_queries(const uint64_t *queries, uint8_t *tile) {
     const __m512i low = _mm512_permutex2var_epi32(first, even, second);
     const __m512i high = _mm512_permutex2var_epi32(first, odd, second);
     for (size_t bit = 0; bit < 8; bit++) {
-        const __m512i spread = _mm512_set1_epi64((long long)(SPREAD_BIT << bit));
+        const uint64_t spread_bit = SPREAD_BIT << bit;
+        const __m512i spread = _mm512_set1_epi64((long long)spread_bit);
         _mm512_store_si512(tile + bit * 128,
                            _mm512_gf2p8affine_epi64_epi8(low, spread, ONES_FOR_SET));
         _mm512_store_si512(tile + bit * 128 + 64,
