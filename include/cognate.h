@@ -531,7 +531,8 @@ COG_API cog_status cog_index_expect(const cog_index *index, const cog_sign_optio
  * by the index, valid until it changes. *size is 0, and the result NULL, where rows have no ids but
  * their numbers. */
 COG_API const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size);
-/* The row of an id that can be found; false where there is none. O(segments). */
+/* The row of an id that can be found; false where there is none. O(segments); O(rows) of segments
+ * that were written before they had tables of ids. */
 COG_API bool cog_index_find(const cog_index *index, const char *id, size_t id_size, uint32_t *row);
 
 #define COG_RADIUS_NONE UINT32_MAX

@@ -327,8 +327,8 @@ INLINE uint32_t queries_wanting(const struct wanted *wanted, size_t row) {
     return queries[0] | queries[1] << SIDE;
 }
 
-/* The same where some tiles of the block are not wanted, whose sums mean nothing. A row that meets
- * itself there would have every such block listed. */
+/* As any_within, where some tiles of the block are not wanted: their sums of early words, 0, mean
+ * nothing. A row that meets itself there would have every such block listed. */
 INLINE bool any_wanted_within(const struct comparer *comparer, const struct block *block,
                               const struct sums *sums, const int32_t *bounds) {
     const struct wanted wanted = wanted_rows(comparer, block);

@@ -118,8 +118,7 @@ cog_status tile_scan(const struct tile_queries *queries, struct tile_scratch *sc
         prepare_rows(queries, rows, row, row_count, scratch->rows);
         status = compare_rows(queries, scratch, row, row_count, limits, sink, context, error);
         row += row_count;
-        if (at_once < TILE_SCAN_ROWS)
-            at_once *= 2;
+        at_once = 2 * at_once < TILE_SCAN_ROWS ? 2 * at_once : TILE_SCAN_ROWS;
     }
     return status;
 }
