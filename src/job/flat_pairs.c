@@ -47,8 +47,7 @@ static void estimate_jaccard(const struct pair_task *task, struct match_list *ma
         matches->items[i].similarity = 1 - 2 * (float)matches->items[i].distance / bits;
 }
 
-cog_status flat_pairs_verify(const struct pair_task *task, struct match_list *matches,
-                             cog_error *error) {
+static struct pair_check true_measure(const struct pair_task *task) {
     size_t other = task->sides - 1;
     struct pair_check check = {.threshold = task->options.threshold, .threads = task->threads};
     if (task->options.measure == COG_MEASURE_JACCARD) {
@@ -58,7 +57,26 @@ cog_status flat_pairs_verify(const struct pair_task *task, struct match_list *ma
         check.vectors[0] = &task->vectors[0];
         check.vectors[1] = &task->vectors[other];
     }
+    return check;
+}
+
+cog_status flat_pairs_verify(const struct pair_task *task, struct match_list *matches,
+                             cog_error *error) {
+    struct pair_check check = true_measure(task);
     return pair_check_run(&check, matches, error);
+}
+
+/* Candidates are verified as they come, so that no more of them are in memory than a batch. */
+struct verification {
+    struct pair_check check;
+    uint64_t candidates; /* atomic */
+};
+
+static cog_status verify_batch(void *context, struct match *items, size_t *count,
+                               cog_error *error) {
+    struct verification *verification = context;
+    __atomic_fetch_add(&verification->candidates, *count, __ATOMIC_RELAXED);
+    return pair_check_keep(&verification->check, items, count, error);
 }
 
 /* ---- Joins of signatures --------------------------------------------------------------------- */
@@ -185,6 +203,7 @@ typedef cog_status signature_join(const struct pair_task *task, const struct sig
                                   uint32_t radius, struct match_list *matches,
                                   uint64_t *comparisons, cog_error *error);
 
+/* Candidates, or what the list's sieve leaves of them. */
 static cog_status propose(const struct pair_task *task, signature_join *join,
                           const struct signatures_view *views, double radius_recall,
                           uint32_t *radius, struct match_list *matches, cog_error *error) {
@@ -197,8 +216,23 @@ static cog_status propose(const struct pair_task *task, signature_join *join,
     pair_task_name_rows(task, matches);
     report_number(task->report, "radius_bits", *radius);
     report_number(task->report, "comparisons", (double)comparisons);
-    report_number(task->report, "candidates", (double)matches->count);
     return COG_OK;
+}
+
+static cog_status propose_and_verify(const struct pair_task *task, signature_join *join,
+                                     const struct signatures_view *views, double radius_recall,
+                                     uint32_t *radius, struct match_list *matches,
+                                     cog_error *error) {
+    struct verification verification = {.check = true_measure(task)};
+    const struct match_sieve sieve = {verify_batch, &verification};
+    verification.check.rows[0] = task->compared[0].numbers;
+    verification.check.rows[1] = task->compared[task->sides - 1].numbers;
+    matches->sieve = task->options.verify ? &sieve : NULL;
+    cog_status status = propose(task, join, views, radius_recall, radius, matches, error);
+    matches->sieve = NULL;
+    report_number(task->report, "candidates",
+                  task->options.verify ? (double)verification.candidates : (double)matches->count);
+    return status;
 }
 
 static uint64_t signature_bytes(const struct pair_task *task) {
@@ -216,16 +250,14 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = pair_task_sign(task, side, &task->compared[side], &views[side], NULL, 0, error);
     if (status == COG_OK)
-        status = propose(task, join, views, radius_recall, &radius, matches, error);
+        status = propose_and_verify(task, join, views, radius_recall, &radius, matches, error);
     free((void *)views[0].data);
     free((void *)views[1].data);
     if (status != COG_OK)
         return status;
     task->has_distances = true;
     task->estimates = !task->options.verify;
-    if (task->options.verify)
-        status = flat_pairs_verify(task, matches, error);
-    else if (task->options.measure == COG_MEASURE_JACCARD)
+    if (!task->options.verify && task->options.measure == COG_MEASURE_JACCARD)
         estimate_jaccard(task, matches);
     /* All pairs were candidates, and the true measure decided. */
     if (status == COG_OK && join == join_all && radius == task->options.sign.signature.bits &&
@@ -244,7 +276,10 @@ static double window_radius_recall(const struct pair_task *task) {
 cog_status window_pairs_propose(const struct pair_task *task, const struct signatures_view *views,
                                 struct match_list *matches, cog_error *error) {
     uint32_t radius;
-    return propose(task, join_windows, views, window_radius_recall(task), &radius, matches, error);
+    cog_status status =
+        propose(task, join_windows, views, window_radius_recall(task), &radius, matches, error);
+    report_number(task->report, "candidates", (double)matches->count);
+    return status;
 }
 
 cog_status flat_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {

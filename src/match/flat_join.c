@@ -29,6 +29,7 @@ struct join {
     uint16_t *limits;
     float *similarities; /* by distance */
     struct joiner *joiners;
+    const struct match_sieve *sieve;
     size_t max_matches, listed; /* matches that fit, and those of all joiners (atomic) */
     uint64_t *comparisons;      /* atomic */
 };
@@ -107,6 +108,7 @@ static cog_status join_prepare(struct join *join, cog_error *error) {
         struct joiner *joiner = &join->joiners[worker];
         joiner->join = join;
         match_list_share(&joiner->matches, join->max_matches, &join->listed);
+        joiner->matches.sieve = join->sieve;
         status = tile_queries_create(&joiner->block, tile, bits, join->block_rows, error);
         if (status == COG_OK)
             status = tile_scratch_create(&joiner->scratch, tile, bits, error);
@@ -162,8 +164,9 @@ static cog_status join_whole(struct join *join, struct match_list *matches, cog_
     if (!join->comparisons)
         join->comparisons = &unwatched;
     *join->comparisons = 0;
-    matches->count = 0;
+    matches->count = matches->sieved = 0;
     join->max_matches = matches->limit;
+    join->sieve = matches->sieve;
     status = join_run(join, matches, error);
     join_free(join);
     return status;

@@ -9,8 +9,8 @@
 
 /* Pairs (a, b), a < b, of one collection. similarity is the estimated cosine of a random
  * projection, cos(pi distance / bits). matches is overwritten: zero-initialise it, free it with
- * match_list_free; its limit holds. threads = 0 means all. comparisons, which may be NULL, counts
- * the pairs compared while the join runs. */
+ * match_list_free; its limit and its sieve hold. threads = 0 means all. comparisons, which may be
+ * NULL, counts the pairs compared while the join runs. */
 cog_status flat_join_self(const struct signatures_view *rows, uint32_t radius_bits,
                           unsigned threads, struct match_list *matches, uint64_t *comparisons,
                           cog_error *error);

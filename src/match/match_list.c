@@ -20,12 +20,32 @@ static cog_status too_many(const struct match_list *list, cog_error *error) {
 }
 
 static cog_status reserve(struct match_list *list, size_t needed, cog_error *error) {
-    if (list->limit && needed > list->limit)
+    if (!list->sieve && list->limit && needed > list->limit)
         return too_many(list, error);
     if (memory_grow((void **)&list->items, &list->capacity, needed, sizeof *list->items))
         return COG_OK;
     return error_memory(error, needed * sizeof *list->items,
                         "matches; a higher threshold gives fewer");
+}
+
+static cog_status check_listed(const struct match_list *list, size_t added, cog_error *error) {
+    size_t listed = __atomic_add_fetch(list->listed, added, __ATOMIC_RELAXED);
+    return list->limit && listed > list->limit ? too_many(list, error) : COG_OK;
+}
+
+cog_status match_list_sieve(struct match_list *list, cog_error *error) {
+    size_t kept = list->count - list->sieved;
+    if (!list->sieve || kept == 0)
+        return COG_OK;
+    cog_status status =
+        list->sieve->keep(list->sieve->context, list->items + list->sieved, &kept, error);
+    if (status != COG_OK)
+        return status;
+    list->sieved += kept;
+    list->count = list->sieved;
+    if (list->limit && list->count > list->limit)
+        return too_many(list, error);
+    return list->listed ? check_listed(list, kept, error) : COG_OK;
 }
 
 cog_status match_list_add(struct match_list *list, struct match match, cog_error *error) {
@@ -35,16 +55,21 @@ cog_status match_list_add(struct match_list *list, struct match match, cog_error
             return status;
     }
     list->items[list->count++] = match;
-    if (!list->listed || list->count % COUNTED_AT_A_TIME)
-        return COG_OK;
-    size_t listed = __atomic_add_fetch(list->listed, COUNTED_AT_A_TIME, __ATOMIC_RELAXED);
-    return list->limit && listed > list->limit ? too_many(list, error) : COG_OK;
+    if (list->sieve)
+        return list->count - list->sieved < MATCH_BATCH ? COG_OK : match_list_sieve(list, error);
+    return list->listed && list->count % COUNTED_AT_A_TIME == 0
+               ? check_listed(list, COUNTED_AT_A_TIME, error)
+               : COG_OK;
 }
 
 cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error) {
+    cog_status status = match_list_sieve(from, error);
+    if (status != COG_OK)
+        return status;
     if (to->count == 0 && !to->limit) {
         struct match_list empty = {.items = to->items,
                                    .capacity = to->capacity,
+                                   .sieve = from->sieve,
                                    .limit = from->limit,
                                    .listed = from->listed};
         *to = *from;
@@ -54,12 +79,13 @@ cog_status match_list_move(struct match_list *to, struct match_list *from, cog_e
     }
     if (from->count == 0)
         return COG_OK;
-    cog_status status = reserve(to, to->count + from->count, error);
+    status = reserve(to, to->count + from->count, error);
     if (status != COG_OK)
         return status;
     memcpy(to->items + to->count, from->items, from->count * sizeof *from->items);
     to->count += from->count;
-    from->count = 0;
+    to->sieved = to->count;
+    from->count = from->sieved = 0;
     return COG_OK;
 }
 

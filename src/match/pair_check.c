@@ -10,12 +10,12 @@ enum { MATCHES_A_PIECE = 1024 };
 
 struct checking {
     const struct pair_check *check;
-    struct match_list *matches;
+    struct match *items;
     float *dense; /* a row by column for each worker; zero between pieces */
 };
 
-static double measure_sets(const struct pair_check *check, const struct match *match) {
-    return set_jaccard(check->sets[0], match->a, check->sets[1], match->b);
+static size_t row_of(const struct pair_check *check, int side, uint32_t number) {
+    return check->rows[side] ? check->rows[side][number] : number;
 }
 
 /* Pairs that do not reach the threshold are marked: their similarity becomes NAN. */
@@ -26,35 +26,48 @@ static cog_status check_piece(void *context, unsigned worker, size_t begin, size
     const struct pair_check *check = checking->check;
     const struct sparse_matrix *x = check->vectors[0], *y = check->vectors[1];
     float *dense = x ? checking->dense + (size_t)worker * x->column_count : NULL;
-    struct match *items = checking->matches->items;
+    struct match *items = checking->items;
     for (size_t i = begin; i < end; i++) {
+        size_t a = row_of(check, 0, items[i].a), b = row_of(check, 1, items[i].b);
         if (x && (i == begin || items[i].a != items[i - 1].a)) {
             if (i > begin)
-                sparse_clear(x, items[i - 1].a, dense);
-            sparse_spread(x, items[i].a, dense);
+                sparse_clear(x, row_of(check, 0, items[i - 1].a), dense);
+            sparse_spread(x, a, dense);
         }
-        double value = x ? sparse_dense_dot(dense, y, items[i].b) : measure_sets(check, &items[i]);
+        double value =
+            x ? sparse_dense_dot(dense, y, b) : set_jaccard(check->sets[0], a, check->sets[1], b);
         items[i].similarity = value >= check->threshold ? (float)value : NAN;
     }
     if (x && end > begin)
-        sparse_clear(x, items[end - 1].a, dense);
+        sparse_clear(x, row_of(check, 0, items[end - 1].a), dense);
     return COG_OK;
 }
 
-cog_status pair_check_run(const struct pair_check *check, struct match_list *matches,
-                          cog_error *error) {
-    struct checking checking = {.check = check, .matches = matches};
-    unsigned threads = threads_resolve(check->threads);
+static cog_status check_items(const struct pair_check *check, unsigned threads, struct match *items,
+                              size_t *count, cog_error *error) {
+    struct checking checking = {.check = check, .items = items};
     size_t columns = check->vectors[0] ? check->vectors[0]->column_count : 0, kept = 0;
     checking.dense = memory_zeroed_array(threads * columns + 1, sizeof *checking.dense);
     if (!checking.dense)
         return error_memory(error, threads * columns * sizeof *checking.dense, "true cosines");
     cog_status status =
-        parallel_for(threads, matches->count, MATCHES_A_PIECE, check_piece, &checking, error);
-    for (size_t i = 0; i < matches->count && status == COG_OK; i++)
-        if (!isnan(matches->items[i].similarity))
-            matches->items[kept++] = matches->items[i];
-    matches->count = kept;
+        threads > 1 ? parallel_for(threads, *count, MATCHES_A_PIECE, check_piece, &checking, error)
+                    : check_piece(&checking, 0, 0, *count, error);
+    for (size_t i = 0; i < *count && status == COG_OK; i++)
+        if (!isnan(items[i].similarity))
+            items[kept++] = items[i];
+    *count = kept;
     free(checking.dense);
     return status;
+}
+
+cog_status pair_check_run(const struct pair_check *check, struct match_list *matches,
+                          cog_error *error) {
+    return check_items(check, threads_resolve(check->threads), matches->items, &matches->count,
+                       error);
+}
+
+cog_status pair_check_keep(void *context, struct match *items, size_t *count, cog_error *error) {
+    match_list_sort(&(struct match_list){.items = items, .count = *count});
+    return check_items(context, 1, items, count, error);
 }

@@ -9,6 +9,7 @@
 
 /* Vectors, or sets where those are NULL: of the rows a and of the rows b of the pairs. */
 struct pair_check {
+    const uint32_t *rows[2]; /* that the numbers of pairs stand for, rising; NULL: themselves */
     const struct sparse_matrix *vectors[2];
     const struct set_collection *sets[2];
     double threshold;
@@ -19,5 +20,8 @@ struct pair_check {
  * as their similarity. */
 cog_status pair_check_run(const struct pair_check *check, struct match_list *matches,
                           cog_error *error);
+/* The same of some pairs in any order, which are sorted, by the calling thread: for a match_sieve.
+ * The context is a struct pair_check. */
+cog_status pair_check_keep(void *context, struct match *items, size_t *count, cog_error *error);
 
 #endif

@@ -16,8 +16,9 @@ static unsigned shard_of(uint64_t hash) {
     return (unsigned)(hash % PAIR_SHARDS);
 }
 
-void pair_set_init(struct pair_set *set, size_t limit) {
-    set->limit = limit;
+void pair_set_init(struct pair_set *set, size_t limit, const struct match_sieve *sieve) {
+    set->sieve = sieve;
+    set->limit = sieve ? 0 : limit;
     set->count = 0;
     for (int i = 0; i < PAIR_SHARDS; i++) {
         set->shards[i] = (struct pair_shard){0};
@@ -62,6 +63,32 @@ static bool grow(struct pair_shard *shard) {
     return true;
 }
 
+/* Leaves in the shard what the sieve keeps. Its lock is held. */
+static cog_status sieve_shard(const struct match_sieve *sieve, struct pair_shard *shard,
+                              cog_error *error) {
+    size_t count = 0;
+    struct match *items = memory_array(shard->count, sizeof *items);
+    if (!items)
+        return error_memory(error, shard->count * sizeof *items, "candidates");
+    for (size_t i = 0; i < shard->capacity; i++) {
+        struct row_pair *slot = &shard->slots[i];
+        if (slot->distance != EMPTY)
+            items[count++] = (struct match){slot->a, slot->b, slot->distance, 0};
+        slot->distance = EMPTY;
+    }
+    cog_status status = sieve->keep(sieve->context, items, &count, error);
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        put(shard, &(struct row_pair){items[i].a, items[i].b, items[i].distance});
+    shard->count = shard->kept = count;
+    free(items);
+    return status;
+}
+
+static bool is_full(const struct pair_set *set, const struct pair_shard *shard) {
+    size_t room = shard->kept > PAIR_SHARD_BATCH ? shard->kept : PAIR_SHARD_BATCH;
+    return set->sieve && shard->count >= shard->kept + room;
+}
+
 static cog_status flush_shard(struct pair_set *set, struct pair_buffer *buffer, unsigned number,
                               cog_error *error) {
     struct pair_shard *shard = &set->shards[number];
@@ -76,7 +103,9 @@ static cog_status flush_shard(struct pair_set *set, struct pair_buffer *buffer, 
         }
         shard->count += put(shard, &buffer->pairs[number][i]);
     }
-    size_t added = shard->count - count_before;
+    if (status == COG_OK && is_full(set, shard))
+        status = sieve_shard(set->sieve, shard, error);
+    size_t added = shard->count - count_before; /* modulo 2^64, where a sieve took some out */
     pthread_mutex_unlock(&shard->lock);
     buffer->counts[number] = 0;
     size_t count = __atomic_add_fetch(&set->count, added, __ATOMIC_RELAXED);
@@ -116,8 +145,10 @@ cog_status pair_set_take(struct pair_set *set, const float *similarities,
         }
         free(shard->slots);
         shard->slots = NULL;
-        shard->capacity = shard->count = 0;
+        shard->capacity = shard->count = shard->kept = 0;
     }
+    if (status == COG_OK)
+        status = match_list_sieve(matches, error);
     match_list_sort(matches);
     return status;
 }

@@ -405,7 +405,7 @@ static cog_status check(const struct window_join *join, cog_error *error) {
 
 static cog_status run(struct window_join *join, struct match_list *matches,
                       struct window_work *work, cog_error *error) {
-    matches->count = 0;
+    matches->count = matches->sieved = 0;
     if (work)
         *work = (struct window_work){0};
     cog_status status = check(join, error);
@@ -415,7 +415,7 @@ static cog_status run(struct window_join *join, struct match_list *matches,
     join->side_rows[0] = join->space.first->rows;
     join->side_rows[1] = is_cross(join) ? join->space.second->rows : 0;
     join->spooled = exceeds_memory(join);
-    pair_set_init(&join->found, matches->limit);
+    pair_set_init(&join->found, matches->limit, matches->sieve);
     status = prepare(join, error);
     for (size_t table = 0; table < join->options->tables && status == COG_OK;) {
         size_t left = join->options->tables - table;

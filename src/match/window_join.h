@@ -33,7 +33,8 @@ struct window_work {
 
 /* Pairs (a, b), a < b, of one collection. similarity is the estimated cosine of a random
  * projection, cos(pi distance / bits). matches is overwritten: zero-initialise it, free it with
- * match_list_free; its limit holds. work may be NULL. */
+ * match_list_free; its limit and its sieve hold; what the sieve refused may be asked of it again.
+ * work may be NULL. */
 cog_status window_join_self(const struct signatures_view *rows,
                             const struct window_options *options, struct match_list *matches,
                             struct window_work *work, cog_error *error);
