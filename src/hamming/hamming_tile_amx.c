@@ -186,29 +186,51 @@ INLINE const uint64_t *block_queries(const struct comparer *comparer, const stru
     return queries + (block->first_query + half * SIDE) * comparer->words;
 }
 
-/* Half of what a word of a block wants to be unpacked. */
-INLINE void unpack_half(struct comparer *comparer, const struct block *block, size_t word,
-                        size_t step, size_t half) {
-    if (block->tiles & (half ? SECOND_ROWS : FIRST_ROWS))
-        unpack_rows(block_rows(comparer, block, half) + word * SIDE,
-                    comparer->rows[step % UNPACKED][half]);
-    if (block->unpacks_queries)
-        unpack_queries(block_queries(comparer, block, half) + word * SIDE,
-                       comparer->comparison->scratch + (word * 2 + half) * TILE_BYTES);
+/* The next word of a block to be unpacked. */
+struct unpacking {
+    const uint64_t *rows, *queries; /* of the first half; the second lies half_words behind */
+    size_t half_words;
+    uint8_t *query_tiles;
+    unsigned tiles;
+    bool has_queries;
+};
+
+INLINE struct unpacking begin_unpacking(const struct comparer *comparer, const struct block *block,
+                                        size_t word) {
+    return (struct unpacking){
+        .rows = block_rows(comparer, block, 0) + word * SIDE,
+        .queries = block_queries(comparer, block, 0) + word * SIDE,
+        .half_words = SIDE * comparer->words,
+        .query_tiles = comparer->comparison->scratch + 2 * word * TILE_BYTES,
+        .tiles = block->tiles,
+        .has_queries = block->unpacks_queries,
+    };
 }
 
-/* Registers 0 to 3 += rows (4, 5) x queries (6, 7), as far as the tiles are wanted. Meanwhile the
- * words to come are unpacked, at the end those of the next block. */
-INLINE void multiply(struct comparer *comparer, const struct block *block, const struct block *next,
-                     unsigned tiles) {
-    const size_t end = comparer->early_words;
-    const uint8_t *queries = comparer->comparison->scratch;
-    for (size_t word = 0; word < end; word++, comparer->step++, queries += 2 * TILE_BYTES) {
-        const uint8_t(*rows)[TILE_BYTES] = comparer->rows[comparer->step % UNPACKED];
-        const bool is_next = word + comparer->ahead >= end;
-        const struct block *ahead = is_next ? next : block;
-        const size_t ahead_word = word + comparer->ahead - (is_next ? end : 0);
-        const size_t ahead_step = comparer->step + comparer->ahead;
+INLINE void unpack_half(const struct unpacking *from, size_t half, uint8_t *row_tile) {
+    if (from->tiles & (half ? SECOND_ROWS : FIRST_ROWS))
+        unpack_rows(from->rows + half * from->half_words, row_tile);
+    if (from->has_queries)
+        unpack_queries(from->queries + half * from->half_words,
+                       from->query_tiles + half * TILE_BYTES);
+}
+
+INLINE void advance_unpacking(struct unpacking *from) {
+    from->rows += SIDE;
+    from->queries += SIDE;
+    from->query_tiles += 2 * TILE_BYTES;
+}
+
+/* Registers 0 to 3 += rows (4, 5) x queries (6, 7) of words [begin, end), as far as the tiles are
+ * wanted. Meanwhile as many words to come are unpacked. */
+INLINE void multiply_words(struct comparer *comparer, size_t begin, size_t end, unsigned tiles,
+                           struct unpacking to_come) {
+    const uint8_t *queries = comparer->comparison->scratch + 2 * begin * TILE_BYTES;
+    size_t step = comparer->step;
+    const size_t ahead = comparer->ahead;
+    for (size_t word = begin; word < end; word++, step++, queries += 2 * TILE_BYTES) {
+        const uint8_t(*rows)[TILE_BYTES] = comparer->rows[step % UNPACKED];
+        uint8_t(*later_rows)[TILE_BYTES] = comparer->rows[(step + ahead) % UNPACKED];
         order_memory();
         if (tiles & FIRST_ROWS)
             _tile_loadd(4, rows[0], 64);
@@ -217,7 +239,7 @@ INLINE void multiply(struct comparer *comparer, const struct block *block, const
         if (tiles & 1)
             _tile_dpbssd(0, 4, 6);
         order_memory();
-        unpack_half(comparer, ahead, ahead_word, ahead_step, 0);
+        unpack_half(&to_come, 0, later_rows[0]);
         if (tiles & SECOND_QUERIES)
             _tile_loadd(7, queries + TILE_BYTES, 64);
         if (tiles & 2)
@@ -227,10 +249,21 @@ INLINE void multiply(struct comparer *comparer, const struct block *block, const
         if (tiles & 4)
             _tile_dpbssd(2, 5, 6);
         order_memory();
-        unpack_half(comparer, ahead, ahead_word, ahead_step, 1);
+        unpack_half(&to_come, 1, later_rows[1]);
         if (tiles & 8)
             _tile_dpbssd(3, 5, 7);
+        advance_unpacking(&to_come);
     }
+    comparer->step = step;
+}
+
+/* The first words of a block, up to where it may be given up. At the end, those of the next block
+ * are unpacked. */
+INLINE void multiply(struct comparer *comparer, const struct block *block, const struct block *next,
+                     unsigned tiles) {
+    const size_t ahead = comparer->ahead, end = comparer->early_words;
+    multiply_words(comparer, 0, end - ahead, tiles, begin_unpacking(comparer, block, ahead));
+    multiply_words(comparer, end - ahead, end, tiles, begin_unpacking(comparer, next, 0));
 }
 
 INLINE void store_sums(struct sums *sums) {
@@ -374,9 +407,10 @@ static void push_block(struct comparer *comparer, struct block next) {
     const struct block block = comparer->waiting;
     comparer->waiting = next;
     if (!block.tiles) {
-        for (size_t word = 0; word < comparer->ahead; word++)
+        struct unpacking first = begin_unpacking(comparer, &next, 0);
+        for (size_t word = 0; word < comparer->ahead; word++, advance_unpacking(&first))
             for (size_t half = 0; half < 2; half++)
-                unpack_half(comparer, &next, word, comparer->step + word, half);
+                unpack_half(&first, half, comparer->rows[word][half]);
         return;
     }
     _tile_zero(0);
