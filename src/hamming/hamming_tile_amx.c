@@ -236,22 +236,21 @@ INLINE void multiply_words(struct comparer *comparer, size_t begin, size_t end, 
             _tile_loadd(4, rows[0], 64);
         if (tiles & FIRST_QUERIES)
             _tile_loadd(6, queries, 64);
-        if (tiles & 1)
-            _tile_dpbssd(0, 4, 6);
-        order_memory();
-        unpack_half(&to_come, 0, later_rows[0]);
         if (tiles & SECOND_QUERIES)
             _tile_loadd(7, queries + TILE_BYTES, 64);
-        if (tiles & 2)
-            _tile_dpbssd(1, 4, 7);
         if (tiles & SECOND_ROWS)
             _tile_loadd(5, rows[1], 64);
+        if (tiles & 1)
+            _tile_dpbssd(0, 4, 6);
+        if (tiles & 2)
+            _tile_dpbssd(1, 4, 7);
+        order_memory();
+        unpack_half(&to_come, 0, later_rows[0]);
         if (tiles & 4)
             _tile_dpbssd(2, 5, 6);
-        order_memory();
-        unpack_half(&to_come, 1, later_rows[1]);
         if (tiles & 8)
             _tile_dpbssd(3, 5, 7);
+        unpack_half(&to_come, 1, later_rows[1]);
         advance_unpacking(&to_come);
     }
     comparer->step = step;
