@@ -4,8 +4,9 @@
 
 enum { TRUTH_AT_ONCE = 1 << 20 }; /* matches: 16 MB */
 
-void pair_sample_count(struct pair_sample *sample, const struct match_list *truth,
-                       const struct match_list *matches) {
+/* Some of the truth, whose a is a place in the sample. */
+static void count_truth(struct pair_sample *sample, const struct match_list *truth,
+                        const struct match_list *matches) {
     for (size_t i = 0; i < truth->count; i++) {
         size_t place = truth->items[i].a;
         uint32_t a = sample->rows[place], b = truth->items[i].b;
@@ -42,7 +43,7 @@ static cog_status measure_part(const struct measuring *measuring, size_t first, 
     if (status == COG_OK) {
         for (size_t i = 0; i < truth.count; i++)
             truth.items[i].a += (uint32_t)first;
-        pair_sample_count(measuring->sample, &truth, measuring->matches);
+        count_truth(measuring->sample, &truth, measuring->matches);
     }
     match_list_free(&truth);
     if (status != COG_ERR_MEMORY || count < 2)

@@ -18,16 +18,13 @@ struct pair_sample {
     uint64_t hits[RECALL_ROWS], trials[RECALL_ROWS];
 };
 
-/* Counts some of the truth; its a is a place in the sample. matches is sorted. */
-void pair_sample_count(struct pair_sample *sample, const struct match_list *truth,
-                       const struct match_list *matches);
 struct share_tally pair_sample_tally(const struct pair_sample *sample);
 
 /* All matches of the given rows, a counting from 0 among them; more than truth->limit are
  * COG_ERR_MEMORY. */
 typedef cog_status pair_truth(const void *context, const uint32_t *rows, size_t count,
                               struct match_list *truth, cog_error *error);
-/* Counts all of the truth. A row has at most most_matches. */
+/* Counts all of the truth. A row has at most most_matches; matches is sorted. */
 cog_status pair_sample_measure(struct pair_sample *sample, pair_truth *find, const void *context,
                                size_t most_matches, const struct match_list *matches,
                                cog_error *error);

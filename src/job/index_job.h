@@ -43,8 +43,6 @@ cog_status index_record_statistics(const cog_index *index, struct settings *sett
                                    cog_error *error);
 /* Whether the statistics are those that the settings speak of. */
 bool index_statistics_fit(const cog_index *index);
-/* The file of a folder; free() it. */
-cog_status index_statistics_path(const char *folder, char **path, cog_error *error);
 cog_status index_save_statistics(const cog_index *index, const char *folder, cog_error *error);
 /* From the folder, with the columns; COG_ERR_FORMAT where they do not fit. */
 cog_status index_load_statistics(cog_index *index, cog_error *error);

@@ -52,7 +52,8 @@ cog_status index_collect_statistics(cog_index *index, const struct corpus *corpu
     return status;
 }
 
-cog_status index_statistics_path(const char *folder, char **path, cog_error *error) {
+/* The file of a folder; free() it. */
+static cog_status statistics_path(const char *folder, char **path, cog_error *error) {
     if (asprintf(path, "%s/statistics", folder) >= 0)
         return COG_OK;
     *path = NULL;
@@ -61,7 +62,7 @@ cog_status index_statistics_path(const char *folder, char **path, cog_error *err
 
 cog_status index_save_statistics(const cog_index *index, const char *folder, cog_error *error) {
     char *path = NULL;
-    cog_status status = index_statistics_path(folder, &path, error);
+    cog_status status = statistics_path(folder, &path, error);
     if (status == COG_OK)
         status = cog_statistics_save(index->statistics, path, error);
     free(path);
@@ -113,7 +114,7 @@ static cog_status read_statistics(cog_index *index, const char *path, cog_error 
 
 cog_status index_load_statistics(cog_index *index, cog_error *error) {
     char *path = NULL;
-    cog_status status = index_statistics_path(index->folder, &path, error);
+    cog_status status = statistics_path(index->folder, &path, error);
     if (status == COG_OK)
         status = read_statistics(index, path, error);
     if (status == COG_OK && !index_statistics_fit(index))

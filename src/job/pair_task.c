@@ -246,6 +246,13 @@ static cog_status join_exactly(struct pair_task *task, struct match_list *matche
     return status;
 }
 
+/* Whether a row has terms to compare. */
+static bool has_terms(const struct pair_task *task, size_t side, size_t row) {
+    if (task->options.measure == COG_MEASURE_JACCARD)
+        return task->sets[side].sizes[row] > 0;
+    return task->vectors[side].offsets[row + 1] > task->vectors[side].offsets[row];
+}
+
 cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
     for (size_t side = 0; side < task->sides; side++) {
         struct compared_rows *compared = &task->compared[side];
@@ -254,7 +261,7 @@ cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
         if (!compared->numbers)
             return error_memory(error, rows * sizeof *compared->numbers, "rows");
         for (size_t row = 0; row < rows; row++)
-            if (pair_task_has_terms(task, side, row))
+            if (has_terms(task, side, row))
                 compared->numbers[compared->count++] = (uint32_t)row;
     }
     return COG_OK;
@@ -272,12 +279,6 @@ cog_status pair_task_join(struct pair_task *task, struct match_list *matches, co
     report_number(task->report, "matches", (double)matches->count);
     report_stage(task->report, "joining", clock_seconds_since(start));
     return status;
-}
-
-bool pair_task_has_terms(const struct pair_task *task, size_t side, size_t row) {
-    if (task->options.measure == COG_MEASURE_JACCARD)
-        return task->sets[side].sizes[row] > 0;
-    return task->vectors[side].offsets[row + 1] > task->vectors[side].offsets[row];
 }
 
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {

@@ -75,8 +75,6 @@ void pair_task_name_rows(const struct pair_task *task, struct match_list *matche
  * list may double); 0 where there is none. */
 size_t pair_task_max_matches(const struct pair_task *task);
 
-/* Whether a row has terms to compare. */
-bool pair_task_has_terms(const struct pair_task *task, size_t side, size_t row);
 /* The true measure of two rows (of side 0 and of the last side). */
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b);
 /* The cosine at which bits differ as often as they do at this value of the measure. */
