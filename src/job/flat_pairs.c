@@ -1,10 +1,7 @@
 #include "job/flat_pairs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "hamming/hamming.h"
 #include "job/corpus_sign.h"
 #include "job/pair_recall.h"
 #include "job/recall_report.h"
@@ -14,6 +11,7 @@
 #include "match/window_join.h"
 #include "plan/radius.h"
 #include "plan/recall_model.h"
+#include "plan/row_crowd.h"
 
 /* ---- Candidates and their verification ------------------------------------------------------- */
 
@@ -103,37 +101,15 @@ static size_t row_place(const struct compared_rows *compared, uint32_t row) {
     return low;
 }
 
-/* How many rows share a prefix with a row of the pairs, on average over some of them; of two
- * collections, those of the larger, or of both where they share windows. */
 static cog_status find_crowd(const struct pair_task *task, const struct signatures_view *views,
                              const struct match_list *pairs, double crowd[WINDOW_PREFIX_MAX + 1],
                              cog_error *error) {
-    enum { ROWS = 64 };
-    const struct signatures_view *others = &views[task->sides - 1];
-    const unsigned bits = others->bits;
-    size_t around = views[0].rows > others->rows ? views[0].rows : others->rows;
-    size_t step = pairs->count / ROWS + 1, count = 0;
-    uint16_t *distances = memory_array(others->rows, sizeof *distances);
-    uint32_t *histogram = memory_array(bits + 1, sizeof *histogram);
-    if (task->sides == 2 && task->options.window.shared)
-        around = views[0].rows + others->rows;
-    for (size_t i = 0; i < pairs->count && distances && histogram; i += step, count++) {
-        double row_crowd[WINDOW_PREFIX_MAX + 1];
-        memset(histogram, 0, (bits + 1) * sizeof *histogram);
-        size_t place = row_place(&task->compared[0], pairs->items[i].a);
-        hamming_scan(others, signature_row(&views[0], place), 0, others->rows, distances);
-        for (size_t row = 0; row < others->rows; row++)
-            histogram[distances[row]]++;
-        if (task->sides == 1)
-            histogram[0]--; /* the row itself */
-        window_crowd(histogram, bits, (double)around / (double)others->rows, row_crowd);
-        for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
-            crowd[prefix] =
-                (crowd[prefix] * (double)count + row_crowd[prefix]) / (double)(count + 1);
-    }
-    free(histogram);
-    free(distances);
-    return count ? COG_OK : error_memory(error, others->rows * sizeof *distances, "the plan");
+    uint32_t places[CROWD_ROWS];
+    size_t step = pairs->count / CROWD_ROWS + 1, count = 0;
+    for (size_t i = 0; i < pairs->count; i += step)
+        places[count++] = (uint32_t)row_place(&task->compared[0], pairs->items[i].a);
+    return row_crowd(&views[0], task->sides == 2 ? &views[1] : NULL, task->options.window.shared,
+                     places, count, crowd, error);
 }
 
 /* The recall is stated for the pairs that a sample has, or, where it has few or there are no
@@ -152,9 +128,9 @@ static cog_status plan_windows(const struct pair_task *task, const struct signat
         for (size_t i = 0; i < COSINES; i++)
             cosines[i] = pair_task_cosine(
                 task, (double)pairs.items[(2 * i + 1) * pairs.count / (2 * COSINES)].similarity);
-        targets = (struct window_targets){cosines, COSINES, crowd};
+        targets = (struct window_targets){.cosines = cosines, .count = COSINES, .crowd = crowd};
         /* A quarter of what may be missed is left to the model, which has one crowd for all. */
-        recall = pair_recall_demand((1 + 3 * recall) / 4, independent);
+        recall = plan_pairs_demand((1 + 3 * recall) / 4, independent);
         status = find_crowd(task, views, &pairs, crowd, error);
     }
     report_number(task->report, "planned_by_pairs", (double)pairs.count);

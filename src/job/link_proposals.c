@@ -180,7 +180,7 @@ static cog_status join_windows(struct proposing *work, uint32_t radius_bits,
     const cog_window_options *given = &work->search->options->window;
     struct window_setting setting = {views[0].bits, given->tables, given->rows, radius_bits};
     double cosine = COG_THRESHOLD_ACROSS;
-    const struct window_targets targets = {&cosine, 1, NULL};
+    const struct window_targets targets = {.cosines = &cosine, .count = 1};
     window_plan(&setting, views[0].rows + views[1].rows, &targets, work->search->options->recall);
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,

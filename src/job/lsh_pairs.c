@@ -163,7 +163,7 @@ static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error
     demand.threads = task->threads;
     if (status == COG_OK)
         status = pair_recall_planned(task, &truth, &independent, error);
-    demand.recall = pair_recall_demand(task->options.recall, independent);
+    demand.recall = plan_pairs_demand(task->options.recall, independent);
     report_number(task->report, "planned_by_pairs", (double)truth.count);
     if (status == COG_OK)
         status = plan_for(task, &demand, &truth, &pairs->options, expected, error);

@@ -1,8 +1,5 @@
 #include "job/pair_recall.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "evaluate/recall_sample.h"
 #include "job/recall_report.h"
 #include "match/cosine_join.h"
@@ -32,78 +29,34 @@ static cog_status find_truth(const void *context, const uint32_t *rows, size_t c
     return status;
 }
 
-static size_t sample_compared(const struct pair_task *task, size_t most, uint64_t seed,
-                              uint32_t *sample) {
-    const struct compared_rows *compared = &task->compared[0];
-    size_t count = recall_sample_rows(compared->count, most, seed, sample);
-    for (size_t i = 0; i < count; i++)
-        sample[i] = compared->numbers[sample[i]];
-    return count;
+static struct plan_rows planned_rows(const struct pair_task *task) {
+    return (struct plan_rows){.numbers = task->compared[0].numbers,
+                              .count = task->compared[0].count,
+                              .self = task->sides == 1,
+                              .seed = task->options.sign.signature.seed,
+                              .find = find_truth,
+                              .context = task};
 }
 
 cog_status pair_recall_truth(const struct pair_task *task, size_t rows_max,
                              struct match_list *truth, cog_error *error) {
-    enum { TRUTH_MAX = 1 << 20 };
-    uint32_t sample[TRUTH_ROWS_MAX];
-    size_t rows, most = rows_max, kept = 0;
-    cog_status status;
-    do { /* fewer rows tell as much where they have that many matches */
-        rows = sample_compared(task, most, task->options.sign.signature.seed + 1, sample);
-        match_list_free(truth);
-        truth->limit = most > 1 ? TRUTH_MAX : 0;
-        status = find_truth(task, sample, rows, truth, error);
-        most /= 2;
-    } while (status == COG_ERR_MEMORY && most > 0);
-    for (size_t i = 0; i < truth->count; i++) {
-        truth->items[i].a = sample[truth->items[i].a];
-        if (task->sides == 2 || truth->items[i].a != truth->items[i].b)
-            truth->items[kept++] = truth->items[i];
-    }
-    truth->count = kept;
-    return status;
-}
-
-static int by_similarity(const void *x, const void *y) {
-    const struct match *p = x, *q = y;
-    if (p->similarity != q->similarity)
-        return p->similarity < q->similarity ? -1 : 1;
-    if (p->a != q->a)
-        return p->a < q->a ? -1 : 1;
-    return (p->b > q->b) - (p->b < q->b);
-}
-
-/* How many pairs of a row each these are worth (Kish's effective size): matches stand by row. */
-static double independent_pairs(const struct match_list *truth) {
-    double squares = 0, of_row = 0;
-    for (size_t i = 0; i < truth->count; i++) {
-        of_row = i > 0 && truth->items[i].a == truth->items[i - 1].a ? of_row + 1 : 1;
-        squares += 2 * of_row - 1;
-    }
-    return squares > 0 ? (double)truth->count * (double)truth->count / squares : 0;
+    const struct plan_rows rows = planned_rows(task);
+    return plan_pairs_truth(&rows, rows_max, truth, error);
 }
 
 cog_status pair_recall_planned(const struct pair_task *task, struct match_list *truth,
                                double *independent, cog_error *error) {
-    cog_status status = pair_recall_truth(task, TRUTH_ROWS_MAX, truth, error);
-    size_t step = truth->count / PLANNED_PAIRS_MAX + 1, kept = 0;
-    *independent = independent_pairs(truth);
-    for (size_t i = 0; i < truth->count; i += step)
-        truth->items[kept++] = truth->items[i];
-    truth->count = kept < PLANNED_PAIRS_MIN ? 0 : kept;
-    *independent = *independent < (double)truth->count ? *independent : (double)truth->count;
-    if (truth->count)
-        qsort(truth->items, truth->count, sizeof *truth->items, by_similarity);
-    return status;
-}
-
-double pair_recall_demand(double recall, double independent) {
-    recall += 0.01 + sqrt(recall * (1 - recall) / (independent + PLANNED_PAIRS_MIN));
-    return recall < 0.995 ? recall : 0.995;
+    const struct plan_rows rows = planned_rows(task);
+    return plan_pairs_draw(&rows, truth, independent, error);
 }
 
 void pair_recall_sample(const struct pair_task *task, size_t most, struct pair_sample *sample) {
     *sample = (struct pair_sample){.self = task->sides == 1};
-    sample->count = sample_compared(task, most, task->options.sign.signature.seed, sample->rows);
+    const struct compared_rows *compared = &task->compared[0];
+    sample->count =
+        recall_sample_rows(compared->count, most, task->options.sign.signature.seed, sample->rows);
+    for (size_t i = 0; i < sample->count; i++)
+        sample->rows[i] = compared->numbers[sample->rows[i]];
 }
 
 void pair_recall_report(const struct pair_task *task, const struct pair_sample *sample) {

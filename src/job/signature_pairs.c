@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "evaluate/pair_sample.h"
+#include "evaluate/plan_pairs.h"
 #include "evaluate/recall_sample.h"
 #include "job/pairs_handle.h"
 #include "job/recall_report.h"
@@ -14,6 +14,7 @@
 #include "match/multisort_join.h"
 #include "match/window_join.h"
 #include "plan/recall_model.h"
+#include "plan/row_crowd.h"
 
 /* What a join of signatures is about. */
 struct signature_task {
@@ -116,14 +117,48 @@ static cog_status measure_recall(const struct signature_task *task,
     return status;
 }
 
+/* The recall is stated for the pairs that a sample has, or, where it has few, for pairs at the
+ * radius among rows that are evenly spread. */
+static cog_status plan_windows(const struct signature_task *task, struct window_setting *setting,
+                               cog_error *error) {
+    const struct plan_rows sampled = {.count = task->first->rows,
+                                      .self = !task->second,
+                                      .seed = task->options->sign.signature.seed,
+                                      .find = find_truth,
+                                      .context = task};
+    size_t rows = task->first->rows + (task->second ? task->second->rows : 0), around = 0;
+    uint32_t distances[PLANNED_PAIRS_MAX], places[CROWD_ROWS];
+    double crowd[WINDOW_PREFIX_MAX + 1], independent = 0, recall = task->options->recall;
+    struct window_targets targets = {0};
+    struct match_list pairs = {0};
+    cog_status status = plan_pairs_draw(&sampled, &pairs, &independent, error);
+    if (status == COG_OK && pairs.count) {
+        for (size_t i = 0; i < pairs.count; i++)
+            distances[i] = pairs.items[i].distance;
+        for (size_t i = 0; i < pairs.count; i += pairs.count / CROWD_ROWS + 1)
+            places[around++] = pairs.items[i].a;
+        targets =
+            (struct window_targets){.distances = distances, .count = pairs.count, .crowd = crowd};
+        recall = plan_pairs_demand((1 + 3 * recall) / 4, independent);
+        status = row_crowd(task->first, task->second, task->options->window.shared, places, around,
+                           crowd, error);
+    }
+    report_number(task->report, "planned_by_pairs", (double)pairs.count);
+    match_list_free(&pairs);
+    if (status == COG_OK)
+        report_number(task->report, "expected_recall",
+                      window_plan(setting, rows, &targets, recall));
+    return status;
+}
+
 static cog_status join_windows(const struct signature_task *task, struct match_list *matches,
                                cog_error *error) {
     const cog_window_options *given = &task->options->window;
-    size_t rows = task->first->rows + (task->second ? task->second->rows : 0);
     struct window_setting setting = {task->first->bits, given->tables, given->rows,
                                      task->radius_bits};
-    const struct window_targets at_radius = {0};
-    double expected = window_plan(&setting, rows, &at_radius, task->options->recall);
+    cog_status status = plan_windows(task, &setting, error);
+    if (status != COG_OK)
+        return status;
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,
                                      .chunk_rows = given->chunk,
@@ -134,14 +169,13 @@ static cog_status join_windows(const struct signature_task *task, struct match_l
                                      .shared_window = given->shared};
     struct window_work work = {0};
     matches->limit = (size_t)(budget_of(task) / (2 * sizeof(struct match)));
-    cog_status status =
-        task->second ? window_join_cross(task->first, task->second, &options, matches, &work, error)
-                     : window_join_self(task->first, &options, matches, &work, error);
+    status = task->second
+                 ? window_join_cross(task->first, task->second, &options, matches, &work, error)
+                 : window_join_self(task->first, &options, matches, &work, error);
     report_text(task->report, "method", "window");
     report_number(task->report, "tables", setting.tables);
     report_number(task->report, "window_rows", (double)setting.window);
     report_number(task->report, "pieces_on_disk", (double)work.pieces);
-    report_number(task->report, "expected_recall_at_radius", expected);
     report_number(task->report, "comparisons", (double)work.comparisons);
     return status == COG_OK ? measure_recall(task, matches, error) : status;
 }

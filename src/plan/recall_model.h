@@ -42,10 +42,12 @@ void window_found(const struct window_setting *setting, const double *crowd, dou
 /* The recall at a cosine: found[] over the binomial distribution of the distance. */
 double window_recall(const struct window_setting *setting, const double *found, double cosine);
 
-/* The pairs that are to be found: at these cosines, or (NULL) of signatures that lie at the radius
- * itself; and how rows crowd around them, or (NULL) evenly spread. */
+/* The pairs that are to be found: at these cosines, or of signatures at these distances within the
+ * radius, or (both NULL) at the radius itself; and how rows crowd around them, or (NULL) evenly
+ * spread. */
 struct window_targets {
     const double *cosines;
+    const uint32_t *distances;
     size_t count;
     const double *crowd;
 };

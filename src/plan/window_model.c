@@ -127,10 +127,11 @@ static double expected_recall(const struct window_setting *setting,
                               const struct window_targets *targets) {
     double found[HAMMING_MAX_BITS + 1], sum = 0;
     window_found(setting, targets->crowd, found);
-    if (!targets->cosines)
+    if (!targets->cosines && !targets->distances)
         return found[setting->radius_bits];
     for (size_t i = 0; i < targets->count; i++)
-        sum += window_recall(setting, found, targets->cosines[i]);
+        sum += targets->cosines ? window_recall(setting, found, targets->cosines[i])
+                                : found[targets->distances[i]];
     return sum / (double)targets->count;
 }
 

@@ -22,3 +22,13 @@ P
 }
 compare links related "$DATA/links/links.tsv.zst"
 compare documents pairs "$DATA/xling_de_en/distractors/en.jsonl.zst" --measure cosine --threshold 0.5
+# Windows over signatures are planned by the distances and the crowds of sampled rows, too.
+python3 - <<'P'
+import random
+random.seed(3)
+rows = random.randbytes(8) * 600 + random.randbytes(3000 * 8)
+head = b"{'descr': '|u1', 'fortran_order': False, 'shape': (3600, 8), }".ljust(117) + b"\n"
+open("crowd.npy", "wb").write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + rows)
+P
+"$COGNATE" pairs crowd.npy --radius 3 --method window --quiet --stats s.json | wc -l
+python3 -c 'import json; s = json.load(open("s.json")); print(s["planned_by_pairs"] > 50, s["expected_recall"] > 0.95, s["measured_recall"] > 0.95)'

@@ -110,7 +110,7 @@ TEST(recall_model_of_the_window_knows_equal_rows) {
     }
     free((void *)rows.data);
     struct window_setting planned = {.bits = BITS};
-    struct window_targets targets = {&cosine, 1, crowd};
+    struct window_targets targets = {.cosines = &cosine, .count = 1, .crowd = crowd};
     CHECK(window_plan(&planned, ROWS, &targets, 0.95) >= 0.95);
     CHECK_MSG(planned.window >= 700 && planned.tables == 1, "window %zu", planned.window);
 }
@@ -118,7 +118,8 @@ TEST(recall_model_of_the_window_knows_equal_rows) {
 TEST(recall_plan_of_windows_reaches_what_it_states) {
     struct window_setting setting = {.bits = 512, .radius_bits = 150};
     double cosine = 0.8, low_cosine = 0.5;
-    struct window_targets near_pairs = {&cosine, 1, NULL}, far_pairs = {&low_cosine, 1, NULL};
+    struct window_targets near_pairs = {.cosines = &cosine, .count = 1},
+                          far_pairs = {.cosines = &low_cosine, .count = 1};
     double expected = window_plan(&setting, 50000, &near_pairs, 0.9);
     CHECK(expected >= 0.9 && setting.tables > 0 && setting.window > 0);
     /* One table fewer falls short, or the plan is the smallest there is. */
@@ -139,7 +140,8 @@ TEST(recall_plan_of_windows_reaches_what_it_states) {
     double sparse[WINDOW_PREFIX_MAX + 1];
     for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
         sparse[prefix] = crowd[prefix] / 8;
-    struct window_targets targets[] = {{mixed, 2, NULL}, {&cosine, 1, sparse}};
+    struct window_targets targets[] = {{.cosines = mixed, .count = 2},
+                                       {.cosines = &cosine, .count = 1, .crowd = sparse}};
     for (int i = 0; i < 2; i++) {
         struct window_setting easier = {.bits = 512, .radius_bits = 150};
         CHECK(window_plan(&easier, 50000, &targets[i], 0.9) >= 0.9);
