@@ -541,7 +541,7 @@ typedef struct cog_search_options {
     size_t k;             /* nearest of each query; 0: all within threshold or radius */
     double threshold;     /* least similarity; 0: none */
     uint32_t radius_bits; /* greatest distance; COG_RADIUS_NONE: none */
-    double recall;        /* what to aim for; 1: certified answers where no vectors decide */
+    double recall;        /* what to aim for; 1: certain, refused where the method cannot be */
     int expand, admit;    /* slices: i and j; -1: by the recall */
     bool verify;          /* false: signatures decide, and similarities are estimates */
     bool first;           /* PSM, BPHS: any one row within the radius is enough */

@@ -67,20 +67,27 @@ bool search_task_has_lists(const cog_index *index) {
     return false;
 }
 
-/* Where a recall of 1 is asked of a method that cannot certify, one that misses nothing answers:
- * true cosines of documents, exhaustive distances of signatures. */
-static void answer_certainly(struct search_task *task) {
+/* A recall of 1 is certain: of methods that are named, flat looks at every row, which is what exact
+ * does where true cosines decide; slices and bphs are sure of distances alone,
+ * columns of those within a radius. */
+static cog_status answer_certainly(struct search_task *task, cog_error *error) {
     cog_search_options *options = &task->options;
-    if (options->recall < 1 || options->method == COG_METHOD_AUTO ||
-        options->method == COG_METHOD_EXACT)
-        return;
-    if (is_verified(task) && options->radius_bits == COG_RADIUS_NONE) {
+    const cog_method method = options->method;
+    bool of_cosines = is_verified(task) && options->radius_bits == COG_RADIUS_NONE;
+    if (options->recall < 1 || method == COG_METHOD_AUTO || method == COG_METHOD_EXACT)
+        return COG_OK;
+    if (method == COG_METHOD_PSM || (of_cosines && method != COG_METHOD_FLAT) ||
+        (method == COG_METHOD_COLUMNS && options->radius_bits == COG_RADIUS_NONE))
+        return error_set(error, COG_ERR_USAGE,
+                         "a recall of 1 is certain, and the method %s is not: use the method auto "
+                         "or %s, or a recall below 1",
+                         method_names[method], of_cosines ? "exact" : "flat");
+    if (of_cosines) {
         options->method = COG_METHOD_EXACT;
         report_notice(task->report, "signatures cannot certify the cosines of documents: a recall "
                                     "of 1 is answered by the method exact");
-    } else if (options->method == COG_METHOD_COLUMNS || options->method == COG_METHOD_PSM) {
-        options->method = COG_METHOD_FLAT;
     }
+    return COG_OK;
 }
 
 cog_status search_task_check(struct search_task *task, cog_error *error) {
@@ -117,8 +124,7 @@ cog_status search_task_check(struct search_task *task, cog_error *error) {
         return error_set(error, COG_ERR_USAGE,
                          "the index has no columns: build it with --method columns");
     status = search_short_check(options, task->index, error);
-    answer_certainly(task);
-    return status;
+    return status == COG_OK ? answer_certainly(task, error) : status;
 }
 
 struct signature_search search_task_signatures(const struct search_task *task, cog_method method) {

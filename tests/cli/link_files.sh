@@ -38,6 +38,7 @@ link_by --method exact --key-bits 16
 link_by --method lists --window 9
 link_by --tables 9
 link_by --method lists --bits 512
+link_by --method lsh --recall 1
 link_by --method lsh --recall 1.5
 link_by --method lsh --recall 0
 link_by --method lsh --key-bits 7
