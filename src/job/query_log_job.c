@@ -1,6 +1,10 @@
 /* Writes a generated query log, so that what is measured on one can be repeated. */
+#include <stdlib.h>
+
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/output.h"
+#include "base/threads.h"
 #include "evaluate/query_log_generator.h"
 #include "job/memory_budget.h"
 #include "job/progress.h"
@@ -21,27 +25,77 @@ static bool append_query(const struct query_log_generator *generator, size_t row
     return true;
 }
 
+/* Rows [begin, end) of the log, and their lines. */
+struct log_batch {
+    size_t begin, end;
+    struct buffer text, lines;
+};
+
+struct log_writing {
+    const struct query_log_generator *generator;
+    size_t rows, taken;
+    struct output *output;
+    struct progress progress;
+};
+
+static cog_status take_rows(void *context, void *of_batch, bool *end, cog_error *error) {
+    (void)error;
+    enum { ROWS_AT_ONCE = 256 };
+    struct log_writing *writing = context;
+    struct log_batch *batch = of_batch;
+    batch->begin = writing->taken;
+    *end = writing->taken == writing->rows || output_is_broken(writing->output);
+    if (!*end)
+        writing->taken = writing->rows - writing->taken < ROWS_AT_ONCE
+                             ? writing->rows
+                             : writing->taken + ROWS_AT_ONCE;
+    batch->end = writing->taken;
+    return COG_OK;
+}
+
+static cog_status make_lines(void *context, unsigned worker, void *of_batch, cog_error *error) {
+    (void)worker;
+    const struct log_writing *writing = context;
+    struct log_batch *batch = of_batch;
+    buffer_reset(&batch->lines);
+    for (size_t row = batch->begin; row < batch->end; row++)
+        if (!append_query(writing->generator, row, &batch->text, &batch->lines))
+            return error_memory(error, batch->lines.size, "lines of a log");
+    return COG_OK;
+}
+
+static cog_status write_lines(void *context, void *of_batch, cog_error *error) {
+    struct log_writing *writing = context;
+    const struct log_batch *batch = of_batch;
+    cog_status status = output_write(writing->output, batch->lines.data, batch->lines.size, error);
+    return status == COG_OK ? progress_report(&writing->progress, batch->end, error) : status;
+}
+
+/* A row follows from its number alone, so that any thread may make any of them. */
 static cog_status write_rows(const struct query_log_generator *generator, size_t rows,
                              const cog_run_options *run, struct output *output, cog_error *error) {
-    enum { FLUSH_BYTES = 1 << 16 };
-    struct buffer text = {0}, lines = {0};
-    struct progress progress;
-    progress_start(&progress, run, "writing", rows);
-    cog_status status = COG_OK;
-    for (size_t row = 0; row < rows && status == COG_OK && !output_is_broken(output); row++) {
-        if (!append_query(generator, row, &text, &lines))
-            status = error_memory(error, FLUSH_BYTES, "lines of a log");
-        if (status == COG_OK && (lines.size >= FLUSH_BYTES || row + 1 == rows)) {
-            status = output_write(output, lines.data, lines.size, error);
-            buffer_reset(&lines);
-            if (status == COG_OK)
-                status = progress_report(&progress, row, error);
-        }
-    }
+    struct log_writing writing = {.generator = generator, .rows = rows, .output = output};
+    unsigned threads = threads_resolve(run ? run->threads : 0);
+    size_t count = 2 * (size_t)threads + 1;
+    struct log_batch *batches = memory_zeroed_array(count, sizeof *batches);
+    void **pointers = memory_array(count, sizeof *pointers);
+    cog_status status =
+        batches && pointers ? COG_OK : error_memory(error, count * sizeof *batches, "a query log");
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        pointers[i] = &batches[i];
+    progress_start(&writing.progress, run, "writing", rows);
+    const struct pipeline pipeline = {take_rows, make_lines, write_lines,
+                                      &writing,  pointers,   count};
     if (status == COG_OK)
-        status = progress_finish(&progress, error);
-    buffer_free(&text);
-    buffer_free(&lines);
+        status = pipeline_run(&pipeline, threads, error);
+    if (status == COG_OK)
+        status = progress_finish(&writing.progress, error);
+    for (size_t i = 0; i < count && batches; i++) {
+        buffer_free(&batches[i].text);
+        buffer_free(&batches[i].lines);
+    }
+    free(pointers);
+    free(batches);
     return status;
 }
 

@@ -29,6 +29,10 @@ echo "$(cut -f 1 generated.tsv | sort -u | wc -l) queries; $(cat notices.txt)"
 "$COGNATE" related generated.tsv --quiet >/dev/null && echo "some are related"
 "$COGNATE" eval signatures generated.tsv -o out.tsv 2>&1
 "$COGNATE" eval querylog -o generated.tsv --queries 400 --quiet --stats - | grep '"log"'
+for threads in 1 2 3; do
+    "$COGNATE" eval querylog -o generated.$threads --queries 3000 --threads $threads --quiet
+done
+cmp generated.1 generated.2 && cmp generated.1 generated.3 && echo "a log is the same for every number of threads"
 "$COGNATE" eval querylog -o generated.tsv --queries 10000000 --memory 10M 2>&1
 echo "exit $?"
 "$COGNATE" related clicks.tsv --method window --shared-window 2>&1
