@@ -107,6 +107,19 @@ static double threshold_cosine(const struct pair_task *task) {
     return pair_task_cosine(task, task->options.threshold);
 }
 
+/* Signatures of some rows, and of each the first sums_stride numbers behind them. */
+static cog_status sign_rows(const struct pair_task *task, size_t number,
+                            const struct compared_rows *rows, size_t sums_stride,
+                            struct lsh_side *side, cog_error *error) {
+    side->sums_stride = sums_stride;
+    if (sums_stride) {
+        side->sums = memory_array(rows->count, sums_stride * sizeof *side->sums);
+        if (!side->sums)
+            return error_memory(error, rows->count * sums_stride * sizeof *side->sums, "sums");
+    }
+    return pair_task_sign(task, number, rows, &side->view, side->sums, sums_stride, error);
+}
+
 /* The rows of true pairs, with signatures and sums: the pairs' first rows, and their second ones.
  */
 struct known_pairs {
@@ -116,7 +129,7 @@ struct known_pairs {
 
 static cog_status sign_known(const struct pair_task *task, const struct match_list *truth,
                              struct known_pairs *known, cog_error *error) {
-    const size_t bits = task->options.sign.signature.bits;
+    const size_t sums_stride = has_sums(&task->options) ? task->options.sign.signature.bits : 0;
     uint32_t numbers[PLANNED_PAIRS_MAX];
     struct compared_rows rows = {numbers, truth->count};
     cog_status status = COG_OK;
@@ -124,12 +137,8 @@ static cog_status sign_known(const struct pair_task *task, const struct match_li
         struct lsh_side *side = &known->sides[number];
         for (size_t i = 0; i < truth->count; i++)
             numbers[i] = number ? truth->items[i].b : truth->items[i].a;
-        side->sums_stride = bits;
-        side->sums = memory_array(truth->count, bits * sizeof *side->sums);
-        status = side->sums ? pair_task_sign(task, number ? task->sides - 1 : 0, &rows, &side->view,
-                                             side->sums, bits, error)
-                            : error_memory(error, truth->count * bits * 4, "sums");
-        known->collections[number] = (struct lsh_collection){&side->view, side->sums, bits};
+        status = sign_rows(task, number ? task->sides - 1 : 0, &rows, sums_stride, side, error);
+        known->collections[number] = (struct lsh_collection){&side->view, side->sums, sums_stride};
     }
     return status;
 }
@@ -191,12 +200,16 @@ static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {
 
 /* ---- Signatures ------------------------------------------------------------------------------ */
 
+/* Of a row, behind its bits. */
+static size_t kept_sums(const struct lsh_pairs *pairs) {
+    return pairs->options.flip_mode >= LSH_FLIP_DISTANCE ? lsh_bits_used(&pairs->options) : 0;
+}
+
 /* Signatures of both sides, the sums behind them, and the tables of the last. */
 static cog_status take_memory(const struct lsh_pairs *pairs, cog_error *error) {
     struct pair_task *task = pairs->task;
-    const bool keeps_sums = pairs->options.flip_mode >= LSH_FLIP_DISTANCE;
     uint64_t row_bytes = signature_stride_bytes(task->options.sign.signature.bits) +
-                         (keeps_sums ? lsh_bits_used(&pairs->options) * sizeof(float) : 0);
+                         kept_sums(pairs) * sizeof(float);
     uint64_t bytes = lsh_tables_memory_bytes(&pairs->options, task->compared[task->sides - 1].count,
                                              task->threads);
     for (size_t side = 0; side < task->sides; side++)
@@ -206,16 +219,8 @@ static cog_status take_memory(const struct lsh_pairs *pairs, cog_error *error) {
 
 static cog_status sign_side(const struct lsh_pairs *pairs, size_t number, struct lsh_side *side,
                             cog_error *error) {
-    struct pair_task *task = pairs->task;
-    if (pairs->options.flip_mode >= LSH_FLIP_DISTANCE) {
-        const size_t rows = task->compared[number].count;
-        side->sums_stride = lsh_bits_used(&pairs->options);
-        side->sums = memory_array(rows, side->sums_stride * sizeof *side->sums);
-        if (!side->sums)
-            return error_memory(error, rows * 4 * side->sums_stride, "sums");
-    }
-    return pair_task_sign(task, number, &task->compared[number], &side->view, side->sums,
-                          side->sums_stride, error);
+    const struct pair_task *task = pairs->task;
+    return sign_rows(task, number, &task->compared[number], kept_sums(pairs), side, error);
 }
 
 /* ---- The join -------------------------------------------------------------------------------- */
