@@ -60,7 +60,8 @@ static cog_status run_build(const struct index_arguments *taken, cog_report *rep
                             cog_error *error) {
     struct source source = {0};
     cog_index *index = NULL;
-    cog_status status = cog_index_check_folder(taken->folder, error);
+    cog_index_claim *claim = NULL;
+    cog_status status = cog_index_claim_folder(taken->folder, &claim, error);
     if (status == COG_OK)
         status = open_source(taken, &source, error);
     if (status == COG_OK)
@@ -69,7 +70,8 @@ static cog_status run_build(const struct index_arguments *taken, cog_report *rep
                      : cog_index_build(source.documents, &taken->index, &taken->run, &index, report,
                                        error);
     if (status == COG_OK)
-        status = cog_index_save(index, taken->folder, error);
+        status = cog_index_save_claimed(index, claim, error);
+    cog_index_claim_release(claim);
     cog_index_close(index);
     close_source(&source);
     return status;

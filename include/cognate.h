@@ -477,8 +477,15 @@ COG_API cog_status cog_index_build_signatures(const cog_signatures *signatures,
                                               cog_report *report, cog_error *error);
 /* Writes a copy into a folder that holds no index yet: all of it or nothing. */
 COG_API cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error);
-/* What cog_index_save would refuse, asked before the work. */
-COG_API cog_status cog_index_check_folder(const char *folder, cog_error *error);
+/* The same in two steps, around the work. A claim refuses what cog_index_save would, makes the
+ * folder where there is none, and locks it: meanwhile nobody else builds there. */
+typedef struct cog_index_claim cog_index_claim;
+COG_API cog_status cog_index_claim_folder(const char *folder, cog_index_claim **claim,
+                                          cog_error *error);
+COG_API cog_status cog_index_save_claimed(const cog_index *index, cog_index_claim *claim,
+                                          cog_error *error);
+/* Removes the folder if the claim made it and no index was saved there. Accepts NULL. */
+COG_API void cog_index_claim_release(cog_index_claim *claim);
 /* Maps the files of a folder; the handle sees the state of this moment. */
 COG_API cog_status cog_index_open(const char *folder, cog_index **index, cog_error *error);
 /* Whether the folder holds an index. */

@@ -103,17 +103,22 @@ static cog_status check_folder(const char *folder, cog_error *error) {
     return status;
 }
 
-/* Makes the folder where there is none, which is then not finished, locks it, and sees that an
- * index may be written there. */
-static cog_status claim_folder(const char *folder, struct temporary **made, int *lock,
-                               cog_error *error) {
-    *lock = -1;
-    cog_status status = temporary_folder_claim(folder, made, error);
+/* ---- Claims ---------------------------------------------------------------------------------- */
+
+struct cog_index_claim {
+    char *folder;
+    struct temporary *made; /* until an index is saved; NULL where the folder was there */
+    int lock;
+};
+
+static cog_status take_folder(struct cog_index_claim *claim, cog_error *error) {
+    const char *folder = claim->folder;
+    cog_status status = temporary_folder_claim(folder, &claim->made, error);
     if (status == COG_OK)
-        status = index_lock(folder, lock, error);
-    if (status == COG_ERR_BUSY) { /* another process found the folder before it was locked */
-        temporary_keep(*made);
-        *made = NULL;
+        status = index_lock(folder, &claim->lock, error);
+    if (status == COG_ERR_BUSY) { /* another took the folder that was made here */
+        temporary_keep(claim->made);
+        claim->made = NULL;
     }
     if (status == COG_OK && manifest_exists(folder))
         status = error_set(
@@ -122,26 +127,49 @@ static cog_status claim_folder(const char *folder, struct temporary **made, int 
     return status == COG_OK ? check_folder(folder, error) : status;
 }
 
-cog_status cog_index_check_folder(const char *folder, cog_error *error) {
-    int lock;
-    struct temporary *made;
-    cog_status status = claim_folder(folder, &made, &lock, error);
-    temporary_remove(made);
-    index_unlock(lock);
+void cog_index_claim_release(cog_index_claim *claim) {
+    if (!claim)
+        return;
+    temporary_remove(claim->made);
+    index_unlock(claim->lock);
+    free(claim->folder);
+    free(claim);
+}
+
+cog_status cog_index_claim_folder(const char *folder, cog_index_claim **result, cog_error *error) {
+    cog_index_claim *made = calloc(1, sizeof *made);
+    if (!made || !(made->folder = strdup(folder))) {
+        free(made);
+        return error_memory(error, sizeof *made, "a claim");
+    }
+    made->lock = -1;
+    cog_status status = take_folder(made, error);
+    if (status == COG_OK)
+        *result = made;
+    else
+        cog_index_claim_release(made);
+    return status;
+}
+
+cog_status cog_index_save_claimed(const cog_index *index, cog_index_claim *claim,
+                                  cog_error *error) {
+    if (manifest_exists(claim->folder))
+        return error_set(error, COG_ERR_USAGE, "%s: an index was saved by this claim already",
+                         claim->folder);
+    cog_status status = save_parts(index, claim->folder, error);
+    if (status == COG_OK) {
+        temporary_keep(claim->made);
+        claim->made = NULL;
+    }
     return status;
 }
 
 cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
-    int lock;
-    struct temporary *made;
-    cog_status status = claim_folder(folder, &made, &lock, error);
+    cog_index_claim *claim = NULL;
+    cog_status status = cog_index_claim_folder(folder, &claim, error);
     if (status == COG_OK)
-        status = save_parts(index, folder, error);
-    if (status == COG_OK)
-        temporary_keep(made);
-    else
-        temporary_remove(made);
-    index_unlock(lock);
+        status = cog_index_save_claimed(index, claim, error);
+    cog_index_claim_release(claim);
     return status;
 }
 

@@ -90,3 +90,14 @@ echo "searched: exit $?"
 "$COGNATE" index add I 2>&1
 "$COGNATE" index check nowhere 2>&1
 echo "exit $?"
+# Of two that build one folder, the second is refused before it reads.
+mkfifo documents
+"$COGNATE" index build both documents --input-format jsonl --quiet &
+exec 3>documents # open as soon as the first reads
+"$COGNATE" index build both missing.jsonl 2>&1
+echo "second: exit $?"
+head -n 20 all.jsonl >&3
+exec 3>&-
+wait $!
+echo "first: exit $?"
+"$COGNATE" index info both | head -n 2

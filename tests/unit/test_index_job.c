@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/random.h"
 #include "hamming/hamming.h"
@@ -180,6 +181,17 @@ TEST(index_saved_opened_and_compacted_answers_the_same) {
     CHECK_OK(cog_index_save(world->index, folder, error));
     CHECK(cog_index_exists(folder));
     CHECK(cog_index_save(world->index, folder, &fault) == COG_ERR_USAGE);
+    cog_index_claim *claim = NULL, *other = NULL;
+    const char *claimed = test_path("claimed");
+    CHECK_OK(cog_index_claim_folder(claimed, &claim, error));
+    CHECK(cog_index_claim_folder(claimed, &other, &fault) == COG_ERR_BUSY && !other);
+    CHECK(cog_index_save(world->index, claimed, &fault) == COG_ERR_BUSY);
+    cog_index_claim_release(claim);
+    CHECK(access(claimed, F_OK) != 0);
+    CHECK_OK(cog_index_claim_folder(claimed, &claim, error));
+    CHECK_OK(cog_index_save_claimed(world->index, claim, error));
+    cog_index_claim_release(claim);
+    CHECK(cog_index_exists(claimed));
     CHECK_OK(cog_index_open(folder, &saved, error));
     for (int compacted = 0; compacted < 2; compacted++) {
         cog_index_info info;
