@@ -10,6 +10,7 @@ enum {
     BELT_CACHE_BYTES = 1200 << 10, /* of prepared rows: most of a second-level cache */
     BELT_WINDOWS = 2,              /* on the belt, which is then moved once in a window */
     BELT_PANELS_MIN = 8,
+    WIDTH_MIN = 64,    /* else the odd wide window is parted into too many strips */
     NARROW_WINDOW = 8, /* too little of a tile would be inside the band */
     SELECT_SLACK = 16  /* entries that select() may write beyond the count */
 };
@@ -24,12 +25,22 @@ static size_t belt_panels(const struct hamming_tile *tile, size_t words, size_t 
     return fitting < BELT_PANELS_MIN ? BELT_PANELS_MIN : fitting;
 }
 
+/* Of a block in one comparison: a query meets no more rows than a window has. */
+static size_t hits_at_most(const struct hamming_tile *tile, size_t width) {
+    return tile->band_queries * (width < ROWS_AT_ONCE ? width : ROWS_AT_ONCE);
+}
+
+static size_t usable_width(size_t width) {
+    return width < WIDTH_MIN ? WIDTH_MIN : width;
+}
+
 size_t band_scanner_bytes(unsigned bits, size_t width) {
     const struct hamming_tile *tile = hamming_tile_for(width);
     const size_t words = hamming_words(bits);
     return belt_panels(tile, words, width) * (tile->rows_bytes(words) + sizeof(bool)) +
            tile->queries_bytes(words) + hamming_tile_scratch_bytes(tile, words) +
-           BLOCK_QUERIES * ROWS_AT_ONCE * sizeof(struct hamming_hit);
+           BLOCK_QUERIES * signature_stride_bytes(bits) +
+           hits_at_most(tile, usable_width(width)) * sizeof(struct hamming_hit);
 }
 
 static cog_status allocate(struct band_scanner *scanner, unsigned bits, cog_error *error) {
@@ -38,7 +49,7 @@ static cog_status allocate(struct band_scanner *scanner, unsigned bits, cog_erro
     scanner->belt = memory_large(scanner->belt_panels * scanner->panel_bytes);
     scanner->prepared = memory_zeroed_array(scanner->belt_panels, sizeof *scanner->prepared);
     scanner->comparison = memory_large(hamming_tile_scratch_bytes(tile, scanner->words));
-    scanner->hits = memory_array(BLOCK_QUERIES * ROWS_AT_ONCE, sizeof *scanner->hits);
+    scanner->hits = memory_array(hits_at_most(tile, scanner->width), sizeof *scanner->hits);
     scanner->staging = memory_array(BLOCK_QUERIES, signature_stride_bytes(bits));
     if (!scanner->queries || !scanner->belt || !scanner->prepared || !scanner->comparison ||
         !scanner->hits || !scanner->staging)
@@ -50,7 +61,8 @@ static cog_status allocate(struct band_scanner *scanner, unsigned bits, cog_erro
 cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint32_t radius_bits,
                                size_t width, cog_error *error) {
     const struct hamming_tile *tile = hamming_tile_for(width);
-    *scanner = (struct band_scanner){.tile = tile, .words = hamming_words(bits)};
+    *scanner = (struct band_scanner){
+        .tile = tile, .words = hamming_words(bits), .width = usable_width(width)};
     scanner->panel_bytes = tile->rows_bytes(scanner->words);
     scanner->belt_panels = belt_panels(tile, scanner->words, width);
     cog_status status = allocate(scanner, bits, error);
@@ -314,12 +326,15 @@ static cog_status scan_strip(struct band_scanner *scanner, const struct strip *s
     return status;
 }
 
-/* Windows that do not fit the belt are met in strips of equal width: every strip is a band. */
+/* Windows that do not fit the belt or the hits are met in strips of equal width: every strip is a
+ * band. */
 static cog_status scan_tiles(struct band_scanner *scanner, const struct band *band, size_t begin,
                              size_t end, size_t widest, band_sink *sink, void *context,
                              cog_error *error) {
     const size_t panel_rows = scanner->tile->panel_rows;
     size_t fitting = scanner->belt_panels * panel_rows - BLOCK_QUERIES - 2 * panel_rows;
+    if (fitting > scanner->width)
+        fitting = scanner->width;
     size_t strips = (widest + fitting - 1) / fitting;
     struct strip strip = {.band = band, .sink = sink, .context = context};
     strip.width = (widest + strips - 1) / strips;

@@ -25,7 +25,7 @@ struct band {
 /* What one thread needs for itself. Free with band_scanner_free. */
 struct band_scanner {
     const struct hamming_tile *tile;
-    size_t words, panel_bytes;
+    size_t words, panel_bytes, width;
     uint8_t *queries; /* a panel */
     uint8_t *belt;    /* prepared panels of rows, from number belt_first on */
     bool *prepared;   /* which of its places are filled */
@@ -40,7 +40,7 @@ struct band_scanner {
     uint32_t *positions;
     size_t distance_capacity, position_capacity;
 };
-/* width: rows that a window has, about. */
+/* width: rows that a window has. Wider ones are met too, in strips. */
 cog_status band_scanner_create(struct band_scanner *scanner, unsigned bits, uint32_t radius_bits,
                                size_t width, cog_error *error);
 /* Memory that it takes. */
