@@ -13,12 +13,12 @@ import pathlib
 import resource
 import statistics
 import subprocess
-import sys
 import time
+
+import peers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "bench-data"
-VENV = ROOT / "build" / "venv-simhash"
 COGNATE = ROOT / "build" / "cognate"
 SETS = ["wikipedia_en/docs", "xling_de_en/mdn/en", "xling_de_en/mdn/de", "xling_de_en/dev/en", "xling_de_en/dev/de",
         "xling_de_en/distractors/en", "neardup/revisions_mdn_en/docs"]
@@ -84,11 +84,7 @@ def speed(path, *options):
 
 
 def peer_speed(path):
-    python = VENV / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", "simhash"], check=True, stdout=sys.stderr)
-    output = subprocess.run([str(python), "-c", PEER, str(path), "400"], check=True, stdout=subprocess.PIPE, text=True)
+    output = subprocess.run([peers.python_with("simhash", "simhash"), "-c", PEER, str(path), "400"], check=True, stdout=subprocess.PIPE, text=True)
     return float(output.stdout)
 
 

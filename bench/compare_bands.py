@@ -7,7 +7,6 @@ Both get the documents' word 3-grams and list the pairs whose true Jaccard coeff
 processor seconds of the whole, reading and making n-grams included. Without datasketch at hand it makes a virtual
 environment in build/venv-datasketch with the one from PyPI."""
 import json
-import os
 import pathlib
 import re
 import resource
@@ -16,18 +15,9 @@ import sys
 import tempfile
 import time
 
-VENV = pathlib.Path("build/venv-datasketch")
+import peers
+
 THRESHOLD, VALUES = 0.8, 128
-
-
-def enter_environment():
-    python = VENV / "bin" / "python"
-    if os.environ.get("COGNATE_PEER") == "entered":
-        sys.exit("compare_bands.py: datasketch cannot be imported from build/venv-datasketch")
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", "datasketch"], check=True, stdout=sys.stderr)
-    os.execve(python, [str(python), *sys.argv], {**os.environ, "COGNATE_PEER": "entered"})
 
 
 def run_cognate(cognate, path, *options):
@@ -65,10 +55,7 @@ def run_datasketch(path, bands, rows):
 
 
 def main():
-    try:
-        import datasketch  # noqa: F401
-    except ImportError:
-        enter_environment()
+    peers.need("datasketch", "datasketch")
     cognate, path = sys.argv[1:]
     truth, exact_seconds, _ = run_cognate(cognate, path, "--method", "exact")
     print(f"{len(truth)} pairs at {THRESHOLD}; the exact join takes {exact_seconds:.2f} s")

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-from peer_faiss import enter_environment, inside_environment
+from peer_faiss import need_faiss
 
 K = 10
 QUERIES = 400  # the first of the file, as many as bench_slices curve takes
@@ -192,8 +192,7 @@ def main():
     parser.add_argument("--peer")
     parser.add_argument("--programs", type=pathlib.Path, default=pathlib.Path("build/bench"))
     options = parser.parse_args()
-    if not inside_environment():
-        enter_environment()
+    need_faiss()
     if options.peer == "truth":
         return find_truth(options.folder)
     if options.peer:

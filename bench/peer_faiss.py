@@ -4,40 +4,21 @@
     peer_faiss.py FOLDER ROW_BYTES K QUERIES...
 
 prints for each number of queries, which are the first of the file, the median processor seconds of a batch and the sum
-of the distances found. Without faiss at hand it makes a
-virtual environment in build/venv with faiss-cpu from PyPI (the packaged libfaiss of some systems lacks
-POPCNT and would be no rival)."""
-import os
+of the distances found. Without faiss at hand it makes a virtual environment in build/venv-faiss with faiss-cpu from
+PyPI (the packaged libfaiss of some systems lacks POPCNT and would be no rival)."""
 import pathlib
-import subprocess
 import sys
 import time
 
-VENV = pathlib.Path("build/venv")
+import peers
 
 
-def inside_environment():
-    try:
-        import faiss  # noqa: F401
-        return True
-    except ImportError:
-        return False
-
-
-def enter_environment():
-    python = VENV / "bin" / "python"
-    if os.environ.get("COGNATE_PEER") == "entered":
-        sys.exit("peer_faiss.py: faiss-cpu cannot be imported from build/venv")
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", "faiss-cpu", "numpy"], check=True,
-                       stdout=sys.stderr)
-    os.execve(python, [str(python), *sys.argv], {**os.environ, "COGNATE_PEER": "entered"})
+def need_faiss():
+    peers.need("faiss", "faiss-cpu", "numpy")
 
 
 def main():
-    if not inside_environment():
-        enter_environment()
+    need_faiss()
     import faiss
     import numpy
 
