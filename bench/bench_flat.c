@@ -13,8 +13,8 @@
 #include "base/threads.h"
 #include "bench_timing.h"
 #include "hamming/hamming_tile.h"
-#include "index/flat.h"
-#include "match/flat_join.h"
+#include "search/flat/flat.h"
+#include "search/flat/flat_join.h"
 
 enum {
     BITS = 1024,

@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "job/corpus.h"
-#include "match/cosine_join.h"
-#include "match/cosine_tiles.h"
-#include "match/cosine_topk.h"
-#include "match/jaccard_join.h"
+#include "collection/corpus.h"
+#include "join/cosine_join.h"
+#include "join/cosine_tiles.h"
+#include "join/cosine_topk.h"
+#include "join/jaccard_join.h"
 
 enum { VOCABULARY = 100000, TOPICS = 200, TOPIC_WORDS = 2000, REPEATS = 3 };
 

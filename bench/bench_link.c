@@ -14,10 +14,10 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "crosslingual/line_source.h"
-#include "index/flat.h"
-#include "job/link_vectors.h"
+#include "input/parallel/line_source.h"
+#include "jobs/link/link_vectors.h"
 #include "link_cost.h"
+#include "search/flat/flat.h"
 
 enum { HELD_OUT_STEP = 40, HELD_OUT = 10000, FIGURE_PAIRS = 505, BINS = 10 };
 

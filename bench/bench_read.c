@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "input/json_parser.h"
+#include "input/documents/json_parser.h"
 #include "input/reader.h"
 #include "input/record_cutter.h"
 

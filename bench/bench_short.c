@@ -8,11 +8,11 @@
  * find 95% of the pairs within 3 bits. The two files are what short_documents.py
  * makes of real documents: one half of the rows is stored, the other asks. */
 #include "bench_timing.h"
-#include "index/bphs_published.h"
-#include "index/psm_chunks.h"
-#include "index/psm_published.h"
 #include "input/npy.h"
-#include "match/multisort_join.h"
+#include "rivals/bphs_published.h"
+#include "rivals/psm_published.h"
+#include "search/multisort/multisort_join.h"
+#include "search/psm/psm_chunks.h"
 #include "short_world.h"
 
 enum { RADIUS = WORLD_RADIUS, BITS = WORLD_BITS, REPEATS = 3, PLACES = 1 << 13 };

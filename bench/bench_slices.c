@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "evaluate/neighbour_measures.h"
-#include "index/columns_search.h"
 #include "index/segment.h"
+#include "jobs/evaluate/neighbour_measures.h"
+#include "search/columns/columns_search.h"
 #include "slices_world.h"
 
 enum {

@@ -1,7 +1,6 @@
 /* What the benchmarks share: medians, and the processor time of the calling thread, which a busy
  * machine disturbs less than the wall clock (comparisons with one thread use it). */
-#ifndef COGNATE_BENCH_TIMING_H
-#define COGNATE_BENCH_TIMING_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,5 +33,3 @@ static inline double bench_median(double *values, int count) {
     qsort(values, (size_t)count, sizeof *values, bench_by_value);
     return values[count / 2];
 }
-
-#endif

@@ -14,15 +14,15 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "bench_timing.h"
+#include "collection/corpus.h"
+#include "collection/options.h"
+#include "collection/text_signer.h"
 #include "hamming/hamming.h"
-#include "job/corpus.h"
-#include "job/options.h"
-#include "job/text_signer.h"
-#include "match/cosine_join.h"
-#include "match/flat_join.h"
-#include "match/lsh_join.h"
-#include "match/window_join.h"
+#include "join/cosine_join.h"
 #include "plan/recall_model.h"
+#include "search/flat/flat_join.h"
+#include "search/lsh/lsh_join.h"
+#include "search/window/window_join.h"
 
 enum {
     BITS = 1000,

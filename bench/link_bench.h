@@ -1,6 +1,5 @@
 /* What the parts of bench_link share: errors end it, goals are judged. */
-#ifndef COGNATE_BENCH_LINK_BENCH_H
-#define COGNATE_BENCH_LINK_BENCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,5 +24,3 @@ static const char *goal_text(double value, double goal, bool at_least) {
              met ? "met" : "MISSED", value);
     return text;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* The cost of finding all pairs across languages at a cosine (Ture et al. 2011, section 6): recall
  * against comparisons and time, for all cosines, all signatures, and the methods that leave pairs
  * out. Part of bench_link. */
-#ifndef COGNATE_BENCH_LINK_COST_H
-#define COGNATE_BENCH_LINK_COST_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -13,18 +12,18 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/threads.h"
-#include "index/slices.h"
-#include "job/link_vectors.h"
-#include "job/pair_task.h"
-#include "job/vector_sign.h"
+#include "collection/vector_sign.h"
+#include "estimate/radius.h"
+#include "jobs/link/link_vectors.h"
+#include "jobs/pairs/pair_task.h"
+#include "join/cosine_join.h"
+#include "join/cosine_tiles.h"
 #include "link_bench.h"
-#include "match/cosine_join.h"
-#include "match/cosine_tiles.h"
-#include "match/flat_join.h"
-#include "match/lsh_join.h"
-#include "match/window_join.h"
-#include "plan/radius.h"
 #include "plan/recall_model.h"
+#include "search/flat/flat_join.h"
+#include "search/lsh/lsh_join.h"
+#include "search/slices/slices.h"
+#include "search/window/window_join.h"
 
 /* The paper's signatures. */
 enum { COST_BITS = 1000 };
@@ -480,5 +479,3 @@ static void link_cost_print(const struct link_space *space, double threshold) {
         free(study.sums[side]);
     }
 }
-
-#endif

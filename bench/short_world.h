@@ -5,8 +5,7 @@
  *
  * Two stored signatures are random to each other, so a query's only neighbour is its origin, if
  * that is within the radius (an exact search of all queries shows it). */
-#ifndef COGNATE_BENCH_SHORT_WORLD_H
-#define COGNATE_BENCH_SHORT_WORLD_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include "base/random.h"
 #include "base/threads.h"
 #include "hamming/signatures.h"
-#include "index/volatility.h"
+#include "search/probes/volatility.h"
 
 enum { WORLD_BITS = 64, WORLD_RADIUS = 3, WORLD_LEARNED = 2000, WORLD_QUANTILE_BITS = 16 };
 
@@ -152,5 +151,3 @@ static size_t short_world_pairs(const struct short_world *world, size_t count) {
         pairs += short_world_distance(world, q) <= WORLD_RADIUS;
     return pairs;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * document leans away from its centre by an angle of 0.02 to 0.40 pi (uniform), so that 2 to 40% of
  * its bits differ from the centre's; bits are signs, and the numbers behind them are the weights.
  * Documents 0 to rows - 1 are stored. */
-#ifndef COGNATE_BENCH_SLICES_WORLD_H
-#define COGNATE_BENCH_SLICES_WORLD_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +17,8 @@
 #include "base/threads.h"
 #include "bench_timing.h"
 #include "hamming/hamming.h"
-#include "index/flat.h"
 #include "input/npy.h"
+#include "search/flat/flat.h"
 
 enum { WORLD_BITS = 1024, WORLD_CENTRES = 10000, WORLD_K = 30, WORLD_MAX_QUERIES = 1000 };
 
@@ -234,5 +233,3 @@ static inline void world_free(struct world *world) {
     queries_free(&world->held_out);
     queries_free(&world->stored);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What a command is, and what all of them share: turning options into the library's, running with
  * progress and Ctrl-C, reporting, exit codes. */
-#ifndef COGNATE_CLI_COMMAND_H
-#define COGNATE_CLI_COMMAND_H
+#pragma once
 
 #include <stdio.h>
 
@@ -88,5 +87,3 @@ void print_help(const struct command *command, const struct command *action, FIL
  * script for bash. */
 void print_man_page(const struct command *command, FILE *stream);
 void print_completion(FILE *stream);
-
-#endif

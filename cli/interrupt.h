@@ -1,12 +1,9 @@
 /* Ctrl-C and its like: the first asks the job to stop, and what is not finished is taken away in
  * any case. */
-#ifndef COGNATE_CLI_INTERRUPT_H
-#define COGNATE_CLI_INTERRUPT_H
+#pragma once
 
 #include <stdbool.h>
 
 /* From now on; before any other thread is started. */
 void interrupts_watch(void);
 bool was_interrupted(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* The options of all commands, defined once: help, man page, shell completion and parsing come from
  * here. */
-#ifndef COGNATE_CLI_OPTIONS_H
-#define COGNATE_CLI_OPTIONS_H
+#pragma once
 
 #include "cognate.h"
 
@@ -204,5 +203,3 @@ bool size_option(const struct arguments *arguments, enum option_id id, uint64_t 
 /* Prints "cognate COMMAND: message" and a hint at the help. Always false. */
 bool usage_error(const struct arguments *arguments, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,5 +1,5 @@
 /* MediaWiki dumps as they stand, and the input as markup by itself. */
-#include "input/wiki_markup.h"
+#include "input/documents/wiki_markup.h"
 #include "read_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "crosslingual/lexicon_file.h"
 #include "crosslingual/lexicon_import.h"
-#include "crosslingual/pair_reader.h"
+#include "input/parallel/pair_reader.h"
 #include "repair_checksums.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,6 @@
 /* Feeds bytes to a reader as a file, twice and in batches of different sizes, and stops the fuzzer
  * when the passes disagree or a document breaks what document.h promises. */
-#ifndef COGNATE_FUZZ_READ_BYTES_H
-#define COGNATE_FUZZ_READ_BYTES_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,5 +92,3 @@ static inline void read_bytes(enum input_format format, bool lines, const uint8_
     }
     demand(hashes[0] == hashes[1]);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Puts the right checksums into a container whose bytes were changed: they would stop nearly every
  * mutation at the door. */
-#ifndef COGNATE_FUZZ_REPAIR_CHECKSUMS_H
-#define COGNATE_FUZZ_REPAIR_CHECKSUMS_H
+#pragma once
 
 #include "base/hash.h"
 #include "store/encoding.h"
@@ -20,5 +19,3 @@ static inline void repair_checksums(uint8_t *data, size_t size) {
         encode_u64(data + 40, hash_bytes(data + table, size - table));
     encode_u64(data + 56, hash_bytes(data, 56));
 }
-
-#endif

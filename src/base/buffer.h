@@ -1,6 +1,5 @@
 /* A growing run of bytes, and a borrowed view of some. */
-#ifndef COGNATE_BASE_BUFFER_H
-#define COGNATE_BASE_BUFFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ static inline struct bytes_view view_of(const char *data, size_t size) {
 static inline bool view_equals(struct bytes_view a, struct bytes_view b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Wall-clock time for reports and benchmarks. */
-#ifndef COGNATE_BASE_CLOCK_H
-#define COGNATE_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -14,5 +13,3 @@ static inline uint64_t clock_ns(void) {
 static inline double clock_seconds_since(uint64_t start_ns) {
     return (double)(clock_ns() - start_ns) * 1e-9;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* One code point at a time of text that is known to be valid UTF-8. */
-#ifndef COGNATE_BASE_CODE_POINT_H
-#define COGNATE_BASE_CODE_POINT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ static inline size_t utf8_encode(uint32_t code_point, char *out) {
 static inline int utf8_is_start(char byte) {
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
-
-#endif

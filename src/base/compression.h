@@ -1,6 +1,5 @@
 /* Kinds of compressed files, and the names that promise them. */
-#ifndef COGNATE_BASE_COMPRESSION_H
-#define COGNATE_BASE_COMPRESSION_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ enum compression {
 const char *compression_name(enum compression compression);
 /* By the end of a file's name: its length goes to *suffix_size (0 when there is none). */
 enum compression compression_of_name(const char *name, size_t *suffix_size);
-
-#endif

@@ -1,7 +1,6 @@
 /* One way to make gzip, bzip2, xz and zstd, bytes in and bytes out: the counterpart of
  * input/decompress.h. */
-#ifndef COGNATE_BASE_COMPRESSOR_H
-#define COGNATE_BASE_COMPRESSOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ bool compressor_run(struct compressor *compressor, struct bytes_view *input, boo
 enum compression compressor_kind(const struct compressor *compressor);
 /* True once all that came in, and the end of the stream, has come out. */
 bool compressor_is_complete(const struct compressor *compressor);
-
-#endif

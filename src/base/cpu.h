@@ -1,6 +1,5 @@
 /* Which instruction set the kernels may use: found once, lowered by COGNATE_CPU for tests. */
-#ifndef COGNATE_BASE_CPU_H
-#define COGNATE_BASE_CPU_H
+#pragma once
 
 #include "cognate.h"
 
@@ -14,5 +13,3 @@ bool cpu_supports(enum cpu_level level);
 
 /* The best level this machine supports, or the one that COGNATE_CPU names if it is supported. */
 enum cpu_level cpu_best_level(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* Whole pieces to and from file descriptors: what the system does in part, or interrupts, is gone
  * on with. */
-#ifndef COGNATE_BASE_DESCRIPTOR_H
-#define COGNATE_BASE_DESCRIPTOR_H
+#pragma once
 
 #include "base/error.h"
 
@@ -13,5 +12,3 @@ cog_status descriptor_write_at(int descriptor, const void *data, size_t size, ui
 /* A file that ends before is an error. */
 cog_status descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset,
                               const char *name, cog_error *error);
-
-#endif

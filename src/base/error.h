@@ -1,7 +1,6 @@
 /* Errors: every call that can fail returns a cog_status and fills an optional cog_error whose
  * message names the file, the place and the remedy. The library never prints and never exits. */
-#ifndef COGNATE_BASE_ERROR_H
-#define COGNATE_BASE_ERROR_H
+#pragma once
 
 #include "cognate.h"
 
@@ -29,5 +28,3 @@ static inline cog_status error_memory(cog_error *error, size_t size_bytes, const
 /* Turns errno after a failed system call on path into the fitting status (a full disk is
  * COG_ERR_DISK). */
 cog_status error_system(cog_error *error, const char *doing, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* Texts in lines of output: ids in TSV, where tab, newline, carriage return and backslash are
  * escaped, and JSON strings. False when memory is out. */
-#ifndef COGNATE_BASE_ESCAPE_H
-#define COGNATE_BASE_ESCAPE_H
+#pragma once
 
 #include "base/buffer.h"
 
@@ -10,5 +9,3 @@ bool escape_append(struct buffer *buffer, struct bytes_view text);
 bool unescape_into(struct buffer *buffer, struct bytes_view escaped);
 /* With its quotes. The text is valid UTF-8. */
 bool json_append_string(struct buffer *buffer, struct bytes_view text);
-
-#endif

@@ -1,8 +1,7 @@
 /* Hashing: one 64-bit hash of bytes (XXH3) names terms everywhere, and integer mixing derives from
  * it whatever else is random about a term. Both are the same on every machine and belong to the
  * file format. */
-#ifndef COGNATE_BASE_HASH_H
-#define COGNATE_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ static inline uint64_t hash_sequence(uint64_t key, uint64_t i) {
 static inline uint64_t hash_pair(uint64_t a, uint64_t b) {
     return hash_mix(a * 0x9e3779b97f4a7c15u + b);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A file mapped for reading. Its bytes are borrowed until mapping_close. */
-#ifndef COGNATE_BASE_MAPPING_H
-#define COGNATE_BASE_MAPPING_H
+#pragma once
 
 #include "base/error.h"
 
@@ -15,5 +14,3 @@ cog_status mapping_of_descriptor(int descriptor, const char *name, struct mappin
                                  cog_error *error);
 /* Accepts a zeroed mapping; leaves it zeroed. */
 void mapping_close(struct mapping *mapping);
-
-#endif

@@ -1,6 +1,5 @@
 /* Memory: overflow-checked allocation, growing arrays, and large blocks on huge pages. */
-#ifndef COGNATE_BASE_MEMORY_H
-#define COGNATE_BASE_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ bool size_multiply(size_t a, size_t b, size_t *product);
 
 /* Peak resident memory of this process in bytes. */
 uint64_t memory_peak_bytes(void);
-
-#endif

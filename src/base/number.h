@@ -1,6 +1,5 @@
 /* Numbers as text with a point, whatever locale the program has set. */
-#ifndef COGNATE_BASE_NUMBER_H
-#define COGNATE_BASE_NUMBER_H
+#pragma once
 
 #include <locale.h>
 
@@ -11,5 +10,3 @@ locale_t number_locale(void);
 
 /* Reads a field that is a number from end to end, and not a NaN. */
 bool number_parse(struct bytes_view field, double *number);
-
-#endif

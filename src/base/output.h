@@ -2,8 +2,7 @@
  * replaces it by fsync, rename, fsync of the folder on commit. A target whose name ends as that of
  * a compressed file is compressed. "-" is standard output, and a broken pipe there ends the writing
  * without an error. */
-#ifndef COGNATE_BASE_OUTPUT_H
-#define COGNATE_BASE_OUTPUT_H
+#pragma once
 
 #include "base/error.h"
 
@@ -31,5 +30,3 @@ void output_close(struct output *output);
 int scratch_file_open(cog_error *error);
 /* The same in the folder of the file `beside`; "-" means TMPDIR. */
 int scratch_file_open_beside(const char *beside, cog_error *error);
-
-#endif

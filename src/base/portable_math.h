@@ -1,7 +1,6 @@
 /* Mathematics whose last bit is the same on every CPU: the C library picks FMA variants of log at
  * run time, and weights behind signatures may not depend on that. Plain double operations only. */
-#ifndef COGNATE_BASE_PORTABLE_MATH_H
-#define COGNATE_BASE_PORTABLE_MATH_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -26,5 +25,3 @@ static inline double portable_log(double x) {
         sum = sum * square + 1.0 / k;
     return exponent * 0.69314718055994530942 + 2 * s * sum;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Random numbers that repeat: xoshiro256** seeded through SplitMix64. For sampling, permutations,
  * tests. */
-#ifndef COGNATE_BASE_RANDOM_H
-#define COGNATE_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ static inline uint64_t random_below(struct random *random, uint64_t bound) {
 static inline double random_unit(struct random *random) {
     return (double)(random_next(random) >> 11) * 0x1p-53;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Files and folders that are not finished: each has a name of its own beside its target, and all of
  * them stand in a list, so that a program that must end at once still leaves nothing behind
  * (cog_abandon_outputs). */
-#ifndef COGNATE_BASE_TEMPORARIES_H
-#define COGNATE_BASE_TEMPORARIES_H
+#pragma once
 
 #include "base/error.h"
 
@@ -21,5 +20,3 @@ const char *temporary_path(const struct temporary *temporary);
 void temporary_keep(struct temporary *temporary);
 /* Deletes the file, or the folder with all that is in it. Accepts NULL. */
 void temporary_remove(struct temporary *temporary);
-
-#endif

@@ -1,7 +1,6 @@
 /* Threads: a loop over a range, and a pipeline that reads in order, works in parallel and delivers
  * in order. Results never depend on the number of threads. With one thread nothing is started. */
-#ifndef COGNATE_BASE_THREADS_H
-#define COGNATE_BASE_THREADS_H
+#pragma once
 
 #include "cognate.h"
 
@@ -39,5 +38,3 @@ struct pipeline {
     size_t batch_count;
 };
 cog_status pipeline_run(const struct pipeline *pipeline, unsigned threads, cog_error *error);
-
-#endif

@@ -4,8 +4,7 @@
  * and in which a link counts as far as both directions believe in it: the product of the posteriors
  * (Liang, Taskar, Klein, "Alignment by agreement", 2006). The result is the same for any number of
  * threads. */
-#ifndef COGNATE_CROSSLINGUAL_ALIGNER_H
-#define COGNATE_CROSSLINGUAL_ALIGNER_H
+#pragma once
 
 #include "crosslingual/pair_table.h"
 
@@ -24,5 +23,3 @@ void aligner_options_init(struct aligner_options *options);
 /* Leaves the probabilities of both directions in the table's entries. */
 cog_status aligner_run(const struct pair_corpus *corpus, struct pair_table *table,
                        const struct aligner_options *options, cog_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * several ways the one with the fewest parts is taken, then the one whose parts are most frequent
  * (the geometric mean of their counts: Koehn and Knight, "Empirical methods for compound
  * splitting", 2003). */
-#ifndef COGNATE_CROSSLINGUAL_COMPOUNDS_H
-#define COGNATE_CROSSLINGUAL_COMPOUNDS_H
+#pragma once
 
 #include "crosslingual/lexicon.h"
 
@@ -28,5 +27,3 @@ void compound_splitter_free(struct compound_splitter *splitter);
  * split. */
 cog_status compound_split(struct compound_splitter *splitter, struct bytes_view word,
                           uint32_t parts[COMPOUND_PARTS_MAX], unsigned *count, cog_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * from) and p(from | to). Words are terms as documents have them (stems), known by hash and kept as
  * strings for people and for splitting compounds. A probability of 0 means that the entry did not
  * survive the pruning in that direction. */
-#ifndef COGNATE_CROSSLINGUAL_LEXICON_H
-#define COGNATE_CROSSLINGUAL_LEXICON_H
+#pragma once
 
 #include "crosslingual/pair_table.h"
 #include "store/settings.h"
@@ -45,5 +44,3 @@ cog_status lexicon_build(struct lexicon *lexicon, struct lexicon_entry *entries,
 cog_status lexicon_from_table(struct lexicon *lexicon, const struct pair_corpus *corpus,
                               const struct pair_table *table, const struct prune_options *prune,
                               cog_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* A lexicon as a file (docs/format.md, kind `lexi`). */
-#ifndef COGNATE_CROSSLINGUAL_LEXICON_FILE_H
-#define COGNATE_CROSSLINGUAL_LEXICON_FILE_H
+#pragma once
 
 #include "crosslingual/lexicon.h"
 
@@ -10,5 +9,3 @@ cog_status lexicon_load(const char *path, struct lexicon *lexicon, cog_error *er
 /* The same on bytes in memory; name stands in messages. */
 cog_status lexicon_load_memory(const char *name, const void *data, size_t size,
                                struct lexicon *lexicon, cog_error *error);
-
-#endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "crosslingual/table_reader.h"
 #include "crosslingual/word_language.h"
+#include "input/parallel/table_reader.h"
 #include "text/language.h"
 
 /* A sum of probabilities above this is not one of a distribution. */

@@ -7,8 +7,7 @@
  * partner of its own that is nearer. Whether a candidate is a partner at all, more of them tell.
  * One-to-one links are taken greedily, the best first, each document once (the rule of the WMT16
  * shared task). */
-#ifndef COGNATE_CROSSLINGUAL_LINKS_H
-#define COGNATE_CROSSLINGUAL_LINKS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -31,5 +30,3 @@ void links_score(struct link *links, size_t count, struct link_means few, struct
 size_t links_one_to_one(struct link *links, size_t count, size_t from_rows, size_t to_rows,
                         cog_error *error, cog_status *status);
 size_t links_best(struct link *links, size_t count);
-
-#endif

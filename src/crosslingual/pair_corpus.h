@@ -1,10 +1,9 @@
 /* Parallel text as numbers: the terms of every sentence pair, made by the analyzer that makes the
  * terms of documents, and the words behind them. About 4 bytes a term. */
-#ifndef COGNATE_CROSSLINGUAL_PAIR_CORPUS_H
-#define COGNATE_CROSSLINGUAL_PAIR_CORPUS_H
+#pragma once
 
-#include "crosslingual/pair_reader.h"
-#include "crosslingual/word_table.h"
+#include "base/word_table.h"
+#include "input/parallel/pair_reader.h"
 #include "text/analyzer.h"
 
 /* One language's side. Sentence s is words[ends[s - 1] .. ends[s]); a word that is too rare to be
@@ -45,5 +44,3 @@ double pair_corpus_predicted_bytes(double text_bytes, unsigned threads);
 static inline uint64_t pair_side_begin(const struct pair_side *side, size_t sentence) {
     return sentence ? side->ends[sentence - 1] : 0;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * the word of the source language, each an open-addressing hash table, so that shards are built and
  * normalised in parallel; counts are fixed-point integers, so that sums do not depend on the order
  * of addition. */
-#ifndef COGNATE_CROSSLINGUAL_PAIR_TABLE_H
-#define COGNATE_CROSSLINGUAL_PAIR_TABLE_H
+#pragma once
 
 #include "base/hash.h"
 #include "crosslingual/pair_corpus.h"
@@ -83,5 +82,3 @@ static inline struct pair_entry *pair_table_find(const struct pair_table *table,
             entry = shard->entries;
     return entry;
 }
-
-#endif

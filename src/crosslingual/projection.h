@@ -7,8 +7,7 @@
  * with w(e, f) = p(e | f), or p(f | e) as the paper has it. A word that the lexicon does not know
  * is itself where the other collection has it too, else the parts of a compound at half weight
  * each, else itself again. */
-#ifndef COGNATE_CROSSLINGUAL_PROJECTION_H
-#define COGNATE_CROSSLINGUAL_PROJECTION_H
+#pragma once
 
 #include "crosslingual/compounds.h"
 #include "vector/columns.h"
@@ -69,5 +68,3 @@ void column_sums_clear(struct column_sums *sums);
 /* Adds tf* of a document to the sums. */
 cog_status projection_add(const struct projection *projection, const struct bag_view *bag,
                           struct column_sums *sums, cog_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* The sentences of a text by ICU's rules for its language; a line end is an end of a sentence too.
  */
-#ifndef COGNATE_CROSSLINGUAL_SENTENCE_SPLITTER_H
-#define COGNATE_CROSSLINGUAL_SENTENCE_SPLITTER_H
+#pragma once
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -17,5 +16,3 @@ cog_status sentence_splitter_start(struct sentence_splitter *splitter, struct by
                                    cog_error *error);
 /* The next sentence without white space around it; false behind the last one. */
 bool sentence_splitter_next(struct sentence_splitter *splitter, struct bytes_view *sentence);
-
-#endif

@@ -1,8 +1,7 @@
 /* The language of a list of words, and whether two columns of words are the other way round. */
-#ifndef COGNATE_CROSSLINGUAL_WORD_LANGUAGE_H
-#define COGNATE_CROSSLINGUAL_WORD_LANGUAGE_H
+#pragma once
 
-#include "crosslingual/word_table.h"
+#include "base/word_table.h"
 #include "text/analyzer.h"
 
 /* A guess from words all over the table; empty where that is not reliable. */
@@ -12,5 +11,3 @@ void word_language(const struct word_table *words, char code[LANGUAGE_CODE_BYTES
  * the other's and none its own. */
 bool word_columns_exchanged(const char *first, const char *second, const char *first_wanted,
                             const char *second_wanted);
-
-#endif

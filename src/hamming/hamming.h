@@ -2,8 +2,7 @@
  * query against listed rows. One file for each instruction set, one table chosen once; every level
  * gives the same integers. Rows are padded with zero bits to whole 64-bit words, so kernels count
  * words, not bits. */
-#ifndef COGNATE_HAMMING_HAMMING_H
-#define COGNATE_HAMMING_HAMMING_H
+#pragma once
 
 #include "base/cpu.h"
 #include "hamming/signatures.h"
@@ -50,5 +49,3 @@ static inline void hamming_gather(const struct signatures_view *view, const uint
     hamming_kernels()->gather(query, view->data, view->stride_bytes, hamming_words(view->bits),
                               rows, count, distances);
 }
-
-#endif

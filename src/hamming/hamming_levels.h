@@ -1,6 +1,5 @@
 /* The kernel tables of the instruction sets; hamming.c chooses among them. */
-#ifndef COGNATE_HAMMING_HAMMING_LEVELS_H
-#define COGNATE_HAMMING_HAMMING_LEVELS_H
+#pragma once
 
 #include "hamming/hamming.h"
 
@@ -11,6 +10,4 @@ extern const struct hamming_kernels hamming_avx2;
 extern const struct hamming_kernels hamming_avx512;
 #elif defined(__aarch64__)
 extern const struct hamming_kernels hamming_neon;
-#endif
-
 #endif

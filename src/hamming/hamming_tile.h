@@ -3,8 +3,7 @@
  * query's limit. A pair may be given up as soon as part of its bits differ in more places than the
  * limit, which never changes the list. Preparing costs about as much as comparing with a few dozen
  * queries. */
-#ifndef COGNATE_HAMMING_HAMMING_TILE_H
-#define COGNATE_HAMMING_HAMMING_TILE_H
+#pragma once
 
 #include "hamming/hamming.h"
 
@@ -75,5 +74,3 @@ const struct hamming_tile *hamming_tile_for(size_t queries_a_row);
 enum { HAMMING_TILE_METHODS = CPU_LEVEL_COUNT + 1 };
 /* All methods that this machine can run, slowest first; returns how many. */
 size_t hamming_tile_methods(const struct hamming_tile *methods[HAMMING_TILE_METHODS]);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the tile methods share, and their tables; hamming_tile.c chooses among them. */
-#ifndef COGNATE_HAMMING_HAMMING_TILE_LEVELS_H
-#define COGNATE_HAMMING_HAMMING_TILE_LEVELS_H
+#pragma once
 
 #include "hamming/hamming_tile.h"
 
@@ -67,5 +66,3 @@ static inline size_t abandon_words(size_t words, uint32_t limit) {
     }
     return words;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Signatures in memory: rows of bits, each row padded with zero bits to whole 64-bit words. Bit 0
  * of a signature is the highest bit of byte 0, as numpy.packbits has it, and the first bit of every
  * key. */
-#ifndef COGNATE_HAMMING_SIGNATURES_H
-#define COGNATE_HAMMING_SIGNATURES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ static inline uint64_t signature_bits(const uint8_t *signature, size_t stride_by
     word = __builtin_bswap64(word);
     return (word << (first % 8)) >> (64 - width);
 }
-
-#endif

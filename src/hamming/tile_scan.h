@@ -1,8 +1,7 @@
 /* A block of queries, prepared once, against any range of rows: the loop over panels that
  * exhaustive search and exhaustive joins share. The queries may serve several threads, each with
  * its own scratch. */
-#ifndef COGNATE_HAMMING_TILE_SCAN_H
-#define COGNATE_HAMMING_TILE_SCAN_H
+#pragma once
 
 #include "base/error.h"
 #include "hamming/hamming_tile.h"
@@ -52,5 +51,3 @@ typedef cog_status tile_sink(void *context, const struct tile_hits *found, cog_e
 cog_status tile_scan(const struct tile_queries *queries, struct tile_scratch *scratch,
                      const struct signatures_view *rows, size_t begin, size_t end,
                      const uint16_t *limits, tile_sink *sink, void *context, cog_error *error);
-
-#endif

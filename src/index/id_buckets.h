@@ -2,8 +2,7 @@
  * file (docs/format.md, sections idst and iden). A lookup takes the same time in any segment: it
  * reads where a bucket begins, its entries (eight on average), and the id of each entry whose tag,
  * eight bits of the hash, is the right one. 5.5 bytes a row. */
-#ifndef COGNATE_INDEX_ID_BUCKETS_H
-#define COGNATE_INDEX_ID_BUCKETS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,5 +39,3 @@ cog_status id_buckets_find(const struct id_buckets *buckets, const struct segmen
 cog_status id_buckets_check(const struct id_buckets *buckets, const struct segment *segment,
                             cog_error *error);
 void id_buckets_free(struct id_buckets *buckets);
-
-#endif

@@ -1,8 +1,7 @@
 /* The manifest of an index: a folder's list of immutable segments, in the order of their rows, with
  * the rows that were removed from each. A change is a new manifest that replaces the old one at
  * once. */
-#ifndef COGNATE_INDEX_MANIFEST_H
-#define COGNATE_INDEX_MANIFEST_H
+#pragma once
 
 #include "index/segment.h"
 
@@ -57,5 +56,3 @@ void index_segments_close(struct index_segments *index);
 /* Deletes files of the folder that look like segments or temporary files but are not in the
  * manifest: what an interrupted writer left. Only the index's one writer may call it. */
 cog_status index_sweep(const char *folder, const struct manifest *manifest, cog_error *error);
-
-#endif

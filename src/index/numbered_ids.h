@@ -1,8 +1,7 @@
 /* Ids that are the numbers of their rows, as sections of a segment. They are made again for each
  * section, and the table by id (id_buckets.h) a part at a time, so that ids of any number of rows
  * take 1.75 bytes a row while they are written. */
-#ifndef COGNATE_INDEX_NUMBERED_IDS_H
-#define COGNATE_INDEX_NUMBERED_IDS_H
+#pragma once
 
 #include "store/container.h"
 
@@ -11,5 +10,3 @@ cog_status numbered_ids_write(struct container_writer *writer, uint64_t first, s
                               cog_error *error);
 /* What that takes. */
 double numbered_ids_memory_bytes(size_t rows);
-
-#endif

@@ -1,14 +1,13 @@
 /* A segment: an immutable part of an index in one container file, with ids, signatures, the lists
  * of the method, and the vectors for verification, all used as they lie in the map. docs/format.md
  * is the norm. */
-#ifndef COGNATE_INDEX_SEGMENT_H
-#define COGNATE_INDEX_SEGMENT_H
+#pragma once
 
 #include "hamming/signatures.h"
-#include "index/bit_columns.h"
 #include "index/id_buckets.h"
 #include "index/short_tables.h"
-#include "index/slices.h"
+#include "search/columns/bit_columns.h"
+#include "search/slices/slices.h"
 #include "store/settings.h"
 #include "vector/sparse.h"
 
@@ -63,5 +62,3 @@ bool segment_vector(const struct segment *segment, size_t row, const uint32_t **
  * views may be used without further checks. */
 cog_status segment_verify(const struct segment *segment, cog_error *error);
 void segment_close(struct segment *segment);
-
-#endif

@@ -1,6 +1,5 @@
 /* The sections of a segment file and the places in its shape that writer and reader share. */
-#ifndef COGNATE_INDEX_SEGMENT_SECTIONS_H
-#define COGNATE_INDEX_SEGMENT_SECTIONS_H
+#pragma once
 
 #include "store/container.h"
 
@@ -29,5 +28,3 @@ enum {
     SHAPE_ENTRIES = 24,
     SHAPE_BYTES = 48,
 };
-
-#endif

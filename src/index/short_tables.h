@@ -1,10 +1,9 @@
 /* What a segment keeps for short signatures: the table of psm with what it learned from the
  * weights, or the tables of bphs. In memory, or in the map of a file, where nothing is copied. */
-#ifndef COGNATE_INDEX_SHORT_TABLES_H
-#define COGNATE_INDEX_SHORT_TABLES_H
+#pragma once
 
-#include "index/bphs.h"
-#include "index/psm_learn.h"
+#include "search/bphs/bphs.h"
+#include "search/psm/psm_learn.h"
 #include "store/container.h"
 
 enum short_kind { SHORT_PSM = 1, SHORT_BPHS = 2 };
@@ -54,5 +53,3 @@ cog_status short_tables_open(const struct container *container, unsigned bits,
 /* Reads everything: whether every row of the view is found in every table, at its place. */
 cog_status short_tables_check(const struct short_tables *tables, const struct signatures_view *view,
                               cog_error *error);
-
-#endif

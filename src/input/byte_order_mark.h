@@ -1,6 +1,5 @@
 /* The byte order mark that some editors put before UTF-8: not part of the text. */
-#ifndef COGNATE_INPUT_BYTE_ORDER_MARK_H
-#define COGNATE_INPUT_BYTE_ORDER_MARK_H
+#pragma once
 
 #include <string.h>
 
@@ -15,5 +14,3 @@ static inline struct bytes_view without_mark(struct bytes_view bytes) {
     size_t mark = mark_size(bytes);
     return view_of(bytes.data + mark, bytes.size - mark);
 }
-
-#endif

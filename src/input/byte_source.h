@@ -1,12 +1,11 @@
 /* The bytes of one input file after another, decompressed where their first bytes say so. What
  * comes from a pipe can be kept in a scratch file on the way, to be read again. */
-#ifndef COGNATE_INPUT_BYTE_SOURCE_H
-#define COGNATE_INPUT_BYTE_SOURCE_H
+#pragma once
 
 #include <stdatomic.h>
 
+#include "base/decompress.h"
 #include "base/error.h"
-#include "input/decompress.h"
 
 /* Zero-initialise with descriptor -1; byte_source_free releases. */
 struct byte_source {
@@ -32,5 +31,3 @@ cog_status byte_source_read(struct byte_source *source, char *data, size_t size,
 cog_status byte_source_drain(struct byte_source *source, cog_error *error);
 void byte_source_stop(struct byte_source *source);
 void byte_source_free(struct byte_source *source);
-
-#endif

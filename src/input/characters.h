@@ -1,6 +1,5 @@
 /* Small questions about single bytes. */
-#ifndef COGNATE_INPUT_CHARACTERS_H
-#define COGNATE_INPUT_CHARACTERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -9,5 +8,3 @@
 static inline bool is_one_of(char c, const char *set) {
     return c && strchr(set, c);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A document as the readers hand it over: borrowed views into the batch it was read from. */
-#ifndef COGNATE_INPUT_DOCUMENT_H
-#define COGNATE_INPUT_DOCUMENT_H
+#pragma once
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -21,5 +20,3 @@ struct document {
     uint32_t file; /* index of the input file, in the order of reading */
     uint64_t line; /* first line of the record in that file, from 1 */
 };
-
-#endif

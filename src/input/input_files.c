@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/decompress.h"
 #include "base/memory.h"
-#include "input/decompress.h"
 #include "input/utf8.h"
 
 enum { TEXT_BYTES_A_PACKED_BYTE = 4 };

@@ -1,11 +1,10 @@
 /* The files behind the arguments: folders walked in the byte order of names, formats told by
  * extension, names as document ids use them. */
-#ifndef COGNATE_INPUT_FILES_H
-#define COGNATE_INPUT_FILES_H
+#pragma once
 
 #include "base/error.h"
-#include "input/csv_row.h"
-#include "input/query_log.h"
+#include "input/documents/csv_row.h"
+#include "input/documents/query_log.h"
 #include "input/reader.h"
 
 struct input_file {
@@ -43,5 +42,3 @@ void input_files_free(struct input_files *files);
 /* Remembers that something was passed over, and why (errno's text). */
 cog_status input_files_skip(struct input_files *files, const char *path, const char *why,
                             cog_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * float32 [rows, bits]. Format versions 1 and 2 are read, little-endian and in C order; others are
  * refused with the reason. Writing streams: the number of rows is put into the header at the end.
  */
-#ifndef COGNATE_INPUT_NPY_H
-#define COGNATE_INPUT_NPY_H
+#pragma once
 
 #include "base/mapping.h"
 #include "hamming/signatures.h"
@@ -45,5 +44,3 @@ cog_status npy_writer_append(struct npy_writer *writer, const void *rows, size_t
 cog_status npy_writer_commit(struct npy_writer *writer, cog_error *error);
 /* Without a commit before it nothing stays. Accepts NULL. */
 void npy_writer_close(struct npy_writer *writer);
-
-#endif

@@ -10,7 +10,7 @@
 #include "base/output.h"
 #include "input/byte_order_mark.h"
 #include "input/characters.h"
-#include "input/json_parser.h"
+#include "input/documents/json_parser.h"
 #include "input/reader_state.h"
 
 enum { DEFAULT_BATCH_BYTES = 1 << 20, MAX_BATCH_RECORDS = 1 << 16, SNIFF_BYTES = 64 };

@@ -3,8 +3,7 @@
  * not grow with the input, but for query logs, whose rows are grouped by query in memory. A reader
  * can be rewound, because statistics need a pass of their own; standard input is kept in a scratch
  * file for that. */
-#ifndef COGNATE_INPUT_READER_H
-#define COGNATE_INPUT_READER_H
+#pragma once
 
 #include "input/document.h"
 
@@ -107,5 +106,3 @@ struct left_out_pages reader_left_out_pages(const struct reader *reader);
  * runs. */
 size_t reader_skipped_file_count(const struct reader *reader);
 const char *reader_skipped_file_message(const struct reader *reader, size_t index);
-
-#endif

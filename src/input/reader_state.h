@@ -1,12 +1,11 @@
 /* What reader.c and record_parser.c share. Workers only read it. */
-#ifndef COGNATE_INPUT_READER_STATE_H
-#define COGNATE_INPUT_READER_STATE_H
+#pragma once
 
 #include "input/byte_source.h"
+#include "input/documents/query_log.h"
+#include "input/documents/wiki_page.h"
 #include "input/input_files.h"
-#include "input/query_log.h"
 #include "input/record_cutter.h"
-#include "input/wiki_page.h"
 
 struct reader {
     struct reader_options options;
@@ -23,5 +22,3 @@ struct reader {
     bool log_is_grouped;
     size_t log_next; /* the record of the log to deliver next */
 };
-
-#endif

@@ -4,7 +4,7 @@
 
 #include "input/byte_order_mark.h"
 #include "input/characters.h"
-#include "input/csv_row.h"
+#include "input/documents/csv_row.h"
 
 void record_cutter_start(struct record_cutter *cutter, enum input_format format, bool lines) {
     *cutter = (struct record_cutter){.line = 1};

@@ -1,10 +1,9 @@
 /* Finds where records end in bytes that arrive in pieces. It looks at every byte once, and only as
  * far as the format needs to find the end: parsing is the workers' part. */
-#ifndef COGNATE_INPUT_RECORD_CUTTER_H
-#define COGNATE_INPUT_RECORD_CUTTER_H
+#pragma once
 
 #include "base/error.h"
-#include "input/csv_row.h"
+#include "input/documents/csv_row.h"
 #include "input/reader.h"
 
 struct record {
@@ -38,5 +37,3 @@ void record_cutter_start(struct record_cutter *cutter, enum input_format format,
  * of a damaged file (an open quote, a dump without its closing tag). */
 cog_status record_cutter_next(struct record_cutter *cutter, const char *data, size_t size,
                               bool ended, const char *file_name, struct cut *cut, cog_error *error);
-
-#endif

@@ -7,7 +7,7 @@
 #include "base/plural.h"
 #include "input/base64.h"
 #include "input/byte_order_mark.h"
-#include "input/json_parser.h"
+#include "input/documents/json_parser.h"
 #include "input/reader_state.h"
 #include "input/utf8.h"
 

@@ -1,6 +1,5 @@
 /* Whether bytes are valid UTF-8, at many bytes a cycle; callable from C. */
-#ifndef COGNATE_INPUT_UTF8_H
-#define COGNATE_INPUT_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +12,4 @@ bool utf8_is_valid(const char *data, size_t size);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

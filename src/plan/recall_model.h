@@ -1,10 +1,9 @@
 /* How many of the true pairs a method will find, before it runs: the sliding window (equations 4
  * and 5 of Ture et al. 2011 as published, and a corrected model), and locality sensitive hashing
  * with its flips and bands. */
-#ifndef COGNATE_PLAN_RECALL_MODEL_H
-#define COGNATE_PLAN_RECALL_MODEL_H
+#pragma once
 
-#include "index/lsh_tables.h"
+#include "search/lsh/lsh_tables.h"
 
 /* ---- Sliding window -------------------------------------------------------------------------- */
 
@@ -114,5 +113,3 @@ double band_recall(double similarity, unsigned value_bits, unsigned band_values,
  * Returns the expected recall. */
 double band_plan(double threshold, double recall, unsigned value_bits, unsigned value_count,
                  unsigned *band_values, unsigned *bands);
-
-#endif

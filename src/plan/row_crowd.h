@@ -1,7 +1,6 @@
 /* How rows of signatures crowd around some of them, as measured: what the model of windows wants.
  */
-#ifndef COGNATE_PLAN_ROW_CROWD_H
-#define COGNATE_PLAN_ROW_CROWD_H
+#pragma once
 
 #include "plan/recall_model.h"
 
@@ -13,5 +12,3 @@ enum { CROWD_ROWS = 64 };
 cog_status row_crowd(const struct signatures_view *first, const struct signatures_view *second,
                      bool shared, const uint32_t *places, size_t count,
                      double crowd[WINDOW_PREFIX_MAX + 1], cog_error *error);
-
-#endif

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "estimate/radius.h"
 #include "hamming/hamming.h"
-#include "plan/radius.h"
 #include "plan/recall_model.h"
 
 double window_equation_4(double cosine, unsigned prefix_bits, unsigned tables) {

@@ -1,8 +1,7 @@
 /* A term's random vector, made from its hash: sign patterns for random projection and simhash,
  * ternary planes for TopSig, Gaussian values for rp on request. Part of the file format: never to
  * change. */
-#ifndef COGNATE_SIGNATURE_PATTERNS_H
-#define COGNATE_SIGNATURE_PATTERNS_H
+#pragma once
 
 #include "base/hash.h"
 
@@ -30,5 +29,3 @@ void pattern_ternary(uint64_t hash, uint64_t seed, unsigned bits, unsigned ones,
 /* 256 equally likely steps of the normal distribution, in units of 1/1024. */
 enum { GAUSSIAN_STEPS = 256 };
 void gaussian_steps(int16_t steps[GAUSSIAN_STEPS]);
-
-#endif

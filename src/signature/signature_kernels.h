@@ -1,6 +1,5 @@
 /* The inner loops of signing, one implementation an instruction set; all give the same integers. */
-#ifndef COGNATE_SIGNATURE_SIGNATURE_KERNELS_H
-#define COGNATE_SIGNATURE_SIGNATURE_KERNELS_H
+#pragma once
 
 #include "base/cpu.h"
 #include "base/hash.h"
@@ -72,5 +71,3 @@ static inline void minimise_lanes(uint64_t *restrict minima, const uint64_t *res
             minima[k + i] = best[i];
     }
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Nothing of size vocabulary x bits exists: whatever is random about a term comes from hashing it.
  * The sums behind the bits are integers, so bits and weights are the same on every CPU and for
  * every number of threads. A bit is 1 where its sum is zero or more. */
-#ifndef COGNATE_SIGNATURE_SIGNER_H
-#define COGNATE_SIGNATURE_SIGNER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -60,5 +59,3 @@ void signer_sign(const struct signer *signer, struct signer_workspace *workspace
 /* The similarity that two signatures estimate: cosine for sums, Jaccard for minhash. */
 double signature_estimate(const struct signature_options *options, const uint8_t *a,
                           const uint8_t *b);
-
-#endif

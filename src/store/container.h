@@ -1,8 +1,7 @@
 /* Container files: a header, sections of bytes, a table of the sections, checksums over all of it,
  * as docs/format.md says. A writer makes the file visible whole or not at all; a reader maps it,
  * opens in constant time, lends the sections, and verifies everything on request. */
-#ifndef COGNATE_STORE_CONTAINER_H
-#define COGNATE_STORE_CONTAINER_H
+#pragma once
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -86,5 +85,3 @@ void container_close(struct container *container);
 
 /* "segm" as text into 5 bytes; unprintable letters become '?'. */
 void container_tag_text(uint32_t tag, char text[5]);
-
-#endif

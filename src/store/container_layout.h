@@ -1,6 +1,5 @@
 /* The fixed numbers of the container format that its writer and its reader share. */
-#ifndef COGNATE_STORE_CONTAINER_LAYOUT_H
-#define COGNATE_STORE_CONTAINER_LAYOUT_H
+#pragma once
 
 #include "store/container.h"
 
@@ -18,5 +17,3 @@ enum {
 static inline size_t container_padding(uint64_t position) {
     return (size_t)(-position % CONTAINER_ALIGNMENT_BYTES);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Numbers as bytes: little-endian, at any address, the same on every machine. */
-#ifndef COGNATE_STORE_ENCODING_H
-#define COGNATE_STORE_ENCODING_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -28,5 +27,3 @@ static inline uint32_t decode_u32(const uint8_t *bytes) {
 static inline uint64_t decode_u64(const uint8_t *bytes) {
     return decode_u32(bytes) | (uint64_t)decode_u32(bytes + 4) << 32;
 }
-
-#endif

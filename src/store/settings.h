@@ -1,8 +1,7 @@
 /* Settings: what a file records about how its content was made, as typed fields under short names.
  * Two things belong together only if their settings are equal; the first difference is named if
  * not. */
-#ifndef COGNATE_STORE_SETTINGS_H
-#define COGNATE_STORE_SETTINGS_H
+#pragma once
 
 #include "store/container.h"
 
@@ -54,5 +53,3 @@ cog_status settings_read(const struct container *container, struct settings *set
                          cog_error *error);
 
 void settings_free(struct settings *settings);
-
-#endif

@@ -1,10 +1,10 @@
 /* From text to terms: NFKC case folding, Unicode word boundaries, stop words, stems, n-grams. A
  * term is named by its 64-bit hash; strings are made only for those who ask. */
-#ifndef COGNATE_TEXT_ANALYZER_H
-#define COGNATE_TEXT_ANALYZER_H
+#pragma once
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/language_code.h"
 
 enum token_kind {
     TOKENS_WORDS, /* Unicode words (UAX 29), numbers among them; dictionary or bigrams where no
@@ -14,7 +14,7 @@ enum token_kind {
                    */
 };
 
-enum { LANGUAGE_CODE_BYTES = 8, TERM_NGRAM_MAX = 32 };
+enum { TERM_NGRAM_MAX = 32 };
 
 struct term_options {
     enum token_kind tokens;
@@ -55,5 +55,3 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
 bool language_is_known(const char *code);
 bool language_has_stemmer(const char *code);
 bool language_has_stop_words(const char *code);
-
-#endif

@@ -1,6 +1,5 @@
 /* Terms of n characters each: windows over the folded text, white space runs as one space. */
-#ifndef COGNATE_TEXT_CHAR_TERMS_H
-#define COGNATE_TEXT_CHAR_TERMS_H
+#pragma once
 
 #include "text/analyzer.h"
 
@@ -10,5 +9,3 @@ void char_terms_squeeze(struct buffer *folded);
  * none. */
 cog_status char_terms_add(struct bytes_view folded, unsigned n, struct term_list *list,
                           cog_error *error);
-
-#endif

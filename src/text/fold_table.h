@@ -1,7 +1,6 @@
 /* What becomes of one character: tables over the Basic Multilingual Plane, made once from ICU, that
  * replace ICU wherever a character's folding does not depend on its neighbours. */
-#ifndef COGNATE_TEXT_FOLD_TABLE_H
-#define COGNATE_TEXT_FOLD_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ unsigned fold_character(enum fold_kind kind, uint32_t code_point, struct fold_en
 struct text_kernels;
 size_t fold_text(const struct fold_table *table, const struct text_kernels *kernels,
                  const char *text, size_t size, char *out, size_t *out_size);
-
-#endif

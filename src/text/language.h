@@ -1,7 +1,6 @@
 /* What is known of a language: its Snowball stemmer and its stop words, found by code and kept by
  * the analyzer that asked. */
-#ifndef COGNATE_TEXT_LANGUAGE_H
-#define COGNATE_TEXT_LANGUAGE_H
+#pragma once
 
 #include "text/analyzer.h"
 
@@ -22,10 +21,6 @@ struct language {
 
 struct text_scanner;
 
-/* The code as the tables have it: lower case, without region or script, two letters where there are
- * ("de-AT" and "deu" are "de", "nb" is "no"). Empty for what is no code. */
-void language_canonical(struct bytes_view code, char canonical[LANGUAGE_CODE_BYTES]);
-
 /* scanner folds the stop words as the documents' words are folded. */
 cog_status language_init(struct language *language, const char *canonical,
                          struct text_scanner *scanner, cog_error *error);
@@ -35,5 +30,3 @@ bool stop_set_has(const struct stop_set *set, uint64_t hash);
 /* The stem of a folded word, valid until the next call; the word itself where there is no stemmer.
  */
 struct bytes_view language_stem(const struct language *language, struct bytes_view word);
-
-#endif

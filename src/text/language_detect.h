@@ -1,6 +1,5 @@
 /* The language of a text, guessed from its beginning by CLD2. */
-#ifndef COGNATE_TEXT_LANGUAGE_DETECT_H
-#define COGNATE_TEXT_LANGUAGE_DETECT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,6 +16,4 @@ const char *language_detect(const char *text, size_t size);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

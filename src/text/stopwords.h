@@ -1,7 +1,6 @@
 /* Stop words by language: the table is generated at build time from a package (stopwords_table.pl).
  */
-#ifndef COGNATE_TEXT_STOPWORDS_H
-#define COGNATE_TEXT_STOPWORDS_H
+#pragma once
 
 struct stopword_list {
     const char *language; /* ISO 639-1 */
@@ -11,5 +10,3 @@ struct stopword_list {
 
 extern const struct stopword_list stopword_lists[];
 extern const unsigned stopword_list_count;
-
-#endif

@@ -1,7 +1,6 @@
 /* From tokens to terms: stop words dropped, stems taken, hashes written. Frequent words are looked
  * up in a cache of what became of them. */
-#ifndef COGNATE_TEXT_TERM_WRITER_H
-#define COGNATE_TEXT_TERM_WRITER_H
+#pragma once
 
 #include "text/language.h"
 #include "text/token_batch.h"
@@ -36,5 +35,3 @@ cog_status term_list_add(struct term_list *list, uint64_t hash, struct bytes_vie
                          cog_error *error);
 /* Turns the list's tokens into n-grams in place; fewer than n tokens make one term. */
 cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error);
-
-#endif

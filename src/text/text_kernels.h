@@ -1,7 +1,6 @@
 /* The two byte loops under every tokeniser, one set an instruction level: lower-casing of ASCII,
  * and the bit mask of the bytes that belong to tokens. All levels give the same bytes and bits. */
-#ifndef COGNATE_TEXT_TEXT_KERNELS_H
-#define COGNATE_TEXT_TEXT_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +30,4 @@ extern const struct text_kernels text_kernels_portable;
 extern const struct text_kernels text_kernels_avx2, text_kernels_avx512;
 #elif defined(__aarch64__)
 extern const struct text_kernels text_kernels_neon;
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /* The fast way from text to tokens: text is folded by table and cut by bit masks; only the
  * stretches between white space that hold a character whose folding or word boundaries depend on
  * its neighbours go through ICU. The tokens are those that ICU gives for the whole text. */
-#ifndef COGNATE_TEXT_TEXT_SCANNER_H
-#define COGNATE_TEXT_TEXT_SCANNER_H
+#pragma once
 
 #include "text/fold_table.h"
 #include "text/text_kernels.h"
@@ -26,5 +25,3 @@ cog_status text_scanner_tokens(struct text_scanner *scanner, struct bytes_view t
 /* Appends the folded text (FOLD_CHARS): white space of other than ASCII may be FOLD_WHITE. */
 cog_status text_scanner_fold(struct text_scanner *scanner, struct bytes_view text,
                              struct buffer *folded, cog_error *error);
-
-#endif

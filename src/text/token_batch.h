@@ -1,7 +1,6 @@
 /* Tokens on their way from a tokeniser to the terms: folded bytes, and where in them the tokens
  * are. */
-#ifndef COGNATE_TEXT_TOKEN_BATCH_H
-#define COGNATE_TEXT_TOKEN_BATCH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ struct token_sink {
     cog_status (*take)(void *context, const struct token_batch *batch, cog_error *error);
     void *context;
 };
-
-#endif

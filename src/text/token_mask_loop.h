@@ -1,7 +1,6 @@
 /* The part of token_mask that all instruction levels share: how the classes of a block and its
  * neighbours' edges make token bits. Included after nothing; the level passes its classifier. */
-#ifndef COGNATE_TEXT_TOKEN_MASK_LOOP_H
-#define COGNATE_TEXT_TOKEN_MASK_LOOP_H
+#pragma once
 
 #include "text/text_kernels.h"
 
@@ -41,5 +40,3 @@ static inline __attribute__((always_inline)) void token_mask_loop(block_classify
         plain_carry = plain >> 63;
     }
 }
-
-#endif

@@ -3,8 +3,7 @@
  * typographic single quotation marks U+2018 and U+2019 by the apostrophe that they stand for inside
  * words, and the zero-width space (which NFKC_Casefold would drop, joining two words) by a space.
  */
-#ifndef COGNATE_TEXT_UNICODE_FOLD_H
-#define COGNATE_TEXT_UNICODE_FOLD_H
+#pragma once
 
 #include <unicode/umachine.h>
 #include <unicode/unorm2.h>
@@ -29,5 +28,3 @@ cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, c
 /* Appends UTF-16 as UTF-8. */
 cog_status unicode_append_utf8(const UChar *units, size_t count, struct buffer *buffer,
                                cog_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* Words by ICU alone: folding, then the word boundaries of UAX 29 with ICU's dictionaries. Slow; it
  * serves the stretches that word_scanner.h cannot take, and is the oracle of its tests. */
-#ifndef COGNATE_TEXT_WORD_SEGMENTER_H
-#define COGNATE_TEXT_WORD_SEGMENTER_H
+#pragma once
 
 #include <unicode/ubrk.h>
 
@@ -23,5 +22,3 @@ void word_segmenter_release(struct word_segmenter *segmenter);
 /* The words of valid UTF-8, of any size (cut every STRETCH_MAX_BYTES). */
 cog_status word_segmenter_run(struct word_segmenter *segmenter, struct bytes_view text,
                               const struct token_sink *sink, cog_error *error);
-
-#endif

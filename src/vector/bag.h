@@ -1,7 +1,6 @@
 /* A document as a bag: each distinct term once, with its frequency. One counter a thread counts one
  * document after another; nothing of its size is cleared in between. */
-#ifndef COGNATE_VECTOR_BAG_H
-#define COGNATE_VECTOR_BAG_H
+#pragma once
 
 #include "base/error.h"
 
@@ -25,5 +24,3 @@ static inline double bag_weight(const struct bag_view *bag, size_t i) {
 }
 cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t count,
                      struct bag_view *bag, cog_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Dense column numbers for the terms of a collection, the rarest first: what the joins want. */
-#ifndef COGNATE_VECTOR_COLUMNS_H
-#define COGNATE_VECTOR_COLUMNS_H
+#pragma once
 
 #include "vector/statistics.h"
 
@@ -17,5 +16,3 @@ uint32_t columns_count(const struct columns *columns);
 /* COLUMN_NONE where the term has none. */
 uint32_t columns_find(const struct columns *columns, uint64_t hash);
 void columns_prefetch(const struct columns *columns, uint64_t hash);
-
-#endif

@@ -1,7 +1,6 @@
 /* Sparse rows: documents as weighted terms (for cosine) and as sets (for Jaccard). Columns are
  * dense numbers in rising order of document frequency, the rarest first: what the joins want. */
-#ifndef COGNATE_VECTOR_SPARSE_H
-#define COGNATE_VECTOR_SPARSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ double set_jaccard(const struct set_collection *x, size_t a, const struct set_co
 
 /* |a and b| of two strictly rising lists. */
 size_t set_overlap(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count);
-
-#endif

@@ -1,8 +1,7 @@
 /* Statistics of a collection: how many documents, how long, and for each term in how many documents
  * it occurs (df) and how often (cf). Collected in one pass by many threads, merged, saved, and used
  * for later batches and on other machines. Terms are known by their hash alone: 16 bytes a term. */
-#ifndef COGNATE_VECTOR_STATISTICS_H
-#define COGNATE_VECTOR_STATISTICS_H
+#pragma once
 
 #include "base/error.h"
 #include "vector/bag.h"
@@ -52,5 +51,3 @@ cog_status statistics_add_term(struct statistics *statistics, uint64_t hash,
                                struct term_counts counts, cog_error *error);
 void statistics_add_documents(struct statistics *statistics, uint64_t documents,
                               uint64_t total_length);
-
-#endif

@@ -1,6 +1,5 @@
 /* Term weights: how much a term that occurs tf times in a document of some length says about it. */
-#ifndef COGNATE_VECTOR_WEIGHTING_H
-#define COGNATE_VECTOR_WEIGHTING_H
+#pragma once
 
 #include "vector/statistics.h"
 
@@ -39,5 +38,3 @@ void weighting_apply(const struct weighting *weighting, const struct statistics 
 /* idf = log(1 + (N - df + 0.5) / (df + 0.5)): above zero for every df, so that in a collection of
  * two documents a shared term still counts. */
 double inverse_document_frequency(uint64_t documents, uint32_t document_frequency);
-
-#endif

@@ -1,10 +1,9 @@
 /* Random rows for the tests of the joins: skewed columns, near-duplicates, equal, empty and
  * one-column rows. */
-#ifndef COGNATE_TEST_JOIN_DATA_H
-#define COGNATE_TEST_JOIN_DATA_H
+#pragma once
 
 #include "base/random.h"
-#include "match/match_list.h"
+#include "search/hits/match_list.h"
 #include "vector/sparse.h"
 
 struct row_shape {
@@ -23,5 +22,3 @@ struct set_collection join_random_sets(struct random *random, struct row_shape s
 
 /* Whether two lists agree in every row and similarity; says where they differ. */
 bool join_lists_equal(const struct match_list *found, const struct match_list *expected);
-
-#endif

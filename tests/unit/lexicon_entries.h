@@ -1,6 +1,5 @@
 /* Entries of a lexicon, as tests ask for them. */
-#ifndef COGNATE_TEST_LEXICON_ENTRIES_H
-#define COGNATE_TEST_LEXICON_ENTRIES_H
+#pragma once
 
 #include <string.h>
 
@@ -19,5 +18,3 @@ static inline double find_pair(const struct lexicon *lexicon, const char *from, 
             return (double)(backward ? lexicon->from_given_to : lexicon->to_given_from)[i];
     return -1;
 }
-
-#endif

@@ -1,11 +1,10 @@
 /* Random short signatures in clusters, with equal ones among them, and weights behind their bits;
  * brute force over them is the oracle of the methods for short signatures. */
-#ifndef COGNATE_TEST_SHORT_DATA_H
-#define COGNATE_TEST_SHORT_DATA_H
+#pragma once
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/short_hits.h"
+#include "search/hits/short_hits.h"
 
 struct short_data {
     uint64_t *words;
@@ -85,5 +84,3 @@ static inline bool short_hits_are_first_of(struct short_hits *first, const struc
     }
     return next == first->count;
 }
-
-#endif

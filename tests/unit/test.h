@@ -1,7 +1,6 @@
 /* A small test runner: TEST(name) { ... CHECK(condition); ... }. Tests register themselves; `unit`
  * runs all of them, or those whose name contains an argument, and prints one line each. */
-#ifndef COGNATE_TEST_H
-#define COGNATE_TEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ const char *test_data_folder(void);
             return;                                                                                \
         }                                                                                          \
     } while (0)
-
-#endif

@@ -1,4 +1,4 @@
-#include "match/band_scan.h"
+#include "search/window/band_scan.h"
 
 #include "base/random.h"
 #include "hamming/hamming.h"

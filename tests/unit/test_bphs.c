@@ -1,4 +1,4 @@
-#include "index/bphs_published.h"
+#include "rivals/bphs_published.h"
 #include "short_data.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 #include "base/random.h"
-#include "match/clusters.h"
+#include "cluster/clusters.h"
 #include "test.h"
 
 enum { ROWS = 60 };

@@ -1,9 +1,9 @@
 #include "base/random.h"
 #include "hamming/hamming.h"
-#include "index/cluster_centres.h"
-#include "index/columns_search.h"
-#include "index/nearby_rows.h"
 #include "index/segment.h"
+#include "search/columns/cluster_centres.h"
+#include "search/columns/columns_search.h"
+#include "search/hits/nearby_rows.h"
 #include "test.h"
 
 enum { MAX_ROWS = 20000, MAX_STRIDE = 136 };

@@ -2,8 +2,8 @@
 
 #include "base/random.h"
 #include "hamming/hamming_tile.h"
-#include "index/flat.h"
-#include "match/flat_join.h"
+#include "search/flat/flat.h"
+#include "search/flat/flat_join.h"
 #include "test.h"
 
 /* Noisy copies of a few centres: near, far, equal and all-zero rows, many ties. */

@@ -1,4 +1,4 @@
-#include "job/id_table.h"
+#include "collection/id_table.h"
 #include "test.h"
 
 enum { IDS = 5000, ID_BYTES = 8 };

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "hamming/hamming.h"
-#include "job/index_job.h"
+#include "jobs/index/index_job.h"
 #include "test.h"
 
 enum { ROWS = 900, QUERIES = 40, BITS = 128, BYTES = BITS / 8, K = 7 };

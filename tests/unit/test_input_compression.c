@@ -6,9 +6,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/decompress.h"
 #include "base/output.h"
 #include "base/random.h"
-#include "input/decompress.h"
 #include "test.h"
 #include "test_input_support.h"
 

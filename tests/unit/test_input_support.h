@@ -1,6 +1,5 @@
 /* Reads whole inputs into memory, for the tests of the readers. */
-#ifndef COGNATE_TEST_INPUT_SUPPORT_H
-#define COGNATE_TEST_INPUT_SUPPORT_H
+#pragma once
 
 #include "input/reader.h"
 
@@ -36,5 +35,3 @@ bool read_results_equal(const struct read_result *a, const struct read_result *b
 struct reader_options default_options(void);
 /* Writes a text below an existing or new folder. */
 void write_below(const char *folder, const char *name, const char *text);
-
-#endif

@@ -1,7 +1,7 @@
 #include "base/random.h"
+#include "input/documents/wiki_markup.h"
+#include "input/parallel/wiki_languages.h"
 #include "input/utf8.h"
-#include "input/wiki_languages.h"
-#include "input/wiki_markup.h"
 #include "test.h"
 #include "test_input_support.h"
 

@@ -1,10 +1,10 @@
 #include <math.h>
 
+#include "join/cosine_bounds.h"
+#include "join/cosine_join.h"
+#include "join/cosine_rests.h"
+#include "join/pair_check.h"
 #include "join_data.h"
-#include "match/cosine_bounds.h"
-#include "match/cosine_join.h"
-#include "match/cosine_rests.h"
-#include "match/pair_check.h"
 #include "test.h"
 
 static const double thresholds[] = {0.05, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99, 1.0};

@@ -1,7 +1,7 @@
 #include <math.h>
 
+#include "join/jaccard_join.h"
 #include "join_data.h"
-#include "match/jaccard_join.h"
 #include "test.h"
 
 static const double thresholds[] = {0.05, 0.2, 1.0 / 3, 0.5, 2.0 / 3, 0.75, 0.8, 0.9, 1.0};

@@ -1,10 +1,10 @@
 #include <math.h>
 
+#include "join/cosine_bounds.h"
+#include "join/cosine_join.h"
+#include "join/cosine_tiles.h"
+#include "join/cosine_topk.h"
 #include "join_data.h"
-#include "match/cosine_bounds.h"
-#include "match/cosine_join.h"
-#include "match/cosine_tiles.h"
-#include "match/cosine_topk.h"
 #include "test.h"
 
 static double row_dot(const struct sparse_matrix *a, size_t i, const struct sparse_matrix *b,

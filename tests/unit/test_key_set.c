@@ -1,6 +1,6 @@
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/key_set.h"
+#include "search/keys/key_set.h"
 #include "test.h"
 
 /* Rows of few values, so that many are equal, or of prefixes that are all alike. */

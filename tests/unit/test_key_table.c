@@ -1,5 +1,5 @@
 #include "base/random.h"
-#include "index/key_table.h"
+#include "search/keys/key_table.h"
 #include "test.h"
 
 TEST(key_table_finds_the_rows_of_every_key) {

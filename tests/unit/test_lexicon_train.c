@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "crosslingual/aligner.h"
 #include "crosslingual/lexicon_file.h"
-#include "job/lexicon_job.h"
+#include "jobs/lexicon/lexicon_job.h"
 #include "lexicon_entries.h"
 #include "test.h"
 

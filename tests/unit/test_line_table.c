@@ -1,8 +1,8 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/key_set.h"
-#include "index/line_table.h"
+#include "search/keys/key_set.h"
+#include "search/keys/line_table.h"
 #include "test.h"
 
 enum { ROWS_MAX = 60000 };

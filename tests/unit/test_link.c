@@ -3,8 +3,8 @@
 #include "base/random.h"
 #include "crosslingual/links.h"
 #include "crosslingual/projection.h"
-#include "evaluate/link_scores.h"
-#include "job/lexicon_job.h"
+#include "jobs/evaluate/link_scores.h"
+#include "jobs/lexicon/lexicon_job.h"
 #include "test.h"
 
 enum { FROM_WORDS = 40, TO_WORDS = 30, ENTRIES = 150, DOCUMENTS = 25 };

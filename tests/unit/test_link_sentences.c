@@ -3,9 +3,9 @@
 #include "base/mapping.h"
 #include "base/random.h"
 #include "crosslingual/sentence_splitter.h"
-#include "job/link_candidates.h"
-#include "job/link_job.h"
-#include "job/list_pairs.h"
+#include "jobs/link/link_candidates.h"
+#include "jobs/link/link_job.h"
+#include "jobs/pairs/list_pairs.h"
 #include "test.h"
 
 TEST(link_sentences_end_at_stops_and_lines) {

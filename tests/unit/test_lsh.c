@@ -2,9 +2,9 @@
 
 #include "base/random.h"
 #include "hamming/hamming.h"
-#include "index/lsh_across.h"
-#include "index/probes.h"
-#include "match/lsh_join.h"
+#include "search/lsh/lsh_across.h"
+#include "search/lsh/lsh_join.h"
+#include "search/probes/probes.h"
 #include "test.h"
 
 /* Rows of sums, close to a few centres, and the bits of their signs. */

@@ -1,5 +1,5 @@
 #include "base/random.h"
-#include "match/pair_set.h"
+#include "search/hits/pair_set.h"
 #include "test.h"
 
 /* Few and many rows: sorted by counting, and by comparing where rows are far more than matches. */

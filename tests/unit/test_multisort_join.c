@@ -2,8 +2,8 @@
 #include <sys/resource.h>
 
 #include "base/threads.h"
-#include "match/multisort_join.h"
-#include "match/multisort_pairs.h"
+#include "search/multisort/multisort_join.h"
+#include "search/multisort/multisort_pairs.h"
 #include "short_data.h"
 #include "test.h"
 

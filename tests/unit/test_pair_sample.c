@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "evaluate/pair_sample.h"
+#include "plan/pair_sample.h"
 #include "test.h"
 
 static bool near(double a, double b, double tolerance) {

@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "index/header_probes.h"
+#include "search/probes/header_probes.h"
 #include "test.h"
 
 enum { SETS_MAX = 1 << 14 };

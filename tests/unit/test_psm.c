@@ -1,5 +1,5 @@
-#include "index/psm_chunks.h"
-#include "index/psm_published.h"
+#include "rivals/psm_published.h"
+#include "search/psm/psm_chunks.h"
 #include "short_data.h"
 #include "test.h"
 

@@ -1,11 +1,11 @@
 #include <math.h>
 
 #include "base/random.h"
+#include "estimate/radius.h"
 #include "hamming/hamming.h"
-#include "index/bit_permutation.h"
-#include "match/window_join.h"
-#include "plan/radius.h"
 #include "plan/recall_model.h"
+#include "search/keys/bit_permutation.h"
+#include "search/window/window_join.h"
 #include "test.h"
 
 static bool near(double x, double y, double tolerance) {

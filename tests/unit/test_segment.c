@@ -4,9 +4,9 @@
 #include "base/hash.h"
 #include "base/mapping.h"
 #include "base/random.h"
-#include "index/columns_search.h"
 #include "index/manifest.h"
 #include "index/numbered_ids.h"
+#include "search/columns/columns_search.h"
 #include "store/encoding.h"
 #include "test.h"
 

@@ -1,10 +1,10 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "evaluate/neighbour_measures.h"
 #include "hamming/hamming.h"
-#include "index/slices.h"
-#include "index/slices_scores.h"
+#include "jobs/evaluate/neighbour_measures.h"
+#include "search/slices/slices.h"
+#include "search/slices/slices_scores.h"
 #include "test.h"
 
 enum { MAX_ROWS = 3000, MAX_STRIDE = 32 };

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/volatility.h"
+#include "search/probes/volatility.h"
 #include "test.h"
 
 /* Laplace with scale 1: P(Y > c) = exp(-c) / 2. */

@@ -1,8 +1,8 @@
 #include "base/random.h"
 #include "hamming/hamming.h"
-#include "index/bit_permutation.h"
-#include "match/flat_join.h"
-#include "match/window_join.h"
+#include "search/flat/flat_join.h"
+#include "search/keys/bit_permutation.h"
+#include "search/window/window_join.h"
 #include "test.h"
 
 /* Noisy copies of a few centres, equal rows among them. */

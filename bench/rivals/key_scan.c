@@ -1,0 +1,18 @@
+#include "rivals/key_scan.h"
+
+#include "base/cpu.h"
+
+size_t key_scan_portable(const uint64_t *keys, unsigned words, size_t begin, size_t end,
+                         short_key key, short_key header, unsigned radius_bits) {
+    if (words == 1)
+        return key_scan_loop(keys, 1, begin, end, key, header, radius_bits);
+    return key_scan_loop(keys, 2, begin, end, key, header, radius_bits);
+}
+
+key_scan *key_scan_choose(void) {
+#if defined(__x86_64__)
+    if (cpu_best_level() != CPU_PORTABLE)
+        return key_scan_popcnt;
+#endif
+    return key_scan_portable;
+}

@@ -1,0 +1,31 @@
+/* Words with dense numbers: each distinct term once, with its string, its hash and how often it was
+ * added. The numbers follow the order of first addition. */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+enum { WORD_NONE = UINT32_MAX };
+
+/* Zero-initialise; word_table_free releases. */
+struct word_table {
+    size_t count;
+    uint64_t *hashes;
+    uint64_t *counts;
+    size_t *ends; /* word w is strings.data[ends[w - 1] .. ends[w]) */
+    struct buffer strings;
+    uint32_t *slots; /* number of the word + 1, 0 where free; slot_count is a power of two */
+    size_t slot_count;
+    size_t hash_capacity, count_capacity, end_capacity;
+};
+
+/* The number of the word, added `times` more often; new words get the next number. */
+cog_status word_table_add(struct word_table *table, uint64_t hash, struct bytes_view string,
+                          uint64_t times, uint32_t *word, cog_error *error);
+/* As word_table_add with the hash of the string itself. */
+cog_status word_table_add_string(struct word_table *table, struct bytes_view string, uint64_t times,
+                                 uint32_t *word, cog_error *error);
+/* WORD_NONE where it is not there. */
+uint32_t word_table_find(const struct word_table *table, uint64_t hash);
+struct bytes_view word_table_string(const struct word_table *table, uint32_t word);
+void word_table_free(struct word_table *table);

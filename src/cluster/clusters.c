@@ -1,0 +1,174 @@
+#include "cluster/clusters.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+#define UNTAKEN UINT32_MAX
+
+static bool precedes(const uint64_t *keys, uint32_t a, uint32_t b) {
+    if (keys && keys[a] != keys[b])
+        return keys[a] > keys[b];
+    return a < b;
+}
+
+/* Root of the tree of a row; halves the path on the way. */
+static uint32_t find_root(uint32_t *parents, uint32_t row) {
+    while (parents[row] != row)
+        row = parents[row] = parents[parents[row]];
+    return row;
+}
+
+/* The root of a tree is its row with the largest key, so representatives come by themselves. */
+static void connect(const struct match_list *matches, const uint64_t *keys,
+                    struct clusters *clusters) {
+    uint32_t *parents = clusters->representative;
+    for (size_t r = 0; r < clusters->rows; r++)
+        parents[r] = (uint32_t)r;
+    for (size_t i = 0; i < matches->count; i++) {
+        uint32_t a = find_root(parents, matches->items[i].a);
+        uint32_t b = find_root(parents, matches->items[i].b);
+        if (a != b && precedes(keys, a, b))
+            parents[b] = a;
+        else
+            parents[a] = b;
+    }
+    for (size_t r = 0; r < clusters->rows; r++)
+        parents[r] = find_root(parents, (uint32_t)r);
+}
+
+/* Each match belongs to the neighbours of both of its rows. */
+struct neighbours {
+    uint64_t *starts; /* rows + 2 */
+    uint32_t *rows;
+};
+
+static void free_neighbours(struct neighbours *neighbours) {
+    free(neighbours->starts);
+    free(neighbours->rows);
+}
+
+static cog_status make_neighbours(const struct match_list *matches, size_t rows,
+                                  struct neighbours *neighbours, cog_error *error) {
+    neighbours->starts = memory_zeroed_array(rows + 2, sizeof *neighbours->starts);
+    neighbours->rows = memory_array(matches->count * 2 + 1, sizeof *neighbours->rows);
+    if (!neighbours->starts || !neighbours->rows) {
+        free_neighbours(neighbours);
+        return error_memory(error, rows * 8 + matches->count * 8, "clusters");
+    }
+    uint64_t *starts = neighbours->starts;
+    for (size_t i = 0; i < matches->count; i++) {
+        starts[matches->items[i].a + 2]++;
+        starts[matches->items[i].b + 2]++;
+    }
+    for (size_t r = 0; r < rows; r++)
+        starts[r + 2] += starts[r + 1];
+    /* starts[r + 1] runs from the start of row r to its end, which is the start of row r + 1. */
+    for (size_t i = 0; i < matches->count; i++) {
+        struct match match = matches->items[i];
+        neighbours->rows[starts[match.a + 1]++] = match.b;
+        neighbours->rows[starts[match.b + 1]++] = match.a;
+    }
+    return COG_OK;
+}
+
+struct keyed_row {
+    uint64_t key;
+    uint32_t row;
+};
+
+static int by_key(const void *x, const void *y) {
+    const struct keyed_row *p = x, *q = y;
+    if (p->key != q->key)
+        return p->key > q->key ? -1 : 1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+static cog_status take_greedily(const struct match_list *matches, const uint64_t *keys,
+                                struct clusters *clusters, cog_error *error) {
+    size_t rows = clusters->rows;
+    struct neighbours neighbours = {0};
+    cog_status status = make_neighbours(matches, rows, &neighbours, error);
+    if (status != COG_OK)
+        return status;
+    struct keyed_row *order = memory_array(rows + 1, sizeof *order);
+    if (!order) {
+        free_neighbours(&neighbours);
+        return error_memory(error, rows * sizeof *order, "clusters");
+    }
+    uint32_t *representative = clusters->representative;
+    for (size_t r = 0; r < rows; r++) {
+        order[r] = (struct keyed_row){keys ? keys[r] : 0, (uint32_t)r};
+        representative[r] = UNTAKEN;
+    }
+    qsort(order, rows, sizeof *order, by_key);
+    for (size_t i = 0; i < rows; i++) {
+        uint32_t row = order[i].row;
+        if (representative[row] != UNTAKEN)
+            continue;
+        representative[row] = row;
+        for (uint64_t n = neighbours.starts[row]; n < neighbours.starts[row + 1]; n++)
+            if (representative[neighbours.rows[n]] == UNTAKEN)
+                representative[neighbours.rows[n]] = row;
+    }
+    free(order);
+    free_neighbours(&neighbours);
+    return COG_OK;
+}
+
+/* Numbers clusters by their first row, and finds the similarity of each row to its representative.
+ */
+static void number_clusters(const struct match_list *matches, struct clusters *clusters) {
+    clusters->count = 0;
+    for (size_t r = 0; r < clusters->rows; r++)
+        clusters->cluster[r] = UNTAKEN;
+    for (size_t r = 0; r < clusters->rows; r++) {
+        /* A representative may come later than the first row of its cluster: its own number, when
+         * it has none yet, is that of its cluster. */
+        uint32_t head = clusters->representative[r];
+        if (clusters->cluster[head] == UNTAKEN)
+            clusters->cluster[head] = (uint32_t)clusters->count++;
+        clusters->cluster[r] = clusters->cluster[head];
+        clusters->similarity[r] = head == r ? 1 : 0;
+    }
+    for (size_t i = 0; i < matches->count; i++) {
+        struct match match = matches->items[i];
+        if (clusters->representative[match.a] == match.b)
+            clusters->similarity[match.a] = match.similarity;
+        if (clusters->representative[match.b] == match.a)
+            clusters->similarity[match.b] = match.similarity;
+    }
+}
+
+cog_status clusters_build(const struct match_list *matches, size_t rows, const uint64_t *keys,
+                          enum cluster_mode mode, struct clusters *clusters, cog_error *error) {
+    for (size_t i = 0; i < matches->count; i++)
+        if (matches->items[i].a >= rows || matches->items[i].b >= rows)
+            return error_set(
+                error, COG_ERR_USAGE, "match %zu names row %u of %zu", i,
+                matches->items[i].a >= rows ? matches->items[i].a : matches->items[i].b, rows);
+    clusters->rows = rows;
+    clusters->cluster = memory_array(rows + 1, sizeof *clusters->cluster);
+    clusters->representative = memory_array(rows + 1, sizeof *clusters->representative);
+    clusters->similarity = memory_array(rows + 1, sizeof *clusters->similarity);
+    cog_status status = COG_OK;
+    if (!clusters->cluster || !clusters->representative || !clusters->similarity)
+        status = error_memory(error, rows * 12, "clusters");
+    else if (mode == CLUSTERS_CONNECTED)
+        connect(matches, keys, clusters);
+    else
+        status = take_greedily(matches, keys, clusters, error);
+    if (status != COG_OK) {
+        clusters_free(clusters);
+        return status;
+    }
+    number_clusters(matches, clusters);
+    return COG_OK;
+}
+
+void clusters_free(struct clusters *clusters) {
+    free(clusters->cluster);
+    free(clusters->representative);
+    free(clusters->similarity);
+    *clusters = (struct clusters){0};
+}

@@ -1,0 +1,30 @@
+/* Bags of documents in a scratch file: what the statistics pass found is signed from there, and the
+ * input is not read and analysed again; or documents that do not fit memory. Where the disk has no
+ * room for it, the spool says so. */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "vector/bag.h"
+
+struct bag_spool;
+/* The scratch file has no name, lies in the folder of `beside` ("-": TMPDIR) and vanishes with the
+ * spool. */
+cog_status bag_spool_create(const char *beside, struct bag_spool **spool, cog_error *error);
+void bag_spool_free(struct bag_spool *spool);
+
+/* Encodes one document behind the others in `batch`; false when memory is out. */
+bool bag_spool_encode(struct buffer *batch, struct bytes_view id, const struct bag_view *bag);
+/* Appends a batch. After a failed write the spool is lost, and further writes do nothing. */
+void bag_spool_write(struct bag_spool *spool, const struct buffer *batch);
+/* False once a write has failed. */
+bool bag_spool_is_complete(const struct bag_spool *spool);
+
+/* Reads from the beginning. */
+void bag_spool_rewind(struct bag_spool *spool);
+/* The next documents, as they were encoded; *end with an empty batch behind the last. */
+cog_status bag_spool_read(struct bag_spool *spool, struct buffer *batch, bool *end,
+                          cog_error *error);
+/* Takes the document at *at of a batch and moves *at behind it. Views lie in the batch. */
+void bag_spool_decode(const struct buffer *batch, size_t *at, struct bytes_view *id,
+                      struct bag_view *bag);

@@ -1,0 +1,367 @@
+#include "collection/corpus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/plural.h"
+#include "base/threads.h"
+#include "collection/id_table.h"
+#include "run/memory_budget.h"
+#include "run/report.h"
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* A batch is a small corpus, with what is needed to name and reject a duplicate. */
+struct corpus_batch {
+    struct corpus part;
+    struct origin {
+        struct bytes_view raw;
+        uint32_t file;
+        uint64_t line;
+    } * origins;
+    size_t origin_capacity;
+};
+
+struct corpus_reading {
+    struct corpus *corpus;
+    cog_documents *documents;
+    const struct corpus_options *options;
+    const cog_run_options *run;
+    cog_report *report;
+    uint64_t duplicates, empty_documents;
+    struct buffer spooled; /* documents of a batch on their way to the spool */
+};
+
+static void *batch_create(void *context) {
+    (void)context;
+    return calloc(1, sizeof(struct corpus_batch));
+}
+
+static void batch_free(void *result) {
+    struct corpus_batch *batch = result;
+    corpus_free(&batch->part);
+    free(batch->origins);
+    free(batch);
+}
+
+static cog_status reserve_terms(struct corpus *corpus, size_t count, bool frequencies,
+                                cog_error *error) {
+    size_t needed = corpus->term_count + count;
+    if (memory_grow((void **)&corpus->hashes, &corpus->hash_capacity, needed,
+                    sizeof *corpus->hashes) &&
+        (!frequencies || memory_grow((void **)&corpus->frequencies, &corpus->frequency_capacity,
+                                     needed, sizeof *corpus->frequencies)))
+        return COG_OK;
+    return error_memory(error, needed * (frequencies ? 12 : 8), "the terms of the documents");
+}
+
+/* The weights of a row, and of rows before it that had none. */
+static bool append_weights(struct corpus *corpus, const struct bag_view *bag) {
+    const bool first = !corpus->weights;
+    if (!bag->weights && first)
+        return true;
+    if (!memory_grow((void **)&corpus->weights, &corpus->weight_capacity,
+                     corpus->term_count + bag->count + 1, sizeof *corpus->weights))
+        return false;
+    for (size_t i = 0; i < corpus->term_count && first; i++)
+        corpus->weights[i] = (float)corpus->frequencies[i];
+    for (size_t i = 0; i < bag->count; i++)
+        corpus->weights[corpus->term_count + i] = (float)bag_weight(bag, i);
+    return true;
+}
+
+static cog_status append_terms(struct corpus *corpus, const struct bag_view *bag, bool frequencies,
+                               cog_error *error) {
+    cog_status status = reserve_terms(corpus, bag->count, frequencies, error);
+    if (status != COG_OK)
+        return status;
+    if (bag->count)
+        memcpy(corpus->hashes + corpus->term_count, bag->hashes, bag->count * sizeof *bag->hashes);
+    if (bag->count && frequencies)
+        memcpy(corpus->frequencies + corpus->term_count, bag->frequencies,
+               bag->count * sizeof *bag->frequencies);
+    if (frequencies && !append_weights(corpus, bag))
+        return error_memory(error, bag->count * sizeof *corpus->weights, "the documents");
+    corpus->term_count += bag->count;
+    return COG_OK;
+}
+
+/* A row, but for its terms. */
+static cog_status append_item(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
+                              const struct bag_view *bag, cog_error *error) {
+    row.first_term = corpus->term_count;
+    row.first_id = corpus->ids.size;
+    row.term_count = (uint32_t)bag->count;
+    row.id_bytes = (uint32_t)id.size;
+    row.length = bag->length;
+    if (!buffer_append(&corpus->ids, id.data, id.size) ||
+        !memory_grow((void **)&corpus->items, &corpus->row_capacity, corpus->rows + 1,
+                     sizeof *corpus->items))
+        return error_memory(error, sizeof row + id.size, "the documents");
+    corpus->items[corpus->rows++] = row;
+    return COG_OK;
+}
+
+static cog_status append_row(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
+                             const struct bag_view *bag, bool frequencies, cog_error *error) {
+    cog_status status = append_item(corpus, row, id, bag, error);
+    return status == COG_OK ? append_terms(corpus, bag, frequencies, error) : status;
+}
+
+cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error) {
+    return append_row(corpus, (struct corpus_row){0}, view_of("", 0), bag, true, error);
+}
+
+/* The same with the terms in the spool. */
+static cog_status spool_row(struct corpus_reading *reading, struct corpus_row row,
+                            struct bytes_view id, const struct bag_view *bag, cog_error *error) {
+    if (!bag_spool_encode(&reading->spooled, id, bag))
+        return error_memory(error, bag->count * 12, "the documents");
+    return append_item(reading->corpus, row, id, bag, error);
+}
+
+static cog_status flush_spooled(struct corpus_reading *reading, cog_error *error) {
+    bag_spool_write(reading->options->spool, &reading->spooled);
+    buffer_reset(&reading->spooled);
+    return bag_spool_is_complete(reading->options->spool)
+               ? COG_OK
+               : error_set(error, COG_ERR_DISK,
+                           "no room for the documents in the scratch file in TMPDIR: free some, or "
+                           "set TMPDIR");
+}
+
+cog_status corpus_load(struct corpus *corpus, struct bag_spool *spool, const uint8_t *marks,
+                       cog_error *error) {
+    struct buffer batch = {0};
+    cog_status status = COG_OK;
+    bag_spool_rewind(spool);
+    for (size_t row = 0; row < corpus->rows && status == COG_OK;) {
+        bool end = false;
+        status = bag_spool_read(spool, &batch, &end, error);
+        for (size_t at = 0; at < batch.size && status == COG_OK; row++) {
+            struct corpus_row *item = &corpus->items[row];
+            struct bytes_view id;
+            struct bag_view bag;
+            bag_spool_decode(&batch, &at, &id, &bag);
+            item->first_term = corpus->term_count;
+            item->term_count = marks[row] ? (uint32_t)bag.count : 0;
+            if (marks[row])
+                status = append_terms(corpus, &bag, true, error);
+        }
+    }
+    buffer_free(&batch);
+    return status;
+}
+
+static cog_status add_to_batch(void *context, unsigned worker, void *result,
+                               const struct ingested *item, cog_error *error) {
+    (void)worker;
+    const struct corpus_reading *reading = context;
+    struct corpus_batch *batch = result;
+    const struct document *document = item->document;
+    if (!memory_grow((void **)&batch->origins, &batch->origin_capacity, batch->part.rows + 1,
+                     sizeof *batch->origins))
+        return error_memory(error, sizeof *batch->origins, "a batch of documents");
+    batch->origins[batch->part.rows] =
+        (struct origin){document->raw, document->file, document->line};
+    struct corpus_row row = {.record = item->record, .text_bytes = document->text.size};
+    return append_row(&batch->part, row, document->id, &item->bag,
+                      reading->options->want_frequencies, error);
+}
+
+static struct bytes_view id_in_corpus(const void *context, uint32_t row) {
+    return corpus_id(context, row);
+}
+
+static cog_status reject_duplicate(struct corpus_reading *reading, const struct origin *origin,
+                                   struct bytes_view id, cog_error *error) {
+    char message[600];
+    const struct reader *reader = reading->documents->reader;
+    snprintf(message, sizeof message, "%s:%llu: the id '%.*s' was used before",
+             reader ? reader_file_name(reader, origin->file) : "document",
+             (unsigned long long)origin->line, (int)(id.size < 200 ? id.size : 200), id.data);
+    cog_status status =
+        ingest_note_bad(reading->documents, reading->report, reading->duplicates++, message, error);
+    if (status == COG_OK && reading->options->reject)
+        status = reading->options->reject(reading->options->reject_context, origin->raw, error);
+    return status;
+}
+
+static cog_status reject_record(void *context, struct bytes_view raw, cog_error *error) {
+    const struct corpus_reading *reading = context;
+    return reading->options->reject(reading->options->reject_context, raw, error);
+}
+
+static cog_status amend_terms(void *context, unsigned worker, const struct document *document,
+                              struct term_list *terms, cog_error *error) {
+    const struct corpus_reading *reading = context;
+    return reading->options->amend(reading->options->amend_context, worker, document, terms, error);
+}
+
+static bool has_pipe(const struct corpus_reading *reading) {
+    return reading->documents->reader && reader_has_pipe(reading->documents->reader);
+}
+
+/* The need of files was predicted; what comes through a pipe will be as large again as vectors. */
+static cog_status check_budget(const struct corpus_reading *reading, cog_error *error) {
+    uint64_t budget = reading->run ? reading->run->memory_bytes : 0;
+    uint64_t used = corpus_memory_bytes(reading->corpus);
+    if (has_pipe(reading))
+        used = MEMORY_BASE_BYTES + 2 * used;
+    if (budget == 0 || used <= budget)
+        return COG_OK;
+    return error_set(error, COG_ERR_MEMORY,
+                     "the documents need more than the memory budget of %llu MB; raise --memory or "
+                     "split the input",
+                     (unsigned long long)(budget >> 20));
+}
+
+static cog_status deliver_batch(void *context, void *result, cog_error *error) {
+    struct corpus_reading *reading = context;
+    struct corpus_batch *batch = result;
+    struct corpus *corpus = reading->corpus;
+    bool frequencies = reading->options->want_frequencies;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < batch->part.rows && status == COG_OK; i++) {
+        struct bytes_view id = corpus_id(&batch->part, i);
+        struct bag_view bag = corpus_bag(&batch->part, i);
+        bool added = false;
+        uint32_t existing;
+        if (corpus->rows >= UINT32_MAX - 1)
+            return error_set(error, COG_ERR_MEMORY,
+                             "more than 4 billion documents: split the input");
+        status = id_table_add(corpus->id_table, id, (uint32_t)corpus->rows, id_in_corpus, corpus,
+                              &added, &existing, error);
+        if (status == COG_OK && added) {
+            reading->empty_documents += bag.count == 0;
+            status = reading->options->spool
+                         ? spool_row(reading, batch->part.items[i], id, &bag, error)
+                         : append_row(corpus, batch->part.items[i], id, &bag, frequencies, error);
+        } else if (status == COG_OK) {
+            status = reject_duplicate(reading, &batch->origins[i], id, error);
+        }
+    }
+    batch->part.rows = batch->part.term_count = 0;
+    buffer_reset(&batch->part.ids);
+    if (status == COG_OK && reading->options->spool)
+        status = flush_spooled(reading, error);
+    return status == COG_OK ? check_budget(reading, error) : status;
+}
+
+cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
+                       const struct corpus_options *options, const cog_run_options *run,
+                       cog_report *report, cog_error *error) {
+    struct corpus_reading reading = {
+        .corpus = corpus, .documents = documents, .options = options, .run = run, .report = report};
+    struct ingest_plan plan = {.terms = options->terms,
+                               .want_bags = true,
+                               .result_create = batch_create,
+                               .result_free = batch_free,
+                               .work = add_to_batch,
+                               .deliver = deliver_batch,
+                               .reject = options->reject ? reject_record : NULL,
+                               .amend = options->amend ? amend_terms : NULL,
+                               .context = &reading,
+                               .stage = "reading"};
+    if (has_pipe(&reading) && run && run->announce)
+        run->announce(run->progress_context,
+                      "more for what comes through the pipe, whose size is not known");
+    cog_status status = id_table_create(&corpus->id_table, error);
+    if (status == COG_OK)
+        status = ingest_run(documents, &plan, run, report, false, error);
+    buffer_free(&reading.spooled);
+    if (status != COG_OK)
+        return status;
+    report_number(report, "documents",
+                  cog_report_number(report, "documents") + (double)corpus->rows);
+    report_number(report, "duplicate_ids",
+                  cog_report_number(report, "duplicate_ids") + (double)reading.duplicates);
+    report_number(report, "empty_documents",
+                  cog_report_number(report, "empty_documents") + (double)reading.empty_documents);
+    if (reading.duplicates > NAMED_BAD_RECORDS)
+        report_notice(report,
+                      "skipped: %llu records with ids used before in all; the first %d are named",
+                      (unsigned long long)reading.duplicates, NAMED_BAD_RECORDS);
+    if (reading.empty_documents)
+        report_notice(report, "%llu document%s no terms; %s nothing",
+                      (unsigned long long)reading.empty_documents,
+                      plural(reading.empty_documents, " has", "s have"),
+                      plural(reading.empty_documents, "it matches", "they match"));
+    return COG_OK;
+}
+
+void corpus_free(struct corpus *corpus) {
+    free(corpus->items);
+    free(corpus->hashes);
+    free(corpus->frequencies);
+    free(corpus->weights);
+    buffer_free(&corpus->ids);
+    id_table_free(corpus->id_table);
+    *corpus = (struct corpus){0};
+}
+
+struct bytes_view corpus_id(const struct corpus *corpus, size_t row) {
+    const struct corpus_row *item = &corpus->items[row];
+    return view_of(corpus->ids.data + item->first_id, item->id_bytes);
+}
+
+bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *row) {
+    return id_table_find(corpus->id_table, id, id_in_corpus, corpus, row);
+}
+
+struct bag_view corpus_bag(const struct corpus *corpus, size_t row) {
+    const struct corpus_row *item = &corpus->items[row];
+    return (struct bag_view){corpus->hashes + item->first_term,
+                             corpus->frequencies ? corpus->frequencies + item->first_term : NULL,
+                             item->term_count, item->length,
+                             corpus->weights ? corpus->weights + item->first_term : NULL};
+}
+
+uint64_t corpus_memory_bytes(const struct corpus *corpus) {
+    return corpus->row_capacity * sizeof *corpus->items + corpus->ids.capacity +
+           corpus->hash_capacity * sizeof *corpus->hashes +
+           corpus->frequency_capacity * sizeof *corpus->frequencies +
+           corpus->weight_capacity * sizeof *corpus->weights +
+           id_table_memory_bytes(corpus->id_table);
+}
+
+/* ---- Statistics ------------------------------------------------------------------------------ */
+
+struct counting {
+    const struct corpus *corpus;
+    struct statistics *statistics;
+};
+
+static cog_status count_rows(void *context, unsigned worker, size_t begin, size_t end,
+                             cog_error *error) {
+    (void)worker;
+    const struct counting *counting = context;
+    struct statistics_batch *batch = NULL;
+    cog_status status = statistics_batch_create(counting->statistics, &batch, error);
+    for (size_t row = begin; row < end && status == COG_OK; row++) {
+        struct bag_view bag = corpus_bag(counting->corpus, row);
+        status = statistics_batch_add(batch, &bag, error);
+    }
+    if (status == COG_OK)
+        status = statistics_batch_flush(batch, error);
+    statistics_batch_free(batch);
+    return status;
+}
+
+cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, unsigned threads,
+                             struct statistics **result, cog_error *error) {
+    struct statistics *statistics = NULL;
+    cog_status status = statistics_create(&statistics, error);
+    for (size_t i = 0; i < count && status == COG_OK; i++) {
+        struct counting counting = {corpora[i], statistics};
+        status = parallel_for(threads, corpora[i]->rows, 4096, count_rows, &counting, error);
+    }
+    if (status != COG_OK) {
+        statistics_free(statistics);
+        return status;
+    }
+    *result = statistics;
+    return COG_OK;
+}

@@ -1,0 +1,82 @@
+/* A collection in memory as jobs need it: ids, terms of every document, sizes; and from there the
+ * matrix of unit vectors for cosine, or the sets for Jaccard. Duplicate ids are bad records. */
+#pragma once
+
+#include "collection/bag_spool.h"
+#include "collection/ingest.h"
+#include "vector/columns.h"
+#include "vector/sparse.h"
+#include "vector/weighting.h"
+
+/* Zero-initialise; corpus_free releases. */
+struct corpus {
+    size_t rows;
+    size_t row_capacity;
+    struct corpus_row {
+        uint64_t first_term; /* index into hashes */
+        uint64_t first_id;   /* index into id_bytes */
+        uint64_t record;     /* number of the record in the input */
+        uint64_t length;     /* terms with repetition */
+        uint64_t text_bytes;
+        uint32_t term_count;
+        uint32_t id_bytes;
+    } * items;
+    struct buffer ids;
+    uint64_t *hashes;      /* distinct terms of each row */
+    uint32_t *frequencies; /* NULL where only sets were wanted */
+    float *weights;        /* NULL where no row has them of its input */
+    size_t term_count, hash_capacity, frequency_capacity, weight_capacity;
+    struct id_table *id_table;
+};
+
+struct corpus_options {
+    const struct term_options *terms;
+    bool want_frequencies;
+    /* Called in order for records that are skipped, duplicate ids among them. May be NULL. */
+    cog_status (*reject)(void *context, struct bytes_view raw, cog_error *error);
+    void *reject_context;
+    /* Parallel: may change a document's terms before they are counted. May be NULL. */
+    cog_status (*amend)(void *context, unsigned worker, const struct document *document,
+                        struct term_list *terms, cog_error *error);
+    void *amend_context;
+    /* Where not NULL, the terms go there, one document after the other, and the corpus has their
+     * number only: corpus_load brings back those of some rows. */
+    struct bag_spool *spool;
+};
+cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
+                       const struct corpus_options *options, const cog_run_options *run,
+                       cog_report *report, cog_error *error);
+/* Takes the terms of the rows whose mark is set from the spool that has those of all; the other
+ * rows are without terms from now on. */
+cog_status corpus_load(struct corpus *corpus, struct bag_spool *spool, const uint8_t *marks,
+                       cog_error *error);
+/* A row of these terms, without an id. */
+cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error);
+void corpus_free(struct corpus *corpus);
+struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
+/* The row of an id; false where there is none. Not after rows were taken out. */
+bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *row);
+struct bag_view corpus_bag(const struct corpus *corpus, size_t row);
+uint64_t corpus_memory_bytes(const struct corpus *corpus);
+
+/* df and cf over all corpora together. */
+cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, unsigned threads,
+                             struct statistics **statistics, cog_error *error);
+/* In both, selected[i], where not NULL, is 1 for the rows of corpus i that take part; the others
+ * are empty. */
+
+/* Rows of unit length over the common columns. Rows with fewer than min_terms weighted terms are
+ * left empty: too short for weights. */
+cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
+                          const struct statistics *statistics, const struct weighting *weighting,
+                          uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
+                          struct sparse_matrix *matrices, cog_error *error);
+/* The same for one corpus over columns that exist already. */
+cog_status corpus_vectors_in(const struct corpus *corpus, const struct columns *columns,
+                             const struct statistics *statistics, const struct weighting *weighting,
+                             uint32_t min_terms, const uint8_t *selected, unsigned threads,
+                             struct sparse_matrix *matrix, cog_error *error);
+/* Sets over the common members; those of one row only are counted, not listed. */
+cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
+                       const struct statistics *statistics, const uint8_t *const *selected,
+                       unsigned threads, struct set_collection *sets, cog_error *error);

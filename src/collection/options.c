@@ -1,0 +1,254 @@
+#include "collection/options.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The public enumerations have the order of the internal ones. */
+_Static_assert((int)COG_TOKENS_CHARS == (int)TOKENS_CHARS, "tokens");
+_Static_assert((int)COG_WEIGHTING_BINARY == (int)WEIGHTING_BINARY, "weightings");
+_Static_assert((int)COG_SIGNATURE_MINHASH == (int)SIGNATURE_MINHASH, "signatures");
+_Static_assert((int)COG_FORMAT_NPY == (int)INPUT_NPY, "formats");
+
+static const char *const token_names[] = {"words", "regex", "chars"};
+static const char *const weighting_names[] = {"bm25", "tfidf", "tf", "binary"};
+static const char *const signature_names[] = {"rp", "simhash", "topsig", "minhash"};
+
+void cog_term_options_init(cog_term_options *options) {
+    *options = (cog_term_options){.tokens = COG_TOKENS_WORDS,
+                                  .ngram = 1,
+                                  .stem = true,
+                                  .drop_stop_words = true,
+                                  .lang = "auto"};
+}
+
+void cog_weight_options_init(cog_weight_options *options, cog_weighting scheme) {
+    struct weighting weighting;
+    weighting_init(&weighting, (enum weighting_scheme)scheme);
+    *options =
+        (cog_weight_options){scheme, weighting.k1, weighting.b, weighting.min_collection_frequency};
+}
+
+void cog_signature_options_init(cog_signature_options *options, cog_signature_kind kind) {
+    struct signature_options usual;
+    signature_options_init(&usual, (enum signature_kind)kind);
+    *options = (cog_signature_options){.kind = kind,
+                                       .bits = usual.bits,
+                                       .seed = usual.seed,
+                                       .gaussian = usual.gaussian,
+                                       .density = usual.density,
+                                       .value_bits = usual.value_bits};
+}
+
+void cog_sign_options_init(cog_sign_options *options, cog_signature_kind kind) {
+    cog_signature_options_init(&options->signature, kind);
+    cog_term_options_init(&options->terms);
+    cog_weighting scheme = kind == COG_SIGNATURE_MINHASH   ? COG_WEIGHTING_BINARY
+                           : kind == COG_SIGNATURE_SIMHASH ? COG_WEIGHTING_TF
+                                                           : COG_WEIGHTING_BM25;
+    cog_weight_options_init(&options->weights, scheme);
+    if (kind == COG_SIGNATURE_SIMHASH || kind == COG_SIGNATURE_MINHASH)
+        options->terms.stem = options->terms.drop_stop_words = false;
+    if (kind == COG_SIGNATURE_MINHASH)
+        options->terms.ngram = 3;
+}
+
+cog_status options_terms(const cog_term_options *options, struct term_options *terms,
+                         cog_error *error) {
+    const char *lang = options->lang ? options->lang : "";
+    if (options->ngram < 1 || options->ngram > TERM_NGRAM_MAX)
+        return error_set(error, COG_ERR_USAGE, "n-grams of %u tokens: choose from 1 to %d",
+                         options->ngram, TERM_NGRAM_MAX);
+    bool is_code = *lang && strcmp(lang, "auto") != 0;
+    if (strlen(lang) >= LANGUAGE_CODE_BYTES || (is_code && !language_is_known(lang)))
+        return error_set(error, COG_ERR_USAGE,
+                         "language '%s': give a code of ISO 639 such as en, or auto, or none",
+                         lang);
+    term_options_init(terms);
+    terms->tokens = (enum token_kind)options->tokens;
+    terms->ngram = options->ngram;
+    terms->stem = options->stem;
+    terms->drop_stop_words = options->drop_stop_words;
+    strcpy(terms->language, lang);
+    return COG_OK;
+}
+
+cog_status options_weighting(const cog_weight_options *options, struct weighting *weighting,
+                             cog_error *error) {
+    if (!(options->k1 >= 0 && isfinite(options->k1)))
+        return error_set(error, COG_ERR_USAGE, "BM25 k1 of %g: choose 0 or more", options->k1);
+    if (!(options->b >= 0 && options->b <= 1))
+        return error_set(error, COG_ERR_USAGE, "BM25 b of %g: choose from 0 to 1", options->b);
+    weighting_init(weighting, (enum weighting_scheme)options->scheme);
+    weighting->k1 = options->k1;
+    weighting->b = options->b;
+    weighting->min_collection_frequency = options->min_collection_frequency;
+    return COG_OK;
+}
+
+cog_status options_signature(const cog_signature_options *options,
+                             struct signature_options *signature, cog_error *error) {
+    *signature = (struct signature_options){.kind = (enum signature_kind)options->kind,
+                                            .bits = options->bits,
+                                            .seed = options->seed,
+                                            .gaussian = options->gaussian,
+                                            .density = options->density,
+                                            .value_bits = options->value_bits};
+    return signature_options_check(signature, error);
+}
+
+cog_status options_lsh(const cog_lsh_options *options, uint64_t seed, struct lsh_options *lsh,
+                       cog_error *error) {
+    static const enum lsh_flip_mode modes[] = {[COG_FLIP_ACROSS] = LSH_FLIP_ACROSS,
+                                               [COG_FLIP_DISTANCE] = LSH_FLIP_DISTANCE,
+                                               [COG_FLIP_RANDOM] = LSH_FLIP_RANDOM,
+                                               [COG_FLIP_NONE] = LSH_FLIP_NONE};
+    if ((size_t)options->flip_mode >= sizeof modes / sizeof *modes)
+        return error_set(error, COG_ERR_USAGE, "flip mode %d: there is none of that number",
+                         (int)options->flip_mode);
+    *lsh = (struct lsh_options){.key_bits = options->key_bits,
+                                .tables = options->tables,
+                                .flips = options->flip_mode == COG_FLIP_NONE ? 0 : options->flips,
+                                .flip_mode = modes[options->flip_mode],
+                                .flip_both = options->flip_both,
+                                .seed = seed};
+    return COG_OK;
+}
+
+cog_status options_record_terms(const cog_term_options *options, struct settings *settings,
+                                cog_error *error) {
+    cog_status status = settings_set_text(settings, "tokens", token_names[options->tokens], error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "ngram", options->ngram, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "stem", options->stem, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "drop stop words", options->drop_stop_words, error);
+    if (status == COG_OK)
+        status = settings_set_text(settings, "language", options->lang ? options->lang : "", error);
+    return status;
+}
+
+static cog_status record_weights(const cog_weight_options *options, struct settings *settings,
+                                 cog_error *error) {
+    cog_status status =
+        settings_set_text(settings, "weighting", weighting_names[options->scheme], error);
+    if (status == COG_OK && options->scheme == COG_WEIGHTING_BM25)
+        status = settings_set_double(settings, "k1", options->k1, error);
+    if (status == COG_OK && options->scheme == COG_WEIGHTING_BM25)
+        status = settings_set_double(settings, "b", options->b, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "minimum collection frequency",
+                                  options->min_collection_frequency, error);
+    return status;
+}
+
+cog_status options_record_signing(const cog_sign_options *options, struct settings *settings,
+                                  cog_error *error) {
+    const cog_signature_options *signature = &options->signature;
+    cog_status status = options_record_terms(&options->terms, settings, error);
+    if (status == COG_OK)
+        status = record_weights(&options->weights, settings, error);
+    if (status == COG_OK)
+        status = settings_set_text(settings, "signature", signature_names[signature->kind], error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "bits", signature->bits, error);
+    if (status == COG_OK)
+        status = settings_set_u64(settings, "seed", signature->seed, error);
+    if (status == COG_OK && signature->kind == COG_SIGNATURE_RP)
+        status = settings_set_u64(settings, "gaussian", signature->gaussian, error);
+    if (status == COG_OK && signature->kind == COG_SIGNATURE_TOPSIG)
+        status = settings_set_double(settings, "density", signature->density, error);
+    if (status == COG_OK && signature->kind == COG_SIGNATURE_MINHASH)
+        status = settings_set_u64(settings, "value bits", signature->value_bits, error);
+    return status;
+}
+
+/* The number of the name that settings hold under a key. */
+static bool read_name(const struct settings *settings, const char *key, const char *const *names,
+                      int count, int *number) {
+    const char *text;
+    if (!settings_get_text(settings, key, &text))
+        return false;
+    for (*number = 0; *number < count; (*number)++)
+        if (strcmp(names[*number], text) == 0)
+            return true;
+    return false;
+}
+
+static bool read_number(const struct settings *settings, const char *key, unsigned *number) {
+    uint64_t wide;
+    if (!settings_get_u64(settings, key, &wide) || wide > UINT32_MAX)
+        return false;
+    *number = (unsigned)wide;
+    return true;
+}
+
+static bool read_terms(const struct settings *settings, cog_term_options *options) {
+    int tokens;
+    unsigned stem, drop;
+    if (!read_name(settings, "tokens", token_names, 3, &tokens) ||
+        !read_number(settings, "ngram", &options->ngram) || !read_number(settings, "stem", &stem) ||
+        !read_number(settings, "drop stop words", &drop) ||
+        !settings_get_text(settings, "language", &options->lang))
+        return false;
+    options->tokens = (cog_tokens)tokens;
+    options->stem = stem;
+    options->drop_stop_words = drop;
+    return true;
+}
+
+static bool read_weights(const struct settings *settings, cog_weight_options *options) {
+    int scheme;
+    if (!read_name(settings, "weighting", weighting_names, 4, &scheme))
+        return false;
+    cog_weight_options_init(options, (cog_weighting)scheme);
+    if (options->scheme == COG_WEIGHTING_BM25 &&
+        (!settings_get_double(settings, "k1", &options->k1) ||
+         !settings_get_double(settings, "b", &options->b)))
+        return false;
+    return read_number(settings, "minimum collection frequency",
+                       &options->min_collection_frequency);
+}
+
+static bool read_signature(const struct settings *settings, cog_signature_options *options) {
+    int kind;
+    unsigned gaussian = 0;
+    if (!read_name(settings, "signature", signature_names, 4, &kind))
+        return false;
+    cog_signature_options_init(options, (cog_signature_kind)kind);
+    bool known = read_number(settings, "bits", &options->bits) &&
+                 settings_get_u64(settings, "seed", &options->seed);
+    if (known && options->kind == COG_SIGNATURE_RP)
+        known = read_number(settings, "gaussian", &gaussian);
+    if (known && options->kind == COG_SIGNATURE_TOPSIG)
+        known = settings_get_double(settings, "density", &options->density);
+    if (known && options->kind == COG_SIGNATURE_MINHASH)
+        known = read_number(settings, "value bits", &options->value_bits);
+    options->gaussian = gaussian;
+    return known;
+}
+
+cog_status options_read_signing(const struct settings *settings, cog_sign_options *options,
+                                cog_error *error) {
+    if (read_terms(settings, &options->terms) && read_weights(settings, &options->weights) &&
+        read_signature(settings, &options->signature))
+        return COG_OK;
+    return error_set(
+        error, COG_ERR_FORMAT,
+        "the settings do not tell how the documents were signed, or tell something that "
+        "this version does not know");
+}
+
+cog_status options_check_statistics(const cog_term_options *options,
+                                    const struct cog_statistics *statistics, cog_error *error) {
+    struct settings wanted = {0};
+    char difference[SETTINGS_DIFFERENCE_BYTES];
+    cog_status status = options_record_terms(options, &wanted, error);
+    if (status == COG_OK && !settings_equal(&wanted, &statistics->terms, difference))
+        status = error_set(error, COG_ERR_USAGE,
+                           "the statistics were made from other terms: %s; collect them again or "
+                           "give the same options",
+                           difference);
+    settings_free(&wanted);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* From the public options to those of the modules, and to the settings that files record. */
+#pragma once
+
+#include "input/reader.h"
+#include "search/lsh/lsh_keys.h"
+#include "signature/signer.h"
+#include "store/settings.h"
+#include "text/analyzer.h"
+#include "vector/weighting.h"
+
+/* Each checks its argument and says what is wrong with it. */
+cog_status options_terms(const cog_term_options *options, struct term_options *terms,
+                         cog_error *error);
+cog_status options_weighting(const cog_weight_options *options, struct weighting *weighting,
+                             cog_error *error);
+cog_status options_signature(const cog_signature_options *options,
+                             struct signature_options *signature, cog_error *error);
+
+/* What is 0 is still to be planned. */
+cog_status options_lsh(const cog_lsh_options *options, uint64_t seed, struct lsh_options *lsh,
+                       cog_error *error);
+
+/* Everything that decides which terms a text has. */
+cog_status options_record_terms(const cog_term_options *options, struct settings *settings,
+                                cog_error *error);
+/* Everything that decides which bits a text has. */
+cog_status options_record_signing(const cog_sign_options *options, struct settings *settings,
+                                  cog_error *error);
+
+/* The options that settings record. The language is borrowed from the settings. COG_ERR_FORMAT
+ * where something is missing or unknown. */
+cog_status options_read_signing(const struct settings *settings, cog_sign_options *options,
+                                cog_error *error);
+
+struct cog_statistics {
+    struct statistics *counts;
+    struct settings terms; /* how the terms were made */
+};
+
+/* COG_ERR_USAGE naming the first difference where the statistics' terms were made otherwise. */
+cog_status options_check_statistics(const cog_term_options *options,
+                                    const struct cog_statistics *statistics, cog_error *error);

@@ -1,0 +1,146 @@
+/* Statistics of a collection in one streaming pass. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "collection/ingest.h"
+#include "collection/statistics_job.h"
+#include "run/report.h"
+#include "vector/statistics_file.h"
+
+struct collect {
+    struct statistics_batch **batches; /* one a worker */
+    struct bag_spool *spool;           /* may be NULL */
+};
+
+/* A batch's result is its bags on their way to the spool; counts need no order and go in at once.
+ */
+static void *bags_create(void *context) {
+    (void)context;
+    return calloc(1, sizeof(struct buffer));
+}
+
+static void bags_free(void *result) {
+    buffer_free(result);
+    free(result);
+}
+
+static cog_status add_document(void *context, unsigned worker, void *result,
+                               const struct ingested *item, cog_error *error) {
+    struct collect *collect = context;
+    if (collect->spool && !bag_spool_encode(result, item->document->id, &item->bag))
+        return error_memory(error, item->bag.count * 12, "a document's terms");
+    return statistics_batch_add(collect->batches[worker], &item->bag, error);
+}
+
+static cog_status deliver_bags(void *context, void *result, cog_error *error) {
+    (void)error;
+    struct collect *collect = context;
+    if (collect->spool)
+        bag_spool_write(collect->spool, result);
+    buffer_reset(result);
+    return COG_OK;
+}
+
+static cog_status collect_counts(cog_documents *documents, const struct term_options *terms,
+                                 const cog_run_options *run, struct statistics *counts,
+                                 struct bag_spool *spool, cog_report *report, cog_error *error) {
+    unsigned workers = threads_resolve(run ? run->threads : 0);
+    struct collect collect = {memory_zeroed_array(workers, sizeof *collect.batches), spool};
+    if (!collect.batches)
+        return error_memory(error, workers * sizeof *collect.batches, "statistics");
+    cog_status status = COG_OK;
+    for (unsigned i = 0; i < workers && status == COG_OK; i++)
+        status = statistics_batch_create(counts, &collect.batches[i], error);
+    struct ingest_plan plan = {.terms = terms,
+                               .want_bags = true,
+                               .result_create = bags_create,
+                               .result_free = bags_free,
+                               .work = add_document,
+                               .deliver = deliver_bags,
+                               .context = &collect,
+                               .stage = "collecting statistics"};
+    if (status == COG_OK)
+        status = ingest_run(documents, &plan, run, report, false, error);
+    for (unsigned i = 0; i < workers; i++) {
+        if (status == COG_OK)
+            status = statistics_batch_flush(collect.batches[i], error);
+        statistics_batch_free(collect.batches[i]);
+    }
+    free(collect.batches);
+    return status;
+}
+
+cog_status statistics_collect(cog_documents *documents, const cog_term_options *terms,
+                              const cog_run_options *run, struct bag_spool *spool,
+                              cog_statistics **result, cog_report *report, cog_error *error) {
+    struct term_options internal;
+    cog_status status = options_terms(terms, &internal, error);
+    if (status != COG_OK)
+        return status;
+    cog_statistics *statistics = calloc(1, sizeof *statistics);
+    if (!statistics)
+        return error_memory(error, sizeof *statistics, "statistics");
+    status = options_record_terms(terms, &statistics->terms, error);
+    if (status == COG_OK)
+        status = statistics_create(&statistics->counts, error);
+    if (status == COG_OK)
+        status =
+            collect_counts(documents, &internal, run, statistics->counts, spool, report, error);
+    if (status != COG_OK) {
+        cog_statistics_free(statistics);
+        return status;
+    }
+    report_number(report, "vocabulary_terms", (double)statistics_term_count(statistics->counts));
+    report_number(report, "vocabulary_bytes", (double)statistics_memory_bytes(statistics->counts));
+    *result = statistics;
+    return COG_OK;
+}
+
+cog_status cog_statistics_collect(cog_documents *documents, const cog_term_options *terms,
+                                  const cog_run_options *run, cog_statistics **result,
+                                  cog_report *report, cog_error *error) {
+    return statistics_collect(documents, terms, run, NULL, result, report, error);
+}
+
+cog_status cog_statistics_merge(cog_statistics *statistics, const cog_statistics *other,
+                                cog_error *error) {
+    char difference[SETTINGS_DIFFERENCE_BYTES];
+    if (!settings_equal(&statistics->terms, &other->terms, difference))
+        return error_set(error, COG_ERR_USAGE, "statistics of other terms do not merge: %s",
+                         difference);
+    return statistics_merge(statistics->counts, other->counts, error);
+}
+
+cog_status cog_statistics_save(const cog_statistics *statistics, const char *path,
+                               cog_error *error) {
+    return statistics_save(statistics->counts, &statistics->terms, path, error);
+}
+
+cog_status cog_statistics_open(const char *path, const cog_term_options *terms,
+                               cog_statistics **result, cog_error *error) {
+    cog_statistics *statistics = calloc(1, sizeof *statistics);
+    if (!statistics)
+        return error_memory(error, sizeof *statistics, "statistics");
+    cog_status status = statistics_load(path, &statistics->counts, &statistics->terms, error);
+    if (status == COG_OK)
+        status = options_check_statistics(terms, statistics, error);
+    if (status != COG_OK) {
+        cog_statistics_free(statistics);
+        return status;
+    }
+    *result = statistics;
+    return COG_OK;
+}
+
+uint64_t cog_statistics_documents(const cog_statistics *statistics) {
+    return statistics_document_count(statistics->counts);
+}
+
+void cog_statistics_free(cog_statistics *statistics) {
+    if (!statistics)
+        return;
+    statistics_free(statistics->counts);
+    settings_free(&statistics->terms);
+    free(statistics);
+}

@@ -1,0 +1,39 @@
+#include "estimate/interval.h"
+
+#include <math.h>
+
+void share_tally_add(struct share_tally *tally, uint64_t hits, uint64_t trials) {
+    if (trials == 0)
+        return;
+    tally->hits += hits;
+    tally->trials += trials;
+    tally->units++;
+    tally->hits_squared += (double)hits * (double)hits;
+    tally->products += (double)hits * (double)trials;
+    tally->trials_squared += (double)trials * (double)trials;
+}
+
+/* So many independent trials would vary as much: the variance of a ratio of sums over units. Where
+ * all is found, or nothing, units do not tell how they vary, and each counts once by its size. */
+static double independent_trials(const struct share_tally *tally, double share) {
+    const double trials = (double)tally->trials, units = (double)tally->units;
+    double squares =
+        tally->hits_squared - 2 * share * tally->products + share * share * tally->trials_squared;
+    double by_size = trials * trials / tally->trials_squared;
+    if (tally->units < 2 || tally->hits == 0 || tally->hits == tally->trials || squares <= 0)
+        return by_size;
+    double variance = units / (units - 1) * squares / (trials * trials);
+    return fmin(trials, share * (1 - share) / variance);
+}
+
+struct measured_share measured_share(const struct share_tally *tally) {
+    if (tally->trials == 0)
+        return (struct measured_share){1, 0, 1};
+    const double z = 1.959963984540054; /* two-sided 95% of the normal distribution */
+    double p = (double)tally->hits / (double)tally->trials, n = independent_trials(tally, p);
+    double centre = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    double low = tally->hits == 0 ? 0 : centre - half;
+    double high = tally->hits == tally->trials ? 1 : centre + half;
+    return (struct measured_share){p, low, high};
+}

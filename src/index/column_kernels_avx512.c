@@ -1,4 +1,0 @@
-#if defined(__x86_64__)
-#define COLUMN_KERNELS column_kernels_avx512
-#include "index/column_kernels_loop.h"
-#endif

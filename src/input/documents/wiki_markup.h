@@ -1,0 +1,16 @@
+/* Wiki markup to plain text: templates, tables, references and files go, links leave their labels.
+ * Linear in the input, however deep or broken its nesting. */
+#pragma once
+
+#include "base/buffer.h"
+
+/* Buffers that are reused from page to page; zero-initialise. */
+struct wiki_stripper {
+    struct buffer without_tags, without_templates, plain;
+    struct wiki_opening *openings;
+    size_t opening_capacity;
+};
+
+/* *text is valid until the next call. False when memory is out. */
+bool wiki_strip(struct wiki_stripper *stripper, struct bytes_view markup, struct bytes_view *text);
+void wiki_stripper_free(struct wiki_stripper *stripper);

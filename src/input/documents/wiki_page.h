@@ -1,0 +1,26 @@
+/* One <page> element of a MediaWiki dump. */
+#pragma once
+
+#include "base/buffer.h"
+#include "input/documents/wiki_markup.h"
+
+enum wiki_verdict { WIKI_ARTICLE, WIKI_REDIRECT, WIKI_OTHER_NAMESPACE, WIKI_STUB };
+
+struct wiki_page_parser;
+
+/* NULL when memory is out. */
+struct wiki_page_parser *wiki_page_parser_create(void);
+void wiki_page_parser_free(struct wiki_page_parser *parser);
+
+enum wiki_result { WIKI_OK, WIKI_INVALID, WIKI_OUT_OF_MEMORY };
+
+/* Title and plain text of the page's last revision, valid until the next call. On WIKI_INVALID
+ * *problem says why (a constant). */
+enum wiki_result wiki_page_parse(struct wiki_page_parser *parser, struct bytes_view page,
+                                 struct bytes_view *title, struct bytes_view *text,
+                                 const char **problem);
+
+/* Whether the page is an article. Looks at the bytes; only short pages are parsed, to measure their
+ * text. What cannot be parsed passes as an article, so that wiki_page_parse names its fault. */
+enum wiki_result wiki_page_judge(struct wiki_page_parser *parser, struct bytes_view page,
+                                 enum wiki_verdict *verdict);

@@ -1,0 +1,170 @@
+/* gettext catalogues. An entry pairs msgid with msgstr (or msgstr[0]) and msgid_plural with
+ * msgstr[1]; fuzzy and obsolete entries are left out. The header entry (empty msgid) names the
+ * language of the translations. A lone accelerator mark (_File, &File) is no part of the word. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/language_code.h"
+#include "input/parallel/pair_reader_state.h"
+
+enum po_field { PO_NONE, PO_ID, PO_PLURAL, PO_STR, PO_STR_1, PO_OTHER, PO_FIELDS };
+
+struct po_parser {
+    struct buffer fields[PO_FIELDS];
+    enum po_field current;
+    bool fuzzy, any;
+    bool translation_is_to; /* the header says that the translations are of the target language */
+};
+
+cog_status po_parser_open(struct pair_reader *reader, cog_error *error) {
+    reader->po = calloc(1, sizeof *reader->po);
+    if (!reader->po)
+        return error_memory(error, sizeof *reader->po, "a catalogue");
+    return line_source_open(&reader->from, pair_reader_path(reader), error);
+}
+
+void po_parser_close(struct po_parser *parser) {
+    if (!parser)
+        return;
+    for (int i = 0; i < PO_FIELDS; i++)
+        buffer_free(&parser->fields[i]);
+    free(parser);
+}
+
+static void read_header(struct pair_reader *reader) {
+    const struct buffer *header = &reader->po->fields[PO_STR];
+    static const char key[] = "Language:";
+    const char *found =
+        header->size ? memmem(header->data, header->size, key, sizeof key - 1) : NULL;
+    if (!found)
+        return;
+    const char *at = found + sizeof key - 1, *end = header->data + header->size;
+    while (at < end && *at == ' ')
+        at++;
+    const char *stop = at;
+    while (stop < end && *stop != '\n' && *stop != ' ')
+        stop++;
+    char code[LANGUAGE_CODE_BYTES], to[LANGUAGE_CODE_BYTES];
+    language_canonical(view_of(at, (size_t)(stop - at)), code);
+    language_canonical(view_of(reader->options.to_language, strlen(reader->options.to_language)),
+                       to);
+    reader->po->translation_is_to = code[0] && strcmp(code, to) == 0;
+}
+
+/* Takes out the mark where there is exactly one in the text. */
+static void drop_accelerator(struct buffer *text, char mark) {
+    char *first = text->size ? memchr(text->data, mark, text->size) : NULL;
+    if (!first || first + 1 == text->data + text->size || first[1] == ' ' ||
+        memchr(first + 1, mark, text->size - (size_t)(first + 1 - text->data)))
+        return;
+    memmove(first, first + 1, text->size - (size_t)(first + 1 - text->data));
+    text->size--;
+}
+
+static cog_status add_strings(struct pair_reader *reader, struct pair_batch *batch,
+                              enum po_field id, enum po_field translation, cog_error *error) {
+    struct buffer *original = &reader->po->fields[id], *other = &reader->po->fields[translation];
+    if (original->size == 0 || other->size == 0)
+        return COG_OK;
+    for (const char *mark = "_&"; *mark; mark++)
+        if (memchr(original->data, *mark, original->size) &&
+            memchr(other->data, *mark, other->size)) {
+            drop_accelerator(original, *mark);
+            drop_accelerator(other, *mark);
+        }
+    struct bytes_view a = view_of(other->data, other->size),
+                      b = view_of(original->data, original->size);
+    return pair_reader_add(reader, batch, reader->po->translation_is_to ? b : a,
+                           reader->po->translation_is_to ? a : b, reader->from.line, error);
+}
+
+static cog_status finish_entry(struct pair_reader *reader, struct pair_batch *batch,
+                               cog_error *error) {
+    struct po_parser *parser = reader->po;
+    cog_status status = COG_OK;
+    if (parser->any && parser->fields[PO_ID].size == 0)
+        read_header(reader);
+    else if (parser->any && !parser->fuzzy)
+        status = add_strings(reader, batch, PO_ID, PO_STR, error);
+    if (status == COG_OK && !parser->fuzzy)
+        status = add_strings(reader, batch, PO_PLURAL, PO_STR_1, error);
+    for (int i = 0; i < PO_FIELDS; i++)
+        buffer_reset(&parser->fields[i]);
+    parser->any = parser->fuzzy = false;
+    parser->current = PO_NONE;
+    return status;
+}
+
+/* The text between the first and the last quote of a line, escapes undone. */
+static bool append_quoted(struct buffer *buffer, struct bytes_view line) {
+    const char *at = memchr(line.data, '"', line.size);
+    const char *end = at ? memrchr(line.data, '"', line.size) : NULL;
+    if (!at || end == at)
+        return true;
+    for (at++; at < end; at++) {
+        char letter = *at;
+        if (letter == '\\' && at + 1 < end) {
+            at++;
+            letter = *at == 'n' ? '\n' : *at == 't' ? '\t' : *at;
+        }
+        if (!buffer_append(buffer, &letter, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool starts_with(struct bytes_view line, const char *word) {
+    size_t size = strlen(word);
+    return line.size >= size && memcmp(line.data, word, size) == 0;
+}
+
+static enum po_field field_of(struct bytes_view line) {
+    static const struct {
+        const char *word;
+        enum po_field field;
+    } words[] = {{"msgid_plural", PO_PLURAL}, {"msgid", PO_ID},      {"msgstr[0]", PO_STR},
+                 {"msgstr[1]", PO_STR_1},     {"msgstr[", PO_OTHER}, {"msgstr", PO_STR},
+                 {"msgctxt", PO_OTHER}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (starts_with(line, words[i].word))
+            return words[i].field;
+    return PO_NONE;
+}
+
+static cog_status take_line(struct pair_reader *reader, struct pair_batch *batch,
+                            struct bytes_view line, cog_error *error) {
+    struct po_parser *parser = reader->po;
+    cog_status status = COG_OK;
+    bool comment = starts_with(line, "#");
+    enum po_field field = comment ? PO_NONE : field_of(line);
+    bool begins = line.size == 0 || (comment && parser->any) ||
+                  (field == PO_ID && parser->current != PO_OTHER) || starts_with(line, "msgctxt");
+    if (begins && parser->any)
+        status = finish_entry(reader, batch, error);
+    if (comment) {
+        parser->fuzzy |= starts_with(line, "#,") && memmem(line.data, line.size, "fuzzy", 5);
+        return status;
+    }
+    if (field != PO_NONE) {
+        parser->current = field;
+        parser->any |= field == PO_ID;
+    } else if (!starts_with(line, "\"")) {
+        return status;
+    }
+    if (status == COG_OK && !append_quoted(&parser->fields[parser->current], line))
+        status = error_memory(error, line.size, "a catalogue");
+    return status;
+}
+
+cog_status po_parser_fill(struct pair_reader *reader, struct pair_batch *batch, bool *done,
+                          cog_error *error) {
+    cog_status status = COG_OK;
+    while (status == COG_OK && !*done && batch->text.size < PAIR_BATCH_BYTES) {
+        struct bytes_view line;
+        status = line_source_next(&reader->from, &line, done, error);
+        if (status == COG_OK)
+            status =
+                *done ? finish_entry(reader, batch, error) : take_line(reader, batch, line, error);
+    }
+    return status;
+}

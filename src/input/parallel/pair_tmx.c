@@ -1,0 +1,131 @@
+/* TMX: a translation unit (tu) holds a variant (tuv, xml:lang) for each language with its segment
+ * (seg). Elements inside a segment are markup; their text is left out of bpt, ept, it, ph. */
+#include <expat.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/language_code.h"
+#include "input/parallel/pair_reader_state.h"
+
+enum { TMX_READ_BYTES = 1 << 16 };
+
+enum tmx_side { SIDE_OTHER, SIDE_FROM, SIDE_TO };
+
+struct tmx_parser {
+    XML_Parser xml;
+    struct pair_reader *reader;
+    struct pair_batch *batch;
+    char from_code[LANGUAGE_CODE_BYTES], to_code[LANGUAGE_CODE_BYTES];
+    struct buffer from, to;
+    enum tmx_side side;
+    bool in_segment;
+    unsigned markup_depth; /* inside an element whose text is no words */
+    cog_status status;
+    cog_error *error;
+};
+
+static enum tmx_side side_of(const struct tmx_parser *parser, const XML_Char **attributes) {
+    for (; *attributes; attributes += 2)
+        if (strcmp(attributes[0], "xml:lang") == 0 || strcmp(attributes[0], "lang") == 0) {
+            char code[LANGUAGE_CODE_BYTES];
+            language_canonical(view_of(attributes[1], strlen(attributes[1])), code);
+            return strcmp(code, parser->from_code) == 0 ? SIDE_FROM
+                   : strcmp(code, parser->to_code) == 0 ? SIDE_TO
+                                                        : SIDE_OTHER;
+        }
+    return SIDE_OTHER;
+}
+
+static bool is_code_element(const XML_Char *name) {
+    return strcmp(name, "bpt") == 0 || strcmp(name, "ept") == 0 || strcmp(name, "it") == 0 ||
+           strcmp(name, "ph") == 0;
+}
+
+static void on_start(void *context, const XML_Char *name, const XML_Char **attributes) {
+    struct tmx_parser *parser = context;
+    if (strcmp(name, "tu") == 0) {
+        buffer_reset(&parser->from);
+        buffer_reset(&parser->to);
+    } else if (strcmp(name, "tuv") == 0) {
+        parser->side = side_of(parser, attributes);
+    } else if (strcmp(name, "seg") == 0) {
+        parser->in_segment = true;
+    } else if (parser->markup_depth || is_code_element(name)) {
+        parser->markup_depth++;
+    }
+}
+
+static void on_end(void *context, const XML_Char *name) {
+    struct tmx_parser *parser = context;
+    if (parser->markup_depth) {
+        parser->markup_depth--;
+    } else if (strcmp(name, "seg") == 0) {
+        parser->in_segment = false;
+    } else if (strcmp(name, "tu") == 0 && parser->from.size && parser->to.size &&
+               parser->status == COG_OK) {
+        parser->status = pair_reader_add(parser->reader, parser->batch,
+                                         view_of(parser->from.data, parser->from.size),
+                                         view_of(parser->to.data, parser->to.size),
+                                         XML_GetCurrentLineNumber(parser->xml), parser->error);
+    }
+}
+
+static void on_text(void *context, const XML_Char *text, int size) {
+    struct tmx_parser *parser = context;
+    if (!parser->in_segment || parser->markup_depth || parser->side == SIDE_OTHER)
+        return;
+    struct buffer *side = parser->side == SIDE_FROM ? &parser->from : &parser->to;
+    if (!buffer_append(side, text, (size_t)size) && parser->status == COG_OK)
+        parser->status = error_memory(parser->error, (size_t)size, "a TMX segment");
+}
+
+cog_status tmx_parser_open(struct pair_reader *reader, cog_error *error) {
+    const char *from = reader->options.from_language, *to = reader->options.to_language;
+    struct tmx_parser *parser = calloc(1, sizeof *parser);
+    if (!parser || !(parser->xml = XML_ParserCreate(NULL))) {
+        free(parser);
+        return error_memory(error, sizeof *parser, "a TMX parser");
+    }
+    parser->reader = reader;
+    language_canonical(view_of(from, strlen(from)), parser->from_code);
+    language_canonical(view_of(to, strlen(to)), parser->to_code);
+    XML_SetUserData(parser->xml, parser);
+    XML_SetElementHandler(parser->xml, on_start, on_end);
+    XML_SetCharacterDataHandler(parser->xml, on_text);
+    reader->tmx = parser;
+    return byte_source_open_path(&reader->bytes, pair_reader_path(reader), error);
+}
+
+cog_status tmx_parser_fill(struct pair_reader *reader, struct pair_batch *batch, bool *done,
+                           cog_error *error) {
+    struct tmx_parser *parser = reader->tmx;
+    parser->batch = batch;
+    parser->error = error;
+    while (batch->text.size < PAIR_BATCH_BYTES && !*done) {
+        size_t got = 0;
+        void *block = XML_GetBuffer(parser->xml, TMX_READ_BYTES);
+        if (!block)
+            return error_memory(error, TMX_READ_BYTES, "a TMX file");
+        cog_status status = byte_source_read(&reader->bytes, block, TMX_READ_BYTES, &got, error);
+        if (status != COG_OK)
+            return status;
+        *done = got == 0;
+        if (XML_ParseBuffer(parser->xml, (int)got, *done) != XML_STATUS_OK)
+            return error_set_at(error, COG_ERR_INPUT, XML_GetCurrentLineNumber(parser->xml),
+                                "%s:%lu: not well-formed XML: %s", pair_reader_path(reader),
+                                (unsigned long)XML_GetCurrentLineNumber(parser->xml),
+                                XML_ErrorString(XML_GetErrorCode(parser->xml)));
+        if (parser->status != COG_OK)
+            return parser->status;
+    }
+    return COG_OK;
+}
+
+void tmx_parser_close(struct tmx_parser *parser) {
+    if (!parser)
+        return;
+    XML_ParserFree(parser->xml);
+    buffer_free(&parser->from);
+    buffer_free(&parser->to);
+    free(parser);
+}

@@ -1,0 +1,393 @@
+/* Changes of an index: a new segment, removed rows, one segment in place of many. In a folder a
+ * change works on the state of that moment, under a lock, and the manifest is written last. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/memory.h"
+#include "base/plural.h"
+#include "base/threads.h"
+#include "input/parallel/line_source.h"
+#include "jobs/index/index_job.h"
+#include "jobs/sign/signature_handle.h"
+#include "run/memory_budget.h"
+#include "run/progress.h"
+#include "run/report.h"
+
+static cog_status begin_change(cog_index *index, int *lock, cog_error *error) {
+    *lock = -1;
+    if (!index->folder)
+        return COG_OK;
+    cog_status status = index_lock(index->folder, lock, error);
+    return status == COG_OK ? index_reload(index, error) : status;
+}
+
+/* What a segment of so many rows takes while it is built: twice its part of the files. */
+static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
+                                    const cog_run_options *run, cog_report *report,
+                                    cog_error *error) {
+    cog_index_info info;
+    cog_index_describe(index, &info);
+    double stored = (double)(info.rows + info.removed_rows);
+    double row_bytes = (double)signature_stride_bytes(info.bits);
+    if (stored > 0 && (double)info.file_bytes > row_bytes * stored)
+        row_bytes = (double)info.file_bytes / stored;
+    return memory_budget_check(MEMORY_BASE_BYTES + 2 * row_bytes * (double)rows, run, report,
+                               error);
+}
+
+/* Makes the manifest of a folder valid and cleans up behind it; what cannot be deleted now will be
+ * with the next change. */
+static cog_status commit_change(cog_index *index, const struct manifest *manifest,
+                                cog_error *error) {
+    cog_status status = manifest_write(index->folder, manifest, error);
+    if (status == COG_OK)
+        index_sweep(index->folder, manifest, NULL);
+    return status;
+}
+
+static cog_status add_draft(cog_index *index, struct segment_draft *draft, cog_error *error) {
+    if (!index->folder)
+        return index_take_draft(index, draft, error);
+    struct segment_parts parts = index_parts_of(&draft->segment);
+    struct manifest *manifest = &index->parts.manifest;
+    size_t open_segments = manifest->count;
+    cog_status status = manifest_add_segment(index->folder, manifest, &parts, error);
+    if (status == COG_OK)
+        status = commit_change(index, manifest, error);
+    manifest->count = open_segments; /* what is open, until the reload */
+    return status == COG_OK ? index_reload(index, error) : status;
+}
+
+static cog_status replace_in_folder(cog_index *index, const struct segment_draft *draft,
+                                    cog_error *error) {
+    struct segment_parts parts = index_parts_of(&draft->segment);
+    struct manifest manifest = {.next_number = index->parts.manifest.next_number};
+    cog_status status = manifest_add_segment(index->folder, &manifest, &parts, error);
+    if (status == COG_OK)
+        status = commit_change(index, &manifest, error);
+    manifest_free(&manifest);
+    return status == COG_OK ? index_reload(index, error) : status;
+}
+
+static cog_status replace_in_memory(cog_index *index, struct segment_draft *draft,
+                                    cog_error *error) {
+    struct manifest *manifest = &index->parts.manifest;
+    for (size_t i = 0; i < manifest->count; i++) {
+        segment_close(&index->parts.segments[i]);
+        segment_memory_free(&index->memory[i]);
+        free(manifest->entries[i].removed);
+    }
+    manifest->count = 0;
+    index->parts.rows = 0;
+    return index_take_draft(index, draft, error);
+}
+
+/* The draft takes the place of all segments. */
+static cog_status replace_draft(cog_index *index, struct segment_draft *draft, cog_error *error) {
+    return index->folder ? replace_in_folder(index, draft, error)
+                         : replace_in_memory(index, draft, error);
+}
+
+/* ---- Adding ---------------------------------------------------------------------------------- */
+
+/* Where the ids of the corpus stand in the index; free() both. */
+static cog_status find_corpus_ids(const cog_index *index, const struct corpus *corpus,
+                                  struct bytes_view **ids, uint64_t **rows, cog_error *error) {
+    *ids = memory_array(corpus->rows + 1, sizeof **ids);
+    *rows = memory_array(corpus->rows + 1, sizeof **rows);
+    if (!*ids || !*rows)
+        return error_memory(error, corpus->rows * (sizeof **ids + sizeof **rows), "ids");
+    for (size_t row = 0; row < corpus->rows; row++)
+        (*ids)[row] = corpus_id(corpus, row);
+    return index_find_ids(index, *ids, corpus->rows, *rows, error);
+}
+
+/* Takes rows whose id the index has out of the corpus, and tells them as bad records. */
+static cog_status drop_known_ids(const cog_index *index, const cog_documents *documents,
+                                 struct corpus *corpus, cog_report *report, cog_error *error) {
+    struct bytes_view *ids = NULL;
+    uint64_t *rows = NULL, known = 0;
+    size_t kept = 0;
+    cog_status status = find_corpus_ids(index, corpus, &ids, &rows, error);
+    for (size_t row = 0; row < corpus->rows && status == COG_OK; row++) {
+        char message[300];
+        if (rows[row] == UINT64_MAX) {
+            corpus->items[kept++] = corpus->items[row];
+            continue;
+        }
+        snprintf(message, sizeof message, "the id '%.*s' is in the index already",
+                 (int)(ids[row].size < 200 ? ids[row].size : 200), ids[row].data);
+        status = ingest_note_bad(documents, report, known++, message, error);
+    }
+    if (status == COG_OK && known)
+        report_notice(report, "%zu document%s new, %llu id%s in the index already", kept,
+                      plural(kept, " is", "s are"), (unsigned long long)known,
+                      plural(known, " is", "s are"));
+    corpus->rows = status == COG_OK ? kept : corpus->rows;
+    free(ids);
+    free(rows);
+    return status;
+}
+
+static void report_addition(const cog_index *index, size_t added, uint64_t start_ns,
+                            cog_report *report) {
+    cog_index_info info;
+    cog_index_describe(index, &info);
+    report_number(report, "added", (double)added);
+    report_number(report, "rows", (double)info.rows);
+    report_number(report, "segments", (double)info.segments);
+    report_stage(report, "indexing", clock_seconds_since(start_ns));
+    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+}
+
+static cog_status add_documents(cog_index *index, cog_documents *documents, struct corpus *corpus,
+                                unsigned threads, cog_report *report, cog_error *error) {
+    struct segment_draft draft = {0};
+    uint64_t start = clock_ns();
+    cog_status status = drop_known_ids(index, documents, corpus, report, error);
+    bool first = index_awaits_statistics(index);
+    if (status == COG_OK && first && corpus->rows)
+        status = index_take_statistics(index, corpus, threads, error);
+    if (status == COG_OK)
+        status = index_drop_empty_rows(index, corpus, report, error);
+    if (status == COG_OK && corpus->rows) {
+        status = segment_draft_documents(index, corpus, threads, &draft, error);
+        if (status == COG_OK)
+            status = first ? replace_draft(index, &draft, error) : add_draft(index, &draft, error);
+    }
+    if (status == COG_OK)
+        report_addition(index, corpus->rows, start, report);
+    segment_draft_free(&draft);
+    return status;
+}
+
+cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_run_options *run,
+                         cog_report *report, cog_error *error) {
+    if (!index->has_documents)
+        return error_set(error, COG_ERR_USAGE,
+                         "the index holds signatures without documents: add signatures (.npy)");
+    struct corpus corpus = {0};
+    struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
+    int lock = -1;
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = index_check_memory(documents, run, report, error);
+    if (status == COG_OK)
+        status = corpus_read(&corpus, documents, &reading, run, report, error);
+    if (status == COG_OK)
+        status = add_documents(index, documents, &corpus, threads_resolve(run ? run->threads : 0),
+                               report, error);
+    index_unlock(lock);
+    job_watch_end(&watch);
+    corpus_free(&corpus);
+    return status;
+}
+
+/* Ids of signatures rise, so the last one is the highest. */
+static cog_status next_number(const cog_index *index, uint64_t *number, cog_error *error) {
+    struct bytes_view id;
+    *number = index->parts.rows;
+    if (index->parts.rows == 0 || !index_row_id(index, (uint32_t)(index->parts.rows - 1), &id))
+        return COG_OK;
+    char text[24] = {0}, *end;
+    memcpy(text, id.data, id.size < 23 ? id.size : 23);
+    *number = strtoull(text, &end, 10) + 1;
+    if (*end == 0 && end != text)
+        return COG_OK;
+    return error_set(error, COG_ERR_FORMAT, "%s: an id of signatures that is no number",
+                     index->folder ? index->folder : "index");
+}
+
+cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *signatures,
+                                    const cog_run_options *run, cog_report *report,
+                                    cog_error *error) {
+    const struct signatures_view *rows = signatures_view_of(signatures);
+    struct segment_draft draft = {0};
+    uint64_t start = clock_ns(), number = 0;
+    int lock = -1;
+    if (index->has_documents)
+        return error_set(error, COG_ERR_USAGE,
+                         "the index holds documents: add documents, not signatures");
+    if (rows->bits != index_bits(index))
+        return error_set(error, COG_ERR_USAGE,
+                         "signatures of %u bits do not go into an index of %u bits", rows->bits,
+                         index_bits(index));
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = check_rows_memory(index, rows->rows, run, report, error);
+    if (status == COG_OK)
+        status = next_number(index, &number, error);
+    if (status == COG_OK && rows->rows)
+        status = segment_draft_signatures(index, rows, number, true,
+                                          threads_resolve(run ? run->threads : 0), &draft, error);
+    if (status == COG_OK && rows->rows)
+        status = add_draft(index, &draft, error);
+    if (status == COG_OK)
+        report_addition(index, rows->rows, start, report);
+    index_unlock(lock);
+    job_watch_end(&watch);
+    segment_draft_free(&draft);
+    return status;
+}
+
+/* ---- Removing -------------------------------------------------------------------------------- */
+
+static int by_row(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the ids, each once; returns how many. */
+static size_t sort_ids(struct bytes_view *ids, size_t count) {
+    size_t distinct = 0;
+    if (count)
+        qsort(ids, count, sizeof *ids, index_compare_ids);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || index_compare_ids(&ids[i], &ids[distinct - 1]) != 0)
+            ids[distinct++] = ids[i];
+    return distinct;
+}
+
+/* Leaves the rows that were found, rising; names the ids that were not. */
+static size_t keep_found(const struct bytes_view *ids, uint64_t *rows, size_t count,
+                         cog_report *report) {
+    size_t found = 0, unknown = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i] != UINT64_MAX)
+            rows[found++] = rows[i];
+        else if (unknown++ < NAMED_BAD_RECORDS)
+            report_notice(report, "no document '%.*s' in the index",
+                          (int)(ids[i].size < 200 ? ids[i].size : 200), ids[i].data);
+    }
+    qsort(rows, found, sizeof *rows, by_row);
+    report_number(report, "removed", (double)found);
+    report_number(report, "unknown_ids", (double)unknown);
+    return found;
+}
+
+static cog_status remove_rows(cog_index *index, const uint64_t *rows, size_t count,
+                              cog_error *error) {
+    cog_status status = manifest_remove_rows(&index->parts.manifest, rows, count, error);
+    if (status == COG_OK && index->folder)
+        status = commit_change(index, &index->parts.manifest, error);
+    return status;
+}
+
+/* Between the beginning of a change and its end. Puts the ids in order. */
+static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t count,
+                             cog_report *report, cog_error *error) {
+    uint64_t *rows = memory_array(count + 1, sizeof *rows);
+    if (!rows)
+        return error_memory(error, count * sizeof *rows, "rows");
+    size_t distinct = sort_ids(ids, count);
+    cog_status status = index_find_ids(index, ids, distinct, rows, error);
+    size_t found = status == COG_OK ? keep_found(ids, rows, distinct, report) : 0;
+    if (found)
+        status = remove_rows(index, rows, found, error);
+    if (status != COG_OK && index->folder)
+        index_reload(index, NULL); /* nothing was removed there */
+    free(rows);
+    return status;
+}
+
+cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
+                            cog_report *report, cog_error *error) {
+    struct bytes_view *views = memory_array(count + 1, sizeof *views);
+    if (!views)
+        return error_memory(error, count * sizeof *views, "ids");
+    for (size_t i = 0; i < count; i++)
+        views[i] = view_of(ids[i], strlen(ids[i]));
+    int lock;
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = remove_ids(index, views, count, report, error);
+    index_unlock(lock);
+    free(views);
+    return status;
+}
+
+/* Ids of a file, one behind the other. */
+struct id_list {
+    struct buffer bytes;
+    struct bytes_view *ids; /* their data is NULL until the last byte is there */
+    size_t count, capacity;
+};
+
+static void id_list_free(struct id_list *list) {
+    buffer_free(&list->bytes);
+    free(list->ids);
+}
+
+static cog_status add_listed_id(struct id_list *list, struct bytes_view line, struct buffer *id,
+                                cog_error *error) {
+    if (!unescape_into(id, line) || !buffer_append(&list->bytes, id->data, id->size) ||
+        !memory_grow((void **)&list->ids, &list->capacity, list->count + 1, sizeof *list->ids))
+        return error_memory(error, list->bytes.size + line.size, "ids");
+    list->ids[list->count++] = view_of(NULL, id->size);
+    return COG_OK;
+}
+
+static cog_status read_id_list(const char *path, struct id_list *list, cog_error *error) {
+    struct line_source lines = {0};
+    struct buffer id = {0};
+    bool end = false;
+    cog_status status = line_source_open(&lines, path, error);
+    while (status == COG_OK && !end) {
+        struct bytes_view line;
+        status = line_source_next(&lines, &line, &end, error);
+        if (status == COG_OK && !end && line.size)
+            status = add_listed_id(list, line, &id, error);
+    }
+    const char *at = list->bytes.data;
+    for (size_t i = 0; i < list->count; at += list->ids[i++].size)
+        list->ids[i].data = at;
+    buffer_free(&id);
+    line_source_close(&lines);
+    return status;
+}
+
+cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_report *report,
+                                   cog_error *error) {
+    struct id_list list = {0};
+    int lock;
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = read_id_list(path, &list, error);
+    if (status == COG_OK)
+        status = remove_ids(index, list.ids, list.count, report, error);
+    index_unlock(lock);
+    id_list_free(&list);
+    return status;
+}
+
+/* ---- Compacting ------------------------------------------------------------------------------ */
+
+cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_report *report,
+                             cog_error *error) {
+    struct segment_draft draft = {0};
+    uint64_t start = clock_ns();
+    int lock;
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
+    cog_status status = begin_change(index, &lock, error);
+    if (status == COG_OK)
+        status = check_rows_memory(index, index->parts.rows, run, report, error);
+    if (status == COG_OK)
+        status =
+            segment_draft_merged(index, threads_resolve(run ? run->threads : 0), &draft, error);
+    if (status == COG_OK)
+        status = replace_draft(index, &draft, error);
+    if (status == COG_OK)
+        report_addition(index, 0, start, report);
+    index_unlock(lock);
+    job_watch_end(&watch);
+    segment_draft_free(&draft);
+    return status;
+}

@@ -1,0 +1,314 @@
+/* Sentence pairs out of linked documents: their sentences are linked as documents are, but only
+ * with those of the partner; each pair of texts once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "crosslingual/sentence_splitter.h"
+#include "jobs/link/link_job.h"
+#include "run/report.h"
+
+/* The sentences of one side's linked documents, in the order of the rows. */
+struct linked_sentences {
+    const struct corpus *corpus;
+    uint8_t *wanted;     /* by row: is it linked? */
+    struct buffer text;  /* of all sentences */
+    cog_document *items; /* text is an offset until the reading is over */
+    size_t *row_ends;    /* by row: number of sentences up to its last one */
+    size_t count, item_capacity;
+    struct sentence_splitter *splitter;
+};
+
+/* ---- Reading the texts again ----------------------------------------------------------------- */
+
+struct sentence_batch {
+    struct buffer text;
+    struct text_span {
+        size_t row, begin, size;
+    } * spans;
+    size_t count, capacity;
+};
+
+static void *batch_create(void *context) {
+    (void)context;
+    return calloc(1, sizeof(struct sentence_batch));
+}
+
+static void batch_free(void *result) {
+    struct sentence_batch *batch = result;
+    buffer_free(&batch->text);
+    free(batch->spans);
+    free(batch);
+}
+
+/* The row of a record; SIZE_MAX where it was no document of its own. Rows are in order of records.
+ */
+static size_t row_of_record(const struct corpus *corpus, uint64_t record) {
+    size_t low = 0, high = corpus->rows;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (corpus->items[middle].record < record)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < corpus->rows && corpus->items[low].record == record ? low : SIZE_MAX;
+}
+
+static cog_status keep_text(void *context, unsigned worker, void *result,
+                            const struct ingested *item, cog_error *error) {
+    (void)worker;
+    const struct linked_sentences *side = context;
+    struct sentence_batch *batch = result;
+    size_t row = row_of_record(side->corpus, item->record);
+    if (row == SIZE_MAX || !side->wanted[row])
+        return COG_OK;
+    struct bytes_view text = item->document->text;
+    if (!memory_grow((void **)&batch->spans, &batch->capacity, batch->count + 1,
+                     sizeof *batch->spans))
+        return error_memory(error, sizeof *batch->spans, "sentences");
+    batch->spans[batch->count++] = (struct text_span){row, batch->text.size, text.size};
+    return buffer_append(&batch->text, text.data, text.size)
+               ? COG_OK
+               : error_memory(error, text.size, "sentences");
+}
+
+static cog_status add_sentence(struct linked_sentences *side, struct bytes_view sentence,
+                               cog_error *error) {
+    if (!memory_grow((void **)&side->items, &side->item_capacity, side->count + 1,
+                     sizeof *side->items))
+        return error_memory(error, side->count * sizeof *side->items, "sentences");
+    side->items[side->count++] = (cog_document){.text_size = sentence.size};
+    return buffer_append(&side->text, sentence.data, sentence.size)
+               ? COG_OK
+               : error_memory(error, sentence.size, "sentences");
+}
+
+static cog_status split_batch(void *context, void *result, cog_error *error) {
+    struct linked_sentences *side = context;
+    struct sentence_batch *batch = result;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < batch->count && status == COG_OK; i++) {
+        const struct text_span *span = &batch->spans[i];
+        struct bytes_view text = view_of(batch->text.data + span->begin, span->size), sentence;
+        status = sentence_splitter_start(side->splitter, text, error);
+        while (status == COG_OK && sentence_splitter_next(side->splitter, &sentence))
+            status = add_sentence(side, sentence, error);
+        side->row_ends[span->row] = side->count;
+    }
+    buffer_reset(&batch->text);
+    batch->count = 0;
+    return status;
+}
+
+static cog_status read_sentences(struct linked_sentences *side, cog_documents *documents,
+                                 const char *language, const cog_run_options *run,
+                                 cog_error *error) {
+    struct ingest_plan plan = {.result_create = batch_create,
+                               .result_free = batch_free,
+                               .work = keep_text,
+                               .deliver = split_batch,
+                               .context = side,
+                               .stage = "reading sentences"};
+    cog_status status = sentence_splitter_create(language, &side->splitter, error);
+    if (status == COG_OK)
+        status = ingest_run(documents, &plan, run, NULL, true, error);
+    size_t offset = 0;
+    for (size_t i = 0; i < side->count && status == COG_OK; i++) {
+        side->items[i].text = side->text.data + offset;
+        offset += side->items[i].text_size;
+    }
+    for (size_t row = 1; row < side->corpus->rows && status == COG_OK; row++)
+        if (side->row_ends[row] < side->row_ends[row - 1])
+            side->row_ends[row] = side->row_ends[row - 1];
+    return status;
+}
+
+static void side_free(struct linked_sentences *side) {
+    free(side->wanted);
+    free(side->items);
+    free(side->row_ends);
+    buffer_free(&side->text);
+    sentence_splitter_free(side->splitter);
+}
+
+static cog_status side_init(struct linked_sentences *side, const cog_links *links, int number,
+                            cog_error *error) {
+    side->corpus = &links->space.corpora[number];
+    side->wanted = memory_zeroed_array(side->corpus->rows, 1);
+    side->row_ends = memory_zeroed_array(side->corpus->rows, sizeof *side->row_ends);
+    if (!side->wanted || !side->row_ends)
+        return error_memory(error, side->corpus->rows * 9, "sentences");
+    for (size_t i = 0; i < links->count; i++)
+        side->wanted[number ? links->items[i].to : links->items[i].from] = 1;
+    return COG_OK;
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+struct sentence_pairing {
+    const cog_links *links;
+    struct linked_sentences sides[2];
+    struct link_space space; /* of the sentences */
+    double threshold;
+    struct link *candidates; /* of one pair of documents */
+    size_t candidate_capacity;
+    uint64_t *seen; /* hashes of the pairs written; open addressing, 0 free */
+    size_t seen_slots;
+    struct buffer lines;
+    uint64_t written, repeated;
+};
+
+static void sentence_range(const struct linked_sentences *side, uint32_t row, size_t *begin,
+                           size_t *end) {
+    *begin = row ? side->row_ends[row - 1] : 0;
+    *end = side->row_ends[row];
+}
+
+/* True where the pair of texts has not been written before. */
+static bool is_new(struct sentence_pairing *pairing, uint64_t hash) {
+    hash = hash ? hash : 1;
+    size_t mask = pairing->seen_slots - 1, at = hash & mask;
+    while (pairing->seen[at] && pairing->seen[at] != hash)
+        at = (at + 1) & mask;
+    if (pairing->seen[at] == hash)
+        return false;
+    pairing->seen[at] = hash;
+    return true;
+}
+
+static cog_status write_pair(struct sentence_pairing *pairing, const struct link *document,
+                             const struct link *pair, cog_error *error) {
+    const cog_document *from = &pairing->sides[0].items[pair->from];
+    const cog_document *to = &pairing->sides[1].items[pair->to];
+    struct bytes_view texts[2] = {view_of(from->text, from->text_size),
+                                  view_of(to->text, to->text_size)};
+    uint64_t hash = hash_pair(hash_bytes(texts[0].data, texts[0].size),
+                              hash_bytes(texts[1].data, texts[1].size));
+    if (!is_new(pairing, hash)) {
+        pairing->repeated++;
+        return COG_OK;
+    }
+    pairing->written++;
+    struct buffer *lines = &pairing->lines;
+    bool enough =
+        escape_append(lines, texts[0]) && buffer_append(lines, "\t", 1) &&
+        escape_append(lines, texts[1]) &&
+        buffer_printf(lines, "\t%.6f\t", (double)pair->similarity) &&
+        escape_append(lines, corpus_id(&pairing->links->space.corpora[0], document->from)) &&
+        buffer_append(lines, "\t", 1) &&
+        escape_append(lines, corpus_id(&pairing->links->space.corpora[1], document->to)) &&
+        buffer_append(lines, "\n", 1);
+    return enough ? COG_OK : error_memory(error, lines->size, "sentence pairs");
+}
+
+static cog_status pair_documents(struct sentence_pairing *pairing, const struct link *document,
+                                 cog_error *error) {
+    size_t begins[2], ends[2], count = 0;
+    sentence_range(&pairing->sides[0], document->from, &begins[0], &ends[0]);
+    sentence_range(&pairing->sides[1], document->to, &begins[1], &ends[1]);
+    for (size_t a = begins[0]; a < ends[0]; a++)
+        for (size_t b = begins[1]; b < ends[1]; b++) {
+            double cosine =
+                sparse_row_dot(&pairing->space.vectors[0], a, &pairing->space.vectors[1], b);
+            if (cosine < pairing->threshold)
+                continue;
+            if (!memory_grow((void **)&pairing->candidates, &pairing->candidate_capacity, count + 1,
+                             sizeof *pairing->candidates))
+                return error_memory(error, count * sizeof *pairing->candidates, "sentence pairs");
+            pairing->candidates[count++] = (struct link){.from = (uint32_t)(a - begins[0]),
+                                                         .to = (uint32_t)(b - begins[1]),
+                                                         .similarity = (float)cosine,
+                                                         .margin = (float)cosine};
+        }
+    cog_status status = COG_OK;
+    size_t kept = links_one_to_one(pairing->candidates, count, ends[0] - begins[0],
+                                   ends[1] - begins[1], error, &status);
+    for (size_t i = 0; i < kept && status == COG_OK; i++) {
+        struct link pair = pairing->candidates[i];
+        pair.from += (uint32_t)begins[0];
+        pair.to += (uint32_t)begins[1];
+        status = write_pair(pairing, document, &pair, error);
+    }
+    return status;
+}
+
+static cog_status pair_all(struct sentence_pairing *pairing, const char *path, cog_error *error) {
+    struct output *output = NULL;
+    size_t fewest = pairing->sides[0].count < pairing->sides[1].count ? pairing->sides[0].count
+                                                                      : pairing->sides[1].count;
+    pairing->seen_slots = 1024;
+    while (pairing->seen_slots < 2 * (fewest + pairing->links->count))
+        pairing->seen_slots *= 2;
+    pairing->seen = memory_zeroed_array(pairing->seen_slots, sizeof *pairing->seen);
+    if (!pairing->seen)
+        return error_memory(error, pairing->seen_slots * sizeof *pairing->seen, "sentence pairs");
+    cog_status status = output_open(path, &output, error);
+    buffer_append_text(&pairing->lines, "from\tto\tsimilarity\tfrom_id\tto_id\n");
+    for (size_t i = 0; i < pairing->links->count && status == COG_OK; i++) {
+        status = pair_documents(pairing, &pairing->links->items[i], error);
+        if (status == COG_OK && pairing->lines.size > 1 << 16) {
+            status = output_write(output, pairing->lines.data, pairing->lines.size, error);
+            buffer_reset(&pairing->lines);
+        }
+    }
+    if (status == COG_OK)
+        status = output_write(output, pairing->lines.data, pairing->lines.size, error);
+    if (status == COG_OK)
+        status = output_commit(output, error);
+    output_close(output);
+    return status;
+}
+
+/* Sentences as documents of their own collection: their idf is that of sentences. */
+static cog_status build_space(struct sentence_pairing *pairing, const cog_run_options *run,
+                              cog_error *error) {
+    cog_documents *documents[2] = {NULL, NULL};
+    cog_projection_options projection;
+    cog_status status = COG_OK;
+    cog_projection_options_init(&projection);
+    for (int i = 0; i < 2 && status == COG_OK; i++)
+        status = cog_documents_from_memory(pairing->sides[i].items, pairing->sides[i].count,
+                                           &documents[i], error);
+    if (status == COG_OK)
+        status = link_space_read(&pairing->space, pairing->links->space.lexicon, documents[0],
+                                 documents[1], run, NULL, error);
+    if (status == COG_OK)
+        status = link_space_build(&pairing->space, &projection, error);
+    cog_documents_close(documents[0]);
+    cog_documents_close(documents[1]);
+    return status;
+}
+
+cog_status cog_links_sentences(const cog_links *links, cog_documents *from, cog_documents *to,
+                               double threshold, const char *path, const cog_run_options *run,
+                               cog_report *report, cog_error *error) {
+    struct sentence_pairing pairing = {.links = links, .threshold = threshold};
+    cog_documents *documents[2] = {from, to};
+    uint64_t start = clock_ns();
+    cog_status status = COG_OK;
+    for (int i = 0; i < 2 && status == COG_OK; i++) {
+        status = side_init(&pairing.sides[i], links, i, error);
+        if (status == COG_OK)
+            status = read_sentences(&pairing.sides[i], documents[i], links->space.terms[i].language,
+                                    run, error);
+    }
+    if (status == COG_OK)
+        status = build_space(&pairing, run, error);
+    if (status == COG_OK)
+        status = pair_all(&pairing, path, error);
+    report_stage(report, "pairing sentences", clock_seconds_since(start));
+    report_number(report, "sentence_pairs", (double)pairing.written);
+    report_number(report, "repeated_sentence_pairs", (double)pairing.repeated);
+    side_free(&pairing.sides[0]);
+    side_free(&pairing.sides[1]);
+    link_space_free(&pairing.space);
+    free(pairing.candidates);
+    free(pairing.seen);
+    buffer_free(&pairing.lines);
+    return status;
+}

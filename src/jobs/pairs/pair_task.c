@@ -1,0 +1,300 @@
+#include "jobs/pairs/pair_task.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "collection/corpus_sign.h"
+#include "collection/vector_sign.h"
+#include "estimate/radius.h"
+#include "jobs/pairs/flat_pairs.h"
+#include "jobs/pairs/list_pairs.h"
+#include "jobs/pairs/lsh_pairs.h"
+#include "jobs/pairs/short_pairs.h"
+#include "join/cosine_join.h"
+#include "join/jaccard_join.h"
+#include "plan/recall_report.h"
+#include "run/memory_budget.h"
+#include "run/report.h"
+
+enum { SHORT_DOCUMENT_TERMS = 5 };
+
+static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
+                               cog_error *error);
+
+static cog_status check_exact(const cog_pairs_options *options, cog_error *error) {
+    return options->verify
+               ? COG_OK
+               : error_set(error, COG_ERR_USAGE,
+                           "the method exact computes true similarities: leave --no-verify out");
+}
+
+/* By cog_method; those that find no pairs of documents are empty. */
+static const struct {
+    const char *name;
+    cog_status (*check)(const cog_pairs_options *options, cog_error *error);
+    cog_status (*join)(struct pair_task *task, struct match_list *matches, cog_error *error);
+    bool misses; /* whatever recall is asked for */
+} pair_methods[COG_METHOD_COUNT] = {
+    [COG_METHOD_EXACT] = {"exact", check_exact, join_exactly, false},
+    [COG_METHOD_FLAT] = {"flat", flat_pairs_check, flat_pairs_join, false},
+    [COG_METHOD_LSH] = {"lsh", lsh_pairs_check, lsh_pairs_join, true},
+    [COG_METHOD_WINDOW] = {"window", flat_pairs_check, window_pairs_join, true},
+    [COG_METHOD_LISTS] = {"lists", list_pairs_check, list_pairs_join, false},
+};
+
+/* What cannot be is said before documents are read. */
+static cog_status check_method(const cog_pairs_options *options, cog_error *error) {
+    if (options->method == COG_METHOD_SLICES)
+        return error_set(error, COG_ERR_USAGE, "slices search an index and do not join pairs");
+    if (!pair_methods[options->method].join)
+        return error_set(error, COG_ERR_USAGE,
+                         "pairs are found by the methods exact, lists, flat, lsh and window");
+    if (options->recall >= 1 && pair_methods[options->method].misses)
+        return error_set(error, COG_ERR_USAGE,
+                         "a recall of 1 is certain, and the method %s is not: use the method "
+                         "exact, or a recall below 1",
+                         pair_methods[options->method].name);
+    return pair_methods[options->method].check(options, error);
+}
+
+void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
+    *options = (cog_pairs_options){.measure = measure,
+                                   .threshold = 0.8,
+                                   .method = COG_METHOD_AUTO,
+                                   .recall = 0.95,
+                                   .verify = true};
+    cog_sign_options_init(&options->sign, measure == COG_MEASURE_JACCARD ? COG_SIGNATURE_MINHASH
+                                                                         : COG_SIGNATURE_RP);
+    if (measure == COG_MEASURE_JACCARD) {
+        options->sign.signature.bits = 1024;
+        options->sign.signature.value_bits = 1;
+    }
+}
+
+cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
+                          const cog_run_options *run, cog_report *report, cog_error *error) {
+    task->options = *options;
+    task->sides = sides;
+    task->short_terms = SHORT_DOCUMENT_TERMS;
+    task->given_threshold = options->threshold;
+    task->run = run;
+    task->report = report;
+    task->threads = threads_resolve(run ? run->threads : 0);
+    job_watch_begin(&task->watch, run);
+    if (!(options->threshold > 0 && options->threshold <= 1))
+        return error_set(error, COG_ERR_USAGE, "a threshold of %g: choose above 0 and at most 1",
+                         options->threshold);
+    if (!(options->recall > 0 && options->recall <= 1))
+        return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
+                         options->recall);
+    if (options->method == COG_METHOD_AUTO)
+        task->options.method = options->verify ? COG_METHOD_EXACT : COG_METHOD_FLAT;
+    if (options->measure == COG_MEASURE_COSINE)
+        task->options.threshold -= COSINE_PRECISION;
+    cog_status status = check_method(&task->options, error);
+    if (status == COG_OK)
+        status = options_terms(&options->sign.terms, &task->terms, error);
+    return status == COG_OK ? options_weighting(&options->sign.weights, &task->weighting, error)
+                            : status;
+}
+
+void pair_task_free(struct pair_task *task) {
+    for (int side = 0; side < 2; side++) {
+        corpus_free(&task->corpora[side]);
+        sparse_matrix_free(&task->vectors[side]);
+        set_collection_free(&task->sets[side]);
+        free(task->short_rows[side]);
+        free(task->compared[side].numbers);
+    }
+    statistics_free(task->statistics);
+    job_watch_end(&task->watch);
+}
+
+/* Bytes a byte of text, measured on the sets that docs/results.md names and rounded up: distinct
+ * terms with frequencies, vectors, vocabulary; n-grams are nearly all distinct, and each has an
+ * entry in the vocabulary. */
+static double memory_factor(const struct pair_task *task) {
+    if (task->projected)
+        return MEMORY_OF_PROJECTION;
+    return task->options.measure == COG_MEASURE_COSINE && task->terms.ngram == 1 ? MEMORY_OF_TERMS
+                                                                                 : 9;
+}
+
+double pair_task_memory_bytes(const struct pair_task *task, cog_documents *const *documents) {
+    double text_bytes = 0;
+    for (size_t side = 0; side < task->sides; side++)
+        text_bytes += (double)ingest_text_bytes(documents[side]);
+    return MEMORY_BASE_BYTES + text_bytes * memory_factor(task);
+}
+
+cog_status pair_task_check_memory(struct pair_task *task, cog_documents *const *documents,
+                                  cog_error *error) {
+    task->announced_bytes = pair_task_memory_bytes(task, documents);
+    return memory_budget_check(task->announced_bytes, task->run, task->report, error);
+}
+
+uint64_t pair_task_held_bytes(const struct pair_task *task) {
+    uint64_t held = task->statistics ? statistics_memory_bytes(task->statistics) : 0;
+    for (size_t side = 0; side < task->sides; side++) {
+        const struct sparse_matrix *vectors = &task->vectors[side];
+        const struct set_collection *sets = &task->sets[side];
+        held += corpus_memory_bytes(&task->corpora[side]);
+        held += vectors->offsets ? vectors->offsets[vectors->rows] * 8 : 0;
+        held += sets->offsets ? sets->offsets[sets->rows] * 4 : 0;
+    }
+    return held;
+}
+
+cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, cog_error *error) {
+    double needed = MEMORY_BASE_BYTES + (double)(pair_task_held_bytes(task) + method_bytes);
+    if (needed > 1.1 * task->announced_bytes)
+        memory_budget_announce(needed, task->run, task->report);
+    return memory_budget_keep(needed, task->run, error);
+}
+
+cog_status pair_task_sign(const struct pair_task *task, size_t side,
+                          const struct compared_rows *rows, struct signatures_view *view,
+                          float *sums, size_t sums_stride, cog_error *error) {
+    const cog_sign_options *sign = &task->options.sign;
+    if (!task->projected) {
+        struct corpus_rows of_corpus = {&task->corpora[side], rows->numbers, rows->count};
+        return corpus_sign(&of_corpus, sign, task->statistics, task->threads, view, sums,
+                           sums_stride, error);
+    }
+    struct vector_rows of_vectors = {&task->vectors[side], rows->numbers, rows->count};
+    struct signature_options signature;
+    cog_status status = options_signature(&sign->signature, &signature, error);
+    return status == COG_OK
+               ? vector_sign(&of_vectors, &signature, task->threads, view, sums, sums_stride, error)
+               : status;
+}
+
+void pair_task_name_rows(const struct pair_task *task, struct match_list *matches) {
+    for (size_t i = 0; i < matches->count; i++) {
+        matches->items[i].a = task->compared[0].numbers[matches->items[i].a];
+        matches->items[i].b = task->compared[task->sides - 1].numbers[matches->items[i].b];
+    }
+}
+
+static void corpora_of(const struct pair_task *task, const struct corpus *corpora[2]) {
+    for (int side = 0; side < 2; side++)
+        corpora[side] = &task->corpora[side];
+}
+
+cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
+    const struct corpus *corpora[2];
+    uint64_t start = clock_ns();
+    corpora_of(task, corpora);
+    cog_status status =
+        corpus_statistics(corpora, task->sides, task->threads, &task->statistics, error);
+    if (status != COG_OK)
+        return status;
+    if (task->options.measure == COG_MEASURE_JACCARD) {
+        status = corpus_sets(corpora, task->sides, task->statistics, task->selected, task->threads,
+                             task->sets, error);
+    } else {
+        status =
+            corpus_vectors(corpora, task->sides, task->statistics, &task->weighting,
+                           task->short_terms, task->selected, task->threads, task->vectors, error);
+        if (status == COG_OK)
+            status = short_pairs_mark(task, error);
+    }
+    report_stage(task->report, "weighing", clock_seconds_since(start));
+    report_number(task->report, "vocabulary_terms",
+                  (double)statistics_term_count(task->statistics));
+    return status;
+}
+
+static cog_status join_sets(const struct pair_task *task, const struct set_collection *sets,
+                            const struct join_options *options, struct match_list *matches,
+                            cog_error *error) {
+    return task->sides == 2 ? jaccard_join_cross(&sets[0], &sets[1], options, matches, error)
+                            : jaccard_join_self(&sets[0], options, matches, error);
+}
+
+static cog_status join_vectors(const struct pair_task *task, const struct join_options *options,
+                               struct match_list *matches, cog_error *error) {
+    return task->sides == 2
+               ? cosine_join_cross(&task->vectors[0], &task->vectors[1], options, matches, error)
+               : cosine_join_self(&task->vectors[0], options, matches, error);
+}
+
+size_t pair_task_max_matches(const struct pair_task *task) {
+    uint64_t budget = task->run ? task->run->memory_bytes : 0, held = pair_task_held_bytes(task);
+    if (budget == 0)
+        return 0;
+    uint64_t left = budget > held ? budget - held : 0;
+    return (size_t)(left / (2 * sizeof(struct match))) + 1;
+}
+
+static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
+                               cog_error *error) {
+    struct join_work work = {0};
+    struct join_options options = {.threshold = task->options.threshold,
+                                   .threads = task->threads,
+                                   .work = &work,
+                                   .max_matches = pair_task_max_matches(task)};
+    cog_status status = task->options.measure == COG_MEASURE_JACCARD
+                            ? join_sets(task, task->sets, &options, matches, error)
+                            : join_vectors(task, &options, matches, error);
+    report_number(task->report, "candidates", (double)work.candidates);
+    report_number(task->report, "comparisons", (double)work.verified);
+    report_exact(task->report);
+    return status;
+}
+
+/* Whether a row has terms to compare. */
+static bool has_terms(const struct pair_task *task, size_t side, size_t row) {
+    if (task->options.measure == COG_MEASURE_JACCARD)
+        return task->sets[side].sizes[row] > 0;
+    return task->vectors[side].offsets[row + 1] > task->vectors[side].offsets[row];
+}
+
+cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
+    for (size_t side = 0; side < task->sides; side++) {
+        struct compared_rows *compared = &task->compared[side];
+        size_t rows = task->corpora[side].rows;
+        compared->numbers = memory_array(rows, sizeof *compared->numbers);
+        if (!compared->numbers)
+            return error_memory(error, rows * sizeof *compared->numbers, "rows");
+        for (size_t row = 0; row < rows; row++)
+            if (has_terms(task, side, row))
+                compared->numbers[compared->count++] = (uint32_t)row;
+    }
+    return COG_OK;
+}
+
+cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
+    uint64_t start = clock_ns();
+    report_text(task->report, "method", pair_methods[task->options.method].name);
+    report_number(task->report, "threshold", task->given_threshold);
+    cog_status status = pair_task_list_rows(task, error);
+    if (status == COG_OK)
+        status = pair_methods[task->options.method].join(task, matches, error);
+    if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
+        status = short_pairs_join(task, matches, error);
+    report_number(task->report, "matches", (double)matches->count);
+    report_stage(task->report, "joining", clock_seconds_since(start));
+    return status;
+}
+
+double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
+    size_t other = task->sides - 1;
+    return task->options.measure == COG_MEASURE_COSINE
+               ? sparse_row_dot(&task->vectors[0], a, &task->vectors[other], b)
+               : set_jaccard(&task->sets[0], a, &task->sets[other], b);
+}
+
+double pair_task_cosine(const struct pair_task *task, double similarity) {
+    return task->options.measure == COG_MEASURE_COSINE
+               ? similarity
+               : cos(M_PI * bit_flip_probability_jaccard(similarity));
+}
+
+double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
+    return short_pairs_has(task, a, b) ? short_pairs_similarity(task, a, b)
+                                       : pair_task_similarity(task, a, b);
+}

@@ -1,0 +1,124 @@
+/* Similar pairs as a job: from documents to a list with ids. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "jobs/pairs/disk_pairs.h"
+#include "jobs/pairs/pairs_handle.h"
+#include "jobs/result_table.h"
+#include "run/report.h"
+
+void cog_pairs_free(cog_pairs *pairs) {
+    if (!pairs)
+        return;
+    match_list_free(&pairs->matches);
+    corpus_free(&pairs->corpora[0]);
+    corpus_free(&pairs->corpora[1]);
+    free(pairs);
+}
+
+static void take_task(cog_pairs *pairs, struct pair_task *task, struct match_list *matches) {
+    *pairs = (cog_pairs){.matches = *matches,
+                         .sides = (int)task->sides,
+                         .estimates = task->estimates,
+                         .has_distances = task->has_distances,
+                         .has_ids = true};
+    *matches = (struct match_list){0};
+    memcpy(pairs->corpora, task->corpora, sizeof pairs->corpora);
+    memset(task->corpora, 0, sizeof task->corpora);
+    report_number(task->report, "peak_memory_bytes", (double)memory_peak_bytes());
+}
+
+cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match_list *matches,
+                         cog_pairs **result, cog_error *error) {
+    cog_pairs *pairs = status == COG_OK ? malloc(sizeof *pairs) : NULL;
+    if (status == COG_OK && !pairs)
+        status = error_memory(error, sizeof *pairs, "pairs");
+    if (pairs) {
+        take_task(pairs, task, matches);
+        *result = pairs;
+    }
+    match_list_free(matches);
+    pair_task_free(task);
+    return status;
+}
+
+static cog_status run_task(struct pair_task *task, cog_documents *const *documents,
+                           struct match_list *matches, cog_error *error) {
+    if (disk_pairs_needed(task, documents))
+        return disk_pairs_find(task, documents, matches, error);
+    cog_status status = pair_task_check_memory(task, documents, error);
+    struct corpus_options reading = {.terms = &task->terms, .want_frequencies = true};
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
+        status = corpus_read(&task->corpora[side], documents[side], &reading, task->run,
+                             task->report, error);
+    if (status == COG_OK)
+        status = pair_task_prepare(task, error);
+    return status == COG_OK ? pair_task_join(task, matches, error) : status;
+}
+
+cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
+                          const cog_pairs_options *options, const cog_run_options *run,
+                          cog_pairs **result, cog_report *report, cog_error *error) {
+    cog_documents *const both[2] = {documents, against};
+    struct pair_task task = {0};
+    struct match_list matches = {0};
+    cog_status status = pair_task_init(&task, options, against ? 2 : 1, run, report, error);
+    if (status == COG_OK)
+        status = run_task(&task, both, &matches, error);
+    return pairs_of_task(&task, status, &matches, result, error);
+}
+
+size_t cog_pairs_count(const cog_pairs *pairs) {
+    return pairs->matches.count;
+}
+
+cog_pair cog_pairs_get(const cog_pairs *pairs, size_t index) {
+    const struct match *match = &pairs->matches.items[index];
+    return (cog_pair){
+        match->a, match->b, (double)match->similarity,
+        pairs->has_distances && match->distance != DISTANCE_NONE ? (int)match->distance : -1};
+}
+
+size_t cog_pairs_read(const cog_pairs *pairs, size_t first, size_t count, cog_pair *items) {
+    size_t read = 0;
+    for (; read < count && first + read < pairs->matches.count; read++)
+        items[read] = cog_pairs_get(pairs, first + read);
+    return read;
+}
+
+bool cog_pairs_are_estimates(const cog_pairs *pairs) {
+    return pairs->estimates;
+}
+
+const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t *size) {
+    struct bytes_view id = {NULL, 0};
+    if (pairs->has_ids)
+        id = corpus_id(&pairs->corpora[pairs->sides == 2 ? side : 0], row);
+    *size = id.size;
+    return id.data;
+}
+
+static void fill_pair(const void *context, size_t index, struct result_cell *cells) {
+    const cog_pairs *pairs = context;
+    cog_pair pair = cog_pairs_get(pairs, index);
+    const uint32_t rows[2] = {pair.a, pair.b};
+    for (int side = 0; side < 2; side++) {
+        cells[side].number = rows[side];
+        cells[side].text.data = cog_pairs_id(pairs, side, rows[side], &cells[side].text.size);
+    }
+    cells[2].number = pair.similarity;
+    cells[3].number = pair.distance;
+}
+
+cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, const char *path,
+                           cog_error *error) {
+    const struct result_column columns[] = {
+        {"a", RESULT_ID},
+        {"b", RESULT_ID},
+        {pairs->estimates ? "estimate" : "similarity", RESULT_REAL},
+        {"distance", RESULT_DISTANCE}};
+    struct result_table table = {columns, 4, pairs->matches.count, fill_pair, pairs};
+    return result_table_write(&table, format, path, error);
+}

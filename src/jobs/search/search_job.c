@@ -1,0 +1,345 @@
+/* Search as a job: from queries to hits with ids. */
+#include "jobs/search/search_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/plural.h"
+#include "base/threads.h"
+#include "collection/corpus_sign.h"
+#include "jobs/index/index_job.h"
+#include "jobs/result_table.h"
+#include "jobs/search/search_short.h"
+#include "jobs/sign/signature_handle.h"
+#include "run/memory_budget.h"
+#include "run/progress.h"
+#include "run/report.h"
+
+void cog_search_options_init(cog_search_options *options) {
+    *options = (cog_search_options){.k = 10,
+                                    .radius_bits = COG_RADIUS_NONE,
+                                    .recall = 0.95,
+                                    .expand = -1,
+                                    .admit = -1,
+                                    .verify = true,
+                                    .recall_sample = 100};
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+enum { SUMS_MAX_BYTES = 256 << 20 }; /* beyond, queries are searched without their weights */
+
+/* What queries take beside an index, whose files are mapped and not counted; one in memory is. */
+static cog_status check_memory(const cog_index *index, double query_bytes,
+                               const cog_run_options *run, cog_report *report, cog_error *error) {
+    double index_bytes = index->folder || index->is_streamed ? 0 : (double)memory_peak_bytes();
+    return memory_budget_check(MEMORY_BASE_BYTES + index_bytes + query_bytes, run, report, error);
+}
+
+/* Whether the numbers behind the queries' bits tell where to look. */
+static bool wants_sums(const cog_index *index, const cog_search_options *options) {
+    return options->expand < 0 && options->recall < 1 &&
+           (search_task_has_lists(index) || search_task_has_columns(index) ||
+            index->parts.segments[0].tables);
+}
+
+/* Queries as terms and vectors, then as signatures with the numbers behind their bits. */
+static double bytes_of_texts(const cog_index *index, const cog_search_options *options,
+                             double text_bytes) {
+    enum { TEXT_BYTES = 300 }; /* of a short query */
+    double bytes = text_bytes * MEMORY_OF_TERMS;
+    double sums = text_bytes / TEXT_BYTES * index_bits(index) * sizeof(float);
+    if (wants_sums(index, options))
+        bytes += sums < SUMS_MAX_BYTES ? sums : SUMS_MAX_BYTES;
+    return bytes;
+}
+
+/* The list of each query, twice while recall is measured. */
+static double bytes_of_hits(const cog_search_options *options, double queries) {
+    return options->radius_bits == COG_RADIUS_NONE
+               ? 2 * queries * (double)options->k * sizeof(struct match)
+               : 0;
+}
+
+/* ---- Searching ------------------------------------------------------------------------------- */
+
+/* Chooses, answers and measures; the hits go to the result. */
+static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *error) {
+    struct progress progress;
+    progress_start(&progress, task->run, "searching", task->queries);
+    cog_status status = progress_report(&progress, 0, error);
+    if (status == COG_OK)
+        status = search_task_choose(task, error);
+    uint64_t start = clock_ns();
+    for (bool enough = false; status == COG_OK && !enough;) {
+        status = search_task_run(task, error);
+        if (status == COG_OK)
+            status = search_task_measure(task, &enough, error);
+    }
+    if (status == COG_OK)
+        status = progress_finish(&progress, error);
+    if (status != COG_OK)
+        return status;
+    search_task_report(task);
+    report_stage(task->report, "searching", clock_seconds_since(start));
+    hits->index = task->index;
+    hits->lists = task->hits;
+    hits->estimates = task->estimates;
+    hits->has_distances = task->has_distances;
+    task->hits = (struct hit_lists){0};
+    report_number(task->report, "peak_memory_bytes", (double)memory_peak_bytes());
+    return COG_OK;
+}
+
+static struct search_task task_of(const cog_index *index, const cog_search_options *options,
+                                  const cog_run_options *run, cog_report *report) {
+    return (struct search_task){.index = index,
+                                .options = *options,
+                                .run = run,
+                                .threads = threads_resolve(run ? run->threads : 0),
+                                .report = report};
+}
+
+cog_status cog_index_search_signatures(const cog_index *index, const cog_signatures *queries,
+                                       const float *weights, const cog_search_options *options,
+                                       const cog_run_options *run, cog_hits **result,
+                                       cog_report *report, cog_error *error) {
+    struct search_task task = task_of(index, options, run, report);
+    task.signatures = *signatures_view_of(queries);
+    task.queries = task.signatures.rows;
+    task.weights = weights;
+    if (task.signatures.bits != index_bits(index))
+        return error_set(error, COG_ERR_USAGE,
+                         "queries of %u bits for an index of signatures of %u bits",
+                         task.signatures.bits, index_bits(index));
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
+    cog_status status = search_task_check(&task, error);
+    double query_bytes = bytes_of_hits(options, (double)task.queries);
+    if (index->is_streamed && options->method != COG_METHOD_FLAT)
+        query_bytes +=
+            search_stream_bytes(index, options->method, task.queries, run ? run->memory_bytes : 0);
+    if (status == COG_OK)
+        status = check_memory(index, query_bytes, run, report, error);
+    cog_hits *hits = status == COG_OK ? calloc(1, sizeof *hits) : NULL;
+    if (status == COG_OK && !hits)
+        status = error_memory(error, sizeof *hits, "hits");
+    if (status == COG_OK)
+        status = answer(&task, hits, error);
+    search_task_free(&task);
+    job_watch_end(&watch);
+    if (status != COG_OK) {
+        cog_hits_free(hits);
+        return status;
+    }
+    *result = hits;
+    return COG_OK;
+}
+
+/* Signatures of the queries, with the numbers behind their bits where lists are read by them. */
+static cog_status sign_queries(struct search_task *task, const struct corpus *corpus, float **sums,
+                               cog_error *error) {
+    const cog_index *index = task->index;
+    size_t size_bytes;
+    bool wanted = wants_sums(index, &task->options) &&
+                  size_multiply(corpus->rows, index_bits(index) * sizeof(float), &size_bytes) &&
+                  size_bytes <= SUMS_MAX_BYTES;
+    *sums = wanted ? memory_array(corpus->rows + 1, index_bits(index) * sizeof **sums) : NULL;
+    if (wanted && !*sums)
+        return error_memory(error, size_bytes, "the weights of the queries");
+    task->weights = *sums;
+    struct corpus_rows rows = {corpus, NULL, corpus->rows};
+    return corpus_sign(&rows, &index->sign, index->statistics->counts, task->threads,
+                       &task->signatures, *sums, index_bits(index), error);
+}
+
+static cog_status search_corpus(struct search_task *task, const struct corpus *corpus,
+                                cog_hits *hits, cog_error *error) {
+    const cog_index *index = task->index;
+    size_t unknown = 0;
+    float *sums = NULL;
+    uint8_t *is_empty = memory_array(corpus->rows + 1, 1);
+    task->queries = corpus->rows;
+    task->has_vectors = index->has_vectors;
+    task->is_empty = is_empty;
+    cog_status status =
+        is_empty ? search_task_check(task, error) : error_memory(error, corpus->rows, "queries");
+    if (status == COG_OK)
+        status = index_mark_empty(index, corpus, is_empty, &unknown, error);
+    if (unknown)
+        report_notice(task->report, "%zu %s no term that the index knows; %s nothing", unknown,
+                      plural(unknown, "query has", "queries have"),
+                      plural(unknown, "it matches", "they match"));
+    if (status == COG_OK && task->has_vectors)
+        status =
+            corpus_vectors_in(corpus, index->columns, index->statistics->counts, &index->weighting,
+                              1, NULL, task->threads, &task->vectors, error);
+    if (status == COG_OK && search_task_needs_signatures(task))
+        status = sign_queries(task, corpus, &sums, error);
+    if (status == COG_OK)
+        status = answer(task, hits, error);
+    free((void *)task->signatures.data);
+    free(sums);
+    free(is_empty);
+    return status;
+}
+
+cog_status cog_index_search(const cog_index *index, cog_documents *queries,
+                            const cog_search_options *options, const cog_run_options *run,
+                            cog_hits **result, cog_report *report, cog_error *error) {
+    if (!index->has_documents)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "the index holds signatures and does not know how they were made: give the "
+            "queries as signatures (.npy)");
+    struct search_task task = task_of(index, options, run, report);
+    struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
+    cog_status status =
+        check_memory(index, bytes_of_texts(index, options, (double)ingest_text_bytes(queries)), run,
+                     report, error);
+    if (status != COG_OK)
+        return status;
+    cog_hits *hits = calloc(1, sizeof *hits);
+    if (!hits)
+        return error_memory(error, sizeof *hits, "hits");
+    struct job_watch watch;
+    job_watch_begin(&watch, run);
+    hits->has_query_ids = true;
+    status = corpus_read(&hits->queries, queries, &reading, run, report, error);
+    if (status == COG_OK)
+        status = search_corpus(&task, &hits->queries, hits, error);
+    search_task_free(&task);
+    job_watch_end(&watch);
+    if (status != COG_OK) {
+        cog_hits_free(hits);
+        return status;
+    }
+    *result = hits;
+    return COG_OK;
+}
+
+/* ---- Hits ------------------------------------------------------------------------------------ */
+
+void cog_hits_free(cog_hits *hits) {
+    if (!hits)
+        return;
+    corpus_free(&hits->queries);
+    hit_lists_free(&hits->lists);
+    free(hits);
+}
+
+size_t cog_hits_count(const cog_hits *hits) {
+    return hits->lists.offsets[hits->lists.queries];
+}
+
+size_t cog_hits_queries(const cog_hits *hits) {
+    return hits->lists.queries;
+}
+
+size_t cog_hits_first(const cog_hits *hits, uint32_t query) {
+    return hits->lists.offsets[query];
+}
+
+cog_hit cog_hits_get(const cog_hits *hits, size_t index) {
+    const struct match *match = &hits->lists.items[index];
+    return (cog_hit){.query = match->a,
+                     .row = match->b,
+                     .rank = (uint32_t)(index - hits->lists.offsets[match->a] + 1),
+                     .distance = hits->has_distances ? (int)match->distance : -1,
+                     .similarity = (double)match->similarity};
+}
+
+size_t cog_hits_read(const cog_hits *hits, size_t first, size_t count, cog_hit *items) {
+    size_t read = 0;
+    for (; read < count && first + read < cog_hits_count(hits); read++)
+        items[read] = cog_hits_get(hits, first + read);
+    return read;
+}
+
+bool cog_hits_are_estimates(const cog_hits *hits) {
+    return hits->estimates;
+}
+
+const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size) {
+    struct bytes_view id = {NULL, 0};
+    if (hits->has_query_ids)
+        id = corpus_id(&hits->queries, query);
+    *size = id.size;
+    return id.data;
+}
+
+static void fill_hit(const void *context, size_t index, struct result_cell *cells) {
+    const cog_hits *hits = context;
+    cog_hit hit = cog_hits_get(hits, index);
+    cells[0].number = hit.query;
+    cells[0].text.data = cog_hits_query_id(hits, hit.query, &cells[0].text.size);
+    cells[1].number = hit.rank;
+    cells[2].number = hit.row;
+    cells[2].text.data = cog_index_id(hits->index, hit.row, &cells[2].text.size);
+    cells[3].number = hit.similarity;
+    cells[4].number = hit.distance;
+}
+
+cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const char *path,
+                          cog_error *error) {
+    const struct result_column columns[] = {
+        {"query", RESULT_ID},
+        {"rank", RESULT_NUMBER},
+        {"id", RESULT_ID},
+        {hits->estimates ? "estimate" : "similarity", RESULT_REAL},
+        {"distance", RESULT_DISTANCE}};
+    struct result_table table = {columns, 5, cog_hits_count(hits), fill_hit, hits};
+    return result_table_write(&table, format, path, error);
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+struct cog_weights {
+    struct npy_array array;
+    char *path;
+};
+
+cog_status cog_weights_open(const char *path, cog_weights **result, cog_error *error) {
+    cog_weights *weights = calloc(1, sizeof *weights);
+    if (!weights || !(weights->path = strdup(path))) {
+        free(weights);
+        return error_memory(error, sizeof *weights, "weights");
+    }
+    cog_status status = npy_open(path, NPY_FLOAT32, &weights->array, error);
+    if (status != COG_OK) {
+        cog_weights_free(weights);
+        return status;
+    }
+    *result = weights;
+    return COG_OK;
+}
+
+cog_status cog_weights_of(const cog_weights *weights, const cog_signatures *signatures,
+                          const float **values, cog_error *error) {
+    const struct npy_array *array = &weights->array;
+    if (array->rows != cog_signatures_rows(signatures) ||
+        array->columns != cog_signatures_bits(signatures))
+        return error_set(error, COG_ERR_USAGE,
+                         "%s: weights of %zu row%s and %zu bits for %zu signature%s of %u bits",
+                         weights->path, array->rows, plural(array->rows, "", "s"), array->columns,
+                         cog_signatures_rows(signatures),
+                         plural(cog_signatures_rows(signatures), "", "s"),
+                         cog_signatures_bits(signatures));
+    if ((uintptr_t)array->data % sizeof(float))
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: the numbers are not aligned; save the array again with numpy",
+                         weights->path);
+    *values = (const float *)array->data;
+    return COG_OK;
+}
+
+void cog_weights_free(cog_weights *weights) {
+    if (!weights)
+        return;
+    npy_close(&weights->array);
+    free(weights->path);
+    free(weights);
+}

@@ -1,0 +1,12 @@
+/* What stands behind cog_hits. */
+#pragma once
+
+#include "jobs/search/hit_lists.h"
+
+struct cog_hits {
+    const cog_index *index;
+    struct corpus queries; /* for the ids; empty where queries have none */
+    bool has_query_ids;
+    struct hit_lists lists;
+    bool estimates, has_distances;
+};

@@ -1,0 +1,131 @@
+#include "join/equal_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+struct hashed_row {
+    uint64_t hash;
+    uint32_t row;
+    uint32_t leader; /* first row of the group */
+};
+
+static size_t row_count(const struct row_bytes *source, uint32_t row) {
+    return (size_t)(source->offsets[row + 1] - source->offsets[row]);
+}
+
+static uint64_t row_hash(const struct row_bytes *source, uint32_t row) {
+    size_t count = row_count(source, row);
+    uint64_t hash = hash_bytes(source->first + source->offsets[row], count * 4);
+    if (source->second)
+        hash = hash_pair(
+            hash, hash_bytes((const char *)source->second + source->offsets[row] * 4, count * 4));
+    return source->numbers ? hash_pair(hash, source->numbers[row]) : hash;
+}
+
+static bool rows_equal(const struct row_bytes *source, uint32_t a, uint32_t b) {
+    size_t count = row_count(source, a);
+    uint64_t at_a = source->offsets[a], at_b = source->offsets[b];
+    if (row_count(source, b) != count ||
+        memcmp(source->first + at_a, source->first + at_b, count * 4))
+        return false;
+    const char *second = source->second;
+    if (second && memcmp(second + at_a * 4, second + at_b * 4, count * 4))
+        return false;
+    return !source->numbers || source->numbers[a] == source->numbers[b];
+}
+
+static int by_hash(const void *x, const void *y) {
+    const struct hashed_row *p = x, *q = y;
+    if (p->hash != q->hash)
+        return p->hash < q->hash ? -1 : 1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+static int by_leader(const void *x, const void *y) {
+    const struct hashed_row *p = x, *q = y;
+    if (p->leader != q->leader)
+        return p->leader < q->leader ? -1 : 1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+/* Different rows of equal hash stay in groups of their own from the first difference on: grouping
+ * saves work, and what it misses is compared like any other pair. */
+static void find_leaders(const struct row_bytes *source, struct hashed_row *hashed, size_t count) {
+    qsort(hashed, count, sizeof *hashed, by_hash);
+    for (size_t i = 0; i < count; i++) {
+        bool joins = i > 0 && hashed[i].hash == hashed[i - 1].hash &&
+                     rows_equal(source, hashed[i - 1].row, hashed[i].row);
+        hashed[i].leader = joins ? hashed[i - 1].leader : hashed[i].row;
+    }
+    qsort(hashed, count, sizeof *hashed, by_leader);
+}
+
+size_t equal_rows_memory_bytes(size_t rows) {
+    return rows * (sizeof(struct hashed_row) + sizeof(size_t) + sizeof(uint32_t)) + sizeof(size_t);
+}
+
+cog_status equal_rows_build(const struct row_bytes *source, struct equal_rows *groups,
+                            cog_error *error) {
+    size_t rows = source->rows, count = 0;
+    struct hashed_row *hashed = memory_array(rows + 1, sizeof *hashed);
+    groups->rows = memory_array(rows + 1, sizeof *groups->rows);
+    groups->offsets = memory_array(rows + 1, sizeof *groups->offsets);
+    if (!hashed || !groups->rows || !groups->offsets) {
+        free(hashed);
+        equal_rows_free(groups);
+        return error_memory(error, equal_rows_memory_bytes(rows), "groups of equal rows");
+    }
+    for (size_t r = 0; r < rows; r++)
+        if (row_count(source, (uint32_t)r) > 0)
+            hashed[count++] = (struct hashed_row){row_hash(source, (uint32_t)r), (uint32_t)r, 0};
+    find_leaders(source, hashed, count);
+    groups->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (hashed[i].row == hashed[i].leader)
+            groups->offsets[groups->count++] = i;
+        groups->rows[i] = hashed[i].row;
+    }
+    groups->offsets[groups->count] = count;
+    free(hashed);
+    return COG_OK;
+}
+
+void equal_rows_free(struct equal_rows *groups) {
+    free(groups->offsets);
+    free(groups->rows);
+    *groups = (struct equal_rows){0};
+}
+
+cog_status equal_rows_match(const struct equal_rows *a_groups, size_t a,
+                            const struct equal_rows *b_groups, size_t b, bool ordered,
+                            double similarity, struct match_list *matches, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = a_groups->offsets[a]; i < a_groups->offsets[a + 1]; i++)
+        for (size_t j = b_groups->offsets[b]; j < b_groups->offsets[b + 1]; j++) {
+            uint32_t row_a = a_groups->rows[i], row_b = b_groups->rows[j];
+            bool swap = ordered && row_b < row_a;
+            struct match match = {.a = swap ? row_b : row_a,
+                                  .b = swap ? row_a : row_b,
+                                  .similarity = (float)similarity};
+            if ((status = match_list_add(matches, match, error)) != COG_OK)
+                return status;
+        }
+    return status;
+}
+
+cog_status equal_rows_match_within(const struct equal_rows *groups, size_t group, double similarity,
+                                   struct match_list *matches, cog_error *error) {
+    cog_status status = COG_OK;
+    size_t end = groups->offsets[group + 1];
+    for (size_t i = groups->offsets[group]; i < end; i++)
+        for (size_t j = i + 1; j < end; j++) {
+            struct match match = {
+                .a = groups->rows[i], .b = groups->rows[j], .similarity = (float)similarity};
+            if ((status = match_list_add(matches, match, error)) != COG_OK)
+                return status;
+        }
+    return status;
+}

@@ -1,0 +1,42 @@
+/* Groups of equal rows: a join compares one row of each group and writes the pairs of whole groups,
+ * so that a thousand copies of a page cost one comparison and the writing of their pairs. */
+#pragma once
+
+#include "base/error.h"
+#include "search/hits/match_list.h"
+
+/* Group g is rows[offsets[g] .. offsets[g+1]), rising; groups are in order of their first row. Rows
+ * without a single entry are in no group. Zero-initialise; equal_rows_free releases. */
+struct equal_rows {
+    size_t count;
+    size_t *offsets; /* count + 1 */
+    uint32_t *rows;
+};
+
+/* A row is its entries, given as up to two arrays over the same offsets (the second may be NULL),
+ * and an optional number for each row that must agree as well. */
+struct row_bytes {
+    size_t rows;
+    const uint64_t *offsets;
+    const uint32_t *first;
+    const void *second;      /* elements of 4 bytes */
+    const uint32_t *numbers; /* a row, may be NULL */
+};
+cog_status equal_rows_build(const struct row_bytes *source, struct equal_rows *groups,
+                            cog_error *error);
+void equal_rows_free(struct equal_rows *groups);
+/* What building takes at its peak, and keeps no more than. */
+size_t equal_rows_memory_bytes(size_t rows);
+
+static inline uint32_t equal_rows_first(const struct equal_rows *groups, size_t group) {
+    return groups->rows[groups->offsets[group]];
+}
+
+/* All pairs of a row of group a and a row of group b, with one similarity. `ordered` puts the
+ * smaller row first, for joins of a collection with itself. */
+cog_status equal_rows_match(const struct equal_rows *a_groups, size_t a,
+                            const struct equal_rows *b_groups, size_t b, bool ordered,
+                            double similarity, struct match_list *matches, cog_error *error);
+/* All pairs of rows inside a group. */
+cog_status equal_rows_match_within(const struct equal_rows *groups, size_t group, double similarity,
+                                   struct match_list *matches, cog_error *error);

@@ -1,0 +1,75 @@
+/* Blocks of short keys (Manku, Jain and Das Sarma, WWW 2007): a key falls into G blocks, and a
+ * table for each choice of g of them has the chosen blocks in front. Two keys within h bits agree
+ * on one choice up to header_radius_bits (none when G >= g + h). */
+#pragma once
+
+#include "search/keys/key_sort.h"
+#include "search/keys/short_key.h"
+
+enum { BLOCKS_MAX = 16, BLOCK_CHOICES_MAX = 64 };
+
+/* One move of a permutation: the bits of `from` go `rotation` places to the left, around the end.
+ */
+struct block_move {
+    short_key from;
+    unsigned rotation;
+};
+
+struct block_choice {
+    struct block_move moves[BLOCKS_MAX];
+    unsigned move_count;
+    unsigned header_bits; /* of the chosen blocks together */
+    unsigned first_block;
+};
+
+struct block_layout {
+    unsigned key_bits, blocks, chosen;
+    unsigned radius_bits, header_radius_bits;
+    unsigned choice_count;                          /* T = C(G, g) */
+    struct block_choice choices[BLOCK_CHOICES_MAX]; /* by first block; choice 0 is the identity */
+};
+
+static inline unsigned block_begin(const struct block_layout *layout, unsigned block) {
+    return block * layout->key_bits / layout->blocks;
+}
+
+cog_status block_layout_init(struct block_layout *layout, unsigned key_bits, unsigned blocks,
+                             unsigned chosen, unsigned radius_bits, cog_error *error);
+
+/* COG_ERR_USAGE where tables of the layout cannot answer queries of this width and radius. */
+cog_status block_layout_check(const struct block_layout *layout,
+                              const struct signatures_view *queries, unsigned radius_bits,
+                              cog_error *error);
+
+/* The key with the chosen blocks in front, and back again. */
+static inline short_key block_permute(const struct block_layout *layout,
+                                      const struct block_choice *choice, short_key key) {
+    short_key permuted = 0;
+    if (layout->key_bits == 64) {
+        uint64_t word = (uint64_t)(key >> 64), result = 0;
+        for (unsigned i = 0; i < choice->move_count; i++) {
+            uint64_t part = word & (uint64_t)(choice->moves[i].from >> 64);
+            unsigned rotation = choice->moves[i].rotation;
+            result |= part << rotation | part >> (-rotation & 63);
+        }
+        return (short_key)result << 64;
+    }
+    for (unsigned i = 0; i < choice->move_count; i++) {
+        short_key part = key & choice->moves[i].from;
+        unsigned rotation = choice->moves[i].rotation;
+        permuted |= part << rotation | part >> (-rotation & 127);
+    }
+    return permuted;
+}
+
+short_key block_permute_back(const struct block_layout *layout, const struct block_choice *choice,
+                             short_key permuted);
+
+/* The same for `count` keys; permuted has room for as many. */
+void block_permute_all(const struct block_layout *layout, const struct block_choice *choice,
+                       const uint64_t *keys, size_t count, uint64_t *permuted);
+
+/* All keys with the blocks of a choice in front, sorted; key_array_free releases. */
+cog_status block_permuted_keys(const struct block_layout *layout, unsigned choice,
+                               const struct key_array *keys, unsigned threads,
+                               struct key_array *permuted, cog_error *error);

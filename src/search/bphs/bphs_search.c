@@ -1,0 +1,334 @@
+#include "search/bphs/bphs.h"
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "search/hits/query_order.h"
+
+enum {
+    BLOCK_QUERIES = 1024, /* looked up in a table before the next table's turn */
+    MATCHES_MAX = 16,     /* taken from a bucket at a time */
+    LOOK_UP_AHEAD = 16
+};
+
+/* Keys within the radius, whose rows are looked up later, many at once. */
+struct found_key {
+    short_key key;
+    uint32_t query, distance;
+};
+
+struct found_keys {
+    struct found_key *items;
+    size_t count, capacity;
+};
+
+/* The queries of a block that take part, and what one table has for them. */
+struct bphs_block {
+    size_t count;
+    uint32_t queries[BLOCK_QUERIES];
+    uint64_t keys[2 * BLOCK_QUERIES], permuted[2 * BLOCK_QUERIES]; /* as key arrays have them */
+    bool is_found[BLOCK_QUERIES];                                  /* find-first only */
+    size_t hit_count;
+    uint32_t buckets[BPHS_PROBES_MAX], filters[BPHS_PROBES_MAX];
+    struct line_hit hits[BPHS_PROBES_MAX];
+    struct found_keys found;
+};
+
+struct bphs_job {
+    const struct bphs_index *index;
+    const struct signatures_view *queries;
+    const struct bphs_search *search;
+    const struct key_array *list; /* keys and numbers of the queries to search, or NULL for all */
+    size_t count;                 /* of them */
+    unsigned choice_begin, choice_end;
+    struct bphs_block *blocks; /* of each worker */
+};
+
+static void take_queries(const struct bphs_job *job, size_t begin, size_t end,
+                         struct bphs_block *block) {
+    unsigned words = job->index->layout.key_bits / 64;
+    block->count = end - begin;
+    memset(block->is_found, 0, block->count * sizeof *block->is_found);
+    if (job->list) {
+        memcpy(block->queries, job->list->rows + begin, block->count * sizeof *block->queries);
+        memcpy(block->keys, job->list->keys + begin * words,
+               block->count * words * sizeof *block->keys);
+        return;
+    }
+    for (size_t i = 0; i < block->count; i++) {
+        block->queries[i] = (uint32_t)(begin + i);
+        short_key_put(block->keys, words, i, short_key_of_row(job->queries, begin + i));
+    }
+}
+
+/* Where the hits of probe p are those of query p / masks. */
+static void scan_table(const struct bphs_job *job, unsigned choice, struct bphs_block *block) {
+    const struct bphs_index *index = job->index;
+    const struct line_table *table = &index->tables[choice];
+    const struct block_choice *chosen = &index->layout.choices[choice];
+    size_t masks = index->mask_counts[choice], used = 0;
+    unsigned words = table->words, header_bits = table->header_bits;
+    block_permute_all(&index->layout, chosen, block->keys, block->count, block->permuted);
+    for (size_t i = 0; i < block->count; i++) {
+        uint32_t header = (uint32_t)(block->permuted[words * i] >> (64 - header_bits));
+        uint32_t filter = (uint32_t)block->permuted[words * i + words - 1];
+        for (size_t m = 0; m < masks; m++, used++) {
+            block->buckets[used] = header ^ index->masks[choice][m];
+            block->filters[used] = filter;
+        }
+    }
+    struct line_probes probes = {block->buckets, used, block->filters, 1};
+    block->hit_count = line_scan_fetching(table, &probes, job->search->radius_bits, block->hits);
+}
+
+/* Whether a table before `choice` leads to the pair as well: then it is reported there. The
+ * difference is that of the permuted keys. */
+static bool found_before(const struct bphs_index *index, unsigned choice, short_key difference) {
+    unsigned radius_bits = index->layout.header_radius_bits;
+    const short_key *headers = choice ? index->earlier + choice * (choice - 1) / 2 : NULL;
+    for (unsigned earlier = 0; earlier < choice; earlier++) {
+        short_key in_header = difference & headers[earlier];
+        if (in_header == 0 || (radius_bits > 0 && short_key_distance(in_header, 0) <= radius_bits))
+            return true;
+    }
+    return false;
+}
+
+static cog_status collect_hit(const struct bphs_job *job, unsigned choice,
+                              const struct line_hit *hit, size_t number, struct bphs_block *block,
+                              cog_error *error) {
+    const struct bphs_index *index = job->index;
+    struct line_match matches[MATCHES_MAX];
+    struct found_keys *found = &block->found;
+    short_key permuted = short_key_at(block->permuted, index->tables[choice].words, number);
+    uint32_t next = 0;
+    do {
+        size_t count =
+            line_hit_matches(&index->tables[choice], hit, permuted, job->search->radius_bits, next,
+                             matches, MATCHES_MAX, &next);
+        for (size_t m = 0; m < count; m++) {
+            if (found_before(index, choice, matches[m].key ^ permuted))
+                continue;
+            short_key key =
+                block_permute_back(&index->layout, &index->layout.choices[choice], matches[m].key);
+            if (!memory_grow((void **)&found->items, &found->capacity, found->count + 1,
+                             sizeof *found->items))
+                return error_memory(error, found->count * sizeof *found->items,
+                                    "the hits of a search");
+            found->items[found->count++] =
+                (struct found_key){key, block->queries[number], matches[m].distance};
+            block->is_found[number] = job->search->first_only;
+            if (block->is_found[number])
+                return COG_OK;
+        }
+    } while (next != 0);
+    return COG_OK;
+}
+
+static cog_status collect_hits(const struct bphs_job *job, unsigned choice,
+                               struct bphs_block *block, cog_error *error) {
+    size_t masks = job->index->mask_counts[choice];
+    cog_status status = COG_OK;
+    const struct line_table *table = &job->index->tables[choice];
+    for (size_t i = 0; i < block->hit_count; i++)
+        line_hit_prefetch(table, &block->hits[i]);
+    for (size_t i = 0; i < block->hit_count; i++)
+        line_record_prefetch(table, &block->hits[i]);
+    for (size_t i = 0; i < block->hit_count && status == COG_OK; i++) {
+        size_t number = masks == 1 ? block->hits[i].probe : block->hits[i].probe / masks;
+        if (!block->is_found[number])
+            status = collect_hit(job, choice, &block->hits[i], number, block, error);
+    }
+    return status;
+}
+
+/* Queries that have their first hit leave the block. */
+static void drop_found(unsigned words, struct bphs_block *block) {
+    size_t left = 0;
+    for (size_t i = 0; i < block->count; i++) {
+        block->queries[left] = block->queries[i];
+        short_key_put(block->keys, words, left, short_key_at(block->keys, words, i));
+        left += !block->is_found[i];
+    }
+    block->count = left;
+    memset(block->is_found, 0, left * sizeof *block->is_found);
+}
+
+/* Turns found keys into hits with rows, fetching ahead what the look-ups need. */
+static cog_status look_up(const struct bphs_index *index, const struct found_keys *found,
+                          bool first_only, struct short_hits *hits, cog_error *error) {
+    const struct line_table *table = &index->tables[0];
+    size_t before = hits->count;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < found->count && status == COG_OK; i++) {
+        if (i + LOOK_UP_AHEAD < found->count) {
+            uint64_t bucket =
+                short_key_prefix(found->items[i + LOOK_UP_AHEAD].key, table->header_bits);
+            line_prefetch(table, bucket);
+            __builtin_prefetch(table->ranks + bucket);
+        }
+        const struct found_key *key = &found->items[i];
+        uint32_t position = (uint32_t)line_find(table, key->key);
+        status =
+            short_hits_add(hits, (struct short_hit){key->query, position, key->distance}, error);
+    }
+    if (status == COG_OK)
+        status = short_hits_expand(hits, before, &index->rows, first_only, error);
+    return status;
+}
+
+/* One table after the other, so that each is read at the pace of memory. */
+static cog_status search_block(const struct bphs_job *job, struct bphs_block *block,
+                               cog_error *error) {
+    cog_status status = COG_OK;
+    for (unsigned choice = job->choice_begin; choice < job->choice_end && status == COG_OK;
+         choice++) {
+        scan_table(job, choice, block);
+        status = collect_hits(job, choice, block, error);
+        if (job->search->first_only)
+            drop_found(job->index->tables[choice].words, block);
+    }
+    return status;
+}
+
+/* The most queries whose probes of a table fit a block. */
+static size_t block_queries(const struct bphs_job *job) {
+    size_t masks = 1;
+    for (unsigned choice = job->choice_begin; choice < job->choice_end; choice++)
+        if (masks < job->index->mask_counts[choice])
+            masks = job->index->mask_counts[choice];
+    return BPHS_PROBES_MAX / masks < BLOCK_QUERIES ? BPHS_PROBES_MAX / masks : BLOCK_QUERIES;
+}
+
+static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
+                               struct short_hits *hits, cog_error *error) {
+    const struct bphs_job *job = context;
+    struct bphs_block *block = &job->blocks[worker];
+    size_t step = block_queries(job), before = hits->count;
+    cog_status status = COG_OK;
+    block->found.count = 0;
+    for (size_t first = begin; first < end && status == COG_OK; first += step) {
+        take_queries(job, first, end - first < step ? end : first + step, block);
+        status = search_block(job, block, error);
+    }
+    if (status == COG_OK)
+        status = look_up(job->index, &block->found, job->search->first_only, hits, error);
+    if (status == COG_OK && !job->list)
+        status = short_hits_sort(hits, before, 1, error);
+    return status;
+}
+
+/* Searches the queries of the job in its range of tables. */
+static cog_status search_list(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
+    unsigned threads = threads_resolve(job->search->threads);
+    cog_status status;
+    job->blocks = memory_array(threads, sizeof *job->blocks);
+    if (!job->blocks)
+        return error_memory(error, threads * sizeof *job->blocks, "a search");
+    for (unsigned worker = 0; worker < threads; worker++)
+        job->blocks[worker].found = (struct found_keys){0};
+    status = short_hits_gather(hits, threads, job->count, search_piece, job, error);
+    for (unsigned worker = 0; worker < threads; worker++)
+        free(job->blocks[worker].found.items);
+    free(job->blocks);
+    return status;
+}
+
+/* The choice after the last that begins with the same block as choice `begin`. */
+static unsigned same_block_end(const struct block_layout *layout, unsigned begin) {
+    unsigned end = begin + 1;
+    while (end < layout->choice_count &&
+           layout->choices[end].first_block == layout->choices[begin].first_block)
+        end++;
+    return end;
+}
+
+/* Tables that begin with the same block share an order of the queries in which each reads its
+ * buckets nearly one after the other. Where one hit is enough, the next order has only the queries
+ * without any. */
+static cog_status search_ordered(struct bphs_job *job, struct query_order *order,
+                                 struct short_hits *hits, cog_error *error) {
+    const struct block_layout *layout = &job->index->layout;
+    cog_status status = COG_OK;
+    job->list = &order->ordered;
+    for (unsigned begin = 0; begin < layout->choice_count && status == COG_OK;) {
+        job->choice_begin = begin;
+        job->choice_end = begin = same_block_end(layout, begin);
+        unsigned block = layout->choices[job->choice_begin].first_block;
+        status = query_order_by(order, block_begin(layout, block), job->search->threads, error);
+        size_t known = hits->count;
+        job->count = order->ordered.count;
+        if (status == COG_OK)
+            status = search_list(job, hits, error);
+        if (status == COG_OK && job->search->first_only)
+            status = query_order_drop(order, hits, known, error);
+    }
+    return status;
+}
+
+static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
+    size_t before = hits->count;
+    struct query_order order;
+    cog_status status = query_order_init(&order, job->queries, job->search->threads, error);
+    if (status != COG_OK)
+        return status;
+    status = search_ordered(job, &order, hits, error);
+    query_order_free(&order);
+    return status == COG_OK ? short_hits_sort(hits, before, job->search->threads, error) : status;
+}
+
+cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
+                       const struct bphs_search *search, struct short_hits *hits,
+                       cog_error *error) {
+    cog_status status = block_layout_check(&index->layout, queries, search->radius_bits, error);
+    if (status != COG_OK)
+        return status;
+    struct bphs_job job = {.index = index,
+                           .queries = queries,
+                           .search = search,
+                           .count = queries->rows,
+                           .choice_end = index->layout.choice_count};
+    return search->batch ? search_batch(&job, hits, error) : search_list(&job, hits, error);
+}
+
+static cog_status search_chunk(const struct signatures_view *chunk, size_t first_row,
+                               unsigned blocks, unsigned chosen, const struct bphs_search *search,
+                               struct query_order *order, struct short_hits *hits,
+                               cog_error *error) {
+    struct bphs_index index;
+    cog_status status =
+        bphs_build(&index, chunk, blocks, chosen, search->radius_bits, search->threads, error);
+    if (status != COG_OK)
+        return status;
+    size_t before = hits->count;
+    struct bphs_job job = {.index = &index, .search = search};
+    status = search_ordered(&job, order, hits, error);
+    for (size_t i = before; i < hits->count; i++)
+        hits->items[i].row += (uint32_t)first_row;
+    bphs_free(&index);
+    return status;
+}
+
+cog_status bphs_search_chunks(const struct signatures_view *stored, size_t chunk_rows,
+                              unsigned blocks, unsigned chosen,
+                              const struct signatures_view *queries,
+                              const struct bphs_search *search, struct short_hits *hits,
+                              cog_error *error) {
+    struct query_order order;
+    size_t before = hits->count;
+    cog_status status = short_key_check(queries, search->radius_bits, error);
+    if (status == COG_OK && queries->bits != stored->bits)
+        status = error_set(error, COG_ERR_USAGE,
+                           "queries of %u bits do not fit stored signatures of %u bits",
+                           queries->bits, stored->bits);
+    if (status == COG_OK)
+        status = query_order_init(&order, queries, search->threads, error);
+    if (status != COG_OK)
+        return status;
+    for (size_t first = 0; first < stored->rows && order.keys.count > 0 && status == COG_OK;
+         first += chunk_rows) {
+        struct signatures_view chunk = signatures_part(stored, first, chunk_rows);
+        status = search_chunk(&chunk, first, blocks, chosen, search, &order, hits, error);
+    }
+    query_order_free(&order);
+    return status == COG_OK ? short_hits_sort(hits, before, search->threads, error) : status;
+}

@@ -1,0 +1,138 @@
+/* Signatures by columns: bit b of all rows together. A query that reads some of the columns, and
+ * counts for each row in how many it differs there, knows the rows that may be near for a part of
+ * the bytes of a scan; and it may choose which: where the numbers behind its bits are known, those
+ * of the greatest size are the ones that a neighbour shares.
+ *
+ * For neighbours as far as texts on one subject are (two fifths of the bits differ), no short key
+ * is shared often enough for lists to find them, and columns do. Rows stand cluster by cluster, and
+ * only those of the clusters that are nearest to the query are counted. Columns are cut into groups
+ * of 512 rows, a cache line each, and the lines of a group lie together. Counts are kept as bit
+ * planes, plane p holding bit p of the counts of 64 rows in a word, and columns are added 15 at a
+ * time with full adders. */
+#pragma once
+
+#include "base/cpu.h"
+#include "base/error.h"
+#include "hamming/hamming.h"
+#include "search/columns/row_clusters.h"
+
+enum {
+    COLUMN_GROUP_ROWS = CLUSTER_GROUP,
+    COLUMN_GROUP_WORDS = COLUMN_GROUP_ROWS / 64, /* of one column of a group */
+    COLUMN_SUM = 15,        /* columns that are added together: their sum has 4 bits */
+    COLUMN_PLANES_MAX = 13, /* counts below 8192 */
+};
+
+/* Borrowed, from bit_columns or a file. The row at place p of the clusters' order is bit p % 64 of
+ * word p / 64 % 8 in each column of group p / 512; bits of places without a row are zero. Columns
+ * of a group stand in the order of column_step. */
+struct columns_view {
+    const uint64_t *words;
+    struct clusters_view clusters;
+};
+
+static inline size_t columns_size_bytes(size_t groups, unsigned bits) {
+    return groups * bits * COLUMN_GROUP_WORDS * sizeof(uint64_t);
+}
+
+/* The number s without common divisor with the bits, at the golden section of them or the next
+ * above: columns 0, 1, 2 ... are bits 0, s, 2 s ... modulo the bits, so that the first columns, as
+ * many as they may be, are spread evenly. */
+unsigned column_step(unsigned bits);
+
+/* Zero-initialise; bit_columns_free releases. */
+struct bit_columns {
+    struct columns_view view;
+    struct row_clusters clusters;
+    uint64_t *words;
+};
+/* Clusters (rows^1.5 comparisons), then O(rows * bits / 64 * 6) operations; rows below 2^32. */
+cog_status bit_columns_build(struct bit_columns *columns, const struct signatures_view *signatures,
+                             unsigned threads, cog_error *error);
+void bit_columns_free(struct bit_columns *columns);
+/* Whether clusters and columns are those of the signatures; the error names the first place that is
+ * not. */
+cog_status columns_check(const struct columns_view *view, const struct signatures_view *signatures,
+                         cog_error *error);
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/* The columns that a query reads, from the start of any group. */
+struct column_reading {
+    uint32_t words[HAMMING_MAX_BITS]; /* where each column begins */
+    uint64_t flips[HAMMING_MAX_BITS]; /* what it is XORed with: the query's bit 64 times */
+    unsigned count, planes;
+};
+
+/* Planes are those of one group, COLUMN_GROUP_WORDS words each. */
+struct column_kernels {
+    /* Counts how often the rows of a group differ; the same lines of another group are read ahead.
+     */
+    void (*count)(const uint64_t *group, const uint64_t *ahead,
+                  const struct column_reading *reading, uint64_t *planes);
+    /* How many rows count the threshold or less. */
+    unsigned (*within)(const uint64_t *planes, unsigned plane_count, unsigned threshold);
+    /* Which rows do, counted from first, rising; stops at the capacity. */
+    size_t (*select)(const uint64_t *planes, unsigned plane_count, unsigned threshold,
+                     uint32_t first, uint32_t *places, size_t capacity);
+    /* Products of a query's weights (at most CLUSTER_WEIGHT_MAX in size, and zero beyond the bits)
+     * with the shares of clusters. */
+    void (*scores)(const uint8_t *shares, const int8_t *weights, size_t stride, size_t clusters,
+                   int32_t *scores);
+};
+/* Those of a level, or the portable ones. */
+const struct column_kernels *column_kernels_for(enum cpu_level level);
+
+extern const struct column_kernels column_kernels_portable;
+#if defined(__x86_64__)
+extern const struct column_kernels column_kernels_avx2, column_kernels_avx512;
+#endif
+
+/* ---- Choosing groups ------------------------------------------------------------------------- */
+
+/* Which groups a query reads. Zero-initialise; group_choice_init makes it usable, group_choice_free
+ * releases. */
+struct group_choice {
+    uint32_t *groups; /* rising */
+    uint16_t *leans;  /* of each: how much greater a count may be there than in the farthest */
+    size_t count;
+    int32_t *scores; /* of the clusters */
+};
+cog_status group_choice_init(struct group_choice *choice, const struct clusters_view *clusters,
+                             cog_error *error);
+void group_choice_free(struct group_choice *choice);
+/* The groups of the nearest clusters that have `wanted` rows together. Nearness is the product of a
+ * cluster's shares with the query's bits as +1 and -1, or with the weights behind them. Without a
+ * choice nothing leans. */
+void group_choice_make(struct group_choice *choice, const struct clusters_view *clusters,
+                       const struct column_kernels *kernels, const uint8_t *query,
+                       const float *weights, size_t wanted);
+
+/* ---- Counting -------------------------------------------------------------------------------- */
+
+/* The counts of one query. Zero-initialise; column_counts_init makes it usable, column_counts_free
+ * releases. */
+struct column_counts {
+    const struct columns_view *view;
+    const struct column_kernels *kernels;
+    struct group_choice choice;
+    struct column_reading reading;
+    uint64_t *planes; /* of each chosen group */
+    uint16_t *places; /* of each bit among the columns */
+};
+cog_status column_counts_init(struct column_counts *counts, const struct columns_view *view,
+                              cog_error *error);
+void column_counts_free(struct column_counts *counts);
+
+/* Counts in `columns` columns (1 to all) how often rows differ from the query: in those of the
+ * greatest weights, or in the first for weights NULL. The rows are those of the nearest clusters,
+ * at least `rows` of them. Multiples of COLUMN_SUM columns take the least time. */
+void column_counts_make(struct column_counts *counts, const uint8_t *query, const float *weights,
+                        unsigned columns, size_t rows);
+/* The greatest threshold that no more than `most` of the counted places do not exceed, or the least
+ * there is. It is that of the farthest groups, and below 0 where no row of those is wanted. */
+int column_counts_threshold(const struct column_counts *counts, size_t most);
+/* Places in the order of the rows whose count is the threshold and the lean of their group, or
+ * less; rising; stops at the capacity. */
+size_t column_counts_select(const struct column_counts *counts, int threshold, uint32_t *places,
+                            size_t capacity);

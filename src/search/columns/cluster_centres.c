@@ -1,0 +1,289 @@
+#include "search/columns/cluster_centres.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "hamming/tile_scan.h"
+
+enum {
+    SAMPLE_FOR_CENTRE = 128,
+    ROUNDS = 4,
+    BYTE_SUMS = 255, /* rows that counters of one byte hold */
+};
+
+/* ---- Nearest centres ------------------------------------------------------------------------- */
+
+/* What each thread needs. */
+struct assigner {
+    struct tile_queries queries;
+    struct tile_scratch scratch;
+};
+
+struct assignment {
+    const struct signatures_view *rows, *centres;
+    struct assigner *assigners;
+    uint32_t *nearest;
+    uint16_t *distances;
+};
+
+/* A block of rows, which are the queries of the tile; distances are its limits. */
+struct block {
+    uint32_t *nearest;
+    uint16_t *distances;
+};
+
+static cog_status take_nearer(void *context, const struct tile_hits *found, cog_error *error) {
+    (void)error;
+    const struct block *block = context;
+    for (size_t i = 0; i < found->count; i++) {
+        size_t query = found->first_query + found->hits[i].query;
+        uint32_t centre = (uint32_t)(found->first_row + found->hits[i].row);
+        uint16_t distance = (uint16_t)found->hits[i].distance;
+        if (distance < block->distances[query] ||
+            (distance == block->distances[query] && centre < block->nearest[query])) {
+            block->distances[query] = distance;
+            block->nearest[query] = centre;
+        }
+    }
+    return COG_OK;
+}
+
+static cog_status assign_block(void *context, unsigned worker, size_t begin, size_t end,
+                               cog_error *error) {
+    const struct assignment *assignment = context;
+    const struct signatures_view *rows = assignment->rows, *centres = assignment->centres;
+    struct assigner *assigner = &assignment->assigners[worker];
+    struct block block = {assignment->nearest + begin, assignment->distances + begin};
+    tile_queries_load(&assigner->queries, rows, begin, end - begin);
+    for (size_t i = 0; i < end - begin; i++)
+        block.distances[i] = (uint16_t)hamming_distance(
+            signature_row(rows, begin + i), signature_row(centres, block.nearest[i]), rows->bits);
+    return tile_scan(&assigner->queries, &assigner->scratch, centres, 0, centres->rows,
+                     block.distances, take_nearer, &block, error);
+}
+
+cog_status centres_nearest(const struct signatures_view *centres,
+                           const struct signatures_view *rows, unsigned threads, uint32_t *nearest,
+                           uint16_t *distances, cog_error *error) {
+    const struct hamming_tile *tile = hamming_tile();
+    size_t block_rows = tile_queries_fitting(tile, rows->bits);
+    struct assigner *assigners = memory_zeroed_array(threads, sizeof *assigners);
+    struct assignment assignment = {rows, centres, assigners, nearest, distances};
+    if (!assigners)
+        return error_memory(error, threads * sizeof *assigners, "a search for nearest centres");
+    cog_status status = COG_OK;
+    for (unsigned i = 0; i < threads && status == COG_OK; i++) {
+        status = tile_queries_create(&assigners[i].queries, tile, rows->bits, block_rows, error);
+        if (status == COG_OK)
+            status = tile_scratch_create(&assigners[i].scratch, tile, rows->bits, error);
+    }
+    if (status == COG_OK)
+        status = parallel_for(threads, rows->rows, block_rows, assign_block, &assignment, error);
+    for (unsigned i = 0; i < threads; i++) {
+        tile_queries_free(&assigners[i].queries);
+        tile_scratch_free(&assigners[i].scratch);
+    }
+    free(assigners);
+    return status;
+}
+
+/* ---- Rows of clusters ------------------------------------------------------------------------ */
+
+void clusters_order(const uint32_t *cluster, size_t rows, size_t clusters, uint32_t *order,
+                    uint32_t *ends) {
+    memset(ends, 0, clusters * sizeof *ends);
+    for (size_t row = 0; row < rows; row++)
+        ends[cluster[row]]++;
+    uint32_t sum = 0;
+    for (size_t i = 0; i < clusters; i++) {
+        uint32_t size = ends[i];
+        ends[i] = sum;
+        sum += size;
+    }
+    for (size_t row = 0; row < rows; row++)
+        order[ends[cluster[row]]++] = (uint32_t)row;
+}
+
+/* Eight counters of one byte for the bits of a byte, the highest bit first in memory. */
+static inline uint64_t spread_bits(uint8_t byte) {
+    return (byte * UINT64_C(0x8040201008040201) & UINT64_C(0x8080808080808080)) >> 7;
+}
+
+void rows_count_ones(const struct signatures_view *signatures, const uint32_t *rows, size_t count,
+                     uint32_t *counts) {
+    uint64_t sums[HAMMING_MAX_BITS / 8];
+    size_t bytes = signature_stride_bytes(signatures->bits);
+    memset(counts, 0, bytes * 8 * sizeof *counts);
+    for (size_t first = 0; first < count; first += BYTE_SUMS) {
+        size_t end = count - first < BYTE_SUMS ? count : first + BYTE_SUMS;
+        memset(sums, 0, bytes * sizeof *sums);
+        for (size_t i = first; i < end; i++) {
+            const uint8_t *row = signature_row(signatures, rows[i]);
+            for (size_t byte = 0; byte < bytes; byte++)
+                sums[byte] += spread_bits(row[byte]);
+        }
+        for (size_t bit = 0; bit < bytes * 8; bit++)
+            counts[bit] += sums[bit / 8] >> bit % 8 * 8 & 0xff;
+    }
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+/* Zero-initialise; training_free releases. */
+struct training {
+    struct signatures_view sample_view;
+    uint8_t *sample, *centres;
+    uint32_t *nearest, *order, *ends; /* of the sample */
+    uint16_t *distances;
+};
+
+static void training_free(struct training *training) {
+    free(training->sample);
+    free(training->nearest);
+    free(training->order);
+    free(training->ends);
+    free(training->distances);
+}
+
+static void copy_spread(const struct signatures_view *from, size_t count, uint8_t *to,
+                        struct signatures_view *view) {
+    size_t stride = signature_stride_bytes(from->bits);
+    for (size_t i = 0; i < count; i++)
+        memcpy(to + i * stride, signature_row(from, i * from->rows / count), stride);
+    *view = (struct signatures_view){to, count, from->bits, stride};
+}
+
+/* A sample spread over the rows, and centres spread over the sample. */
+static cog_status training_start(struct training *training, struct cluster_centres *centres,
+                                 const struct signatures_view *signatures, size_t count,
+                                 cog_error *error) {
+    size_t sample = count * SAMPLE_FOR_CENTRE, stride = signature_stride_bytes(signatures->bits);
+    sample = sample < signatures->rows ? sample : signatures->rows;
+    centres->rows = memory_array(count, stride);
+    *training = (struct training){.sample = memory_array(sample, stride),
+                                  .centres = centres->rows,
+                                  .nearest = memory_array(sample, sizeof *training->nearest),
+                                  .order = memory_array(sample, sizeof *training->order),
+                                  .ends = memory_array(count, sizeof *training->ends),
+                                  .distances = memory_array(sample, sizeof *training->distances)};
+    if (!centres->rows || !training->sample || !training->nearest || !training->order ||
+        !training->ends || !training->distances)
+        return error_memory(error, sample * (stride + 10), "a sample of the rows");
+    copy_spread(signatures, sample, training->sample, &training->sample_view);
+    copy_spread(&training->sample_view, count, centres->rows, &centres->view);
+    for (size_t i = 0; i < sample; i++)
+        training->nearest[i] = (uint32_t)(i * count / sample);
+    return COG_OK;
+}
+
+/* Each centre gets the bits that most of its rows have; where as many have it as not, it keeps its
+ * own, as does a centre without rows. */
+static cog_status move_centres(void *context, unsigned worker, size_t begin, size_t end,
+                               cog_error *error) {
+    (void)worker;
+    (void)error;
+    const struct training *training = context;
+    uint32_t counts[HAMMING_MAX_BITS];
+    for (size_t i = begin; i < end; i++) {
+        uint32_t first = i ? training->ends[i - 1] : 0, size = training->ends[i] - first;
+        uint8_t *centre = training->centres + i * training->sample_view.stride_bytes;
+        rows_count_ones(&training->sample_view, training->order + first, size, counts);
+        for (unsigned bit = 0; bit < training->sample_view.bits; bit++) {
+            uint8_t mask = (uint8_t)(0x80 >> bit % 8);
+            if (2 * counts[bit] > size)
+                centre[bit / 8] |= mask;
+            else if (2 * counts[bit] < size)
+                centre[bit / 8] &= (uint8_t)~mask;
+        }
+    }
+    return COG_OK;
+}
+
+static cog_status train(struct training *training, const struct signatures_view *centres,
+                        unsigned threads, cog_error *error) {
+    cog_status status = COG_OK;
+    for (int round = 0; status == COG_OK && round < ROUNDS; round++) {
+        status = centres_nearest(centres, &training->sample_view, threads, training->nearest,
+                                 training->distances, error);
+        if (status != COG_OK)
+            break;
+        clusters_order(training->nearest, training->sample_view.rows, centres->rows,
+                       training->order, training->ends);
+        status = parallel_for(threads, centres->rows, 16, move_centres, training, error);
+    }
+    return status;
+}
+
+static void swap_centres(struct cluster_centres *centres, size_t i, size_t j) {
+    size_t stride = centres->view.stride_bytes;
+    uint8_t saved[HAMMING_MAX_BITS / 8], *x = centres->rows + i * stride,
+                                         *y = centres->rows + j * stride;
+    memcpy(saved, x, stride);
+    memcpy(x, y, stride);
+    memcpy(y, saved, stride);
+}
+
+/* Puts each centre before the nearest of those that remain; numbers, 0, 1, 2 ..., move with them.
+ * O(centres^2). */
+static void chain(struct cluster_centres *centres, uint32_t *numbers) {
+    const struct signatures_view *view = &centres->view;
+    for (size_t i = 0; i + 2 < view->rows; i++) {
+        size_t best = i + 1;
+        uint32_t least = UINT32_MAX, number;
+        for (size_t j = i + 1; j < view->rows; j++) {
+            uint32_t distance =
+                hamming_distance(signature_row(view, i), signature_row(view, j), view->bits);
+            if (distance < least) {
+                least = distance;
+                best = j;
+            }
+        }
+        swap_centres(centres, i + 1, best);
+        number = numbers[best];
+        numbers[best] = numbers[i + 1];
+        numbers[i + 1] = number;
+    }
+}
+
+/* Chains the centres and tells which is that of each row of the sample now. */
+static cog_status finish_centres(struct cluster_centres *centres, const struct training *training,
+                                 cog_error *error) {
+    size_t count = centres->view.rows, sample = training->sample_view.rows;
+    uint32_t *numbers = memory_array(2 * count, sizeof *numbers), *places = numbers + count;
+    centres->of_sample = memory_array(sample, sizeof *centres->of_sample);
+    if (!numbers || !centres->of_sample) {
+        free(numbers);
+        return error_memory(error, (2 * count + sample) * sizeof *numbers, "numbers of centres");
+    }
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (uint32_t)i;
+    chain(centres, numbers);
+    for (size_t i = 0; i < count; i++)
+        places[numbers[i]] = (uint32_t)i;
+    for (size_t i = 0; i < sample; i++)
+        centres->of_sample[i] = places[training->nearest[i]];
+    centres->sample = sample;
+    free(numbers);
+    return COG_OK;
+}
+
+cog_status cluster_centres_find(struct cluster_centres *centres,
+                                const struct signatures_view *signatures, size_t count,
+                                unsigned threads, cog_error *error) {
+    struct training training;
+    cog_status status = training_start(&training, centres, signatures, count, error);
+    if (status == COG_OK)
+        status = train(&training, &centres->view, threads, error);
+    if (status == COG_OK)
+        status = finish_centres(centres, &training, error);
+    training_free(&training);
+    return status;
+}
+
+void cluster_centres_free(struct cluster_centres *centres) {
+    free(centres->rows);
+    free(centres->of_sample);
+    *centres = (struct cluster_centres){0};
+}

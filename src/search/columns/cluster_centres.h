@@ -1,0 +1,34 @@
+/* Centres of clusters: signatures that a few rounds of k-means over a sample of the rows have moved
+ * to where the rows are. */
+#pragma once
+
+#include "base/error.h"
+#include "hamming/hamming.h"
+
+/* Zero-initialise; cluster_centres_free releases. */
+struct cluster_centres {
+    struct signatures_view view;
+    uint8_t *rows;
+    uint32_t *of_sample; /* the centre that rows of a sample, spread over all rows, had last */
+    size_t sample;
+};
+/* As many as asked for, at most the rows; each stands beside one that is near. The same for every
+ * number of threads. */
+cog_status cluster_centres_find(struct cluster_centres *centres,
+                                const struct signatures_view *signatures, size_t count,
+                                unsigned threads, cog_error *error);
+void cluster_centres_free(struct cluster_centres *centres);
+
+/* The nearest centre of each row, of equally near ones the first, and its distance. nearest comes
+ * with a guess for each row, any centre: the nearer it is, the less time it takes. Threads are 1 or
+ * more. */
+cog_status centres_nearest(const struct signatures_view *centres,
+                           const struct signatures_view *rows, unsigned threads, uint32_t *nearest,
+                           uint16_t *distances, cog_error *error);
+
+/* Orders rows by the numbers of their clusters, and tells where each cluster ends in the order. */
+void clusters_order(const uint32_t *cluster, size_t rows, size_t clusters, uint32_t *order,
+                    uint32_t *ends);
+/* How many of the listed rows have each bit. counts has a place for each bit of the stride. */
+void rows_count_ones(const struct signatures_view *signatures, const uint32_t *rows, size_t count,
+                     uint32_t *counts);

@@ -1,0 +1,170 @@
+#include "search/columns/columns_search.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "hamming/hamming.h"
+#include "search/hits/nearby_rows.h"
+#include "search/hits/query_batch.h"
+#include "search/hits/topk.h"
+
+enum { AHEAD = 16 }; /* places whose rows are on their way */
+
+struct columns_searcher {
+    const struct signatures_view *signatures;
+    struct column_counts counts;
+    uint32_t *chosen;
+    uint16_t *distances;
+    size_t chosen_capacity, distance_capacity;
+    struct neighbour *hits;
+    size_t hit_capacity;
+    struct topk nearest;
+};
+
+cog_status columns_searcher_create(const struct columns_view *view,
+                                   const struct signatures_view *signatures,
+                                   struct columns_searcher **result, cog_error *error) {
+    const struct clusters_view *clusters = &view->clusters;
+    if (clusters->rows != signatures->rows || clusters->bits != signatures->bits)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "columns of %zu rows of %u bits do not belong to %zu signatures of %u bits",
+            clusters->rows, clusters->bits, signatures->rows, signatures->bits);
+    struct columns_searcher *searcher = memory_zeroed_array(1, sizeof *searcher);
+    if (!searcher)
+        return error_memory(error, sizeof *searcher, "a searcher");
+    searcher->signatures = signatures;
+    cog_status status = column_counts_init(&searcher->counts, view, error);
+    if (status != COG_OK) {
+        columns_searcher_free(searcher);
+        return status;
+    }
+    *result = searcher;
+    return COG_OK;
+}
+
+void columns_searcher_free(struct columns_searcher *searcher) {
+    if (!searcher)
+        return;
+    column_counts_free(&searcher->counts);
+    free(searcher->chosen);
+    free(searcher->distances);
+    free(searcher->hits);
+    topk_free(&searcher->nearest);
+    free(searcher);
+}
+
+static cog_status reserve(struct columns_searcher *searcher, size_t rows, size_t k,
+                          cog_error *error) {
+    struct topk *nearest = &searcher->nearest;
+    if (!memory_grow((void **)&searcher->chosen, &searcher->chosen_capacity, rows,
+                     sizeof *searcher->chosen) ||
+        !memory_grow((void **)&searcher->distances, &searcher->distance_capacity, rows,
+                     sizeof *searcher->distances) ||
+        !memory_grow((void **)&searcher->hits, &searcher->hit_capacity, k, sizeof *searcher->hits))
+        return error_memory(error, rows * 6, "the candidates of a query");
+    if (nearest->items && nearest->k == k)
+        return COG_OK;
+    topk_free(nearest);
+    return topk_init(nearest, k, searcher->signatures->bits, error);
+}
+
+/* Rows whose counts are within the threshold, up to the capacity. Some places have none, and a
+ * damaged order may name any. */
+static size_t select_rows(struct columns_searcher *searcher, int threshold, size_t capacity) {
+    const struct clusters_view *clusters = &searcher->counts.view->clusters;
+    size_t count = column_counts_select(&searcher->counts, threshold, searcher->chosen, capacity),
+           found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            __builtin_prefetch(&clusters->order[searcher->chosen[i + AHEAD]]);
+        uint32_t row = clusters->order[searcher->chosen[i]];
+        searcher->chosen[found] = row;
+        found += row < clusters->rows;
+    }
+    return found;
+}
+
+/* Rows of the least counts: up to twice the wanted number, but never fewer than k. */
+static size_t choose_rows(struct columns_searcher *searcher, size_t wanted, size_t k) {
+    struct column_counts *counts = &searcher->counts;
+    int threshold = column_counts_threshold(counts, 2 * wanted);
+    size_t count = select_rows(searcher, threshold, 2 * wanted);
+    while (count < k && threshold < (int)counts->reading.count)
+        count = select_rows(searcher, ++threshold, 2 * wanted);
+    return count;
+}
+
+/* Rows to count: what the request asks for, but enough to choose from. */
+static size_t rows_to_count(const struct columns_request *request, size_t wanted, size_t rows) {
+    size_t count = request->share < 1 ? (size_t)(request->share * (double)rows) : rows;
+    return count > wanted ? count : wanted;
+}
+
+cog_status columns_search(struct columns_searcher *searcher, const uint8_t *query,
+                          const struct columns_request *request, struct slices_answer *answer,
+                          cog_error *error) {
+    size_t rows = searcher->signatures->rows;
+    size_t k = request->k < rows ? request->k : rows;
+    size_t wanted = request->verify > k ? request->verify : k;
+    *answer = (struct slices_answer){.exact = rows == 0};
+    if (rows == 0)
+        return COG_OK;
+    wanted = wanted < rows ? wanted : rows;
+    cog_status status = reserve(searcher, 2 * wanted, k, error);
+    if (status != COG_OK)
+        return status;
+    column_counts_make(&searcher->counts, query, request->weights, request->columns,
+                       rows_to_count(request, wanted, rows));
+    size_t count = choose_rows(searcher, wanted, k);
+    hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
+    for (size_t i = 0; i < count; i++)
+        topk_add(&searcher->nearest, searcher->chosen[i], searcher->distances[i]);
+    answer->hits = searcher->hits;
+    answer->count = topk_finish(&searcher->nearest, searcher->hits);
+    answer->exact = count == rows;
+    answer->candidates = answer->verified = count;
+    if (!answer->exact)
+        answer->count = nearby_rows_find(searcher->signatures, query, searcher->hits, answer->count,
+                                         k, &answer->verified);
+    return COG_OK;
+}
+
+/* ---- Many queries ---------------------------------------------------------------------------- */
+
+struct columns_method {
+    const struct columns_view *view;
+    const struct signatures_view *signatures;
+    const struct columns_request *request;
+};
+
+static cog_status create_searcher(const void *context, void **searcher, cog_error *error) {
+    const struct columns_method *method = context;
+    struct columns_searcher *made = NULL;
+    cog_status status = columns_searcher_create(method->view, method->signatures, &made, error);
+    *searcher = made;
+    return status;
+}
+
+static cog_status search_one(const void *context, void *searcher, const uint8_t *query,
+                             const float *weights, struct slices_answer *answer, cog_error *error) {
+    const struct columns_method *method = context;
+    struct columns_request request = *method->request;
+    request.weights = weights;
+    return columns_search(searcher, query, &request, answer, error);
+}
+
+static void release_searcher(void *searcher) {
+    columns_searcher_free(searcher);
+}
+
+cog_status columns_search_all(const struct columns_view *view,
+                              const struct signatures_view *signatures,
+                              const struct signatures_view *queries, const float *weights,
+                              const struct columns_request *request, unsigned threads,
+                              slices_emit *emit, void *context, cog_error *error) {
+    struct columns_method method = {view, signatures, request};
+    struct query_batch batch = {signatures, queries,          weights, &method, create_searcher,
+                                search_one, release_searcher, emit,    context};
+    return query_batch_run(&batch, threads, error);
+}

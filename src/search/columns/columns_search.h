@@ -1,0 +1,35 @@
+/* Nearest neighbours by columns of bits: counts over some of the columns, of the rows in the
+ * nearest clusters, name the rows that get their true distances, as do the rows beside the nearest
+ * of them. The more rows, columns and true distances, the more of the true neighbours; how many are
+ * missed is for a sample to tell. Answers have the form of those of slice lists. */
+#pragma once
+
+#include "search/columns/bit_columns.h"
+#include "search/slices/slices.h"
+
+struct columns_request {
+    size_t k;         /* nearest rows wanted, 1 or more */
+    double share;     /* of the rows, at least, in the nearest clusters; 1: all are counted */
+    unsigned columns; /* to read; multiples of COLUMN_SUM take the least time */
+    size_t verify;    /* about so many true distances by counts, up to twice as many; at least k */
+    const float *weights; /* size behind each bit of the query, or NULL: the greatest are read */
+};
+
+/* Scratch of one thread. */
+struct columns_searcher;
+
+/* view and signatures are borrowed for the searcher's life and must have the same rows and bits. */
+cog_status columns_searcher_create(const struct columns_view *view,
+                                   const struct signatures_view *signatures,
+                                   struct columns_searcher **searcher, cog_error *error);
+cog_status columns_search(struct columns_searcher *searcher, const uint8_t *query,
+                          const struct columns_request *request, struct slices_answer *answer,
+                          cog_error *error);
+void columns_searcher_free(struct columns_searcher *searcher);
+
+/* All queries, in parallel, as slices_search_all. */
+cog_status columns_search_all(const struct columns_view *view,
+                              const struct signatures_view *signatures,
+                              const struct signatures_view *queries, const float *weights,
+                              const struct columns_request *request, unsigned threads,
+                              slices_emit *emit, void *context, cog_error *error);

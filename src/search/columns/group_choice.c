@@ -1,0 +1,116 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "search/columns/bit_columns.h"
+
+enum {
+    /* Of a bit whose weight is nothing: rows are in the clusters that are near in all bits. */
+    WEIGHT_LEAST = 16,
+};
+
+/* How much greater a count may be in a cluster whose rows differ from the query in one bit less on
+ * average. If bits were independent, it would be 1 without weights: what is not counted is then
+ * known by the cluster alone. */
+#define LEAN 0.7f
+#define LEAN_BY_WEIGHT 0.25f
+
+cog_status group_choice_init(struct group_choice *choice, const struct clusters_view *clusters,
+                             cog_error *error) {
+    size_t groups = clusters->groups;
+    choice->groups = memory_array(groups + 1, sizeof *choice->groups);
+    choice->leans = memory_array(groups + 1, sizeof *choice->leans);
+    choice->scores = memory_array(clusters->count + 1, sizeof *choice->scores);
+    return choice->groups && choice->leans && choice->scores
+               ? COG_OK
+               : error_memory(error, (groups + clusters->count) * 4, "a choice of clusters");
+}
+
+void group_choice_free(struct group_choice *choice) {
+    free(choice->groups);
+    free(choice->leans);
+    free(choice->scores);
+    *choice = (struct group_choice){0};
+}
+
+static float greatest_size(const float *weights, unsigned bits) {
+    float greatest = 0;
+    for (unsigned bit = 0; bit < bits; bit++)
+        if (fabsf(weights[bit]) > greatest && isfinite(weights[bit]))
+            greatest = fabsf(weights[bit]);
+    return greatest;
+}
+
+/* The query's bits as signs of small integers: of one size, or of one that grows with their
+ * weights. Returns the sum of sizes. */
+static int round_weights(const uint8_t *query, const float *weights, unsigned bits,
+                         int8_t *rounded) {
+    float greatest = weights ? greatest_size(weights, bits) : 0;
+    float scale = greatest > 0 ? (CLUSTER_WEIGHT_MAX - WEIGHT_LEAST) / greatest : 0;
+    int sizes[HAMMING_MAX_BITS], sum = 0;
+    for (unsigned bit = 0; bit < bits; bit++) {
+        float size = weights ? fabsf(weights[bit]) : 0;
+        sizes[bit] = WEIGHT_LEAST + (int)((size <= greatest ? size : 0) * scale);
+        sum += sizes[bit];
+    }
+    memset(rounded, 0, 2 * cluster_stride(bits));
+    for (unsigned bit = 0; bit < bits; bit++) {
+        int flip = (int)signature_bit(query, bit) - 1; /* all bits where the size is negative */
+        rounded[bit] = (int8_t)((sizes[bit] ^ flip) - flip);
+    }
+    return sum;
+}
+
+/* A score that clusters of `wanted` rows reach, and few more: that of the first of some steps from
+ * the greatest score down to the least where there are enough. */
+static int32_t score_for(const struct clusters_view *clusters, const int32_t *scores,
+                         size_t wanted) {
+    enum { STEPS = 1024 };
+    uint64_t rows[STEPS] = {0}, sum = 0;
+    int32_t least = scores[0], greatest = scores[0], step = 0;
+    unsigned shift = 0;
+    for (size_t i = 0; i < clusters->count; i++) {
+        least = scores[i] < least ? scores[i] : least;
+        greatest = scores[i] > greatest ? scores[i] : greatest;
+    }
+    while ((greatest - least) >> shift >= STEPS)
+        shift++;
+    for (size_t i = 0; i < clusters->count; i++)
+        rows[(greatest - scores[i]) >> shift] +=
+            (cluster_end(clusters, i) - cluster_begin(clusters, i)) * CLUSTER_GROUP;
+    while (step < STEPS - 1 && (sum += rows[step]) < wanted)
+        step++;
+    return greatest - (((step + 1) << shift) - 1);
+}
+
+/* Groups are added once, also where clusters are damaged. */
+static void add_cluster(struct group_choice *choice, const struct clusters_view *clusters, size_t i,
+                        uint16_t lean) {
+    for (size_t group = cluster_begin(clusters, i); group < cluster_end(clusters, i); group++)
+        if (choice->count == 0 || group > choice->groups[choice->count - 1]) {
+            choice->leans[choice->count] = lean;
+            choice->groups[choice->count++] = (uint32_t)group;
+        }
+}
+
+void group_choice_make(struct group_choice *choice, const struct clusters_view *clusters,
+                       const struct column_kernels *kernels, const uint8_t *query,
+                       const float *weights, size_t wanted) {
+    int8_t rounded[HAMMING_MAX_BITS];
+    choice->count = 0;
+    if (wanted >= clusters->rows || clusters->count == 0) {
+        for (size_t i = 0; i < clusters->count; i++)
+            add_cluster(choice, clusters, i, 0);
+        return;
+    }
+    int sum = round_weights(query, weights, clusters->bits, rounded);
+    kernels->scores(clusters->shares, rounded, cluster_stride(clusters->bits), clusters->count,
+                    choice->scores);
+    int32_t least = score_for(clusters, choice->scores, wanted);
+    /* A score is greater by sum * steps / bits where rows differ in one bit less. */
+    float lean = (weights ? LEAN_BY_WEIGHT : LEAN) * (float)clusters->bits /
+                 ((float)sum * CLUSTER_SHARE_STEPS);
+    for (size_t i = 0; i < clusters->count; i++)
+        if (choice->scores[i] >= least)
+            add_cluster(choice, clusters, i, (uint16_t)((float)(choice->scores[i] - least) * lean));
+}

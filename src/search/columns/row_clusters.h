@@ -1,0 +1,64 @@
+/* Rows in clusters of near ones, so that a query may leave out those of the far clusters. A cluster
+ * has whole groups of rows, as they are read at once: rows are with the nearest of some centres,
+ * but for the farthest ones, which go to another cluster where they would only begin a group. What
+ * is kept of a cluster is the share of its rows that has each bit: the product with a query's bits,
+ * or with the numbers behind them, tells how near its rows are. */
+#pragma once
+
+#include "base/error.h"
+#include "hamming/hamming.h"
+
+enum {
+    CLUSTER_GROUP = 512,      /* places for rows */
+    CLUSTER_SHARE_STEPS = 30, /* from 0 to 1, of which the 15 in the middle are told apart */
+    CLUSTER_SHARE_LEAST = 7,
+    CLUSTER_SHARE_MAX = 15,
+    CLUSTER_WEIGHT_MAX = 63, /* of a query: the sum of 32 products with a share fits 16 bits */
+};
+
+/* A place without a row. */
+#define CLUSTER_NO_ROW UINT32_MAX
+
+/* Borrowed, from row_clusters or a file. Whoever reads a file takes no number for granted. */
+struct clusters_view {
+    const uint32_t *order; /* the row at each place, group by group; rising in a cluster, whose last
+                              places may have none */
+    const uint32_t *ends; /* the group at which each cluster ends; rising, the last is the groups */
+    const uint8_t *shares; /* of each bit in four bits, cluster_stride(bits) bytes a cluster */
+    size_t count, groups, rows;
+    unsigned bits;
+};
+
+/* The groups of a cluster. Those of a damaged one may be any, but none that does not exist. */
+static inline size_t cluster_begin(const struct clusters_view *view, size_t cluster) {
+    return cluster ? view->ends[cluster - 1] : 0;
+}
+
+static inline size_t cluster_end(const struct clusters_view *view, size_t cluster) {
+    return view->ends[cluster] < view->groups ? view->ends[cluster] : view->groups;
+}
+
+/* Bit b of 128 is in byte b % 64, for b < 64 in its lower half. Bits beyond the last are zero. */
+static inline size_t cluster_stride(unsigned bits) {
+    return ((size_t)bits + 127) / 128 * 64;
+}
+
+static inline unsigned cluster_share(const uint8_t *shares, unsigned bit) {
+    return shares[bit / 128 * 64 + bit % 64] >> bit % 128 / 64 * 4 & CLUSTER_SHARE_MAX;
+}
+
+/* Zero-initialise; row_clusters_free releases. */
+struct row_clusters {
+    struct clusters_view view;
+    uint32_t *order, *ends;
+    uint8_t *shares;
+};
+/* Rows below 2^32. Makes rows^1.5 comparisons; the result is the same for every number of threads.
+ */
+cog_status row_clusters_build(struct row_clusters *clusters,
+                              const struct signatures_view *signatures, unsigned threads,
+                              cog_error *error);
+void row_clusters_free(struct row_clusters *clusters);
+/* Whether all rows are there once, and the shares are those of the rows. */
+cog_status row_clusters_check(const struct clusters_view *view,
+                              const struct signatures_view *signatures, cog_error *error);

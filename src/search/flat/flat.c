@@ -1,0 +1,366 @@
+#include "search/flat/flat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "hamming/tile_scan.h"
+
+enum {
+    SCAN_BYTES = 128 * 1024, /* rows scanned at once: they stay in cache for the next query */
+    SCAN_MAX_ROWS = 4096,
+    PIECES_PER_THREAD = 16,
+};
+
+/* A neighbour of query `query` of the whole batch. */
+struct found {
+    uint32_t query;
+    struct neighbour neighbour;
+};
+
+struct search;
+
+/* What one thread collects: a top-k for each query of the block, or everything within the radius.
+ */
+struct searcher {
+    struct search *search;
+    struct tile_scratch scratch;
+    uint16_t *distances;
+    uint32_t *positions;
+    uint16_t *limits;
+    struct topk *topks;
+    struct found *found;
+    size_t found_count, found_capacity;
+};
+
+struct search {
+    const struct signatures_view *rows, *queries;
+    const struct hamming_kernels *kernels;
+    bool nearest; /* top-k; otherwise everything within radius_bits */
+    size_t k;
+    uint32_t radius_bits;
+    unsigned threads;
+    struct tile_queries block;
+    size_t block_capacity;
+    size_t block_first, block_count; /* queries at work now */
+    size_t scan_rows;
+    struct searcher *searchers;
+};
+
+void flat_results_free(struct flat_results *results) {
+    free(results->offsets);
+    free(results->items);
+    *results = (struct flat_results){0};
+}
+
+/* ---- Taking candidates ----------------------------------------------------------------------- */
+
+static uint16_t limit_of(const struct searcher *searcher, size_t query, size_t next_row) {
+    const struct search *search = searcher->search;
+    if (!search->nearest)
+        return (uint16_t)search->radius_bits;
+    int32_t limit = topk_limit(&searcher->topks[query], (uint32_t)next_row);
+    return (uint16_t)(limit < 0 ? 0 : limit);
+}
+
+static cog_status take(struct searcher *searcher, size_t query, struct neighbour neighbour,
+                       cog_error *error) {
+    if (searcher->search->nearest) {
+        topk_add(&searcher->topks[query], neighbour.row, neighbour.distance);
+        return COG_OK;
+    }
+    if (searcher->found_count == searcher->found_capacity &&
+        !memory_grow((void **)&searcher->found, &searcher->found_capacity,
+                     searcher->found_count + 1, sizeof *searcher->found))
+        return error_memory(error, (searcher->found_count + 1) * sizeof *searcher->found,
+                            "the rows within the radius; a smaller radius gives fewer");
+    searcher->found[searcher->found_count++] =
+        (struct found){(uint32_t)(searcher->search->block_first + query), neighbour};
+    return COG_OK;
+}
+
+static cog_status take_hits(void *context, const struct tile_hits *found, cog_error *error) {
+    struct searcher *searcher = context;
+    for (size_t i = 0; i < found->count; i++) {
+        struct neighbour neighbour = {(uint32_t)(found->first_row + found->hits[i].row),
+                                      found->hits[i].distance};
+        cog_status status =
+            take(searcher, found->first_query + found->hits[i].query, neighbour, error);
+        if (status != COG_OK)
+            return status;
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        size_t query = found->first_query + found->hits[i].query;
+        searcher->limits[query] = limit_of(searcher, query, found->row_end);
+    }
+    return COG_OK;
+}
+
+/* ---- Pieces of rows -------------------------------------------------------------------------- */
+
+static cog_status scan_piece(struct searcher *searcher, size_t begin, size_t end,
+                             cog_error *error) {
+    const struct search *search = searcher->search;
+    const struct signatures_view *rows = search->rows;
+    for (size_t row = begin; row < end; row += search->scan_rows) {
+        size_t count = end - row < search->scan_rows ? end - row : search->scan_rows;
+        for (size_t query = 0; query < search->block_count; query++) {
+            search->kernels->scan(signature_row(search->queries, search->block_first + query),
+                                  signature_row(rows, row), rows->stride_bytes,
+                                  hamming_words(rows->bits), count, searcher->distances);
+            size_t hits = search->kernels->select(
+                searcher->distances, count, limit_of(searcher, query, row), searcher->positions);
+            for (size_t i = 0; i < hits; i++) {
+                uint32_t position = searcher->positions[i];
+                struct neighbour neighbour = {(uint32_t)(row + position),
+                                              searcher->distances[position]};
+                cog_status status = take(searcher, query, neighbour, error);
+                if (status != COG_OK)
+                    return status;
+            }
+        }
+    }
+    return COG_OK;
+}
+
+static cog_status tile_piece(struct searcher *searcher, size_t begin, size_t end,
+                             cog_error *error) {
+    const struct search *search = searcher->search;
+    for (size_t query = 0; query < search->block_count; query++)
+        searcher->limits[query] = limit_of(searcher, query, begin);
+    return tile_scan(&search->block, &searcher->scratch, search->rows, begin, end, searcher->limits,
+                     take_hits, searcher, error);
+}
+
+static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
+                               cog_error *error) {
+    struct search *search = context;
+    struct searcher *searcher = &search->searchers[worker];
+    return search->block.panels ? tile_piece(searcher, begin, end, error)
+                                : scan_piece(searcher, begin, end, error);
+}
+
+/* ---- Blocks of queries ----------------------------------------------------------------------- */
+
+/* The threads' nearest of each query of the block become the results. */
+static size_t merge_nearest(struct search *search, struct flat_results *results, size_t at) {
+    for (size_t query = 0; query < search->block_count; query++) {
+        struct topk *best = &search->searchers[0].topks[query];
+        for (unsigned worker = 1; worker < search->threads; worker++) {
+            struct topk *other = &search->searchers[worker].topks[query];
+            size_t count = topk_finish(other, results->items + at);
+            for (size_t i = 0; i < count; i++)
+                topk_add(best, results->items[at + i].row, results->items[at + i].distance);
+        }
+        at += topk_finish(best, results->items + at);
+        results->offsets[search->block_first + query + 1] = at;
+    }
+    return at;
+}
+
+static cog_status search_blocks(struct search *search, struct flat_results *results,
+                                cog_error *error) {
+    const size_t rows = search->rows->rows, queries = search->queries->rows;
+    size_t at = 0, unit = search->block.panels ? TILE_ROWS : search->scan_rows;
+    size_t grain = rows / ((size_t)search->threads * PIECES_PER_THREAD) / unit * unit + unit;
+    for (size_t first = 0; first < queries; first += search->block_capacity) {
+        search->block_first = first;
+        search->block_count =
+            queries - first < search->block_capacity ? queries - first : search->block_capacity;
+        if (search->block.panels)
+            tile_queries_load(&search->block, search->queries, first, search->block_count);
+        cog_status status = parallel_for(search->threads, rows, grain, search_piece, search, error);
+        if (status != COG_OK)
+            return status;
+        if (search->nearest)
+            at = merge_nearest(search, results, at);
+    }
+    return COG_OK;
+}
+
+/* Counts by query, lays out, sorts each query's neighbours. */
+static cog_status gather_found(struct search *search, struct flat_results *results,
+                               cog_error *error) {
+    size_t *offsets = results->offsets, total = 0;
+    for (unsigned worker = 0; worker < search->threads; worker++) {
+        const struct searcher *searcher = &search->searchers[worker];
+        for (size_t i = 0; i < searcher->found_count; i++)
+            offsets[searcher->found[i].query + 1]++;
+        total += searcher->found_count;
+    }
+    results->items = memory_array(total, sizeof *results->items);
+    if (!results->items && total)
+        return error_memory(error, total * sizeof *results->items, "the rows within the radius");
+    /* offsets[q + 1] walks from the start of query q to its end. */
+    size_t start = 0;
+    for (size_t query = 0; query < results->queries; query++) {
+        size_t count = offsets[query + 1];
+        offsets[query + 1] = start;
+        start += count;
+    }
+    for (unsigned worker = 0; worker < search->threads; worker++) {
+        const struct searcher *searcher = &search->searchers[worker];
+        for (size_t i = 0; i < searcher->found_count; i++)
+            results->items[offsets[searcher->found[i].query + 1]++] = searcher->found[i].neighbour;
+    }
+    for (size_t query = 0; query < results->queries; query++) {
+        size_t count = offsets[query + 1] - offsets[query];
+        if (count > 1)
+            qsort(results->items + offsets[query], count, sizeof *results->items,
+                  neighbour_compare);
+    }
+    return COG_OK;
+}
+
+/* ---- Setting up ------------------------------------------------------------------------------ */
+
+static cog_status searcher_create(struct searcher *searcher, struct search *search,
+                                  cog_error *error) {
+    searcher->search = search;
+    searcher->distances = memory_array(search->scan_rows, sizeof *searcher->distances);
+    searcher->positions = memory_array(search->scan_rows + 16, sizeof *searcher->positions);
+    searcher->limits = memory_zeroed_array(search->block_capacity, sizeof *searcher->limits);
+    if (!searcher->distances || !searcher->positions || !searcher->limits)
+        return error_memory(error, search->scan_rows * 8, "an exhaustive search");
+    if (search->block.panels) {
+        cog_status status =
+            tile_scratch_create(&searcher->scratch, search->block.tile, search->rows->bits, error);
+        if (status != COG_OK)
+            return status;
+    }
+    if (!search->nearest)
+        return COG_OK;
+    searcher->topks = memory_zeroed_array(search->block_capacity, sizeof *searcher->topks);
+    if (!searcher->topks)
+        return error_memory(error, search->block_capacity * sizeof *searcher->topks,
+                            "the nearest neighbours");
+    for (size_t query = 0; query < search->block_capacity; query++) {
+        cog_status status =
+            topk_init(&searcher->topks[query], search->k, search->rows->bits, error);
+        if (status != COG_OK)
+            return status;
+    }
+    return COG_OK;
+}
+
+static void searcher_free(struct searcher *searcher) {
+    for (size_t query = 0; searcher->topks && query < searcher->search->block_capacity; query++)
+        topk_free(&searcher->topks[query]);
+    free(searcher->topks);
+    free(searcher->distances);
+    free(searcher->positions);
+    free(searcher->limits);
+    free(searcher->found);
+    tile_scratch_free(&searcher->scratch);
+}
+
+static cog_status search_prepare(struct search *search, cog_error *error) {
+    const struct hamming_tile *tile = hamming_tile();
+    const unsigned bits = search->rows->bits;
+    search->kernels = hamming_kernels();
+    search->scan_rows = SCAN_BYTES / search->rows->stride_bytes;
+    if (search->scan_rows > SCAN_MAX_ROWS)
+        search->scan_rows = SCAN_MAX_ROWS;
+    search->scan_rows = search->scan_rows < 32 ? 32 : search->scan_rows / 32 * 32;
+    size_t fitting = tile_queries_fitting(tile, bits);
+    search->block_capacity = search->queries->rows < fitting ? search->queries->rows : fitting;
+    if (search->queries->rows >= tile->worthwhile_queries) {
+        cog_status status =
+            tile_queries_create(&search->block, tile, bits, search->block_capacity, error);
+        if (status != COG_OK)
+            return status;
+    }
+    search->searchers = memory_zeroed_array(search->threads, sizeof *search->searchers);
+    if (!search->searchers)
+        return error_memory(error, search->threads * sizeof *search->searchers, "threads");
+    for (unsigned worker = 0; worker < search->threads; worker++) {
+        cog_status status = searcher_create(&search->searchers[worker], search, error);
+        if (status != COG_OK)
+            return status;
+    }
+    return COG_OK;
+}
+
+static void search_free(struct search *search) {
+    for (unsigned worker = 0; search->searchers && worker < search->threads; worker++)
+        searcher_free(&search->searchers[worker]);
+    free(search->searchers);
+    tile_queries_free(&search->block);
+}
+
+static cog_status check_views(const struct signatures_view *rows,
+                              const struct signatures_view *queries, cog_error *error) {
+    if (rows->bits == 0 || rows->bits > HAMMING_MAX_BITS)
+        return error_set(error, COG_ERR_USAGE, "signatures have %u bits; 1 to %d can be searched",
+                         rows->bits, HAMMING_MAX_BITS);
+    if (queries->bits != rows->bits)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "queries have %u bits, the collection %u: make both with the same settings",
+            queries->bits, rows->bits);
+    if (rows->rows > UINT32_MAX || queries->rows > UINT32_MAX)
+        return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: search in parts");
+    return COG_OK;
+}
+
+static cog_status search_run(struct search *search, struct flat_results *results,
+                             cog_error *error) {
+    const size_t queries = search->queries->rows;
+    const size_t pieces = search->rows->rows / TILE_ROWS + 1;
+    search->threads = threads_resolve(search->threads);
+    if (search->threads > pieces)
+        search->threads = (unsigned)pieces;
+    *results = (struct flat_results){.queries = queries};
+    results->offsets = memory_zeroed_array(queries + 1, sizeof *results->offsets);
+    if (!results->offsets)
+        return error_memory(error, (queries + 1) * sizeof *results->offsets, "the results");
+    size_t total = 0;
+    if (search->nearest) {
+        if (size_multiply(queries, search->k, &total))
+            results->items = memory_array(total, sizeof *results->items);
+        if (!results->items && total)
+            return error_memory(error, total * sizeof *results->items, "the nearest neighbours");
+    }
+    if (queries == 0 || search->rows->rows == 0)
+        return COG_OK;
+    cog_status status = search_prepare(search, error);
+    if (status == COG_OK)
+        status = search_blocks(search, results, error);
+    if (status == COG_OK && !search->nearest)
+        status = gather_found(search, results, error);
+    return status;
+}
+
+static cog_status search_whole(struct search *search, struct flat_results *results,
+                               cog_error *error) {
+    cog_status status = check_views(search->rows, search->queries, error);
+    if (status != COG_OK)
+        return status;
+    status = search_run(search, results, error);
+    search_free(search);
+    if (status != COG_OK)
+        flat_results_free(results);
+    return status;
+}
+
+cog_status flat_search_topk(const struct signatures_view *rows,
+                            const struct signatures_view *queries, size_t k, unsigned threads,
+                            struct flat_results *results, cog_error *error) {
+    struct search search = {.rows = rows,
+                            .queries = queries,
+                            .nearest = true,
+                            .k = k < rows->rows ? k : rows->rows,
+                            .threads = threads};
+    return search_whole(&search, results, error);
+}
+
+cog_status flat_search_radius(const struct signatures_view *rows,
+                              const struct signatures_view *queries, uint32_t radius_bits,
+                              unsigned threads, struct flat_results *results, cog_error *error) {
+    struct search search = {.rows = rows,
+                            .queries = queries,
+                            .radius_bits = radius_bits < rows->bits ? radius_bits : rows->bits,
+                            .threads = threads};
+    return search_whole(&search, results, error);
+}

@@ -1,0 +1,197 @@
+#include "search/flat/flat_join.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "hamming/tile_scan.h"
+
+/* Rows that a block of queries meets before it is prepared anew. */
+enum { CHUNK_ROWS = 16384 };
+
+struct join;
+
+struct joiner {
+    struct join *join;
+    struct tile_queries block;
+    size_t block_first;
+    struct tile_scratch scratch;
+    struct match_list matches;
+};
+
+struct join {
+    const struct signatures_view *first, *second;
+    bool self;
+    uint32_t radius_bits;
+    unsigned threads;
+    size_t block_rows, chunks; /* queries in a block, chunks of the second collection */
+    uint16_t *limits;
+    float *similarities; /* by distance */
+    struct joiner *joiners;
+    const struct match_sieve *sieve;
+    size_t max_matches, listed; /* matches that fit, and those of all joiners (atomic) */
+    uint64_t *comparisons;      /* atomic */
+};
+
+static cog_status take_hits(void *context, const struct tile_hits *found, cog_error *error) {
+    struct joiner *joiner = context;
+    const struct join *join = joiner->join;
+    for (size_t i = 0; i < found->count; i++) {
+        struct match match = {
+            (uint32_t)(joiner->block_first + found->first_query + found->hits[i].query),
+            (uint32_t)(found->first_row + found->hits[i].row), found->hits[i].distance,
+            join->similarities[found->hits[i].distance]};
+        if (join->self && match.a >= match.b)
+            continue;
+        cog_status status = match_list_add(&joiner->matches, match, error);
+        if (status != COG_OK)
+            return status;
+    }
+    return COG_OK;
+}
+
+/* Piece numbers run over the chunks of the first block of queries, then of the second... */
+static cog_status join_piece(void *context, unsigned worker, size_t begin, size_t end,
+                             cog_error *error) {
+    struct join *join = context;
+    struct joiner *joiner = &join->joiners[worker];
+    for (size_t piece = begin; piece < end; piece++) {
+        size_t first = piece / join->chunks * join->block_rows;
+        size_t row = piece % join->chunks * CHUNK_ROWS;
+        size_t left = join->first->rows - first, rows_left = join->second->rows - row;
+        size_t queries = left < join->block_rows ? left : join->block_rows;
+        size_t row_end = row + (rows_left < CHUNK_ROWS ? rows_left : CHUNK_ROWS);
+        if (join->self && row < first)
+            row = first;
+        if (row >= row_end)
+            continue;
+        if (joiner->block.count == 0 || joiner->block_first != first)
+            tile_queries_load(&joiner->block, join->first, first, queries);
+        joiner->block_first = first;
+        cog_status status = tile_scan(&joiner->block, &joiner->scratch, join->second, row, row_end,
+                                      join->limits, take_hits, joiner, error);
+        if (status != COG_OK)
+            return status;
+        __atomic_fetch_add(join->comparisons, (uint64_t)queries * (row_end - row),
+                           __ATOMIC_RELAXED);
+    }
+    return COG_OK;
+}
+
+static cog_status fill_tables(struct join *join, cog_error *error) {
+    const unsigned bits = join->first->bits;
+    join->limits = memory_array(join->block_rows, sizeof *join->limits);
+    join->similarities = memory_array((size_t)bits + 1, sizeof *join->similarities);
+    if (!join->limits || !join->similarities)
+        return error_memory(error, bits * sizeof *join->similarities, "a join");
+    for (size_t i = 0; i < join->block_rows; i++)
+        join->limits[i] = (uint16_t)join->radius_bits;
+    for (unsigned distance = 0; distance <= bits; distance++)
+        join->similarities[distance] = (float)cos(M_PI * distance / bits);
+    return COG_OK;
+}
+
+static cog_status join_prepare(struct join *join, cog_error *error) {
+    const struct hamming_tile *tile = hamming_tile();
+    const unsigned bits = join->first->bits;
+    join->threads = threads_resolve(join->threads);
+    join->block_rows = tile_queries_fitting(tile, bits);
+    join->chunks = (join->second->rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
+    cog_status status = fill_tables(join, error);
+    if (status != COG_OK)
+        return status;
+    join->joiners = memory_zeroed_array(join->threads, sizeof *join->joiners);
+    if (!join->joiners)
+        return error_memory(error, join->threads * sizeof *join->joiners, "threads");
+    for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++) {
+        struct joiner *joiner = &join->joiners[worker];
+        joiner->join = join;
+        match_list_share(&joiner->matches, join->max_matches, &join->listed);
+        joiner->matches.sieve = join->sieve;
+        status = tile_queries_create(&joiner->block, tile, bits, join->block_rows, error);
+        if (status == COG_OK)
+            status = tile_scratch_create(&joiner->scratch, tile, bits, error);
+    }
+    return status;
+}
+
+static void join_free(struct join *join) {
+    for (unsigned worker = 0; join->joiners && worker < join->threads; worker++) {
+        tile_queries_free(&join->joiners[worker].block);
+        tile_scratch_free(&join->joiners[worker].scratch);
+        match_list_free(&join->joiners[worker].matches);
+    }
+    free(join->joiners);
+    free(join->limits);
+    free(join->similarities);
+}
+
+static cog_status check_views(const struct join *join, cog_error *error) {
+    const struct signatures_view *first = join->first, *second = join->second;
+    if (first->bits == 0 || first->bits > HAMMING_MAX_BITS)
+        return error_set(error, COG_ERR_USAGE, "signatures have %u bits; 1 to %d can be joined",
+                         first->bits, HAMMING_MAX_BITS);
+    if (first->bits != second->bits)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "one collection has %u bits, the other %u: make both with the same settings",
+            first->bits, second->bits);
+    if (first->rows > UINT32_MAX || second->rows > UINT32_MAX)
+        return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: join in parts");
+    return COG_OK;
+}
+
+static cog_status join_run(struct join *join, struct match_list *matches, cog_error *error) {
+    cog_status status = join_prepare(join, error);
+    size_t blocks = (join->first->rows + join->block_rows - 1) / join->block_rows;
+    if (status == COG_OK)
+        status = parallel_for(join->threads, blocks * join->chunks, 1, join_piece, join, error);
+    for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++)
+        status = match_list_move(matches, &join->joiners[worker].matches, error);
+    if (status == COG_OK)
+        match_list_sort(matches);
+    return status;
+}
+
+static cog_status join_whole(struct join *join, struct match_list *matches, cog_error *error) {
+    cog_status status = check_views(join, error);
+    if (status != COG_OK)
+        return status;
+    if (join->radius_bits > join->first->bits)
+        join->radius_bits = join->first->bits;
+    uint64_t unwatched;
+    if (!join->comparisons)
+        join->comparisons = &unwatched;
+    *join->comparisons = 0;
+    matches->count = matches->sieved = 0;
+    join->max_matches = matches->limit;
+    join->sieve = matches->sieve;
+    status = join_run(join, matches, error);
+    join_free(join);
+    return status;
+}
+
+cog_status flat_join_self(const struct signatures_view *rows, uint32_t radius_bits,
+                          unsigned threads, struct match_list *matches, uint64_t *comparisons,
+                          cog_error *error) {
+    struct join join = {.first = rows,
+                        .second = rows,
+                        .self = true,
+                        .radius_bits = radius_bits,
+                        .threads = threads,
+                        .comparisons = comparisons};
+    return join_whole(&join, matches, error);
+}
+
+cog_status flat_join_between(const struct signatures_view *first,
+                             const struct signatures_view *second, uint32_t radius_bits,
+                             unsigned threads, struct match_list *matches, uint64_t *comparisons,
+                             cog_error *error) {
+    struct join join = {.first = first,
+                        .second = second,
+                        .radius_bits = radius_bits,
+                        .threads = threads,
+                        .comparisons = comparisons};
+    return join_whole(&join, matches, error);
+}

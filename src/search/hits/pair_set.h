@@ -1,0 +1,43 @@
+/* A set of pairs of rows with their distance, filled by several threads at once: what a join that
+ * meets the same pair in many tables keeps, in place of every meeting. Memory grows with the number
+ * of different pairs; with a sieve, with the number of those that stay. */
+#pragma once
+
+#include <pthread.h>
+
+#include "search/hits/match_list.h"
+
+/* With a sieve a shard forgets what is refused whenever so many pairs came to it, or as many as it
+ * kept. */
+enum { PAIR_SHARDS = 64, PAIR_BUFFER = 32, PAIR_SHARD_BATCH = 8192 };
+
+struct row_pair {
+    uint32_t a, b, distance;
+};
+
+struct pair_set {
+    const struct match_sieve *sieve; /* NULL: all pairs stay */
+    size_t limit; /* more pairs (without a sieve) are COG_ERR_MEMORY; 0: as many as memory holds */
+    size_t count; /* atomic */
+    struct pair_shard {
+        pthread_mutex_t lock;
+        struct row_pair *slots;       /* open addressing; a power of two of them */
+        size_t capacity, count, kept; /* kept: when it was sieved last */
+    } shards[PAIR_SHARDS];
+};
+
+/* Pairs on their way from one thread into the set. Zero-initialise; flush at the end. */
+struct pair_buffer {
+    struct row_pair pairs[PAIR_SHARDS][PAIR_BUFFER];
+    unsigned counts[PAIR_SHARDS];
+};
+
+void pair_set_init(struct pair_set *set, size_t limit, const struct match_sieve *sieve);
+void pair_set_free(struct pair_set *set);
+cog_status pair_set_add(struct pair_set *set, struct pair_buffer *buffer, struct row_pair pair,
+                        cog_error *error);
+cog_status pair_set_flush(struct pair_set *set, struct pair_buffer *buffer, cog_error *error);
+/* All pairs, sorted by rows, with similarities[distance] where the list has no sieve; the set is
+ * left empty. */
+cog_status pair_set_take(struct pair_set *set, const float *similarities,
+                         struct match_list *matches, cog_error *error);

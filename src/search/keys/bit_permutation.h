@@ -1,0 +1,45 @@
+/* The order of rows under a random permutation of their bits: what one table of the sliding window
+ * algorithm needs (Ture et al. 2011, section 4.3). Nothing is permuted but the first 64 bits, which
+ * are the sort key; rows whose keys are equal are told apart by the bits that follow, 64 at a time,
+ * so the order is exactly that of the whole permuted signatures, ties by row. Keys of several
+ * tables are gathered at once, because turning 64 rows into 64-bit planes is most of the work. */
+#pragma once
+
+#include "hamming/signatures.h"
+#include "search/keys/key_sort.h"
+
+/* Bit i of the permuted signature is bit order[i] of the signature. */
+struct bit_permutation {
+    uint16_t *order;
+    unsigned bits;
+};
+
+/* The permutation of table number `table`. Free with bit_permutation_free. */
+cog_status bit_permutation_create(struct bit_permutation *permutation, unsigned bits, uint64_t seed,
+                                  uint64_t table, cog_error *error);
+void bit_permutation_free(struct bit_permutation *permutation);
+
+/* One collection, or two of which the second's rows are numbered after those of the first. */
+struct row_space {
+    const struct signatures_view *first, *second; /* second may be NULL */
+};
+
+static inline size_t row_space_count(const struct row_space *space) {
+    return space->first->rows + (space->second ? space->second->rows : 0);
+}
+
+static inline const uint8_t *row_space_row(const struct row_space *space, size_t row) {
+    return row < space->first->rows ? signature_row(space->first, row)
+                                    : signature_row(space->second, row - space->first->rows);
+}
+
+/* Fills tables[t], made by key_array_init for all rows, with the rows 0, 1, ... and their keys
+ * under permutations[t]. */
+cog_status permuted_keys_gather(const struct row_space *space,
+                                const struct bit_permutation *permutations, size_t table_count,
+                                unsigned threads, struct key_array *tables, cog_error *error);
+
+/* Sorts a table of permuted_keys_gather. */
+cog_status permuted_keys_sort(const struct row_space *space,
+                              const struct bit_permutation *permutation, unsigned threads,
+                              struct key_array *table, cog_error *error);

@@ -1,0 +1,61 @@
+/* The loops of struct flip_kernels, written once, compiled for each instruction set: the compiler
+ * vectorises them. */
+#pragma once
+
+#include <math.h>
+
+#include "search/lsh/lsh_across.h"
+#include "search/probes/probes.h"
+
+/* The probability that a normal deviate is above x >= 0, to within 1.5e-7 (Abramowitz and Stegun,
+ * 26.2.19), in arithmetic that is the same everywhere. */
+static inline double normal_tail(double x) {
+    static const double terms[] = {0.0000053830, 0.0000488906, 0.0000380036,
+                                   0.0032776263, 0.0211410061, 0.0498673470};
+    double power = 0;
+    for (int i = 0; i < 6; i++)
+        power = (power + terms[i]) * x;
+    power += 1;
+    for (int i = 0; i < 4; i++)
+        power *= power;
+    return 0.5 / power;
+}
+
+static void fill_penalties(const float *restrict sums, size_t count, double scale,
+                           uint32_t *restrict penalties, double *restrict differs) {
+    for (size_t i = 0; i < count; i++) {
+        differs[i] = normal_tail(fabs((double)sums[i]) * scale);
+        penalties[i] = probe_penalty(differs[i]);
+    }
+}
+
+static void fill_costs(const double *restrict probabilities, size_t count,
+                       int32_t *restrict costs) {
+    for (size_t i = 0; i < count; i++)
+        costs[i] =
+            (int32_t)probe_penalty(probabilities[i]) - (int32_t)probe_penalty(1 - probabilities[i]);
+}
+
+/* Of the second half's sets, those below this number may join a set of `flips`. */
+static inline uint32_t flips_below(uint32_t flips) {
+    return (FLIPS_MAX + 1 - (flips >> FLIP_COUNT_SHIFT)) << FLIP_COUNT_SHIFT;
+}
+
+static inline uint64_t flip_mask(uint32_t flips) {
+    return flips & (((uint32_t)1 << FLIP_COUNT_SHIFT) - 1);
+}
+
+static size_t count_within(const int32_t *costs, size_t count, int32_t bound) {
+    uint32_t within = 0;
+    for (size_t i = 0; i < count; i++)
+        within += costs[i] <= bound;
+    return within;
+}
+
+/* Also where there is no better one. */
+void collect_flips(struct flip_keys *keys, const struct flip_sets *first,
+                   const struct flip_sets *second, struct lsh_key own, unsigned half_bits,
+                   int32_t bound);
+
+#define FLIP_KERNELS(collect)                                                                      \
+    { fill_penalties, fill_costs, collect, count_within }

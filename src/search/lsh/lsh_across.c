@@ -1,0 +1,409 @@
+#include "search/lsh/lsh_across.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "search/probes/probes.h"
+
+enum {
+    HALF_BITS_MAX = LSH_KEY_BITS_MAX / 2,
+    POSITION_BITS = 6,    /* of a bit in its key, beside its penalty in one sort key */
+    COST_MAX = 1 << 28,   /* above all */
+    COLLECTED_FACTOR = 2, /* more keys than that times the wanted ones: the bound is too high */
+    FIRST_REACH = 1 << 17,
+};
+/* For which the order across tables is made; one for 0.6 or 0.8 finds as much. */
+#define FLIP_COSINE 0.7
+
+struct half_key {
+    int32_t cost; /* its log-odds against agreeing, negative where it likely agrees; what its bits
+                   * that are flipped cost is added to that */
+    int32_t least_partner;        /* the least cost of a half-key that it makes a table with */
+    uint32_t bits[HALF_BITS_MAX]; /* penalty and position, rising */
+    struct flip_sets sets;        /* within the bound */
+};
+
+/* A key at the last cost that is taken, with its bits as penalty and position in the key, rising:
+ * ties are taken in this order. */
+struct tie {
+    uint32_t flips, bits[FLIPS_MAX];
+};
+
+struct lsh_across {
+    const struct lsh_options *options;
+    const struct flip_kernels *kernels;
+    size_t bits, wanted, sets_max; /* sums of a row, keys of a row, sets of a half-key */
+    unsigned half_count, half_bits;
+    struct half_key *halves;
+    int32_t *set_costs; /* of all halves */
+    uint32_t *set_flips;
+    uint32_t *penalties;
+    double *differs;
+    int32_t least, level;  /* cost of a table without flips, and what the reach starts from */
+    int32_t reach, spread; /* of the rows before: the last cost above the level, mean and mean
+                            * deviation, which guess the next row's */
+    struct flip_keys collected;
+    struct tie *ties;
+};
+
+static size_t sets_of(size_t bits) {
+    return 1 + bits + bits * (bits - 1) / 2 +
+           (bits > 2 ? bits * (bits - 1) / 2 * (bits - 2) / 3 : 0);
+}
+
+/* A table's last set of one half may add all sets of the other. */
+static bool make_room(struct flip_keys *keys, size_t most, size_t sets_max) {
+    size_t room = most + sets_max + FLIP_SLACK;
+    keys->most = most;
+    keys->costs = memory_array(room, sizeof *keys->costs);
+    keys->keys = memory_array(room, sizeof *keys->keys);
+    keys->tables = memory_array(room, sizeof *keys->tables);
+    return keys->costs && keys->keys && keys->tables;
+}
+
+cog_status lsh_across_create(const struct lsh_options *options, struct lsh_across **across,
+                             cog_error *error) {
+    struct lsh_across *made = memory_zeroed_array(1, sizeof *made);
+    *across = made;
+    if (!made)
+        return error_memory(error, sizeof *made, "flips");
+    made->options = options;
+    made->kernels = flip_kernels_for(cpu_best_level());
+    made->bits = lsh_bits_used(options);
+    made->wanted = (size_t)options->flips * options->tables;
+    made->half_count = lsh_half_keys(options->tables);
+    made->half_bits = options->key_bits / 2;
+    made->sets_max = sets_of(made->half_bits) + FLIP_SLACK;
+    made->reach = made->spread = FIRST_REACH;
+    made->halves = memory_zeroed_array(made->half_count, sizeof *made->halves);
+    made->set_costs = memory_array(made->half_count * made->sets_max, sizeof *made->set_costs);
+    made->set_flips = memory_array(made->half_count * made->sets_max, sizeof *made->set_flips);
+    made->penalties = memory_array(made->bits, sizeof *made->penalties);
+    made->differs = memory_array(made->bits, sizeof *made->differs);
+    made->ties = memory_array(made->wanted, sizeof *made->ties);
+    bool room = make_room(&made->collected, COLLECTED_FACTOR * made->wanted, made->sets_max);
+    if (!room || !made->halves || !made->set_costs || !made->set_flips || !made->penalties ||
+        !made->differs || !made->ties) {
+        *across = NULL;
+        error_memory(error, made->half_count * made->sets_max * sizeof(int64_t), "flips");
+        lsh_across_free(made);
+        return COG_ERR_MEMORY;
+    }
+    for (unsigned half = 0; half < made->half_count; half++)
+        made->halves[half].sets =
+            (struct flip_sets){.costs = made->set_costs + half * made->sets_max,
+                               .flips = made->set_flips + half * made->sets_max};
+    return COG_OK;
+}
+
+void lsh_across_free(struct lsh_across *across) {
+    if (!across)
+        return;
+    free(across->halves);
+    free(across->set_costs);
+    free(across->set_flips);
+    free(across->penalties);
+    free(across->differs);
+    free(across->collected.costs);
+    free(across->collected.keys);
+    free(across->collected.tables);
+    free(across->ties);
+    free(across);
+}
+
+/* ---- What a row's bits and half-keys cost ---------------------------------------------------- */
+
+/* Ranks instead of swaps: no branch depends on the penalties. */
+static void sort_bits(const uint32_t *penalties, unsigned count, uint32_t *sorted) {
+    uint32_t bits[HALF_BITS_MAX];
+    for (unsigned i = 0; i < count; i++)
+        bits[i] = penalties[i] << POSITION_BITS | i;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned rank = 0;
+        for (unsigned j = 0; j < count; j++)
+            rank += bits[j] < bits[i];
+        sorted[rank] = bits[i];
+    }
+}
+
+static void find_halves(struct lsh_across *across) {
+    const unsigned bits = across->half_bits;
+    double agree[LSH_HALVES_MAX];
+    int32_t costs[LSH_HALVES_MAX];
+    for (unsigned half = 0; half < across->half_count; half++) {
+        agree[half] = 1;
+        for (size_t i = 0; i < bits; i++)
+            agree[half] *= 1 - across->differs[half * bits + i];
+        sort_bits(across->penalties + half * bits, bits, across->halves[half].bits);
+    }
+    across->kernels->costs(agree, across->half_count, costs);
+    for (unsigned half = 0; half < across->half_count; half++) {
+        across->halves[half].cost = costs[half];
+        across->halves[half].least_partner = COST_MAX;
+    }
+}
+
+/* How unlikely it is that bits, and whole half-keys, differ or agree in a row at that cosine. A
+ * sum over its standard deviation is z, the other row's is cosine * z and an independent part:
+ * the bit differs with probability Phi(-x), x = z cosine / sqrt(1 - cosine^2). */
+static void find_costs(struct lsh_across *across, const float *sums) {
+    const double slope = FLIP_COSINE / sqrt(1 - FLIP_COSINE * FLIP_COSINE);
+    double squares = 0;
+    for (size_t i = 0; i < across->bits; i++)
+        squares += (double)sums[i] * (double)sums[i];
+    double scale = squares > 0 ? slope / sqrt(squares / (double)across->bits) : 0;
+    across->kernels->penalties(sums, across->bits, scale, across->penalties, across->differs);
+    find_halves(across);
+}
+
+/* Tables are the pairs a < b, by b, then a. */
+static void find_level(struct lsh_across *across) {
+    unsigned table = 0;
+    int64_t sum = 0;
+    across->least = COST_MAX;
+    for (unsigned b = 1; b < across->half_count; b++)
+        for (unsigned a = 0; a < b && table < across->options->tables; a++, table++) {
+            struct half_key *first = &across->halves[a], *second = &across->halves[b];
+            if (second->cost < first->least_partner)
+                first->least_partner = second->cost;
+            if (first->cost < second->least_partner)
+                second->least_partner = first->cost;
+            if (first->cost + second->cost < across->least)
+                across->least = first->cost + second->cost;
+        }
+    for (unsigned half = 0; half < across->half_count; half++)
+        sum += across->halves[half].cost;
+    across->level = (across->least + (int32_t)(2 * sum / across->half_count)) / 3;
+}
+
+/* ---- The sets of a half-key ------------------------------------------------------------------ */
+
+static int32_t penalty_of(uint32_t bit) {
+    return (int32_t)(bit >> POSITION_BITS);
+}
+
+static unsigned position_of(uint32_t bit) {
+    return bit & ((1 << POSITION_BITS) - 1);
+}
+
+static void insert_set(struct flip_sets *sets, int32_t cost, uint32_t flips) {
+    size_t place = sets->count++;
+    for (; sets->costs[place - 1] > cost; place--) {
+        sets->costs[place] = sets->costs[place - 1];
+        sets->flips[place] = sets->flips[place - 1];
+    }
+    sets->costs[place] = cost;
+    sets->flips[place] = flips;
+}
+
+/* Extends a set by every bit from `first` on that fits the bound, and puts the new sets in their
+ * places; ends when there are more than `most`. */
+static void extend_set(struct half_key *half, unsigned bits, unsigned first, int32_t cost,
+                       uint32_t flips, int32_t bound, size_t most) {
+    for (unsigned i = first; i < bits && half->sets.count <= most; i++) {
+        int32_t extended = cost + penalty_of(half->bits[i]);
+        if (extended > bound)
+            return;
+        uint32_t more = (flips | (uint32_t)1 << (bits - 1 - position_of(half->bits[i]))) +
+                        ((uint32_t)1 << FLIP_COUNT_SHIFT);
+        insert_set(&half->sets, extended, more);
+        if (more >> FLIP_COUNT_SHIFT < FLIPS_MAX)
+            extend_set(half, bits, i + 1, extended, more, bound, most);
+    }
+}
+
+/* False where a half-key has more than `most` sets that make a key within the bound. */
+static bool list_sets(struct lsh_across *across, int32_t bound, size_t most) {
+    for (unsigned number = 0; number < across->half_count; number++) {
+        struct half_key *half = &across->halves[number];
+        half->sets.costs[0] = half->cost;
+        half->sets.flips[0] = 0;
+        half->sets.count = 1;
+        extend_set(half, across->half_bits, 0, half->cost, 0, bound - half->least_partner, most);
+        if (half->sets.count > most)
+            return false;
+        for (int i = 0; i < FLIP_SLACK; i++)
+            half->sets.costs[half->sets.count + (size_t)i] = COST_MAX;
+    }
+    return true;
+}
+
+/* ---- The keys of all tables ------------------------------------------------------------------ */
+
+/* All keys within the bound; returns how many, or more than COLLECTED_FACTOR times the wanted ones
+ * where there are too many. */
+static size_t collect(struct lsh_across *across, const struct lsh_key *own, int32_t bound) {
+    struct flip_keys *keys = &across->collected;
+    unsigned table = 0;
+    keys->count = 0;
+    if (!list_sets(across, bound, across->wanted + 1))
+        return keys->most + 1;
+    for (unsigned b = 1; b < across->half_count; b++)
+        for (unsigned a = 0; a < b && table < across->options->tables && keys->count <= keys->most;
+             a++, table++)
+            across->kernels->collect(keys, &across->halves[a].sets, &across->halves[b].sets,
+                                     own[table], across->half_bits, bound);
+    return keys->count;
+}
+
+/* The cost of the wanted-th key of those collected, which lie above `low` and not above `high`.
+ * Counting all of them again is quicker than moving them about. */
+static int32_t last_cost(const struct lsh_across *across, size_t count, int32_t low, int32_t high) {
+    while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (across->kernels->count(across->collected.costs, count, middle) < across->wanted)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+static size_t keep_within(const struct lsh_across *across, size_t count, int32_t bound,
+                          struct lsh_key *keys) {
+    const struct flip_keys *collected = &across->collected;
+    size_t kept = 0;
+    for (size_t i = 0; i < count && kept < across->wanted; i++) {
+        keys[kept] = (struct lsh_key){collected->keys[i], collected->tables[i]};
+        kept += collected->costs[i] <= bound;
+    }
+    return kept;
+}
+
+/* ---- Ties ------------------------------------------------------------------------------------ */
+
+static bool is_earlier(const struct tie *x, const struct tie *y) {
+    if (x->flips != y->flips)
+        return x->flips < y->flips;
+    for (unsigned i = 0; i < x->flips; i++)
+        if (x->bits[i] != y->bits[i])
+            return x->bits[i] < y->bits[i];
+    return false;
+}
+
+static void insert_tie(struct tie *ties, size_t *count, size_t most, struct tie tie) {
+    if (*count == most && !is_earlier(&tie, &ties[most - 1]))
+        return;
+    *count += *count < most;
+    size_t place = *count - 1;
+    for (; place > 0 && is_earlier(&tie, &ties[place - 1]); place--)
+        ties[place] = ties[place - 1];
+    ties[place] = tie;
+}
+
+/* Of a key's first half the positions begin at 0, of its second at half_bits. */
+static void add_bits(struct tie *tie, const struct half_key *half, unsigned half_bits,
+                     uint32_t flips, unsigned first_position) {
+    for (unsigned i = 0; i < half_bits; i++) {
+        if (!(flips >> (half_bits - 1 - position_of(half->bits[i])) & 1))
+            continue;
+        uint32_t bit = half->bits[i] + first_position;
+        unsigned place = tie->flips++;
+        for (; place > 0 && tie->bits[place - 1] > bit; place--)
+            tie->bits[place] = tie->bits[place - 1];
+        tie->bits[place] = bit;
+    }
+}
+
+/* The first keys of a table that cost just that; returns how many, `most` at most. */
+static size_t tie_table(const struct lsh_across *across, const struct half_key *first,
+                        const struct half_key *second, int32_t cost, size_t most) {
+    const struct flip_sets *x = &first->sets, *y = &second->sets;
+    const unsigned bits = across->half_bits;
+    size_t count = 0;
+    for (size_t i = 0; x->costs[i] + y->costs[0] <= cost; i++)
+        for (size_t j = 0; x->costs[i] + y->costs[j] <= cost; j++) {
+            struct tie tie = {0};
+            if (x->costs[i] + y->costs[j] < cost ||
+                (x->flips[i] >> FLIP_COUNT_SHIFT) + (y->flips[j] >> FLIP_COUNT_SHIFT) > FLIPS_MAX)
+                continue;
+            add_bits(&tie, first, bits, x->flips[i], 0);
+            add_bits(&tie, second, bits, y->flips[j], bits);
+            if (tie.flips)
+                insert_tie(across->ties, &count, most, tie);
+        }
+    return count;
+}
+
+static uint64_t tie_mask(const struct tie *tie) {
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < tie->flips; i++)
+        mask |= (uint64_t)1 << (63 - position_of(tie->bits[i]));
+    return mask;
+}
+
+/* Fills up with keys of this cost. */
+static void add_ties(struct lsh_across *across, const struct lsh_key *own, int32_t cost,
+                     size_t count, struct lsh_key *keys) {
+    unsigned table = 0;
+    list_sets(across, cost, across->sets_max);
+    for (unsigned b = 1; b < across->half_count; b++)
+        for (unsigned a = 0; a < b && count < across->wanted; a++, table++) {
+            size_t ties = tie_table(across, &across->halves[a], &across->halves[b], cost,
+                                    across->wanted - count);
+            for (size_t i = 0; i < ties; i++)
+                keys[count++] =
+                    (struct lsh_key){own[table].key ^ tie_mask(&across->ties[i]), own[table].table};
+        }
+}
+
+/* ---- One row --------------------------------------------------------------------------------- */
+
+/* Rows differ more in what their tables cost than in how far above that their keys reach. */
+static int32_t guess_bound(const struct lsh_across *across) {
+    int32_t bound = across->level + across->reach + across->spread * 3 / 2;
+    return bound > across->least ? bound : across->least;
+}
+
+static void learn(struct lsh_across *across, int32_t last) {
+    int32_t off = last - across->level - across->reach;
+    across->reach += off / 16;
+    across->spread += ((off < 0 ? -off : off) - across->spread) / 16;
+}
+
+/* A step from the last bound towards the other end, or half-way to it where that is nearer. */
+static int32_t next_bound(int32_t low, int32_t high, bool was_low, int32_t step) {
+    int32_t half = (high - low) / 2;
+    step = step < half ? step : half;
+    return was_low ? low + step : high - step;
+}
+
+/* Collects the wanted keys and some more, which are all within *bound; returns how many. Fewer
+ * where so many keys cost the same that no bound has about as many: then all below *bound are
+ * collected, and those that cost as much as it are more than is missing. */
+static size_t collect_enough(struct lsh_across *across, const struct lsh_key *own, int32_t *bound) {
+    const size_t wanted = across->wanted, most = COLLECTED_FACTOR * wanted;
+    /* Fewer than the wanted keys are within `low`, and no fewer within `high`. */
+    int32_t low = across->least - 1, high = COST_MAX, step = across->spread + 1;
+    *bound = guess_bound(across);
+    for (;; step = step < COST_MAX / 2 ? 2 * step : step) {
+        size_t count = collect(across, own, *bound);
+        if (count >= wanted && count <= most)
+            return count;
+        if (count < wanted)
+            low = *bound;
+        else
+            high = *bound;
+        if (high - low == 1) {
+            *bound = high;
+            return collect(across, own, low);
+        }
+        *bound = next_bound(low, high, count < wanted, step);
+    }
+}
+
+void lsh_across_keys(struct lsh_across *across, const float *sums, const struct lsh_key *own,
+                     struct lsh_key *keys) {
+    int32_t last;
+    find_costs(across, sums);
+    find_level(across);
+    size_t count = collect_enough(across, own, &last);
+    if (count >= across->wanted)
+        last = last_cost(across, count, across->least - 1, last);
+    bool all = across->kernels->count(across->collected.costs, count, last) == across->wanted;
+    size_t kept = keep_within(across, count, all ? last : last - 1, keys);
+    if (kept < across->wanted)
+        add_ties(across, own, last, kept, keys);
+    learn(across, last);
+}

@@ -1,0 +1,213 @@
+#include "search/lsh/lsh_join.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "hamming/hamming.h"
+
+enum { QUERY_GRAIN = 64, SELECT_SLACK = 16 };
+
+struct prober {
+    struct lsh_probing probing;
+    struct match_list matches;
+    uint64_t comparisons;
+    uint16_t *distances;
+    uint32_t *positions;
+    size_t distance_capacity, position_capacity;
+};
+
+struct lsh_join {
+    size_t listed; /* matches of all probers; atomic */
+    const struct lsh_tables *tables;
+    const struct lsh_collection *queries, *rows;
+    const struct lsh_check *check;
+    bool self;
+    struct prober *probers;
+};
+
+double lsh_cosine(void *context, uint32_t a, uint32_t b) {
+    const struct lsh_vectors *vectors = context;
+    return sparse_row_dot(vectors->first, a, vectors->second, b);
+}
+
+/* Flips on one side only let one of two rows find the other; all else is symmetric, and then it is
+ * enough that the later row looks for the earlier. */
+static bool is_symmetric(const struct lsh_options *options) {
+    return options->flip_mode == LSH_FLIP_NONE || options->flips == 0 || options->flip_both;
+}
+
+static bool looks_back_only(const struct lsh_join *join) {
+    return join->self && is_symmetric(&join->tables->options);
+}
+
+static struct match match_of(const struct lsh_join *join, uint32_t query, uint32_t row) {
+    bool swap = join->self && row < query;
+    return (struct match){swap ? row : query, swap ? query : row, 0, 0};
+}
+
+/* The distances of all candidates; returns how many are within the radius, their positions in
+ * prober->positions. */
+static cog_status find_distances(const struct lsh_join *join, struct prober *prober, uint32_t query,
+                                 uint32_t radius_bits, size_t *found, cog_error *error) {
+    const uint32_t *rows = prober->probing.candidates;
+    const size_t count = prober->probing.candidate_count;
+    if (!memory_grow((void **)&prober->distances, &prober->distance_capacity, count,
+                     sizeof *prober->distances) ||
+        !memory_grow((void **)&prober->positions, &prober->position_capacity, count + SELECT_SLACK,
+                     sizeof *prober->positions))
+        return error_memory(error, count * sizeof *prober->positions, "candidates");
+    hamming_gather(join->rows->signatures, signature_row(join->queries->signatures, query), rows,
+                   count, prober->distances);
+    *found = hamming_kernels()->select(prober->distances, count, radius_bits, prober->positions);
+    return COG_OK;
+}
+
+static cog_status check_candidates(const struct lsh_join *join, struct prober *prober,
+                                   uint32_t query, cog_error *error) {
+    const struct lsh_check *check = join->check;
+    const unsigned bits = join->rows->signatures->bits;
+    const uint32_t *rows = prober->probing.candidates;
+    uint32_t radius_bits = check->measure && !check->radius_bits ? bits : check->radius_bits;
+    size_t found = 0;
+    cog_status status = find_distances(join, prober, query, radius_bits, &found, error);
+    for (size_t i = 0; i < prober->probing.candidate_count; i++)
+        prober->comparisons += !(join->self && rows[i] == query);
+    for (size_t i = 0; i < found && status == COG_OK; i++) {
+        uint32_t position = prober->positions[i];
+        if (join->self && rows[position] == query)
+            continue;
+        struct match match = match_of(join, query, rows[position]);
+        match.distance = prober->distances[position];
+        double similarity = check->measure ? check->measure(check->context, match.a, match.b)
+                                           : cos(M_PI * match.distance / bits);
+        if (check->measure && !(similarity >= check->threshold))
+            continue;
+        match.similarity = (float)similarity;
+        status = match_list_add(&prober->matches, match, error);
+    }
+    return status;
+}
+
+static cog_status run_queries(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
+    struct lsh_join *join = context;
+    struct prober *prober = &join->probers[worker];
+    const struct signatures_view *view = join->queries->signatures;
+    bool earlier = looks_back_only(join);
+    cog_status status = COG_OK;
+    if (!prober->probing.tables)
+        status = lsh_probing_create(&prober->probing, join->tables, error);
+    for (size_t query = begin; query < end && status == COG_OK; query++) {
+        status = lsh_probe(&prober->probing, signature_row(view, query), view->stride_bytes,
+                           lsh_sums(join->queries, query), earlier ? query : SIZE_MAX, error);
+        if (status == COG_OK)
+            status = check_candidates(join, prober, (uint32_t)query, error);
+    }
+    return status;
+}
+
+/* A pair that both rows found stands twice. */
+static void drop_repeated(struct match_list *matches) {
+    size_t kept = 0;
+    for (size_t i = 0; i < matches->count; i++)
+        if (kept == 0 || matches->items[i].a != matches->items[kept - 1].a ||
+            matches->items[i].b != matches->items[kept - 1].b)
+            matches->items[kept++] = matches->items[i];
+    matches->count = kept;
+}
+
+static double comparisons_a_query(const struct lsh_join *join, uint64_t comparisons) {
+    const size_t queries = join->queries->signatures->rows;
+    double met = (double)comparisons * (looks_back_only(join) ? 2 : 1);
+    return queries ? met / (double)queries : 0;
+}
+
+static cog_status collect(struct lsh_join *join, unsigned threads, struct match_list *matches,
+                          struct lsh_work *work, cog_error *error) {
+    cog_status status = COG_OK;
+    for (unsigned worker = 0; worker < threads; worker++) {
+        struct prober *prober = &join->probers[worker];
+        if (status == COG_OK)
+            status = match_list_move(matches, &prober->matches, error);
+        if (work) {
+            work->entries += prober->probing.entries;
+            work->comparisons += prober->comparisons;
+        }
+    }
+    if (work)
+        work->comparisons_a_query = comparisons_a_query(join, work->comparisons);
+    if (status == COG_OK) {
+        match_list_sort(matches);
+        drop_repeated(matches);
+    }
+    return status;
+}
+
+static cog_status run(struct lsh_join *join, unsigned threads, struct match_list *matches,
+                      struct lsh_work *work, cog_error *error) {
+    matches->count = 0;
+    if (work)
+        *work = (struct lsh_work){.table_bytes = lsh_tables_bytes(join->tables)};
+    const struct signatures_view *queries = join->queries->signatures;
+    if (queries->bits != join->rows->signatures->bits)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "one collection has %u bits, the other %u: make both with the same settings",
+            queries->bits, join->rows->signatures->bits);
+    cog_status status = lsh_options_check(&join->tables->options, queries->bits,
+                                          join->queries->sums != NULL, error);
+    if (status != COG_OK)
+        return status;
+    threads = threads_resolve(threads);
+    join->probers = memory_zeroed_array(threads, sizeof *join->probers);
+    if (!join->probers)
+        return error_memory(error, threads * sizeof *join->probers, "threads");
+    for (unsigned worker = 0; worker < threads; worker++)
+        match_list_share(&join->probers[worker].matches, matches->limit, &join->listed);
+    status = parallel_for(threads, queries->rows, QUERY_GRAIN, run_queries, join, error);
+    if (status == COG_OK)
+        status = collect(join, threads, matches, work, error);
+    for (unsigned worker = 0; worker < threads; worker++) {
+        lsh_probing_free(&join->probers[worker].probing);
+        match_list_free(&join->probers[worker].matches);
+        free(join->probers[worker].distances);
+        free(join->probers[worker].positions);
+    }
+    free(join->probers);
+    return status;
+}
+
+cog_status lsh_tables_join(const struct lsh_tables *tables, const struct lsh_collection *queries,
+                           const struct lsh_collection *rows, const struct lsh_check *check,
+                           unsigned threads, struct match_list *matches, struct lsh_work *work,
+                           cog_error *error) {
+    struct lsh_join join = {.tables = tables, .queries = queries, .rows = rows, .check = check};
+    return run(&join, threads, matches, work, error);
+}
+
+cog_status lsh_join_cross(const struct lsh_collection *queries, const struct lsh_collection *rows,
+                          const struct lsh_options *options, const struct lsh_check *check,
+                          unsigned threads, struct match_list *matches, struct lsh_work *work,
+                          cog_error *error) {
+    struct lsh_tables tables;
+    cog_status status = lsh_tables_build(&tables, rows, options, threads, error);
+    if (status == COG_OK)
+        status = lsh_tables_join(&tables, queries, rows, check, threads, matches, work, error);
+    lsh_tables_free(&tables);
+    return status;
+}
+
+cog_status lsh_join_self(const struct lsh_collection *rows, const struct lsh_options *options,
+                         const struct lsh_check *check, unsigned threads,
+                         struct match_list *matches, struct lsh_work *work, cog_error *error) {
+    struct lsh_tables tables;
+    cog_status status = lsh_tables_build(&tables, rows, options, threads, error);
+    struct lsh_join join = {
+        .tables = &tables, .queries = rows, .rows = rows, .check = check, .self = true};
+    if (status == COG_OK)
+        status = run(&join, threads, matches, work, error);
+    lsh_tables_free(&tables);
+    return status;
+}

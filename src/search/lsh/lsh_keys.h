@@ -1,0 +1,65 @@
+/* The keys of a signature in the tables of locality sensitive hashing (Distributed LSH, section 3).
+ *
+ * Bits: a key is K bits, two half-keys of K/2. R half-keys, taken from the signature one after the
+ * other, make R(R-1)/2 tables (section 3.3). Table t is the t-th of the pairs (0,1), (0,2), (1,2),
+ * (0,3), (1,3), ...: the tables of a smaller L are the first ones of a larger L, and R is the
+ * smallest that suffices. Flips add F keys a table, one flipped bit each (section 3.4): random
+ * bits, or those whose sums are nearest to zero. `across` spends the same F * L extra keys in one
+ * order over all tables, those first that are likeliest to find a row which no own key finds; more
+ * than one flipped bit in a key where that is likelier.
+ *
+ * Values (minhash): a key is the hash of `band_values` whole values; band t has the values from
+ * t * band_values on. */
+#pragma once
+
+#include "base/error.h"
+#include "hamming/signatures.h"
+
+enum lsh_flip_mode { LSH_FLIP_NONE, LSH_FLIP_RANDOM, LSH_FLIP_DISTANCE, LSH_FLIP_ACROSS };
+
+enum { LSH_KEY_BITS_MAX = 56, LSH_TABLES_MAX = 4096, LSH_HALVES_MAX = 92 };
+
+struct lsh_options {
+    unsigned key_bits; /* K, even; 0 for bands of values */
+    unsigned tables;   /* L */
+    unsigned flips;    /* F */
+    enum lsh_flip_mode flip_mode;
+    bool flip_both;       /* rows of the tables stand under their flipped keys as well */
+    unsigned band_values; /* values a key; 0 for keys of bits */
+    unsigned value_bits;
+    uint64_t seed; /* of random flips */
+};
+
+/* R. */
+unsigned lsh_half_keys(unsigned tables);
+/* Bits of a signature that the keys are taken from. */
+size_t lsh_bits_used(const struct lsh_options *options);
+/* COG_ERR_USAGE with the remedy where the options are wrong or `bits` too few. */
+cog_status lsh_options_check(const struct lsh_options *options, unsigned bits, bool have_sums,
+                             cog_error *error);
+
+/* A key is left-aligned in 64 bits. */
+struct lsh_key {
+    uint64_t key;
+    uint32_t table;
+};
+unsigned lsh_key_width(const struct lsh_options *options);
+/* Most keys that a row has, with flips and without. */
+size_t lsh_keys_max(const struct lsh_options *options, bool flipped);
+
+/* Scratch memory; one a thread. Free with lsh_keyer_free. */
+struct lsh_keyer {
+    const struct lsh_options *options; /* borrowed */
+    struct lsh_across *across;         /* of flips across tables, else NULL */
+};
+cog_status lsh_keyer_create(struct lsh_keyer *keyer, const struct lsh_options *options,
+                            cog_error *error);
+void lsh_keyer_free(struct lsh_keyer *keyer);
+
+/* The own key of a row in one table. */
+uint64_t lsh_own_key(const struct lsh_options *options, const uint8_t *signature,
+                     size_t stride_bytes, unsigned table);
+/* The own key in every table, then the flipped ones where asked for; returns how many. sums are
+ * those behind the bits (any scale), or NULL where flips do not need them. */
+size_t lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t stride_bytes,
+                   const float *sums, bool flipped, struct lsh_key *keys);

@@ -1,0 +1,334 @@
+#include "search/multisort/multisort_join.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "search/keys/key_set.h"
+#include "search/multisort/multisort_pairs.h"
+#include "search/multisort/multisort_scratch.h"
+
+enum {
+    STEPS_MAX = 256,
+    EXTRA_BLOCKS_MAX = 3,
+    RUN_ROWS = 2048,   /* keys of a run that is worked on at once: it and its table fit the cache */
+    AGREEING_ROWS = 4, /* average number of keys that may agree in a step by chance */
+    BUFFERED_MATCHES = 1024,
+    ENTRIES_GRAIN = 1 << 16
+};
+
+struct join_worker {
+    struct pair_finder finder;
+    struct match buffer[BUFFERED_MATCHES];
+    size_t buffered;
+};
+
+struct multisort {
+    const struct multisort_options *options;
+    multisort_sink *sink;
+    void *context;
+    size_t rows, first_rows; /* rows below first_rows are of the first collection */
+    bool between;
+    unsigned key_bits, blocks, chosen;
+    struct pair_step steps[STEPS_MAX];
+    unsigned first_blocks[STEPS_MAX]; /* of each step */
+    unsigned step_count;
+    float similarities[SHORT_KEY_RADIUS_MAX + 1];
+    struct join_worker *workers;
+};
+
+static cog_status flush(const struct multisort *join, unsigned worker, cog_error *error) {
+    struct join_worker *own = &join->workers[worker];
+    size_t count = own->buffered;
+    own->buffered = 0;
+    return count ? join->sink(join->context, worker, own->buffer, count, error) : COG_OK;
+}
+
+/* Delivers a pair of rows, unless both are of one collection in a join between two. */
+static cog_status deliver(const struct multisort *join, unsigned worker, uint32_t x, uint32_t y,
+                          uint32_t distance, cog_error *error) {
+    struct join_worker *own = &join->workers[worker];
+    uint32_t a = x < y ? x : y, b = x < y ? y : x;
+    if (join->between) {
+        if ((a < join->first_rows) == (b < join->first_rows))
+            return COG_OK;
+        b -= (uint32_t)join->first_rows;
+    }
+    own->buffer[own->buffered++] = (struct match){a, b, distance, join->similarities[distance]};
+    return own->buffered == BUFFERED_MATCHES ? flush(join, worker, error) : COG_OK;
+}
+
+static cog_status deliver_pairs(const struct multisort *join, unsigned worker,
+                                const struct key_rows *rows, cog_error *error) {
+    struct pair_finder *finder = &join->workers[worker].finder;
+    cog_status status = COG_OK;
+    for (size_t p = 0; p < finder->pair_count; p++) {
+        const struct key_pair *pair = &finder->pairs[p];
+        size_t u_count, v_count;
+        const uint32_t *u = key_rows_of(rows, pair->u, &u_count);
+        const uint32_t *v = key_rows_of(rows, pair->v, &v_count);
+        for (size_t i = 0; i < u_count && status == COG_OK; i++)
+            for (size_t j = 0; j < v_count && status == COG_OK; j++)
+                status = deliver(join, worker, u[i], v[j], pair->distance, error);
+    }
+    finder->pair_count = 0;
+    return status;
+}
+
+/* One pass over keys whose runs agree in bits of the same block. */
+struct join_pass {
+    const struct multisort *join;
+    const struct key_set *set;
+    const struct key_array *keys; /* runs, one after the other; ids are positions in set */
+    const uint32_t *starts;
+    unsigned block;
+};
+
+static cog_status join_runs(void *context, unsigned worker, size_t begin, size_t end,
+                            cog_error *error) {
+    const struct join_pass *pass = context;
+    const struct multisort *join = pass->join;
+    cog_status status = COG_OK;
+    for (size_t run = begin; run < end; run++)
+        for (unsigned s = 0; s < join->step_count && status == COG_OK; s++) {
+            if (join->first_blocks[s] != pass->block)
+                continue;
+            status = pair_finder_run(&join->workers[worker].finder, pass->keys, pass->starts[run],
+                                     pass->starts[run + 1], &join->steps[s], error);
+            if (status == COG_OK)
+                status = deliver_pairs(join, worker, &pass->set->rows, error);
+        }
+    return status;
+}
+
+static cog_status join_equal(void *context, unsigned worker, size_t begin, size_t end,
+                             cog_error *error) {
+    const struct join_pass *pass = context;
+    cog_status status = COG_OK;
+    for (size_t entry = begin; entry < end; entry++) {
+        size_t count;
+        const uint32_t *rows = key_rows_of(&pass->set->rows, entry, &count);
+        for (size_t i = 0; i < count && status == COG_OK; i++)
+            for (size_t j = i + 1; j < count && status == COG_OK; j++)
+                status = deliver(pass->join, worker, rows[i], rows[j], 0, error);
+    }
+    return status;
+}
+
+/* Bits of a block that cut the whole collection into runs of RUN_ROWS; within one word. */
+static unsigned run_bits(const struct multisort *join, unsigned bit) {
+    unsigned end = bit;
+    while (end < join->key_bits && end / 64 == bit / 64 && end - bit < KEY_PARTITION_BITS_MAX &&
+           join->rows >> (end - bit) > RUN_ROWS)
+        end++;
+    return end > bit ? end - bit : 1;
+}
+
+static unsigned block_begin(const struct multisort *join, unsigned block) {
+    return block * join->key_bits / join->blocks;
+}
+
+static unsigned block_run_bits(const struct multisort *join, unsigned block) {
+    unsigned width = block_begin(join, block + 1) - block_begin(join, block);
+    unsigned wanted = run_bits(join, block_begin(join, block));
+    return wanted < width ? wanted : width;
+}
+
+/* Reports the pairs whose first equal block is `block`. The set holds every row that may be in one.
+ */
+static cog_status join_block(const struct multisort *join, const struct key_set *set,
+                             unsigned block, cog_error *error) {
+    unsigned threads = join->options->threads;
+    unsigned bit = block_begin(join, block), width = block_run_bits(join, block);
+    uint32_t *starts = memory_array(((size_t)1 << width) + 1, sizeof *starts);
+    struct key_array runs = {0};
+    cog_status status = starts
+                            ? key_array_init(&runs, set->keys.count, set->keys.words, true, error)
+                            : error_memory(error, sizeof *starts << width, "the runs of a join");
+    if (status == COG_OK)
+        status = key_partition(&runs, &set->keys, bit, width, starts, threads, error);
+    struct join_pass pass = {join, set, &runs, starts, block};
+    if (status == COG_OK)
+        status = parallel_for(threads, (size_t)1 << width, 1, join_runs, &pass, error);
+    if (status == COG_OK && block == 0)
+        status =
+            parallel_for(threads, set->rows.entry_count, ENTRIES_GRAIN, join_equal, &pass, error);
+    key_array_free(&runs);
+    free(starts);
+    return status;
+}
+
+static cog_status join_in_memory(const struct multisort *join, const struct signatures_view *views,
+                                 cog_error *error) {
+    struct key_array keys;
+    struct key_set set;
+    unsigned threads = join->options->threads;
+    cog_status status = key_array_init(&keys, join->rows, join->key_bits / 64, true, error);
+    if (status != COG_OK)
+        return status;
+    status = key_array_load(&keys, 0, &views[0], threads, error);
+    if (status == COG_OK && join->between)
+        status = key_array_load(&keys, join->first_rows, &views[1], threads, error);
+    if (status != COG_OK) {
+        key_array_free(&keys);
+        return status;
+    }
+    status = key_set_from(&set, &keys, threads, error);
+    if (status != COG_OK)
+        return status;
+    for (unsigned block = 0; block <= join->options->radius_bits && status == COG_OK; block++)
+        status = join_block(join, &set, block, error);
+    key_set_free(&set);
+    return status;
+}
+
+struct part_context {
+    const struct multisort *join;
+    unsigned block;
+};
+
+static cog_status join_part(void *context, struct key_array *keys, cog_error *error) {
+    const struct part_context *part = context;
+    struct key_set set;
+    cog_status status = key_set_from(&set, keys, part->join->options->threads, error);
+    if (status == COG_OK)
+        status = join_block(part->join, &set, part->block, error);
+    key_set_free(&set);
+    return status;
+}
+
+static cog_status join_on_disk(const struct multisort *join, const struct signatures_view *views,
+                               cog_error *error) {
+    struct scratch_parts parts;
+    cog_status status = scratch_parts_open(&parts, views, join->between ? 2 : 1,
+                                           join->options->memory_bytes, error);
+    for (unsigned block = 0; block <= join->options->radius_bits && status == COG_OK; block++) {
+        struct part_context context = {join, block};
+        unsigned bit = block_begin(join, block), width = block_begin(join, block + 1) - bit;
+        status = scratch_parts_visit(&parts, bit, width, join_part, &context, error);
+    }
+    scratch_parts_close(&parts);
+    return status;
+}
+
+static cog_status keep_step(void *context, const struct pair_step *step, unsigned first_block,
+                            cog_error *error) {
+    (void)error;
+    struct multisort *join = context;
+    join->first_blocks[join->step_count] = first_block;
+    join->steps[join->step_count++] = *step;
+    return COG_OK;
+}
+
+/* The fewest blocks whose agreement leaves few keys together by chance. */
+static unsigned choose_blocks(const struct multisort *join) {
+    unsigned radius = join->options->radius_bits;
+    for (unsigned extra = 1; extra < EXTRA_BLOCKS_MAX; extra++) {
+        unsigned agreeing_bits = extra * join->key_bits / (radius + extra);
+        if (agreeing_bits >= 40 || join->rows >> agreeing_bits < AGREEING_ROWS)
+            return radius + extra;
+    }
+    return radius + EXTRA_BLOCKS_MAX;
+}
+
+static cog_status plan(struct multisort *join, cog_error *error) {
+    unsigned radius = join->options->radius_bits;
+    join->blocks = join->options->blocks ? join->options->blocks : choose_blocks(join);
+    if (join->blocks <= radius || join->blocks > radius + EXTRA_BLOCKS_MAX)
+        return error_set(error, COG_ERR_USAGE, "%u blocks for radius %u: give %u to %u",
+                         join->blocks, radius, radius + 1, radius + EXTRA_BLOCKS_MAX);
+    join->chosen = join->blocks - radius;
+    struct pair_step base = {.radius_bits = radius};
+    base.open = short_key_mask(0, join->key_bits);
+    base.open_errors = radius;
+    short_key masks[SHORT_KEY_RADIUS_MAX + EXTRA_BLOCKS_MAX];
+    pair_blocks(short_key_mask(0, join->key_bits), join->blocks, masks);
+    for (unsigned distance = 0; distance <= radius; distance++)
+        join->similarities[distance] = (float)cos(M_PI * distance / join->key_bits);
+    return pair_steps(&base, masks, join->blocks, join->chosen, keep_step, join, error);
+}
+
+static cog_status run(struct multisort *join, const struct signatures_view *views,
+                      cog_error *error) {
+    unsigned threads = threads_resolve(join->options->threads);
+    join->workers = memory_zeroed_array(threads, sizeof *join->workers);
+    if (!join->workers)
+        return error_memory(error, threads * sizeof *join->workers, "the workers of a join");
+    size_t limit = join->options->memory_bytes;
+    bool fits = limit == 0 || scratch_rows_within(limit, join->key_bits) >= join->rows;
+    cog_status status =
+        fits ? join_in_memory(join, views, error) : join_on_disk(join, views, error);
+    for (unsigned worker = 0; worker < threads; worker++) {
+        if (status == COG_OK)
+            status = flush(join, worker, error);
+        pair_finder_free(&join->workers[worker].finder);
+    }
+    free(join->workers);
+    return status;
+}
+
+cog_status multisort_join_stream(const struct signatures_view *first,
+                                 const struct signatures_view *second,
+                                 const struct multisort_options *options, multisort_sink *sink,
+                                 void *context, cog_error *error) {
+    struct signatures_view views[2] = {*first, second ? *second : *first};
+    cog_status status = short_key_check(&views[0], options->radius_bits, error);
+    if (status == COG_OK)
+        status = short_key_check(&views[1], options->radius_bits, error);
+    if (status != COG_OK)
+        return status;
+    size_t rows = views[0].rows + (second ? views[1].rows : 0);
+    if (views[0].bits != views[1].bits || rows > SHORT_KEY_ROWS_MAX)
+        return error_set(error, COG_ERR_USAGE,
+                         "the two collections need the same number of bits (%u and %u) and at "
+                         "most %d rows together",
+                         views[0].bits, views[1].bits, SHORT_KEY_ROWS_MAX);
+    struct multisort *join = memory_zeroed_array(1, sizeof *join);
+    if (!join)
+        return error_memory(error, sizeof *join, "a join");
+    join->options = options;
+    join->sink = sink;
+    join->context = context;
+    join->rows = rows;
+    join->first_rows = views[0].rows;
+    join->between = second != NULL;
+    join->key_bits = views[0].bits;
+    status = plan(join, error);
+    if (status == COG_OK && rows > 0)
+        status = run(join, views, error);
+    free(join);
+    return status;
+}
+
+static cog_status add_to_list(void *context, unsigned worker, const struct match *matches,
+                              size_t count, cog_error *error) {
+    struct match_list *list = (struct match_list *)context + worker;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        status = match_list_add(list, matches[i], error);
+    return status;
+}
+
+cog_status multisort_join(const struct signatures_view *first, const struct signatures_view *second,
+                          const struct multisort_options *options, struct match_list *matches,
+                          cog_error *error) {
+    unsigned threads = threads_resolve(options->threads);
+    size_t listed = 0;
+    struct match_list *lists = memory_zeroed_array(threads, sizeof *lists);
+    if (!lists)
+        return error_memory(error, threads * sizeof *lists, "the matches of a join");
+    for (unsigned worker = 0; worker < threads; worker++)
+        match_list_share(&lists[worker], matches->limit, &listed);
+    cog_status status = multisort_join_stream(first, second, options, add_to_list, lists, error);
+    for (unsigned worker = 0; worker < threads; worker++) {
+        if (status == COG_OK)
+            status = match_list_move(matches, &lists[worker], error);
+        match_list_free(&lists[worker]);
+    }
+    free(lists);
+    if (status == COG_OK)
+        match_list_sort(matches);
+    else
+        match_list_free(matches);
+    return status;
+}

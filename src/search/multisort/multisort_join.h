@@ -1,0 +1,36 @@
+/* Exact joins of short signatures (64 or 128 bits) within a small radius, inside one collection or
+ * between two. Signatures fall into radius + 1 to radius + 3 blocks; for each choice of as many
+ * blocks as must agree, those that agree are brought together and compared, and a pair is reported
+ * only where the choice is that of its first equal blocks: there is no set of seen pairs and no
+ * second copy of the collection beyond one working array. Equal signatures are joined as one and
+ * written out as many. All threads work; the result does not depend on their number. */
+#pragma once
+
+#include "hamming/signatures.h"
+#include "search/hits/match_list.h"
+
+struct multisort_options {
+    unsigned radius_bits;
+    unsigned threads;    /* 0 means all */
+    unsigned blocks;     /* radius + 1 to radius + 3; 0 chooses by the number of rows */
+    size_t memory_bytes; /* 0 is no limit; a join that would need more works from a scratch file */
+};
+
+/* Takes matches as they are found, in no order; called by several workers at once, each with its
+ * own number below threads_resolve(threads). An error ends the join. */
+typedef cog_status multisort_sink(void *context, unsigned worker, const struct match *matches,
+                                  size_t count, cog_error *error);
+
+/* Pairs a < b of one collection, or a of the first with b of the second when `second` is not NULL.
+ * similarity is the estimated cosine of a random projection, cos(pi distance / bits). A scratch
+ * file's space is taken before the first match is delivered: a full disk is COG_ERR_DISK without
+ * matches. */
+cog_status multisort_join_stream(const struct signatures_view *first,
+                                 const struct signatures_view *second,
+                                 const struct multisort_options *options, multisort_sink *sink,
+                                 void *context, cog_error *error);
+
+/* The same as a list, sorted by rows; empty after a failure. Zero-initialise matches. */
+cog_status multisort_join(const struct signatures_view *first, const struct signatures_view *second,
+                          const struct multisort_options *options, struct match_list *matches,
+                          cog_error *error);

@@ -1,0 +1,141 @@
+/* Inverted signature slice lists (Chappell, Geva, Zuccon: "Approximate Nearest-Neighbour Search
+ * with Inverted Signature Slice Lists"): a signature is cut into slices, and a list for each value
+ * of each slice names the rows that have it. A query reads the lists of its own slices and of
+ * values a few bits away, counts how many slices show each row, and computes true distances for the
+ * best.
+ *
+ * The score is that count. The paper adds the number of equal bits instead; but far neighbours, the
+ * ones at stake, agree in a slice by little, and whether they agree in 16 bits or in 14 tells them
+ * from strangers hardly at all. The count finds as much with half the true distances.
+ *
+ * The score is a bound, too: a row that a slice expanded to e bits did not show differs there in
+ * e + 1 bits or more, so the distance is at least the sum of (e + 1) over the slices that did not
+ * show it: the paper's optimistic distance. Its pessimistic one is replaced by true distances,
+ * which cost as little and are tighter. When every row without a true distance is bound to be
+ * farther than the answer, the answer is exact, and says so. */
+#pragma once
+
+#include "base/error.h"
+#include "hamming/signatures.h"
+#include "search/hits/topk.h"
+
+enum {
+    SLICE_WIDTH_MAX = 26,   /* bits; the lists of one slice then take 256 MiB of offsets */
+    SLICE_COUNT_MAX = 4096, /* one-bit slices of the longest signature */
+};
+
+/* ---- Layout ---------------------------------------------------------------------------------- */
+
+/* Slices cover the signature from bit 0 on; the first wide_count have one bit more than the others
+ * (section 5.1). */
+struct slice_layout {
+    unsigned bits;
+    unsigned count;        /* m, slices */
+    unsigned narrow_width; /* bits */
+    unsigned wide_count;
+};
+
+/* About log2(rows) - 4 bits: one bit more for each doubling, 16 at a million rows (section 6.2). */
+unsigned slice_width_for(size_t rows, unsigned bits);
+/* width 1 to SLICE_WIDTH_MAX, at most bits. */
+struct slice_layout slice_layout_of(unsigned bits, unsigned width);
+/* Numbers in the offsets of all slices. */
+size_t slice_layout_offsets(const struct slice_layout *layout);
+
+static inline unsigned slice_width(const struct slice_layout *layout, unsigned slice) {
+    return layout->narrow_width + (slice < layout->wide_count);
+}
+
+static inline unsigned slice_first_bit(const struct slice_layout *layout, unsigned slice) {
+    return slice * layout->narrow_width + (slice < layout->wide_count ? slice : layout->wide_count);
+}
+
+/* Where the offsets of a slice start among those of all slices. */
+static inline size_t slice_first_offset(const struct slice_layout *layout, unsigned slice) {
+    size_t wide = slice < layout->wide_count ? slice : layout->wide_count;
+    return (wide << layout->narrow_width) + ((size_t)slice << layout->narrow_width) + slice;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+/* Borrowed, from slice_lists or a file. The rows of slice s with value v are postings[s * rows +
+ * o[v]] up to o[v + 1], rising, where o are the offsets of the slice. Nothing is trusted: searching
+ * checks offsets and rows where it reads them. */
+struct slices_view {
+    struct slice_layout layout;
+    size_t rows;
+    const uint32_t *offsets;
+    const uint32_t *postings; /* layout.count * rows */
+};
+
+/* Zero-initialise; slice_lists_free releases. */
+struct slice_lists {
+    struct slices_view view;
+    uint32_t *offsets, *postings;
+};
+
+/* width 0 chooses. Rows below 2^32. O(rows * slices), 4 bytes for each of them, and as much again
+ * for four slices a thread while building. */
+cog_status slice_lists_build(struct slice_lists *lists, const struct signatures_view *signatures,
+                             unsigned width, unsigned threads, cog_error *error);
+/* What that takes at most, beside the signatures. */
+double slice_lists_build_bytes(size_t rows, unsigned bits, unsigned width, unsigned threads);
+void slice_lists_free(struct slice_lists *lists);
+/* Reads all lists: offsets rise, rows rise and exist. The error names the first fault. */
+cog_status slices_check(const struct slices_view *view, cog_error *error);
+
+/* ---- Search ---------------------------------------------------------------------------------- */
+
+/* What is asked. Zero-initialise and fill in. */
+struct slices_request {
+    size_t k;             /* nearest rows wanted; 0 asks for all rows within radius_bits */
+    uint32_t radius_bits; /* of a radius query */
+    unsigned expand;      /* i: bits to which each slice's neighbourhood is expanded */
+    unsigned admit;       /* j <= i: lists beyond add to scores but bring no new rows */
+    size_t verify;        /* most true distances for k; 0 means SLICES_VERIFY_DEFAULT */
+    /* Size behind each bit of the query (float for each bit, any sign), or NULL. Where given with
+     * probes > 0, that many lists are read, those first whose flipped bits are least certain, over
+     * all slices, instead of `expand`. */
+    const float *weights;
+    size_t probes;
+    /* Only an exact answer will do: expand as far as it takes, or scan everything if that is
+     * cheaper. Overrides expand, admit, verify and probes. */
+    bool certain;
+};
+
+enum { SLICES_VERIFY_DEFAULT = 1000 };
+
+/* What came out. hits belong to the searcher until its next search. */
+struct slices_answer {
+    const struct neighbour *hits; /* by distance, then row */
+    size_t count;
+    bool exact;     /* certified: no other row belongs into the answer */
+    uint64_t lists; /* read, without empty ones */
+    uint64_t postings, candidates, verified;
+};
+
+/* Scratch of one thread: a byte for each row, and lists. */
+struct slices_searcher;
+
+/* view and signatures are borrowed for the searcher's life and must have the same rows and bits. */
+cog_status slices_searcher_create(const struct slices_view *view,
+                                  const struct signatures_view *signatures,
+                                  struct slices_searcher **searcher, cog_error *error);
+/* query: a signature of the same bits, padded like a row. A radius query is always exact: where
+ * `expand` does not reach, it expands as far as needed, or scans. */
+cog_status slices_search(struct slices_searcher *searcher, const uint8_t *query,
+                         const struct slices_request *request, struct slices_answer *answer,
+                         cog_error *error);
+void slices_searcher_free(struct slices_searcher *searcher);
+
+/* Takes the answer to one query; the hits are borrowed for the call. Called by several threads at
+ * once, for different queries. */
+typedef cog_status slices_emit(void *context, size_t query, const struct slices_answer *answer,
+                               cog_error *error);
+/* All queries, in parallel. weights holds `bits` numbers for each query, or is NULL;
+ * the weights of the request are not looked at. */
+cog_status slices_search_all(const struct slices_view *view,
+                             const struct signatures_view *signatures,
+                             const struct signatures_view *queries, const float *weights,
+                             const struct slices_request *request, unsigned threads,
+                             slices_emit *emit, void *context, cog_error *error);

@@ -1,0 +1,344 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "hamming/hamming.h"
+#include "search/flat/flat.h"
+#include "search/slices/slices_scores.h"
+
+enum { CANDIDATES_PER_VERIFIED = 4 }; /* expected by chance; the best are verified */
+
+/* Costs that decide between lists and a scan, in picoseconds: what one list, one posting and one
+ * byte of signatures took on server processors. Only speed depends on them. */
+enum { LIST_COST_PS = 15000, POSTING_COST_PS = 1500, SCAN_BYTE_COST_PS = 80 };
+
+struct slices_searcher {
+    const struct slices_view *view;
+    const struct signatures_view *signatures;
+    struct slice_scores scores;
+    uint32_t *chosen; /* candidates in the order of verification */
+    uint16_t *distances;
+    struct neighbour *hits;
+    size_t hit_capacity;
+    struct topk nearest;
+    struct slice_reading reading;
+    uint8_t admitted[SLICE_COUNT_MAX], reach[SLICE_COUNT_MAX]; /* rings of each slice */
+};
+
+cog_status slices_searcher_create(const struct slices_view *view,
+                                  const struct signatures_view *signatures,
+                                  struct slices_searcher **result, cog_error *error) {
+    if (view->rows != signatures->rows || view->layout.bits != signatures->bits)
+        return error_set(error, COG_ERR_USAGE,
+                         "slices of %zu rows of %u bits do not belong to %zu signatures of %u bits",
+                         view->rows, view->layout.bits, signatures->rows, signatures->bits);
+    struct slices_searcher *searcher = memory_zeroed_array(1, sizeof *searcher);
+    if (!searcher)
+        return error_memory(error, sizeof *searcher, "a searcher");
+    searcher->view = view;
+    searcher->signatures = signatures;
+    searcher->chosen = memory_array(view->rows + 1, sizeof *searcher->chosen);
+    searcher->distances = memory_array(view->rows + 1, sizeof *searcher->distances);
+    cog_status status = slice_scores_init(&searcher->scores, view->rows, view->layout.count, error);
+    if (status == COG_OK && (!searcher->chosen || !searcher->distances))
+        status = error_memory(error, view->rows * 6, "a searcher");
+    if (status != COG_OK) {
+        slices_searcher_free(searcher);
+        return status;
+    }
+    *result = searcher;
+    return COG_OK;
+}
+
+void slices_searcher_free(struct slices_searcher *searcher) {
+    if (!searcher)
+        return;
+    slice_scores_free(&searcher->scores);
+    free(searcher->chosen);
+    free(searcher->distances);
+    free(searcher->hits);
+    topk_free(&searcher->nearest);
+    slice_reading_free(&searcher->reading);
+    free(searcher);
+}
+
+/* ---- Verification ---------------------------------------------------------------------------- */
+
+/* Puts up to `most` candidates of the highest scores into chosen; returns how many and the highest
+ * score that was left out (threshold - 1 if none was). */
+static size_t choose_candidates(struct slices_searcher *searcher, size_t most, unsigned threshold,
+                                unsigned *left_out) {
+    const struct slice_scores *scores = &searcher->scores;
+    size_t histogram[SLICE_SCORE_MAX + 1] = {0}, places[SLICE_SCORE_MAX + 1], total = 0;
+    for (size_t i = 0; i < scores->candidate_count; i++)
+        histogram[scores->scores[scores->candidates[i]]]++;
+    *left_out = threshold - 1;
+    for (unsigned score = SLICE_SCORE_MAX; score > 0; score--) {
+        places[score] = total;
+        total += histogram[score];
+        if (total > most && *left_out < score)
+            *left_out = score;
+    }
+    size_t chosen = 0;
+    for (size_t i = 0; i < scores->candidate_count; i++) {
+        uint32_t row = scores->candidates[i];
+        if (places[scores->scores[row]]++ < most && row < scores->rows)
+            searcher->chosen[chosen++] = row;
+    }
+    return chosen;
+}
+
+static cog_status reserve_hits(struct slices_searcher *searcher, size_t count, cog_error *error) {
+    if (!memory_grow((void **)&searcher->hits, &searcher->hit_capacity, count,
+                     sizeof *searcher->hits))
+        return error_memory(error, count * sizeof *searcher->hits, "the hits of a query");
+    return COG_OK;
+}
+
+/* True distances of the first `count` chosen rows; the k nearest or those within the radius become
+ * hits. */
+static cog_status verify(struct slices_searcher *searcher, const uint8_t *query,
+                         const struct slices_request *request, size_t count, size_t *hit_count,
+                         cog_error *error) {
+    struct topk *nearest = &searcher->nearest;
+    cog_status status = reserve_hits(searcher, request->k ? request->k : count, error);
+    if (status == COG_OK && request->k && (nearest->k != request->k || !nearest->items)) {
+        topk_free(nearest);
+        status = topk_init(nearest, request->k, searcher->view->layout.bits, error);
+    }
+    if (status != COG_OK)
+        return status;
+    hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
+    *hit_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (request->k)
+            topk_add(nearest, searcher->chosen[i], searcher->distances[i]);
+        else if (searcher->distances[i] <= request->radius_bits)
+            searcher->hits[(*hit_count)++] =
+                (struct neighbour){searcher->chosen[i], searcher->distances[i]};
+    }
+    if (request->k)
+        *hit_count = topk_finish(nearest, searcher->hits);
+    else
+        qsort(searcher->hits, *hit_count, sizeof *searcher->hits, neighbour_compare);
+    return COG_OK;
+}
+
+static cog_status scan(struct slices_searcher *searcher, const uint8_t *query,
+                       const struct slices_request *request, struct slices_answer *answer,
+                       cog_error *error) {
+    const struct signatures_view *rows = searcher->signatures;
+    struct signatures_view queries = {query, 1, rows->bits, rows->stride_bytes};
+    struct flat_results results = {0};
+    cog_status status =
+        request->k ? flat_search_topk(rows, &queries, request->k, 1, &results, error)
+                   : flat_search_radius(rows, &queries, request->radius_bits, 1, &results, error);
+    size_t count = status == COG_OK ? results.offsets[1] : 0;
+    if (status == COG_OK)
+        status = reserve_hits(searcher, count, error);
+    if (status == COG_OK && count)
+        memcpy(searcher->hits, results.items, count * sizeof *searcher->hits);
+    flat_results_free(&results);
+    answer->hits = searcher->hits;
+    answer->count = count;
+    answer->verified += rows->rows;
+    answer->exact = true;
+    return status;
+}
+
+/* ---- Search ---------------------------------------------------------------------------------- */
+
+/* How the lists that were found are to be used. */
+struct plan {
+    size_t most;          /* true distances */
+    unsigned threshold;   /* of the score; 0 chooses */
+    uint32_t total;       /* the least distance of a row that no list showed; 0 if not known */
+    uint32_t admit_total; /* the same for the lists that admit */
+    unsigned most_reach;  /* of a slice: what one list can take from the total */
+};
+
+static cog_status finish(struct slices_searcher *searcher, const uint8_t *query,
+                         const struct slices_request *request, const struct plan *plan,
+                         unsigned threshold, struct slices_answer *answer, cog_error *error) {
+    unsigned left_out = 0;
+    size_t count = choose_candidates(searcher, plan->most, threshold, &left_out), hits = 0;
+    cog_status status = verify(searcher, query, request, count, &hits, error);
+    if (status != COG_OK)
+        return status;
+    /* No row without a true distance can be nearer than this. */
+    uint32_t shown = left_out * plan->most_reach;
+    uint32_t bound = left_out < SLICE_SCORE_MAX && shown < plan->total ? plan->total - shown : 0;
+    if (bound > plan->admit_total)
+        bound = plan->admit_total;
+    bool certified = request->k ? hits == request->k && searcher->hits[hits - 1].distance < bound
+                                : request->radius_bits < bound;
+    answer->hits = searcher->hits;
+    answer->count = hits;
+    answer->exact = certified || count == searcher->view->rows;
+    answer->lists += searcher->reading.count;
+    answer->postings += searcher->reading.postings;
+    answer->candidates = searcher->scores.candidate_count;
+    answer->verified += count;
+    return COG_OK;
+}
+
+/* Scores what reading holds; from list number `beyond` on, lists admit no new rows. */
+static cog_status run(struct slices_searcher *searcher, const uint8_t *query,
+                      const struct slices_request *request, const struct plan *plan, size_t beyond,
+                      struct slices_answer *answer, cog_error *error) {
+    struct slice_scores *scores = &searcher->scores;
+    const struct slice_reading *reading = &searcher->reading;
+    unsigned threshold = plan->threshold;
+    if (threshold == 0)
+        threshold = slice_scores_threshold(scores, reading, CANDIDATES_PER_VERIFIED * plan->most);
+    threshold = slice_scores_add(scores, reading, beyond, threshold, request->k);
+    cog_status status = finish(searcher, query, request, plan, threshold, answer, error);
+    slice_scores_clear(scores, reading);
+    return status;
+}
+
+static void set_reach(const struct slices_view *view, unsigned reach, uint8_t *rings,
+                      uint32_t *total) {
+    *total = 0;
+    for (unsigned slice = 0; slice < view->layout.count; slice++) {
+        unsigned most = slice_width(&view->layout, slice) + 1;
+        rings[slice] = (uint8_t)(reach < most ? reach : most);
+        *total += rings[slice];
+    }
+}
+
+static size_t verify_limit(const struct slices_searcher *searcher,
+                           const struct slices_request *request) {
+    size_t most = request->verify ? request->verify : SLICES_VERIFY_DEFAULT;
+    if (most < request->k)
+        most = request->k;
+    return most < searcher->view->rows ? most : searcher->view->rows;
+}
+
+/* Expansion to i, admission to j (sections 5.2 and 6.2). */
+static cog_status search_expanded(struct slices_searcher *searcher, const uint8_t *query,
+                                  const struct slices_request *request,
+                                  struct slices_answer *answer, cog_error *error) {
+    struct slice_reading *reading = &searcher->reading;
+    const struct slices_view *view = searcher->view;
+    unsigned admit = request->admit < request->expand ? request->admit : request->expand;
+    struct plan plan = {.most = verify_limit(searcher, request)};
+    plan.most_reach = request->expand + 1;
+    set_reach(view, request->expand + 1, searcher->reach, &plan.total);
+    set_reach(view, admit + 1, searcher->admitted, &plan.admit_total);
+    slice_reading_reset(reading);
+    cog_status status =
+        slice_reading_add_rings(reading, view, query, NULL, searcher->admitted, error);
+    if (status != COG_OK)
+        return status;
+    slice_reading_locate(reading, view, 0);
+    size_t beyond = reading->count;
+    status =
+        slice_reading_add_rings(reading, view, query, searcher->admitted, searcher->reach, error);
+    if (status != COG_OK)
+        return status;
+    slice_reading_locate(reading, view, beyond);
+    return run(searcher, query, request, &plan, beyond, answer, error);
+}
+
+static cog_status search_probes(struct slices_searcher *searcher, const uint8_t *query,
+                                const struct slices_request *request, struct slices_answer *answer,
+                                cog_error *error) {
+    struct plan plan = {.most = verify_limit(searcher, request)};
+    slice_reading_reset(&searcher->reading);
+    cog_status status = slice_reading_add_probes(&searcher->reading, searcher->view, query,
+                                                 request->weights, request->probes, error);
+    if (status != COG_OK)
+        return status;
+    slice_reading_locate(&searcher->reading, searcher->view, 0);
+    return run(searcher, query, request, &plan, searcher->reading.count, answer, error);
+}
+
+/* What each slice must be expanded to so that no row within the radius is missed: a row that no
+ * list shows is farther than the sum of reach - 1, so radius + 1 rings are dealt out, and slices
+ * with short lists get the odd ones. False when slices cannot hold so many. */
+static bool deal_rings(struct slices_searcher *searcher, const uint8_t *query, uint32_t rings) {
+    const struct slices_view *view = searcher->view;
+    unsigned slices = view->layout.count, each = rings / slices, odd = rings % slices;
+    if (each + (odd > 0) > view->layout.narrow_width + 1u)
+        return false;
+    memset(searcher->reach, (int)each, slices);
+    for (; odd > 0; odd--) {
+        unsigned best = 0;
+        uint32_t least = UINT32_MAX;
+        for (unsigned slice = 0; slice < slices; slice++) {
+            const uint32_t *at = view->offsets + slice_first_offset(&view->layout, slice) +
+                                 slice_query_key(view, query, slice);
+            if (searcher->reach[slice] == each && at[1] - at[0] < least) {
+                least = at[1] - at[0];
+                best = slice;
+            }
+        }
+        searcher->reach[best]++;
+    }
+    return true;
+}
+
+/* Whether reading the lists within reach is expected to take longer than reading all signatures. */
+static bool scan_is_cheaper(const struct slices_searcher *searcher) {
+    const struct slice_layout *layout = &searcher->view->layout;
+    double cost = 0, rows = (double)searcher->view->rows;
+    for (unsigned slice = 0; slice < layout->count; slice++) {
+        unsigned width = slice_width(layout, slice);
+        double lists = slice_ball_lists(width, searcher->reach[slice]);
+        cost += lists * LIST_COST_PS;
+        cost += lists * rows / (double)((uint64_t)1 << width) * POSTING_COST_PS;
+    }
+    return cost > rows * (double)searcher->signatures->stride_bytes * SCAN_BYTE_COST_PS;
+}
+
+/* All rows within radius_bits become candidates; the request keeps them all, or the k nearest. */
+static cog_status search_exactly(struct slices_searcher *searcher, const uint8_t *query,
+                                 const struct slices_request *request, uint32_t radius_bits,
+                                 struct slices_answer *answer, cog_error *error) {
+    if (radius_bits >= searcher->view->layout.bits ||
+        !deal_rings(searcher, query, radius_bits + 1) || scan_is_cheaper(searcher))
+        return scan(searcher, query, request, answer, error);
+    slice_reading_reset(&searcher->reading);
+    cog_status status = slice_reading_add_rings(&searcher->reading, searcher->view, query, NULL,
+                                                searcher->reach, error);
+    if (status != COG_OK)
+        return status;
+    slice_reading_locate(&searcher->reading, searcher->view, 0);
+    struct plan plan = {SIZE_MAX, 1, radius_bits + 1, radius_bits + 1, 0};
+    status = run(searcher, query, request, &plan, searcher->reading.count, answer, error);
+    answer->exact = true;
+    return status;
+}
+
+/* A cheap search bounds the k-th distance, and everything within that bound is then looked up. */
+static cog_status search_certain(struct slices_searcher *searcher, const uint8_t *query,
+                                 const struct slices_request *request, struct slices_answer *answer,
+                                 cog_error *error) {
+    struct slices_request first = {.k = request->k, .expand = 1, .admit = 1};
+    cog_status status = search_expanded(searcher, query, &first, answer, error);
+    if (status != COG_OK || answer->exact)
+        return status;
+    uint32_t bound = answer->count == request->k ? answer->hits[answer->count - 1].distance
+                                                 : searcher->view->layout.bits;
+    return search_exactly(searcher, query, request, bound, answer, error);
+}
+
+cog_status slices_search(struct slices_searcher *searcher, const uint8_t *query,
+                         const struct slices_request *request, struct slices_answer *answer,
+                         cog_error *error) {
+    *answer = (struct slices_answer){0};
+    if (searcher->view->rows == 0) {
+        answer->exact = true;
+        return COG_OK;
+    }
+    if (request->k == 0)
+        return search_exactly(searcher, query, request, request->radius_bits, answer, error);
+    struct slices_request bounded = *request;
+    if (bounded.k > searcher->view->rows)
+        bounded.k = searcher->view->rows;
+    if (request->certain)
+        return search_certain(searcher, query, &bounded, answer, error);
+    if (request->weights && request->probes)
+        return search_probes(searcher, query, &bounded, answer, error);
+    return search_expanded(searcher, query, &bounded, answer, error);
+}

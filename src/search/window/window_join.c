@@ -1,0 +1,456 @@
+#include "search/window/window_join.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "hamming/hamming.h"
+#include "search/hits/pair_set.h"
+#include "search/keys/bit_permutation.h"
+#include "search/window/band_scan.h"
+#include "search/window/window_spool.h"
+
+enum { TABLES_AT_ONCE = 8, CHUNKS_A_THREAD = 4, CHUNK_MIN_WINDOWS = 8, CHUNK_MIN_ROWS = 4096 };
+
+struct detector {
+    struct window_join *join;
+    struct band_scanner scanner;
+    struct pair_buffer pairs;
+};
+
+/* One side of the detection: which queries meet which rows. */
+struct pass {
+    struct band band;
+    bool swapped; /* queries are of the second collection */
+    /* The rows that stand at the places of a piece; NULL: the band tells rows. */
+    const uint32_t *query_names, *row_names;
+};
+
+/* Rows that do not fit memory: sorted on disk, and joined in pieces. */
+struct piece_reader {
+    struct window_spool spools[2]; /* of the collections */
+    size_t capacity;               /* rows that are loaded, of the queries and of the others */
+    uint8_t *loaded[2];            /* queries, rows */
+    uint32_t *places;              /* 0, 1, ... */
+    uint32_t *begins, *ends;       /* windows of the queries, counted in the piece */
+};
+
+struct window_join {
+    struct row_space space;
+    const struct window_options *options;
+    unsigned threads;
+    struct bit_permutation permutations[TABLES_AT_ONCE];
+    struct key_array tables[TABLES_AT_ONCE];
+    struct detector *detectors;
+    struct pair_set found;
+    /* Rows of each collection in the order of the table, and their windows in the other's. A
+     * self-join has one side only. */
+    uint32_t *sides[2], *begins[2], *ends[2];
+    size_t side_rows[2];
+    const struct pass *pass;
+    struct piece_reader reader;
+    bool spooled;
+    size_t chunk_rows;
+    struct window_work work;
+};
+
+static bool is_cross(const struct window_join *join) {
+    return join->space.second != NULL;
+}
+
+/* A key and a row number for every table at once and for the scratch of a sort; order and windows;
+ * and what a thread has for itself. */
+static size_t join_bytes(const struct window_options *options, const struct row_space *space,
+                         size_t tables) {
+    size_t row_bytes = (tables + 1) * 12 + 3 * sizeof(uint32_t);
+    size_t thread_bytes =
+        sizeof(struct detector) + band_scanner_bytes(space->first->bits, options->window);
+    return row_space_count(space) * row_bytes + threads_resolve(options->threads) * thread_bytes;
+}
+
+/* Whether the rows and all that the join takes beside them are more than the budget. */
+static bool exceeds_memory(const struct window_join *join) {
+    size_t rows = row_space_count(&join->space);
+    uint64_t needed =
+        window_join_memory_bytes(join->space.first, join->space.second, join->options) +
+        (uint64_t)rows * signature_stride_bytes(join->space.first->bits);
+    return join->options->memory_bytes && needed > join->options->memory_bytes;
+}
+
+/* ---- Windows of a table ---------------------------------------------------------------------- */
+
+static size_t behind(size_t position, size_t window) {
+    return position > window ? position - window : 0;
+}
+
+static void set_own_windows(struct window_join *join) {
+    for (size_t i = 0; i < join->side_rows[0]; i++) {
+        join->begins[0][i] = (uint32_t)behind(i, join->options->window);
+        join->ends[0][i] = (uint32_t)i;
+    }
+}
+
+/* A row meets the rows of the other collection before it: the last B, or those among the last B of
+ * both. The collection of a row is told by its number. */
+static void split_sides(struct window_join *join, const uint32_t *order) {
+    const size_t first_rows = join->space.first->rows, window = join->options->window;
+    const size_t rows = row_space_count(&join->space);
+    size_t counts[2] = {0, 0};      /* rows of each side before position i */
+    size_t left_counts[2] = {0, 0}; /* and before position i - B */
+    for (size_t i = 0; i < rows; i++) {
+        int side = order[i] >= first_rows;
+        if (i > window)
+            left_counts[order[i - window - 1] >= first_rows]++;
+        size_t at = counts[side]++, other = counts[!side];
+        join->sides[side][at] = order[i] - (side ? (uint32_t)first_rows : 0);
+        join->ends[side][at] = (uint32_t)other;
+        join->begins[side][at] =
+            (uint32_t)(join->options->shared_window ? left_counts[!side] : behind(other, window));
+    }
+}
+
+/* ---- Detection ------------------------------------------------------------------------------- */
+
+static cog_status take_pair(void *context, uint32_t query_row, uint32_t row, uint32_t distance,
+                            cog_error *error) {
+    struct detector *detector = context;
+    const struct window_join *join = detector->join;
+    if (join->pass->query_names) {
+        query_row = join->pass->query_names[query_row];
+        row = join->pass->row_names[row];
+    }
+    bool swap = is_cross(join) ? join->pass->swapped : query_row > row;
+    struct row_pair pair = {swap ? row : query_row, swap ? query_row : row, distance};
+    return pair_set_add(&detector->join->found, &detector->pairs, pair, error);
+}
+
+static cog_status detect_chunks(void *context, unsigned worker, size_t begin, size_t end,
+                                cog_error *error) {
+    struct window_join *join = context;
+    struct detector *detector = &join->detectors[worker];
+    const struct band *band = &join->pass->band;
+    cog_status status = COG_OK;
+    for (size_t chunk = begin; chunk < end && status == COG_OK; chunk++) {
+        size_t first = chunk * join->chunk_rows, left = band->queries.count - first;
+        size_t last = first + (left < join->chunk_rows ? left : join->chunk_rows);
+        status = band_scan(&detector->scanner, band, first, last, take_pair, detector, error);
+    }
+    return status;
+}
+
+static size_t default_chunk_rows(const struct window_join *join, size_t rows) {
+    size_t chunk = rows / (CHUNKS_A_THREAD * join->threads) + 1;
+    size_t least = CHUNK_MIN_WINDOWS * join->options->window;
+    if (chunk < least)
+        chunk = least;
+    if (chunk < CHUNK_MIN_ROWS)
+        chunk = CHUNK_MIN_ROWS;
+    return (chunk + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS; /* blocks then begin with panels */
+}
+
+static cog_status run_pass(struct window_join *join, const struct pass *pass, cog_error *error) {
+    size_t count = pass->band.queries.count;
+    join->pass = pass;
+    join->chunk_rows = join->options->chunk_rows && !join->spooled
+                           ? join->options->chunk_rows
+                           : default_chunk_rows(join, count);
+    size_t chunks = count / join->chunk_rows + (count % join->chunk_rows != 0);
+    for (size_t i = 0; i < count; i++)
+        join->work.comparisons += pass->band.ends[i] - pass->band.begins[i];
+    return parallel_for(join->threads, chunks, 1, detect_chunks, join, error);
+}
+
+static cog_status detect(struct window_join *join, int queries, int rows, cog_error *error) {
+    const struct signatures_view *views[2] = {join->space.first, join->space.second};
+    struct pass pass = {
+        .band = {.queries = {views[queries], join->sides[queries], join->side_rows[queries]},
+                 .rows = {views[rows], join->sides[rows], join->side_rows[rows]},
+                 .begins = join->begins[queries],
+                 .ends = join->ends[queries]},
+        .swapped = queries == 1,
+    };
+    return run_pass(join, &pass, error);
+}
+
+/* ---- Detection in pieces --------------------------------------------------------------------- */
+
+/* Queries from `first` on whose windows fit the reader together; the number after the last. */
+static size_t piece_end(const struct window_join *join, int queries, size_t first) {
+    const uint32_t *begins = join->begins[queries], *ends = join->ends[queries];
+    size_t end = first + 1, capacity = join->reader.capacity;
+    while (end < join->side_rows[queries] && end - first < capacity &&
+           ends[end] - begins[first] <= capacity)
+        end++;
+    return end;
+}
+
+static cog_status detect_piece(struct window_join *join, int queries, int rows, size_t first,
+                               size_t end, cog_error *error) {
+    struct piece_reader *reader = &join->reader;
+    const unsigned bits = join->space.first->bits;
+    const size_t stride = signature_stride_bytes(bits), count = end - first;
+    const size_t first_row = join->begins[queries][first];
+    const size_t row_count = join->ends[queries][end - 1] - first_row;
+    struct signatures_view views[2] = {{reader->loaded[0], count, bits, stride},
+                                       {reader->loaded[1], row_count, bits, stride}};
+    for (size_t i = 0; i < count; i++) {
+        reader->begins[i] = join->begins[queries][first + i] - (uint32_t)first_row;
+        reader->ends[i] = join->ends[queries][first + i] - (uint32_t)first_row;
+    }
+    struct pass pass = {
+        .band = {.queries = {&views[0], reader->places, count},
+                 .rows = {&views[1], reader->places, row_count},
+                 .begins = reader->begins,
+                 .ends = reader->ends},
+        .swapped = queries == 1,
+        .query_names = join->sides[queries] + first,
+        .row_names = join->sides[rows] + first_row,
+    };
+    cog_status status =
+        window_spool_load(&reader->spools[queries], first, count, reader->loaded[0], error);
+    if (status == COG_OK)
+        status = window_spool_load(&reader->spools[rows], first_row, row_count, reader->loaded[1],
+                                   error);
+    join->work.pieces++;
+    return status == COG_OK ? run_pass(join, &pass, error) : status;
+}
+
+static cog_status detect_pieces(struct window_join *join, int queries, int rows, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t first = 0; first < join->side_rows[queries] && status == COG_OK;) {
+        size_t end = piece_end(join, queries, first);
+        status = detect_piece(join, queries, rows, first, end, error);
+        first = end;
+    }
+    return status;
+}
+
+static cog_status fill_spools(struct window_join *join, cog_error *error) {
+    const struct signatures_view *views[2] = {join->space.first, join->space.second};
+    cog_status status = COG_OK;
+    for (int side = 0; side <= is_cross(join) && join->spooled && status == COG_OK; side++)
+        status =
+            window_spool_fill(&join->reader.spools[side], views[side], join->sides[side], error);
+    return status;
+}
+
+static cog_status detect_table(struct window_join *join, const uint32_t *order, cog_error *error) {
+    cog_status (*detect_side)(struct window_join *, int, int, cog_error *) =
+        join->spooled ? detect_pieces : detect;
+    if (is_cross(join))
+        split_sides(join, order);
+    else
+        memcpy(join->sides[0], order, join->side_rows[0] * sizeof *order);
+    cog_status status = fill_spools(join, error);
+    if (status == COG_OK)
+        status = detect_side(join, 0, is_cross(join), error);
+    if (status == COG_OK && is_cross(join))
+        status = detect_side(join, 1, 0, error);
+    return status;
+}
+
+/* Rows of a piece that leave the rest of the join its memory, at least a window; or what M says. */
+static cog_status create_reader(struct window_join *join, cog_error *error) {
+    const struct signatures_view *views[2] = {join->space.first, join->space.second};
+    struct piece_reader *reader = &join->reader;
+    const size_t stride = signature_stride_bytes(views[0]->bits), window = join->options->window;
+    const size_t rows = row_space_count(&join->space);
+    uint64_t used = join_bytes(join->options, &join->space, 1) + rows * sizeof(uint32_t);
+    uint64_t piece_row_bytes = 2 * stride + 3 * sizeof(uint32_t);
+    uint64_t left = join->options->memory_bytes > used ? join->options->memory_bytes - used : 0;
+    reader->capacity = (size_t)(left / piece_row_bytes);
+    if (join->options->chunk_rows && reader->capacity > join->options->chunk_rows + window)
+        reader->capacity = join->options->chunk_rows + window;
+    if (reader->capacity < 2 * window)
+        return error_set(error, COG_ERR_MEMORY,
+                         "windows of %zu rows need about %llu MB: raise --memory, or use smaller "
+                         "windows",
+                         window,
+                         (unsigned long long)((used + 2 * window * piece_row_bytes) >> 20) + 1);
+    cog_status status = COG_OK;
+    for (int side = 0; side <= is_cross(join) && status == COG_OK; side++)
+        status = window_spool_create(&reader->spools[side], views[side], reader->capacity, error);
+    for (int i = 0; i < 2; i++)
+        reader->loaded[i] = memory_array(reader->capacity, stride);
+    reader->places = memory_array(reader->capacity, sizeof *reader->places);
+    reader->begins = memory_array(reader->capacity, sizeof *reader->begins);
+    reader->ends = memory_array(reader->capacity, sizeof *reader->ends);
+    if (status == COG_OK && (!reader->loaded[0] || !reader->loaded[1] || !reader->places ||
+                             !reader->begins || !reader->ends))
+        status = error_memory(error, reader->capacity * stride, "a piece of the rows");
+    for (size_t i = 0; i < reader->capacity && status == COG_OK; i++)
+        reader->places[i] = (uint32_t)i;
+    return status;
+}
+
+static void free_reader(struct piece_reader *reader) {
+    for (int i = 0; i < 2; i++) {
+        window_spool_free(&reader->spools[i]);
+        free(reader->loaded[i]);
+    }
+    free(reader->places);
+    free(reader->begins);
+    free(reader->ends);
+}
+
+/* ---- The whole join -------------------------------------------------------------------------- */
+
+static cog_status run_tables(struct window_join *join, size_t first_table, size_t count,
+                             cog_error *error) {
+    uint64_t start_ns = clock_ns();
+    cog_status status = COG_OK;
+    for (size_t t = 0; t < count && status == COG_OK; t++)
+        status = bit_permutation_create(&join->permutations[t], join->space.first->bits,
+                                        join->options->seed, first_table + t, error);
+    if (status == COG_OK)
+        status = permuted_keys_gather(&join->space, join->permutations, count, join->threads,
+                                      join->tables, error);
+    for (size_t t = 0; t < count && status == COG_OK; t++) {
+        status = permuted_keys_sort(&join->space, &join->permutations[t], join->threads,
+                                    &join->tables[t], error);
+        uint64_t sorted_ns = clock_ns();
+        join->work.order_ns += sorted_ns - start_ns;
+        if (status == COG_OK)
+            status = detect_table(join, join->tables[t].rows, error);
+        start_ns = clock_ns();
+        join->work.detect_ns += start_ns - sorted_ns;
+    }
+    for (size_t t = 0; t < count; t++)
+        bit_permutation_free(&join->permutations[t]);
+    return status;
+}
+
+static size_t tables_at_once(const struct window_join *join) {
+    size_t most = join->spooled ? 1 : TABLES_AT_ONCE;
+    return join->options->tables < most ? join->options->tables : most;
+}
+
+static cog_status prepare(struct window_join *join, cog_error *error) {
+    cog_status status = COG_OK;
+    size_t at_once = tables_at_once(join), rows = row_space_count(&join->space);
+    for (size_t t = 0; t < at_once && status == COG_OK; t++)
+        status = key_array_init(&join->tables[t], rows, 1, true, error);
+    for (int side = 0; side <= is_cross(join) && status == COG_OK; side++) {
+        size_t count = join->side_rows[side];
+        join->sides[side] = memory_array(count, sizeof **join->sides);
+        join->begins[side] = memory_array(count, sizeof **join->begins);
+        join->ends[side] = memory_array(count, sizeof **join->ends);
+        if (!join->sides[side] || !join->begins[side] || !join->ends[side])
+            status = error_memory(error, count * sizeof **join->sides, "the windows of rows");
+    }
+    join->detectors = memory_zeroed_array(join->threads, sizeof *join->detectors);
+    if (!join->detectors)
+        return error_memory(error, join->threads * sizeof *join->detectors, "threads");
+    for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++) {
+        join->detectors[worker].join = join;
+        status = band_scanner_create(&join->detectors[worker].scanner, join->space.first->bits,
+                                     join->options->radius_bits, join->options->window, error);
+    }
+    if (status == COG_OK && join->spooled)
+        status = create_reader(join, error);
+    if (status == COG_OK && !is_cross(join))
+        set_own_windows(join);
+    return status;
+}
+
+static void release(struct window_join *join) {
+    for (size_t t = 0; t < TABLES_AT_ONCE; t++)
+        key_array_free(&join->tables[t]);
+    for (int side = 0; side < 2; side++) {
+        free(join->sides[side]);
+        free(join->begins[side]);
+        free(join->ends[side]);
+    }
+    for (unsigned worker = 0; join->detectors && worker < join->threads; worker++)
+        band_scanner_free(&join->detectors[worker].scanner);
+    free(join->detectors);
+    free_reader(&join->reader);
+}
+
+static cog_status deliver(struct window_join *join, struct match_list *matches, cog_error *error) {
+    const unsigned bits = join->space.first->bits;
+    cog_status status = COG_OK;
+    for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++)
+        status = pair_set_flush(&join->found, &join->detectors[worker].pairs, error);
+    float *similarities = memory_array((size_t)bits + 1, sizeof *similarities);
+    if (!similarities)
+        return error_memory(error, (bits + 1) * sizeof *similarities, "matches");
+    for (unsigned distance = 0; distance <= bits; distance++)
+        similarities[distance] = (float)cos(M_PI * distance / bits);
+    if (status == COG_OK)
+        status = pair_set_take(&join->found, similarities, matches, error);
+    free(similarities);
+    return status;
+}
+
+static cog_status check(const struct window_join *join, cog_error *error) {
+    const struct signatures_view *first = join->space.first, *second = join->space.second;
+    if (first->bits == 0 || first->bits > HAMMING_MAX_BITS)
+        return error_set(error, COG_ERR_USAGE, "signatures have %u bits; 1 to %d can be joined",
+                         first->bits, HAMMING_MAX_BITS);
+    if (second && first->bits != second->bits)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "one collection has %u bits, the other %u: make both with the same settings",
+            first->bits, second->bits);
+    if (row_space_count(&join->space) > UINT32_MAX)
+        return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: join in parts");
+    if (join->options->tables == 0 || join->options->window == 0)
+        return error_set(error, COG_ERR_USAGE,
+                         "a window join needs one table and a window of one row at least");
+    return COG_OK;
+}
+
+static cog_status run(struct window_join *join, struct match_list *matches,
+                      struct window_work *work, cog_error *error) {
+    matches->count = matches->sieved = 0;
+    if (work)
+        *work = (struct window_work){0};
+    cog_status status = check(join, error);
+    if (status != COG_OK || row_space_count(&join->space) == 0)
+        return status;
+    join->threads = threads_resolve(join->options->threads);
+    join->side_rows[0] = join->space.first->rows;
+    join->side_rows[1] = is_cross(join) ? join->space.second->rows : 0;
+    join->spooled = exceeds_memory(join);
+    pair_set_init(&join->found, matches->limit, matches->sieve);
+    status = prepare(join, error);
+    for (size_t table = 0; table < join->options->tables && status == COG_OK;) {
+        size_t left = join->options->tables - table;
+        size_t at_once = tables_at_once(join), count = left < at_once ? left : at_once;
+        status = run_tables(join, table, count, error);
+        table += count;
+    }
+    if (status == COG_OK)
+        status = deliver(join, matches, error);
+    release(join);
+    pair_set_free(&join->found);
+    if (work)
+        *work = join->work;
+    return status;
+}
+
+cog_status window_join_self(const struct signatures_view *rows,
+                            const struct window_options *options, struct match_list *matches,
+                            struct window_work *work, cog_error *error) {
+    struct window_join join = {.space = {rows, NULL}, .options = options};
+    return run(&join, matches, work, error);
+}
+
+cog_status window_join_cross(const struct signatures_view *first,
+                             const struct signatures_view *second,
+                             const struct window_options *options, struct match_list *matches,
+                             struct window_work *work, cog_error *error) {
+    struct window_join join = {.space = {first, second}, .options = options};
+    return run(&join, matches, work, error);
+}
+
+size_t window_join_memory_bytes(const struct signatures_view *first,
+                                const struct signatures_view *second,
+                                const struct window_options *options) {
+    const struct row_space space = {first, second};
+    return join_bytes(options, &space,
+                      options->tables < TABLES_AT_ONCE ? options->tables : TABLES_AT_ONCE);
+}

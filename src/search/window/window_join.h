@@ -1,0 +1,50 @@
+/* The sliding window join (Ture et al. 2011, section 4.3): rows are sorted by their signatures
+ * under Q random permutations of the bits, and in each order every row is compared with the B rows
+ * before it. Misses pairs that never come close; what it lists is right. The result depends on the
+ * seed, not on the number of threads, the size of the chunks, or the memory. */
+#pragma once
+
+#include "hamming/signatures.h"
+#include "search/hits/match_list.h"
+
+struct window_options {
+    unsigned tables;      /* Q */
+    size_t window;        /* B */
+    size_t chunk_rows;    /* M: rows a thread takes at a time, and reads B more; 0: chosen */
+    uint32_t radius_bits; /* T */
+    uint64_t seed;
+    unsigned threads; /* 0 means all */
+    /* 0: no limit. Where rows and tables take more, rows are sorted into a scratch file, and joined
+     * in pieces that fit: the rows themselves need not be in memory (a map of a file). */
+    uint64_t memory_bytes;
+    /* Two collections: the window holds the last B rows of both together, as in the paper, in place
+     * of the last B rows of the other collection. */
+    bool shared_window;
+};
+
+/* How much a join had to do. */
+struct window_work {
+    uint64_t comparisons; /* pairs of a window; the same for every number of threads */
+    uint64_t order_ns;    /* making the tables: the paper's chunk generation */
+    uint64_t detect_ns;   /* comparing: its detection */
+    size_t pieces;        /* of a table that were loaded from disk; 0 where all rows fit */
+};
+
+/* Pairs (a, b), a < b, of one collection. similarity is the estimated cosine of a random
+ * projection, cos(pi distance / bits). matches is overwritten: zero-initialise it, free it with
+ * match_list_free; its limit and its sieve hold; what the sieve refused may be asked of it again.
+ * work may be NULL. */
+cog_status window_join_self(const struct signatures_view *rows,
+                            const struct window_options *options, struct match_list *matches,
+                            struct window_work *work, cog_error *error);
+
+/* Pairs of a row of one collection and a row of another, sorted into common tables. */
+cog_status window_join_cross(const struct signatures_view *first,
+                             const struct signatures_view *second,
+                             const struct window_options *options, struct match_list *matches,
+                             struct window_work *work, cog_error *error);
+
+/* Memory that the join takes beside its input and the matches; second is NULL for a self-join. */
+size_t window_join_memory_bytes(const struct signatures_view *first,
+                                const struct signatures_view *second,
+                                const struct window_options *options);
