@@ -9,7 +9,7 @@
 enum { MAX_TESTS = 2000, MAX_PATHS = 4000, SLOW_SECONDS = 1 };
 
 static struct {
-    const char *name;
+    const char *name, *file;
     test_body *body;
 } tests[MAX_TESTS];
 static int test_count;
@@ -19,11 +19,12 @@ static char folder[64];
 static char *paths[MAX_PATHS];
 static int path_count;
 
-void test_register(const char *name, test_body *body) {
-    if (test_count < MAX_TESTS) {
-        tests[test_count].name = name;
-        tests[test_count++].body = body;
-    }
+void test_register(const char *name, const char *file, test_body *body) {
+    if (test_count == MAX_TESTS)
+        abort();
+    tests[test_count].name = name;
+    tests[test_count].file = file;
+    tests[test_count++].body = body;
 }
 
 void test_fail(const char *file, int line, const char *format, ...) {
@@ -101,7 +102,8 @@ int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     qsort(tests, (size_t)test_count, sizeof tests[0], by_name);
     for (int i = 0; i < test_count; i++) {
-        if (argc > 1 && !strstr(tests[i].name, argv[1]))
+        const char *place = strstr(tests[i].file, "tests/unit/");
+        if (argc > 1 && !strstr(tests[i].name, argv[1]) && !(place && strstr(place + 11, argv[1])))
             continue;
         failed = false;
         skip_reason = NULL;

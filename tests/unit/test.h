@@ -1,5 +1,6 @@
-/* A small test runner: TEST(name) { ... CHECK(condition); ... }. Tests register themselves; `unit`
- * runs all of them, or those whose name contains an argument, and prints one line each. */
+/* A small test runner: TEST(name) { ... CHECK(condition); ... }. Tests register themselves. `unit`
+ * runs all of them, or those whose name or file (such as "join/test_join_cosine.c") contains the
+ * argument, and prints one line per test. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 typedef void test_body(void);
-void test_register(const char *name, test_body *body);
+void test_register(const char *name, const char *file, test_body *body);
 void test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Marks the running test as skipped, with the reason; return from it afterwards. */
@@ -26,7 +27,7 @@ const char *test_data_folder(void);
 #define TEST(name)                                                                                 \
     static void test_##name(void);                                                                 \
     __attribute__((constructor)) static void register_##name(void) {                               \
-        test_register(#name, test_##name);                                                         \
+        test_register(#name, __FILE__, test_##name);                                               \
     }                                                                                              \
     static void test_##name(void)
 

@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include "index/segment.h"
-#include "short_data.h"
+#include "search/short_data.h"
 #include "test.h"
 
 enum { ROWS = 3000, RADIUS = 3, IMAGE_MAX = 4 << 20 };
