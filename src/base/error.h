@@ -28,3 +28,19 @@ static inline cog_status error_memory(cog_error *error, size_t size_bytes, const
 /* Turns errno after a failed system call on path into the fitting status (a full disk is
  * COG_ERR_DISK). */
 cog_status error_system(cog_error *error, const char *doing, const char *path);
+
+/* Returns the status of a failed call from the function that makes it. */
+#define TRY(...)                                                                                   \
+    do {                                                                                           \
+        cog_status try_status = (__VA_ARGS__);                                                     \
+        if (try_status != COG_OK)                                                                  \
+            return try_status;                                                                     \
+    } while (0)
+
+/* Makes the next call of a chain, unless an earlier one failed: what was taken is released behind
+ * the chain. */
+#define THEN(status, ...)                                                                          \
+    do {                                                                                           \
+        if ((status) == COG_OK)                                                                    \
+            (status) = (__VA_ARGS__);                                                              \
+    } while (0)

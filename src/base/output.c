@@ -146,9 +146,7 @@ cog_status output_write(struct output *output, const void *data, size_t size, co
     if (size == 0)
         return COG_OK;
     if (size > OUTPUT_BUFFER_BYTES - output->buffered) {
-        cog_status status = flush(output, error);
-        if (status != COG_OK)
-            return status;
+        TRY(flush(output, error));
     }
     if (size >= OUTPUT_BUFFER_BYTES)
         return write_all(output, data, size, error);

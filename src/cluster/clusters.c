@@ -88,9 +88,7 @@ static cog_status take_greedily(const struct match_list *matches, const uint64_t
                                 struct clusters *clusters, cog_error *error) {
     size_t rows = clusters->rows;
     struct neighbours neighbours = {0};
-    cog_status status = make_neighbours(matches, rows, &neighbours, error);
-    if (status != COG_OK)
-        return status;
+    TRY(make_neighbours(matches, rows, &neighbours, error));
     struct keyed_row *order = memory_array(rows + 1, sizeof *order);
     if (!order) {
         free_neighbours(&neighbours);

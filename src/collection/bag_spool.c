@@ -115,8 +115,7 @@ cog_status bag_spool_read(struct bag_spool *spool, struct buffer *batch, bool *e
     cog_status status = read_piece(spool, &size, sizeof size, error);
     if (status == COG_OK && !buffer_reserve(batch, size))
         status = error_memory(error, size, "a batch of documents");
-    if (status == COG_OK)
-        status = read_piece(spool, batch->data, size, error);
+    THEN(status, read_piece(spool, batch->data, size, error));
     batch->size = status == COG_OK ? size : 0;
     return status;
 }

@@ -74,9 +74,7 @@ static bool append_weights(struct corpus *corpus, const struct bag_view *bag) {
 
 static cog_status append_terms(struct corpus *corpus, const struct bag_view *bag, bool frequencies,
                                cog_error *error) {
-    cog_status status = reserve_terms(corpus, bag->count, frequencies, error);
-    if (status != COG_OK)
-        return status;
+    TRY(reserve_terms(corpus, bag->count, frequencies, error));
     if (bag->count)
         memcpy(corpus->hashes + corpus->term_count, bag->hashes, bag->count * sizeof *bag->hashes);
     if (bag->count && frequencies)
@@ -106,8 +104,8 @@ static cog_status append_item(struct corpus *corpus, struct corpus_row row, stru
 
 static cog_status append_row(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
                              const struct bag_view *bag, bool frequencies, cog_error *error) {
-    cog_status status = append_item(corpus, row, id, bag, error);
-    return status == COG_OK ? append_terms(corpus, bag, frequencies, error) : status;
+    TRY(append_item(corpus, row, id, bag, error));
+    return append_terms(corpus, bag, frequencies, error);
 }
 
 cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error) {
@@ -269,8 +267,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
         run->announce(run->progress_context,
                       "more for what comes through the pipe, whose size is not known");
     cog_status status = id_table_create(&corpus->id_table, error);
-    if (status == COG_OK)
-        status = ingest_run(documents, &plan, run, report, false, error);
+    THEN(status, ingest_run(documents, &plan, run, report, false, error));
     buffer_free(&reading.spooled);
     if (status != COG_OK)
         return status;
@@ -344,8 +341,7 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
         struct bag_view bag = corpus_bag(counting->corpus, row);
         status = statistics_batch_add(batch, &bag, error);
     }
-    if (status == COG_OK)
-        status = statistics_batch_flush(batch, error);
+    THEN(status, statistics_batch_flush(batch, error));
     statistics_batch_free(batch);
     return status;
 }

@@ -122,9 +122,7 @@ static cog_status build_rows(struct row_filling *filling, unsigned threads, cog_
     filling->offsets = memory_zeroed_array(rows + 1, sizeof *filling->offsets);
     if (!filling->offsets)
         return error_memory(error, (rows + 1) * sizeof *filling->offsets, "vectors");
-    cog_status status = parallel_for(threads, rows, ROW_GRAIN, count_columns, filling, error);
-    if (status != COG_OK)
-        return status;
+    TRY(parallel_for(threads, rows, ROW_GRAIN, count_columns, filling, error));
     for (size_t row = 0; row < rows; row++)
         filling->offsets[row + 1] += filling->offsets[row];
     uint64_t total = filling->offsets[rows];
@@ -151,8 +149,7 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct columns *
     /* A table of up to 65,536 logarithms is not worth it for a query or two. */
     enum { FEW_ROWS = 64 };
     cog_status status = corpus->rows > FEW_ROWS ? idf_table_fill(&idf, statistics, error) : COG_OK;
-    if (status == COG_OK)
-        status = build_rows(&filling, threads, error);
+    THEN(status, build_rows(&filling, threads, error));
     idf_table_free(&idf);
     *matrix = (struct sparse_matrix){corpus->rows, columns_count(columns), filling.offsets,
                                      filling.numbers, filling.values};

@@ -52,15 +52,13 @@ cog_status corpus_sign(const struct corpus_rows *rows, const cog_sign_options *o
     cog_statistics known = {statistics, {0}};
     signing.stride_bytes = signature_stride_bytes(signing.bits);
     cog_status status = options_record_terms(&options->terms, &known.terms, error);
-    if (status == COG_OK)
-        status = text_signer_init(&signing.text_signer, options, &known, error);
+    THEN(status, text_signer_init(&signing.text_signer, options, &known, error));
     if (status == COG_OK) {
         signing.signatures = memory_array(rows->count, signing.stride_bytes);
         if (!signing.signatures)
             status = error_memory(error, rows->count * signing.stride_bytes, "signatures");
     }
-    if (status == COG_OK)
-        status = parallel_for(threads, rows->count, SIGN_GRAIN, sign_rows, &signing, error);
+    THEN(status, parallel_for(threads, rows->count, SIGN_GRAIN, sign_rows, &signing, error));
     *view = (struct signatures_view){signing.signatures, rows->count, signing.bits,
                                      signing.stride_bytes};
     text_signer_reset(&signing.text_signer);

@@ -87,9 +87,7 @@ cog_status id_table_add(struct id_table *table, struct bytes_view id, uint32_t r
                         id_of_row *id_of, const void *context, bool *added, uint32_t *existing,
                         cog_error *error) {
     if (table->used * 2 >= table->slot_count) {
-        cog_status status = grow(table, id_of, context, error);
-        if (status != COG_OK)
-            return status;
+        TRY(grow(table, id_of, context, error));
     }
     uint64_t hash = id_hash(id);
     *added = !find(table, id, hash, id_of, context, existing);

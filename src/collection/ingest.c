@@ -205,9 +205,7 @@ static cog_status consume(void *context, void *batch, cog_error *error) {
         if (status != COG_OK)
             return status;
     }
-    cog_status status = plan->deliver(plan->context, slot->result, error);
-    if (status != COG_OK)
-        return status;
+    TRY(plan->deliver(plan->context, slot->result, error));
     struct reader *reader = ingest->documents->reader;
     return progress_report(&ingest->progress,
                            reader ? reader_read_bytes(reader) : slot->first_item + slot->item_count,
@@ -292,18 +290,14 @@ cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,
     uint64_t start = clock_ns();
     ingest.worker_count = threads_resolve(run ? run->threads : 0);
     cog_status status = documents->reader ? reader_rewind(documents->reader, error) : COG_OK;
-    if (status == COG_OK)
-        status = create_workers(&ingest, error);
-    if (status == COG_OK)
-        status = create_slots(&ingest, error);
+    THEN(status, create_workers(&ingest, error));
+    THEN(status, create_slots(&ingest, error));
     uint64_t total =
         documents->reader ? reader_total_bytes(documents->reader) : documents->item_count;
     progress_start(&ingest.progress, run, plan->stage, total);
     struct pipeline pipeline = {produce, work, consume, &ingest, ingest.batches, ingest.slot_count};
-    if (status == COG_OK)
-        status = pipeline_run(&pipeline, ingest.worker_count, error);
-    if (status == COG_OK)
-        status = progress_finish(&ingest.progress, error);
+    THEN(status, pipeline_run(&pipeline, ingest.worker_count, error));
+    THEN(status, progress_finish(&ingest.progress, error));
     if (status == COG_OK && ingest.bad_records && ingest.bad_records == ingest.records)
         status = error_set(error, COG_ERR_INPUT,
                            "no good record among %llu: is it the right format, are the fields "

@@ -117,14 +117,11 @@ cog_status options_lsh(const cog_lsh_options *options, uint64_t seed, struct lsh
 cog_status options_record_terms(const cog_term_options *options, struct settings *settings,
                                 cog_error *error) {
     cog_status status = settings_set_text(settings, "tokens", token_names[options->tokens], error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "ngram", options->ngram, error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "stem", options->stem, error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "drop stop words", options->drop_stop_words, error);
-    if (status == COG_OK)
-        status = settings_set_text(settings, "language", options->lang ? options->lang : "", error);
+    THEN(status, settings_set_u64(settings, "ngram", options->ngram, error));
+    THEN(status, settings_set_u64(settings, "stem", options->stem, error));
+    THEN(status, settings_set_u64(settings, "drop stop words", options->drop_stop_words, error));
+    THEN(status,
+         settings_set_text(settings, "language", options->lang ? options->lang : "", error));
     return status;
 }
 
@@ -136,9 +133,8 @@ static cog_status record_weights(const cog_weight_options *options, struct setti
         status = settings_set_double(settings, "k1", options->k1, error);
     if (status == COG_OK && options->scheme == COG_WEIGHTING_BM25)
         status = settings_set_double(settings, "b", options->b, error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "minimum collection frequency",
-                                  options->min_collection_frequency, error);
+    THEN(status, settings_set_u64(settings, "minimum collection frequency",
+                                  options->min_collection_frequency, error));
     return status;
 }
 
@@ -146,14 +142,10 @@ cog_status options_record_signing(const cog_sign_options *options, struct settin
                                   cog_error *error) {
     const cog_signature_options *signature = &options->signature;
     cog_status status = options_record_terms(&options->terms, settings, error);
-    if (status == COG_OK)
-        status = record_weights(&options->weights, settings, error);
-    if (status == COG_OK)
-        status = settings_set_text(settings, "signature", signature_names[signature->kind], error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "bits", signature->bits, error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "seed", signature->seed, error);
+    THEN(status, record_weights(&options->weights, settings, error));
+    THEN(status, settings_set_text(settings, "signature", signature_names[signature->kind], error));
+    THEN(status, settings_set_u64(settings, "bits", signature->bits, error));
+    THEN(status, settings_set_u64(settings, "seed", signature->seed, error));
     if (status == COG_OK && signature->kind == COG_SIGNATURE_RP)
         status = settings_set_u64(settings, "gaussian", signature->gaussian, error);
     if (status == COG_OK && signature->kind == COG_SIGNATURE_TOPSIG)

@@ -60,11 +60,9 @@ static cog_status collect_counts(cog_documents *documents, const struct term_opt
                                .deliver = deliver_bags,
                                .context = &collect,
                                .stage = "collecting statistics"};
-    if (status == COG_OK)
-        status = ingest_run(documents, &plan, run, report, false, error);
+    THEN(status, ingest_run(documents, &plan, run, report, false, error));
     for (unsigned i = 0; i < workers; i++) {
-        if (status == COG_OK)
-            status = statistics_batch_flush(collect.batches[i], error);
+        THEN(status, statistics_batch_flush(collect.batches[i], error));
         statistics_batch_free(collect.batches[i]);
     }
     free(collect.batches);
@@ -82,11 +80,9 @@ cog_status statistics_collect(cog_documents *documents, const cog_term_options *
     if (!statistics)
         return error_memory(error, sizeof *statistics, "statistics");
     status = options_record_terms(terms, &statistics->terms, error);
-    if (status == COG_OK)
-        status = statistics_create(&statistics->counts, error);
-    if (status == COG_OK)
-        status =
-            collect_counts(documents, &internal, run, statistics->counts, spool, report, error);
+    THEN(status, statistics_create(&statistics->counts, error));
+    THEN(status,
+         collect_counts(documents, &internal, run, statistics->counts, spool, report, error));
     if (status != COG_OK) {
         cog_statistics_free(statistics);
         return status;
@@ -123,8 +119,7 @@ cog_status cog_statistics_open(const char *path, const cog_term_options *terms,
     if (!statistics)
         return error_memory(error, sizeof *statistics, "statistics");
     cog_status status = statistics_load(path, &statistics->counts, &statistics->terms, error);
-    if (status == COG_OK)
-        status = options_check_statistics(terms, statistics, error);
+    THEN(status, options_check_statistics(terms, statistics, error));
     if (status != COG_OK) {
         cog_statistics_free(statistics);
         return status;

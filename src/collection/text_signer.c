@@ -9,8 +9,7 @@ cog_status text_signer_init(struct text_signer *text_signer, const cog_sign_opti
     struct signature_options signature;
     *text_signer = (struct text_signer){.statistics = statistics ? statistics->counts : NULL};
     cog_status status = options_signature(&options->signature, &signature, error);
-    if (status == COG_OK)
-        status = options_weighting(&options->weights, &text_signer->weighting, error);
+    THEN(status, options_weighting(&options->weights, &text_signer->weighting, error));
     if (status == COG_OK && statistics)
         status = options_check_statistics(&options->terms, statistics, error);
     if (status == COG_OK && !statistics && weighting_needs_statistics(&text_signer->weighting))
@@ -81,9 +80,7 @@ cog_status text_signer_sign(const struct text_signer *text_signer,
                             size_t *term_count, cog_error *error) {
     struct weighted_terms weighted = {terms->hashes, NULL, terms->count};
     if (signs_bag(text_signer, bag)) {
-        cog_status status = weigh(text_signer, scratch, bag, &weighted, error);
-        if (status != COG_OK)
-            return status;
+        TRY(weigh(text_signer, scratch, bag, &weighted, error));
     }
     signer_sign(text_signer->signer, scratch->workspace, &weighted, signature, sums);
     *term_count = weighted.count;

@@ -97,10 +97,8 @@ cog_status vector_sign(const struct vector_rows *rows, const struct signature_op
         return error_memory(error, rows->count * signing.stride_bytes, "signatures");
     cog_status status = signer_create(options, &signer, error);
     signing.signer = signer;
-    if (status == COG_OK)
-        status = benches_init(&signing, threads, error);
-    if (status == COG_OK)
-        status = parallel_for(threads, rows->count, ROWS_A_PIECE, sign_rows, &signing, error);
+    THEN(status, benches_init(&signing, threads, error));
+    THEN(status, parallel_for(threads, rows->count, ROWS_A_PIECE, sign_rows, &signing, error));
     benches_free(&signing, threads);
     signer_free(signer);
     return status;

@@ -274,10 +274,8 @@ static cog_status iterate(struct aligner *aligner, cog_error *error) {
                                      SENTENCES_A_PIECE, align_piece, aligner, error);
     memset(aligner->from_totals, 0, aligner->table->from_words * sizeof *aligner->from_totals);
     memset(aligner->to_totals, 0, aligner->table->to_words * sizeof *aligner->to_totals);
-    if (status == COG_OK)
-        status = visit_entries(aligner, total_entry, error);
-    if (status == COG_OK)
-        status = visit_entries(aligner, normalise_entry, error);
+    THEN(status, visit_entries(aligner, total_entry, error));
+    THEN(status, visit_entries(aligner, normalise_entry, error));
     normalise_null(&aligner->null_to);
     normalise_null(&aligner->null_from);
     return status;

@@ -157,10 +157,8 @@ cog_status lexicon_from_table(struct lexicon *lexicon, const struct pair_corpus 
     gather_entries(table, entries);
     cog_status status =
         take_words(&lexicon->from, &corpus->from.vocabulary, entries, count, true, error);
-    if (status == COG_OK)
-        status = take_words(&lexicon->to, &corpus->to.vocabulary, entries, count, false, error);
-    if (status == COG_OK)
-        status = lexicon_build(lexicon, entries, count, prune, error);
+    THEN(status, take_words(&lexicon->to, &corpus->to.vocabulary, entries, count, false, error));
+    THEN(status, lexicon_build(lexicon, entries, count, prune, error));
     free(entries);
     return status;
 }

@@ -28,12 +28,10 @@ static cog_status write_words(const struct word_table *words, const struct word_
                               struct container_writer *writer, cog_error *error) {
     cog_status status = container_writer_section(writer, sections->ends, words->ends,
                                                  words->count * sizeof *words->ends, error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, sections->bytes, words->strings.data,
-                                          words->strings.size, error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, sections->counts, words->counts,
-                                          words->count * sizeof *words->counts, error);
+    THEN(status, container_writer_section(writer, sections->bytes, words->strings.data,
+                                          words->strings.size, error));
+    THEN(status, container_writer_section(writer, sections->counts, words->counts,
+                                          words->count * sizeof *words->counts, error));
     return status;
 }
 
@@ -43,31 +41,23 @@ static cog_status write_entries(const struct lexicon *lexicon, struct container_
     cog_status status =
         container_writer_section(writer, SECTION_OFFSETS, lexicon->offsets,
                                  (lexicon->from.count + 1) * sizeof *lexicon->offsets, error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, SECTION_TARGETS, lexicon->targets,
-                                          entries * sizeof *lexicon->targets, error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, SECTION_FORWARD, lexicon->to_given_from,
-                                          entries * sizeof *lexicon->to_given_from, error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, SECTION_BACKWARD, lexicon->from_given_to,
-                                          entries * sizeof *lexicon->from_given_to, error);
+    THEN(status, container_writer_section(writer, SECTION_TARGETS, lexicon->targets,
+                                          entries * sizeof *lexicon->targets, error));
+    THEN(status, container_writer_section(writer, SECTION_FORWARD, lexicon->to_given_from,
+                                          entries * sizeof *lexicon->to_given_from, error));
+    THEN(status, container_writer_section(writer, SECTION_BACKWARD, lexicon->from_given_to,
+                                          entries * sizeof *lexicon->from_given_to, error));
     return status;
 }
 
 cog_status lexicon_save(const struct lexicon *lexicon, const char *path, cog_error *error) {
     struct container_writer *writer = NULL;
     cog_status status = container_writer_open(path, CONTAINER_LEXICON, &writer, error);
-    if (status == COG_OK)
-        status = settings_write(&lexicon->settings, writer, error);
-    if (status == COG_OK)
-        status = write_words(&lexicon->from, &from_sections, writer, error);
-    if (status == COG_OK)
-        status = write_words(&lexicon->to, &to_sections, writer, error);
-    if (status == COG_OK)
-        status = write_entries(lexicon, writer, error);
-    if (status == COG_OK)
-        status = container_writer_commit(writer, error);
+    THEN(status, settings_write(&lexicon->settings, writer, error));
+    THEN(status, write_words(&lexicon->from, &from_sections, writer, error));
+    THEN(status, write_words(&lexicon->to, &to_sections, writer, error));
+    THEN(status, write_entries(lexicon, writer, error));
+    THEN(status, container_writer_commit(writer, error));
     container_writer_close(writer);
     return status;
 }
@@ -82,10 +72,8 @@ static cog_status read_words(const struct container *container,
                              cog_error *error) {
     struct bytes_view ends, bytes, counts;
     cog_status status = container_require(container, sections->ends, &ends, error);
-    if (status == COG_OK)
-        status = container_require(container, sections->bytes, &bytes, error);
-    if (status == COG_OK)
-        status = container_require(container, sections->counts, &counts, error);
+    THEN(status, container_require(container, sections->bytes, &bytes, error));
+    THEN(status, container_require(container, sections->counts, &counts, error));
     if (status != COG_OK)
         return status;
     if (ends.size % 8 || counts.size != ends.size || ends.size / 8 >= WORD_NONE)
@@ -111,9 +99,7 @@ static cog_status copy_section(const struct container *container, uint32_t secti
                                size_t size_bytes, void *array, cog_error *error) {
     struct bytes_view view;
     void **copy = array;
-    cog_status status = container_require(container, section, &view, error);
-    if (status != COG_OK)
-        return status;
+    TRY(container_require(container, section, &view, error));
     if (view.size != count * size_bytes)
         return wrong(container, "a section of the wrong size", error);
     *copy = memory_array(count, size_bytes);
@@ -145,8 +131,7 @@ static cog_status read_entries(const struct container *container, struct lexicon
     struct bytes_view targets;
     cog_status status = copy_section(container, SECTION_OFFSETS, lexicon->from.count + 1,
                                      sizeof *lexicon->offsets, &lexicon->offsets, error);
-    if (status == COG_OK)
-        status = container_require(container, SECTION_TARGETS, &targets, error);
+    THEN(status, container_require(container, SECTION_TARGETS, &targets, error));
     if (status != COG_OK)
         return status;
     size_t entries = targets.size / sizeof *lexicon->targets;
@@ -157,26 +142,20 @@ static cog_status read_entries(const struct container *container, struct lexicon
             return wrong(container, "falling offsets", error);
     status = copy_section(container, SECTION_TARGETS, entries, sizeof *lexicon->targets,
                           &lexicon->targets, error);
-    if (status == COG_OK)
-        status = copy_section(container, SECTION_FORWARD, entries, sizeof *lexicon->to_given_from,
-                              &lexicon->to_given_from, error);
-    if (status == COG_OK)
-        status = copy_section(container, SECTION_BACKWARD, entries, sizeof *lexicon->from_given_to,
-                              &lexicon->from_given_to, error);
+    THEN(status, copy_section(container, SECTION_FORWARD, entries, sizeof *lexicon->to_given_from,
+                              &lexicon->to_given_from, error));
+    THEN(status, copy_section(container, SECTION_BACKWARD, entries, sizeof *lexicon->from_given_to,
+                              &lexicon->from_given_to, error));
     return status == COG_OK ? check_entries(container, lexicon, error) : status;
 }
 
 static cog_status read_container(struct container *container, struct lexicon *lexicon,
                                  cog_error *error) {
     cog_status status = container_verify(container, error);
-    if (status == COG_OK)
-        status = settings_read(container, &lexicon->settings, error);
-    if (status == COG_OK)
-        status = read_words(container, &from_sections, &lexicon->from, error);
-    if (status == COG_OK)
-        status = read_words(container, &to_sections, &lexicon->to, error);
-    if (status == COG_OK)
-        status = read_entries(container, lexicon, error);
+    THEN(status, settings_read(container, &lexicon->settings, error));
+    THEN(status, read_words(container, &from_sections, &lexicon->from, error));
+    THEN(status, read_words(container, &to_sections, &lexicon->to, error));
+    THEN(status, read_entries(container, lexicon, error));
     if (status != COG_OK)
         lexicon_free(lexicon);
     container_close(container);
@@ -185,14 +164,13 @@ static cog_status read_container(struct container *container, struct lexicon *le
 
 cog_status lexicon_load(const char *path, struct lexicon *lexicon, cog_error *error) {
     struct container container = {0};
-    cog_status status = container_open(path, CONTAINER_LEXICON, &container, error);
-    return status == COG_OK ? read_container(&container, lexicon, error) : status;
+    TRY(container_open(path, CONTAINER_LEXICON, &container, error));
+    return read_container(&container, lexicon, error);
 }
 
 cog_status lexicon_load_memory(const char *name, const void *data, size_t size,
                                struct lexicon *lexicon, cog_error *error) {
     struct container container = {0};
-    cog_status status =
-        container_open_memory(name, data, size, CONTAINER_LEXICON, &container, error);
-    return status == COG_OK ? read_container(&container, lexicon, error) : status;
+    TRY(container_open_memory(name, data, size, CONTAINER_LEXICON, &container, error));
+    return read_container(&container, lexicon, error);
 }

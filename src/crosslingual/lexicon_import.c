@@ -129,8 +129,7 @@ static cog_status find_given_column(struct importing *importing, const struct ra
     if (!table->has_probabilities)
         return COG_OK;
     cog_status status = share_above_one(table, usual, &here, error);
-    if (status == COG_OK)
-        status = share_above_one(table, !usual, &there, error);
+    THEN(status, share_above_one(table, !usual, &there, error));
     if (status != COG_OK || here <= 0.05)
         return status;
     if (there <= 0.05) {
@@ -205,16 +204,14 @@ static cog_status import_table(struct importing *importing, const char *path,
     int given = 0;
     cog_status status =
         table_reader_open(&reader, path, importing->options->format, vocabularies, error);
-    if (status == COG_OK)
-        status = read_rows(&table, &reader, error);
+    THEN(status, read_rows(&table, &reader, error));
     table.has_probabilities = reader.has_probabilities;
     importing->findings->rows += reader.rows;
     importing->findings->bad_rows += reader.bad_rows;
     if (status == COG_OK && table.count == 0)
         status = error_set(error, COG_ERR_INPUT,
                            "%s: no row of a word-translation table; name its format", path);
-    if (status == COG_OK)
-        status = find_given_column(importing, &table, &reader, &given, error);
+    THEN(status, find_given_column(importing, &table, &reader, &given, error));
     if (status == COG_OK) {
         int from_column = find_from_column(importing, &table, &reader);
         bool forward = !table.has_probabilities || given == from_column;
@@ -285,10 +282,8 @@ cog_status lexicon_import(struct lexicon *lexicon, const char *const *paths, siz
     importing.terms.want_strings = true;
     *findings = (struct import_findings){0};
     cog_status status = analyzer_create(&options->from_terms, &importing.analyzers[0], error);
-    if (status == COG_OK)
-        status = analyzer_create(&options->to_terms, &importing.analyzers[1], error);
-    if (status == COG_OK)
-        status = import_all(&importing, paths, count, error);
+    THEN(status, analyzer_create(&options->to_terms, &importing.analyzers[1], error));
+    THEN(status, import_all(&importing, paths, count, error));
     if (status == COG_OK) {
         merge_entries(&importing);
         status = lexicon_build(lexicon, importing.entries, importing.count, &options->prune, error);

@@ -84,13 +84,10 @@ static cog_status analyse(void *context, unsigned number, void *batch, cog_error
         const char *text = slot->pairs.text.data;
         status = analyzer_run(worker->from, view_of(text + span->from_begin, span->from_size),
                               no_language, &worker->terms, error);
-        if (status == COG_OK)
-            status = append_terms(&slot->from, &worker->terms, i, error);
-        if (status == COG_OK)
-            status = analyzer_run(worker->to, view_of(text + span->to_begin, span->to_size),
-                                  no_language, &worker->terms, error);
-        if (status == COG_OK)
-            status = append_terms(&slot->to, &worker->terms, i, error);
+        THEN(status, append_terms(&slot->from, &worker->terms, i, error));
+        THEN(status, analyzer_run(worker->to, view_of(text + span->to_begin, span->to_size),
+                                  no_language, &worker->terms, error));
+        THEN(status, append_terms(&slot->to, &worker->terms, i, error));
     }
     return status;
 }
@@ -105,12 +102,9 @@ static cog_status intern_sentence(struct pair_side *side, const struct side_term
         return error_memory(error, (first + (end - begin)) * sizeof *side->words, "parallel text");
     for (size_t i = begin; i < end; i++) {
         size_t at = i ? terms->string_ends[i - 1] : 0;
-        cog_status status =
-            word_table_add(&side->vocabulary, terms->hashes[i],
+        TRY(word_table_add(&side->vocabulary, terms->hashes[i],
                            view_of(terms->strings.data + at, terms->string_ends[i] - at), 1,
-                           &side->words[first + (i - begin)], error);
-        if (status != COG_OK)
-            return status;
+                           &side->words[first + (i - begin)], error));
     }
     side->ends[sentence] = first + (end - begin);
     return COG_OK;
@@ -161,9 +155,8 @@ static cog_status intern(void *context, void *batch, cog_error *error) {
         }
         status =
             intern_sentence(&corpus->from, &slot->from, from_begin, from_end, corpus->count, error);
-        if (status == COG_OK)
-            status =
-                intern_sentence(&corpus->to, &slot->to, to_begin, to_end, corpus->count, error);
+        THEN(status,
+             intern_sentence(&corpus->to, &slot->to, to_begin, to_end, corpus->count, error));
         corpus->count++;
     }
     count_slot(reading, slot);
@@ -194,8 +187,7 @@ static cog_status open_reading(struct pair_reading *reading, cog_error *error) {
     for (unsigned i = 0; i < reading->worker_count && status == COG_OK; i++) {
         reading->workers[i].terms.want_strings = true;
         status = analyzer_create(&reading->options->from, &reading->workers[i].from, error);
-        if (status == COG_OK)
-            status = analyzer_create(&reading->options->to, &reading->workers[i].to, error);
+        THEN(status, analyzer_create(&reading->options->to, &reading->workers[i].to, error));
     }
     return status;
 }
@@ -229,8 +221,7 @@ cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *read
     cog_status status = open_reading(&reading, error);
     struct pipeline pipeline = {produce,  analyse,         intern,
                                 &reading, reading.batches, reading.slot_count};
-    if (status == COG_OK)
-        status = pipeline_run(&pipeline, reading.worker_count, error);
+    THEN(status, pipeline_run(&pipeline, reading.worker_count, error));
     close_reading(&reading);
     corpus->reading_bytes = 0;
     if (status != COG_OK)

@@ -143,18 +143,14 @@ static cog_status number_targets(struct projecting *work, cog_error *error) {
     struct numbering numbering = {.to = work->to,
                                   .from_documents = (double)statistics_document_count(work->from)};
     cog_status status = statistics_create(&numbering.reached, error);
-    if (status == COG_OK)
-        status = statistics_create(&numbering.ranks, error);
+    THEN(status, statistics_create(&numbering.ranks, error));
     for (size_t i = 0; i < work->count && status == COG_OK; i++)
         status = statistics_add_term(
             numbering.reached, work->terms[i].hash,
             (struct term_counts){work->source_frequencies[work->terms[i].source], 1}, error);
-    if (status == COG_OK)
-        status = statistics_visit(work->to, rank_native, &numbering, error);
-    if (status == COG_OK)
-        status = statistics_visit(numbering.reached, rank_foreign, &numbering, error);
-    if (status == COG_OK)
-        status = columns_create(numbering.ranks, 1, 1, &work->projection->targets, error);
+    THEN(status, statistics_visit(work->to, rank_native, &numbering, error));
+    THEN(status, statistics_visit(numbering.reached, rank_foreign, &numbering, error));
+    THEN(status, columns_create(numbering.ranks, 1, 1, &work->projection->targets, error));
     statistics_free(numbering.reached);
     statistics_free(numbering.ranks);
     return status;
@@ -209,21 +205,17 @@ cog_status projection_create(const struct lexicon *lexicon,
     if (!work.projection)
         return error_memory(error, sizeof *work.projection, "a projection");
     cog_status status = columns_create(from, 1, 1, &work.projection->sources, error);
-    if (status == COG_OK)
-        status = compound_splitter_create(lexicon, &options->compounds, from_terms, &work.splitter,
-                                          error);
+    THEN(status,
+         compound_splitter_create(lexicon, &options->compounds, from_terms, &work.splitter, error));
     if (status == COG_OK) {
         size_t sources = columns_count(work.projection->sources);
         work.source_frequencies = memory_zeroed_array(sources, sizeof *work.source_frequencies);
         if (!work.source_frequencies)
             status = error_memory(error, sources * sizeof *work.source_frequencies, "frequencies");
     }
-    if (status == COG_OK)
-        status = statistics_visit(from, project_source, &work, error);
-    if (status == COG_OK)
-        status = number_targets(&work, error);
-    if (status == COG_OK)
-        status = store_terms(&work, error);
+    THEN(status, statistics_visit(from, project_source, &work, error));
+    THEN(status, number_targets(&work, error));
+    THEN(status, store_terms(&work, error));
     compound_splitter_free(work.splitter);
     free(work.terms);
     free(work.source_frequencies);

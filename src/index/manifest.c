@@ -117,12 +117,9 @@ cog_status manifest_read(const char *folder, struct manifest *manifest, cog_erro
                : container_open(path, CONTAINER_MANIFEST, &container, error);
     if (status == COG_OK) /* small, and everything else hangs on it */
         status = container_verify(&container, error);
-    if (status == COG_OK)
-        status = settings_read(&container, &manifest->settings, error);
-    if (status == COG_OK)
-        status = read_entries(&container, manifest, error);
-    if (status == COG_OK)
-        status = read_removed(&container, manifest, error);
+    THEN(status, settings_read(&container, &manifest->settings, error));
+    THEN(status, read_entries(&container, manifest, error));
+    THEN(status, read_removed(&container, manifest, error));
     if (status != COG_OK)
         manifest_free(manifest);
     container_close(&container);
@@ -138,8 +135,7 @@ static cog_status write_entries(const struct manifest *manifest, struct containe
     encode_u64(head, manifest->next_number);
     encode_u32(head + 8, (uint32_t)manifest->count);
     cog_status status = container_writer_begin(writer, SECTION_SEGMENTS, error);
-    if (status == COG_OK)
-        status = container_writer_append(writer, head, sizeof head, error);
+    THEN(status, container_writer_append(writer, head, sizeof head, error));
     for (size_t i = 0; status == COG_OK && i < manifest->count; i++) {
         const struct manifest_entry *entry = &manifest->entries[i];
         encode_u64(bytes, entry->number);
@@ -173,16 +169,11 @@ cog_status manifest_write(const char *folder, const struct manifest *manifest, c
     char *path = folder_path(folder, "manifest");
     cog_status status =
         path ? make_folder(folder, error) : error_memory(error, strlen(folder), "a path");
-    if (status == COG_OK)
-        status = container_writer_open(path, CONTAINER_MANIFEST, &writer, error);
-    if (status == COG_OK)
-        status = settings_write(&manifest->settings, writer, error);
-    if (status == COG_OK)
-        status = write_entries(manifest, writer, error);
-    if (status == COG_OK)
-        status = write_removed(manifest, writer, error);
-    if (status == COG_OK)
-        status = container_writer_commit(writer, error);
+    THEN(status, container_writer_open(path, CONTAINER_MANIFEST, &writer, error));
+    THEN(status, settings_write(&manifest->settings, writer, error));
+    THEN(status, write_entries(manifest, writer, error));
+    THEN(status, write_removed(manifest, writer, error));
+    THEN(status, container_writer_commit(writer, error));
     container_writer_close(writer);
     free(path);
     return status;
@@ -213,16 +204,12 @@ cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
     char *path = manifest_segment_path(folder, entry.number);
     cog_status status = path ? take_settings(manifest, parts->settings, error)
                              : error_memory(error, strlen(folder), "a path");
-    if (status == COG_OK)
-        status = make_folder(folder, error);
-    if (status == COG_OK)
-        status = segment_write(path, parts, error);
-    if (status == COG_OK)
-        status = container_open(path, CONTAINER_SEGMENT, &container, error);
+    THEN(status, make_folder(folder, error));
+    THEN(status, segment_write(path, parts, error));
+    THEN(status, container_open(path, CONTAINER_SEGMENT, &container, error));
     entry.size_bytes = container.size_bytes;
     entry.header_checksum = container.header_checksum;
-    if (status == COG_OK)
-        status = append_entry(manifest, entry, error);
+    THEN(status, append_entry(manifest, entry, error));
     if (status == COG_OK)
         manifest->next_number++;
     container_close(&container);
@@ -276,10 +263,7 @@ cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows,
         size_t end = begin;
         while (end < count && rows[end] - first < entry->rows)
             end++;
-        cog_status status =
-            end > begin ? merge_removed(entry, first, rows + begin, end - begin, error) : COG_OK;
-        if (status != COG_OK)
-            return status;
+        TRY(end > begin ? merge_removed(entry, first, rows + begin, end - begin, error) : COG_OK);
         begin = end;
         first += entry->rows;
     }

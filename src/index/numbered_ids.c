@@ -133,8 +133,7 @@ static cog_status write_table(struct container_writer *writer, uint64_t first, s
     count_rows(first, rows, starts);
     cog_status status =
         container_writer_section(writer, SECTION_ID_STARTS, starts, count * sizeof *starts, error);
-    if (status == COG_OK)
-        status = write_entries(writer, first, rows, starts, error);
+    THEN(status, write_entries(writer, first, rows, starts, error));
     free(starts);
     return status;
 }
@@ -142,8 +141,7 @@ static cog_status write_table(struct container_writer *writer, uint64_t first, s
 cog_status numbered_ids_write(struct container_writer *writer, uint64_t first, size_t rows,
                               cog_error *error) {
     cog_status status = write_offsets(writer, first, rows, error);
-    if (status == COG_OK)
-        status = write_bytes(writer, first, rows, error);
+    THEN(status, write_bytes(writer, first, rows, error));
     return status == COG_OK ? write_table(writer, first, rows, error) : status;
 }
 

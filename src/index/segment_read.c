@@ -8,9 +8,7 @@
 static cog_status find_array(const struct container *container, uint32_t kind, uint64_t count,
                              size_t size_bytes, const void **data, cog_error *error) {
     struct bytes_view view;
-    cog_status status = container_require(container, kind, &view, error);
-    if (status != COG_OK)
-        return status;
+    TRY(container_require(container, kind, &view, error));
     if (view.size % size_bytes != 0 || view.size / size_bytes != count) {
         char name[5];
         container_tag_text(kind, name);
@@ -31,9 +29,8 @@ static cog_status open_id_buckets(struct segment *segment, cog_error *error) {
     cog_status status =
         find_array(&segment->container, SECTION_ID_STARTS, id_buckets_count(segment->rows) + 1,
                    sizeof(uint32_t), &starts, error);
-    if (status == COG_OK)
-        status = find_array(&segment->container, SECTION_ID_ENTRIES, segment->rows, ID_ENTRY_BYTES,
-                            &entries, error);
+    THEN(status, find_array(&segment->container, SECTION_ID_ENTRIES, segment->rows, ID_ENTRY_BYTES,
+                            &entries, error));
     if (status == COG_OK)
         segment->id_buckets = (struct id_buckets){(uint32_t *)starts, (uint8_t *)entries};
     return status;
@@ -76,10 +73,9 @@ static cog_status open_slices(struct segment *segment, const uint8_t *shape, cog
     cog_status status =
         find_array(&segment->container, SECTION_SLICE_OFFSETS, slice_layout_offsets(&layout),
                    sizeof(uint32_t), &offsets, error);
-    if (status == COG_OK)
-        status =
-            find_array(&segment->container, SECTION_SLICE_POSTINGS,
-                       (uint64_t)layout.count * segment->rows, sizeof(uint32_t), &postings, error);
+    THEN(status,
+         find_array(&segment->container, SECTION_SLICE_POSTINGS,
+                    (uint64_t)layout.count * segment->rows, sizeof(uint32_t), &postings, error));
     if (status == COG_OK)
         segment->slices = (struct slices_view){layout, segment->rows, offsets, postings};
     return status;
@@ -92,8 +88,7 @@ static cog_status open_clusters(struct segment *segment, struct clusters_view *c
     struct bytes_view ends_view, order_view;
     const void *order = NULL, *ends = NULL, *shares = NULL;
     cog_status status = container_require(container, SECTION_CLUSTER_ENDS, &ends_view, error);
-    if (status == COG_OK)
-        status = container_require(container, SECTION_CLUSTER_ORDER, &order_view, error);
+    THEN(status, container_require(container, SECTION_CLUSTER_ORDER, &order_view, error));
     if (status != COG_OK)
         return status;
     size_t count = ends_view.size / sizeof(uint32_t),
@@ -101,10 +96,8 @@ static cog_status open_clusters(struct segment *segment, struct clusters_view *c
     size_t groups = order_view.size / group_bytes,
            stride = cluster_stride(segment->signatures.bits);
     status = find_array(container, SECTION_CLUSTER_ENDS, count, sizeof(uint32_t), &ends, error);
-    if (status == COG_OK)
-        status = find_array(container, SECTION_CLUSTER_ORDER, groups, group_bytes, &order, error);
-    if (status == COG_OK)
-        status = find_array(container, SECTION_CLUSTER_SHARES, count, stride, &shares, error);
+    THEN(status, find_array(container, SECTION_CLUSTER_ORDER, groups, group_bytes, &order, error));
+    THEN(status, find_array(container, SECTION_CLUSTER_SHARES, count, stride, &shares, error));
     if (status == COG_OK)
         *clusters = (struct clusters_view){
             order, ends, shares, count, groups, segment->rows, segment->signatures.bits};
@@ -122,9 +115,8 @@ static cog_status open_columns(struct segment *segment, cog_error *error) {
         return error_set(error, COG_ERR_FORMAT, "%s: columns of signatures of %u bits",
                          segment->container.path, bits);
     cog_status status = open_clusters(segment, &clusters, error);
-    if (status == COG_OK)
-        status = find_array(&segment->container, SECTION_COLUMN_GROUPS,
-                            columns_size_bytes(clusters.groups, bits), 1, &words, error);
+    THEN(status, find_array(&segment->container, SECTION_COLUMN_GROUPS,
+                            columns_size_bytes(clusters.groups, bits), 1, &words, error));
     if (status == COG_OK)
         segment->columns = (struct columns_view){words, clusters};
     return status;
@@ -138,12 +130,10 @@ static cog_status open_vectors(struct segment *segment, const uint8_t *shape, co
         return COG_OK;
     cog_status status = find_array(&segment->container, SECTION_VECTOR_OFFSETS, segment->rows + 1,
                                    sizeof(uint64_t), &offsets, error);
-    if (status == COG_OK)
-        status = find_array(&segment->container, SECTION_VECTOR_COLUMNS, entries, sizeof(uint32_t),
-                            &columns, error);
-    if (status == COG_OK)
-        status = find_array(&segment->container, SECTION_VECTOR_VALUES, entries, sizeof(float),
-                            &values, error);
+    THEN(status, find_array(&segment->container, SECTION_VECTOR_COLUMNS, entries, sizeof(uint32_t),
+                            &columns, error));
+    THEN(status, find_array(&segment->container, SECTION_VECTOR_VALUES, entries, sizeof(float),
+                            &values, error));
     if (status == COG_OK)
         segment->vectors =
             (struct sparse_matrix){segment->rows, decode_u32(shape + SHAPE_COLUMNS),
@@ -163,26 +153,19 @@ static cog_status open_parts(struct segment *segment, cog_error *error) {
                          segment->container.path, (unsigned long long)rows);
     segment->rows = (size_t)rows;
     status = settings_read(&segment->container, &segment->settings, error);
-    if (status == COG_OK)
-        status = open_ids(segment, error);
-    if (status == COG_OK)
-        status = open_signatures(segment, shape, error);
-    if (status == COG_OK)
-        status = open_slices(segment, shape, error);
-    if (status == COG_OK)
-        status = open_columns(segment, error);
-    if (status == COG_OK)
-        status = short_tables_open(&segment->container, segment->signatures.bits,
-                                   &segment->opened_tables, error);
+    THEN(status, open_ids(segment, error));
+    THEN(status, open_signatures(segment, shape, error));
+    THEN(status, open_slices(segment, shape, error));
+    THEN(status, open_columns(segment, error));
+    THEN(status, short_tables_open(&segment->container, segment->signatures.bits,
+                                   &segment->opened_tables, error));
     segment->tables = segment->opened_tables;
-    if (status == COG_OK)
-        status = open_vectors(segment, shape, error);
+    THEN(status, open_vectors(segment, shape, error));
     return status;
 }
 
 static cog_status finish_opening(struct segment *segment, cog_status status, cog_error *error) {
-    if (status == COG_OK)
-        status = open_parts(segment, error);
+    THEN(status, open_parts(segment, error));
     if (status != COG_OK)
         segment_close(segment);
     return status;
@@ -258,8 +241,7 @@ static cog_status verify_rows(const struct segment *segment, cog_error *error) {
 
 cog_status segment_verify(const struct segment *segment, cog_error *error) {
     cog_status status = container_verify(&segment->container, error);
-    if (status == COG_OK)
-        status = verify_rows(segment, error);
+    THEN(status, verify_rows(segment, error));
     if (status == COG_OK && segment->id_buckets.starts)
         status = id_buckets_check(&segment->id_buckets, segment, error);
     if (status == COG_OK && segment->slices.offsets)

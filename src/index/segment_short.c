@@ -111,12 +111,9 @@ static cog_status write_learned(const struct psm_learned *learned, struct contai
     double quantiles[VOLATILITY_QUANTILES + 1];
     memcpy(quantiles, learned->volatility.quantiles, sizeof learned->volatility.quantiles);
     quantiles[VOLATILITY_QUANTILES] = learned->volatility.tail;
-    cog_status status =
-        container_writer_section(writer, SECTION_QUANTILES, quantiles, sizeof quantiles, error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, SECTION_BOUNDS, learned->bounds,
-                                          sizeof learned->bounds, error);
-    return status;
+    TRY(container_writer_section(writer, SECTION_QUANTILES, quantiles, sizeof quantiles, error));
+    return container_writer_section(writer, SECTION_BOUNDS, learned->bounds, sizeof learned->bounds,
+                                    error);
 }
 
 cog_status short_tables_write(const struct short_tables *written, struct container_writer *writer,
@@ -127,15 +124,12 @@ cog_status short_tables_write(const struct short_tables *written, struct contain
     cog_status status = write_shape(tables, writer, error);
     for (enum table_array array = 0; array < ARRAY_COUNT && status == COG_OK; array++)
         status = write_array(tables, array, writer, error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, SECTION_RANKS, first->ranks,
-                                          line_rank_bytes(first), error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, SECTION_ENTRIES, rows->entries,
-                                          rows->entry_count * sizeof *rows->entries, error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, SECTION_GROUPS, rows->groups,
-                                          rows->group_words * sizeof *rows->groups, error);
+    THEN(status, container_writer_section(writer, SECTION_RANKS, first->ranks,
+                                          line_rank_bytes(first), error));
+    THEN(status, container_writer_section(writer, SECTION_ENTRIES, rows->entries,
+                                          rows->entry_count * sizeof *rows->entries, error));
+    THEN(status, container_writer_section(writer, SECTION_GROUPS, rows->groups,
+                                          rows->group_words * sizeof *rows->groups, error));
     if (status == COG_OK && tables->kind == SHORT_PSM)
         status = write_learned(&tables->learned, writer, error);
     return status;
@@ -227,8 +221,7 @@ static cog_status open_learned(const struct container *container, struct psm_lea
     cog_status status =
         require_bytes(container, SECTION_QUANTILES, (VOLATILITY_QUANTILES + 1) * sizeof(double),
                       &quantiles, error);
-    if (status == COG_OK)
-        status = require_bytes(container, SECTION_BOUNDS, sizeof learned->bounds, &bounds, error);
+    THEN(status, require_bytes(container, SECTION_BOUNDS, sizeof learned->bounds, &bounds, error));
     if (status != COG_OK)
         return status;
     memcpy(learned->bounds, bounds, sizeof learned->bounds);
@@ -243,12 +236,10 @@ static cog_status open_rows(const struct container *container, struct short_tabl
     const void *ranks = NULL, *entries = NULL, *groups = NULL;
     cog_status status = require_bytes(container, SECTION_RANKS,
                                       sizeof *first->ranks << first->header_bits, &ranks, error);
-    if (status == COG_OK)
-        status = require_bytes(container, SECTION_ENTRIES,
-                               rows->entry_count * sizeof *rows->entries, &entries, error);
-    if (status == COG_OK)
-        status = require_bytes(container, SECTION_GROUPS, rows->group_words * sizeof *rows->groups,
-                               &groups, error);
+    THEN(status, require_bytes(container, SECTION_ENTRIES,
+                               rows->entry_count * sizeof *rows->entries, &entries, error));
+    THEN(status, require_bytes(container, SECTION_GROUPS, rows->group_words * sizeof *rows->groups,
+                               &groups, error));
     first->ranks = (uint32_t *)ranks;
     rows->entries = (uint32_t *)entries;
     rows->groups = (uint32_t *)groups;
@@ -268,8 +259,7 @@ cog_status short_tables_open(const struct container *container, unsigned bits,
     cog_status status = open_shape(container, bits, shape, opened, error);
     for (enum table_array array = 0; array < ARRAY_COUNT && status == COG_OK; array++)
         status = open_array(container, opened, array, error);
-    if (status == COG_OK)
-        status = open_rows(container, opened, error);
+    THEN(status, open_rows(container, opened, error));
     if (status == COG_OK && opened->kind == SHORT_PSM)
         status = open_learned(container, &opened->learned, error);
     if (status == COG_OK)

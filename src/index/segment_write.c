@@ -95,8 +95,7 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
     size_t rows = parts->rows;
     cog_status status =
         settings_write(parts->settings ? parts->settings : &no_settings, writer, error);
-    if (status == COG_OK)
-        status = write_shape(writer, parts, error);
+    THEN(status, write_shape(writer, parts, error));
     if (status == COG_OK && parts->id_offsets)
         status = write_ids(writer, parts, error);
     if (status == COG_OK && parts->is_numbered)
@@ -140,12 +139,9 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
 cog_status segment_write(const char *path, const struct segment_parts *parts, cog_error *error) {
     struct container_writer *writer = NULL;
     cog_status status = check_parts(parts, error);
-    if (status == COG_OK)
-        status = container_writer_open(path, CONTAINER_SEGMENT, &writer, error);
-    if (status == COG_OK)
-        status = write_parts(writer, parts, error);
-    if (status == COG_OK)
-        status = container_writer_commit(writer, error);
+    THEN(status, container_writer_open(path, CONTAINER_SEGMENT, &writer, error));
+    THEN(status, write_parts(writer, parts, error));
+    THEN(status, container_writer_commit(writer, error));
     container_writer_close(writer);
     return status;
 }

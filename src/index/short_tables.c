@@ -55,8 +55,7 @@ cog_status short_tables_psm(const struct signatures_view *view, const float *wei
         return COG_ERR_MEMORY;
     struct line_limits limits = short_form_limits(form, view->rows);
     cog_status status = short_key_check(view, form->radius_bits, error);
-    if (status == COG_OK)
-        status = psm_build(&made->psm, view, limits, threads, error);
+    THEN(status, psm_build(&made->psm, view, limits, threads, error));
     if (status == COG_OK && weights && view->rows > 1)
         status = psm_learn(
             &(struct psm_lesson){&made->psm, view, weights, view, weights, form->radius_bits},

@@ -38,10 +38,7 @@ static cog_status peek(struct byte_source *source, cog_error *error) {
     size_t size = 0;
     while (size < MAGIC_BYTES && !source->ended) {
         size_t got = 0;
-        cog_status status =
-            read_raw(source, source->buffer + size, SOURCE_BUFFER_BYTES - size, &got, error);
-        if (status != COG_OK)
-            return status;
+        TRY(read_raw(source, source->buffer + size, SOURCE_BUFFER_BYTES - size, &got, error));
         size += got;
     }
     source->pending = view_of(source->buffer, size);
@@ -77,8 +74,7 @@ cog_status byte_source_start(struct byte_source *source, int descriptor, bool ow
     source->spool = spool;
     source->ended = false;
     cog_status status = peek(source, error);
-    if (status == COG_OK)
-        status = start_decompressor(source, error);
+    THEN(status, start_decompressor(source, error));
     if (status != COG_OK)
         byte_source_stop(source);
     return status;

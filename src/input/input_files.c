@@ -219,9 +219,7 @@ cog_status input_files_list(const struct reader_options *options, const char *co
     if (standard_inputs > 1)
         return error_set(error, COG_ERR_USAGE, "standard input (-) is named twice");
     for (size_t i = 0; i < count; i++) {
-        cog_status status = add_argument(&walk, paths[i], count == 1, error);
-        if (status != COG_OK)
-            return status;
+        TRY(add_argument(&walk, paths[i], count == 1, error));
     }
     if (walk.has_pipe)
         files->total_bytes = 0;

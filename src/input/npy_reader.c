@@ -163,9 +163,7 @@ cog_status npy_parse(const char *name, const uint8_t *data, size_t size, enum np
         return refuse(name, error, "truncated inside its header");
     array->type = type;
     array->data = data + start + length;
-    cog_status status = parse_header(name, (const char *)data + start, length, array, error);
-    if (status != COG_OK)
-        return status;
+    TRY(parse_header(name, (const char *)data + start, length, array, error));
     size_t row_bytes, total, held = size - start - length;
     if (!size_multiply(array->columns, npy_types[type].bytes, &row_bytes) ||
         !size_multiply(array->rows, row_bytes, &total) || total > held)
@@ -190,8 +188,7 @@ static cog_status unpack(int descriptor, const char *name, int scratch, cog_erro
         status = error_memory(error, UNPACK_BLOCK_BYTES, "unpacking");
     while (status == COG_OK && got) {
         status = byte_source_read(&source, block, UNPACK_BLOCK_BYTES, &got, error);
-        if (status == COG_OK)
-            status = descriptor_write(scratch, block, got, "a scratch file in TMPDIR", error);
+        THEN(status, descriptor_write(scratch, block, got, "a scratch file in TMPDIR", error));
     }
     free(block);
     byte_source_free(&source);
@@ -219,8 +216,7 @@ static cog_status map_array(const char *path, struct mapping *mapping, cog_error
         scratch = scratch_file_open(error);
         status = scratch < 0 ? COG_ERR_IO : unpack(descriptor, name, scratch, error);
     }
-    if (status == COG_OK)
-        status = mapping_of_descriptor(scratch < 0 ? descriptor : scratch, name, mapping, error);
+    THEN(status, mapping_of_descriptor(scratch < 0 ? descriptor : scratch, name, mapping, error));
     if (scratch >= 0)
         close(scratch);
     if (!standard)

@@ -74,9 +74,7 @@ static cog_status copy_spool(struct npy_writer *writer, cog_error *error) {
             return error_system(error, "read", "scratch file");
         if (done == 0)
             return COG_OK;
-        cog_status status = output_write(writer->output, block, (size_t)done, error);
-        if (status != COG_OK)
-            return status;
+        TRY(output_write(writer->output, block, (size_t)done, error));
         at += done;
     }
 }
@@ -89,8 +87,7 @@ cog_status npy_writer_commit(struct npy_writer *writer, cog_error *error) {
         status = output_rewrite(writer->output, 0, header, sizeof header, error);
     } else {
         status = output_write(writer->output, header, sizeof header, error);
-        if (status == COG_OK)
-            status = copy_spool(writer, error);
+        THEN(status, copy_spool(writer, error));
     }
     return status == COG_OK ? output_commit(writer->output, error) : status;
 }

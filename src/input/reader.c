@@ -302,8 +302,7 @@ static cog_status cut_records(struct reader *reader, struct record_batch *batch,
         const char *data = batch->bytes.data + *start;
         cog_status status = record_cutter_next(&reader->cutter, data, batch->bytes.size - *start,
                                                ended, name, &cut, error);
-        if (status == COG_OK)
-            status = keep_prologue(reader, data, &cut, first, error);
+        THEN(status, keep_prologue(reader, data, &cut, first, error));
         if (status != COG_OK)
             return status;
         *start += cut.skip;
@@ -336,8 +335,7 @@ static cog_status advance(struct reader *reader, struct record_batch *batch, siz
         read_some(reader, batch, target > size ? target - size : target, &ended, error);
     if (status == COG_OK && reader->inputs.files[reader->current].format == INPUT_AUTO)
         status = sniff_format(reader, batch, *start, &ended, error);
-    if (status == COG_OK)
-        status = cut_records(reader, batch, start, ended, error);
+    THEN(status, cut_records(reader, batch, start, ended, error));
     if (status != COG_OK || !ended)
         return status;
     /* Nothing may depend on the file that comes next: a parser may peek at the byte behind a
@@ -360,17 +358,13 @@ static cog_status fill_from_files(struct reader *reader, struct record_batch *ba
             if (reader->current == reader->inputs.count)
                 return COG_OK;
             bool skipped;
-            cog_status status = open_file(reader, &skipped, error);
-            if (status != COG_OK)
-                return status;
+            TRY(open_file(reader, &skipped, error));
             if (skipped) {
                 reader->current++;
                 continue;
             }
         }
-        cog_status status = advance(reader, batch, start, error);
-        if (status != COG_OK)
-            return status;
+        TRY(advance(reader, batch, start, error));
         compact(batch, start);
     }
     return COG_OK;
@@ -409,8 +403,7 @@ cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *
         return error_memory(error, reader->carry.size, "a batch of records");
     buffer_reset(&reader->carry);
     cog_status status = fill_from_files(reader, batch, &start, error);
-    if (status == COG_OK)
-        status = fill_from_log(reader, batch, &start, error);
+    THEN(status, fill_from_log(reader, batch, &start, error));
     if (status != COG_OK)
         return status;
     if (!buffer_reserve(&batch->bytes, JSON_PADDING_BYTES) ||

@@ -177,10 +177,8 @@ static cog_status parse_json(struct parse *parse) {
     if (fields[0].token.data[0] != '"')
         return bad(parse, "field \"%.100s\" is not a string", options->text_field);
     status = decode_string(parse, fields[0].token, &document->text);
-    if (status == COG_OK)
-        status = optional_field(parse, &fields[1], true, &document->id);
-    if (status == COG_OK)
-        status = optional_field(parse, &fields[2], false, &document->lang);
+    THEN(status, optional_field(parse, &fields[1], true, &document->id));
+    THEN(status, optional_field(parse, &fields[2], false, &document->lang));
     if (status == COG_OK && document->id.size == 0)
         status = id_of_line(parse);
     return status;

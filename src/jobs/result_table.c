@@ -146,10 +146,8 @@ cog_status result_table_write(const struct result_table *table, cog_output_forma
                               const char *path, cog_error *error) {
     struct output *output = NULL;
     cog_status status = output_open(path, &output, error);
-    if (status == COG_OK)
-        status = write_rows(table, format, output, error);
-    if (status == COG_OK)
-        status = output_commit(output, error);
+    THEN(status, write_rows(table, format, output, error));
+    THEN(status, output_commit(output, error));
     output_close(output);
     return status;
 }

@@ -114,8 +114,7 @@ static cog_status judge_cut(const struct cosine_heads_task *sampled, double true
                                    .work = count_reach,
                                    .context = &count,
                                    .column_end = heads.column_end};
-    if (status == COG_OK)
-        status = cosine_tiles_run(&tiling, error);
+    THEN(status, cosine_tiles_run(&tiling, error));
     cosine_heads_free(&heads);
     *cost = pair_ns + shared_ns * sampled->cuts.products[cut] +
             true_product_ns * (double)count.in_reach / pairs;

@@ -217,10 +217,8 @@ static cog_status run_cheaper(struct cosine_join *join, cog_error *error) {
     cosine_sample_draw(&sample, &join->queries, &join->collection);
     cog_status status =
         cosine_cuts_find(join->queries.matrix, join->collection.matrix, &task.cuts, error);
-    if (status == COG_OK)
-        status = cosine_heads_choose(&task, &sample, &heads, error);
-    if (status == COG_OK)
-        status = judge_lists(join, &sample, &lists_ns, error);
+    THEN(status, cosine_heads_choose(&task, &sample, &heads, error));
+    THEN(status, judge_lists(join, &sample, &lists_ns, error));
     if (status != COG_OK)
         return status;
     return lists_ns <= heads.pair_ns ? run_lists(join, error)
@@ -251,9 +249,7 @@ static cog_status group_rows(const struct sparse_matrix *matrix, struct equal_ro
                              struct cosine_rows *rows, cog_error *error) {
     struct row_bytes source = {matrix->rows, matrix->offsets, matrix->columns, matrix->values,
                                NULL};
-    cog_status status = equal_rows_build(&source, groups, error);
-    if (status != COG_OK)
-        return status;
+    TRY(equal_rows_build(&source, groups, error));
     uint32_t *firsts = memory_array(groups->count + 1, sizeof *firsts);
     if (!firsts)
         return error_memory(error, groups->count * sizeof *firsts, "a cosine join");
@@ -322,14 +318,12 @@ static cog_status join_matrices(const struct sparse_matrix *a, const struct spar
     join.query_groups = &join.groups[0];
     join.collection_groups = &join.groups[b ? 1 : 0];
     cog_status status = join_start(options, error);
-    if (status == COG_OK)
-        status = group_rows(a, &join.groups[0], &join.queries, error);
+    THEN(status, group_rows(a, &join.groups[0], &join.queries, error));
     if (status == COG_OK && b)
         status = group_rows(b, &join.groups[1], &join.collection, error);
     else
         join.collection = join.queries;
-    if (status == COG_OK)
-        status = run_join(&join, options, matches, error);
+    THEN(status, run_join(&join, options, matches, error));
     free_join(&join);
     if (status != COG_OK)
         match_list_free(matches);

@@ -176,8 +176,7 @@ cog_status cosine_tiles_run(const struct cosine_tiling *tiling, cog_error *error
         size_t queries = tiling->queries.count;
         if (tiling->later_only && run.block.end - 1 < queries)
             queries = run.block.end - 1;
-        if (status == COG_OK)
-            status = parallel_for(threads, queries, QUERY_GRAIN, run_queries, &run, error);
+        THEN(status, parallel_for(threads, queries, QUERY_GRAIN, run_queries, &run, error));
     }
     free(run.block.columns);
     free(run.block.postings);

@@ -261,9 +261,7 @@ static int by_size(const void *x, const void *y) {
 static cog_status size_sets(const struct set_collection *sets, double threshold,
                             struct sized_sets *sized, cog_error *error) {
     struct row_bytes source = {sets->rows, sets->offsets, sets->members, NULL, sets->sizes};
-    cog_status status = equal_rows_build(&source, &sized->groups, error);
-    if (status != COG_OK)
-        return status;
+    TRY(equal_rows_build(&source, &sized->groups, error));
     sized->sets = sets;
     sized->entries = memory_array(sized->groups.count + 1, sizeof *sized->entries);
     if (!sized->entries)
@@ -356,14 +354,12 @@ static cog_status run_join(struct jaccard_join *join, const struct join_options 
                            struct match_list *matches, cog_error *error) {
     join->threads = threads_resolve(options->threads);
     cog_status status = build_index(join, error);
-    if (status == COG_OK)
-        status = make_workers(join, error);
+    THEN(status, make_workers(join, error));
     for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
         match_list_share(&join->workers[i].part.matches, options->max_matches, &join->listed);
-    if (status == COG_OK)
-        status =
-            parallel_for(join->threads, join->self ? join->collection.count : join->queries.count,
-                         QUERY_GRAIN, run_queries, join, error);
+    THEN(status,
+         parallel_for(join->threads, join->self ? join->collection.count : join->queries.count,
+                      QUERY_GRAIN, run_queries, join, error));
     if (status == COG_OK && join->self)
         status = match_within_groups(join, &join->workers[0].part.matches, error);
     for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
@@ -399,10 +395,8 @@ static cog_status join_sets(const struct set_collection *queries,
     cog_status status = join_start(options, error);
     if (status == COG_OK && queries)
         status = size_sets(queries, options->threshold, &join.queries, error);
-    if (status == COG_OK)
-        status = size_sets(collection, options->threshold, &join.collection, error);
-    if (status == COG_OK)
-        status = run_join(&join, options, matches, error);
+    THEN(status, size_sets(collection, options->threshold, &join.collection, error));
+    THEN(status, run_join(&join, options, matches, error));
     free_join(&join);
     if (status != COG_OK)
         match_list_free(matches);

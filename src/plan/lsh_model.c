@@ -215,9 +215,8 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
     cog_status status = COG_OK;
     for (unsigned i = 0; i < threads && status == COG_OK; i++)
         status = simulation_create(&pairs.simulations[i], options, error);
-    if (status == COG_OK)
-        status =
-            parallel_for(threads, pairs.samples, SIMULATION_GRAIN, simulate_pairs, &pairs, error);
+    THEN(status,
+         parallel_for(threads, pairs.samples, SIMULATION_GRAIN, simulate_pairs, &pairs, error));
     for (unsigned i = 0; i < threads; i++)
         simulation_free(&pairs.simulations[i]);
     free(pairs.simulations);

@@ -167,10 +167,8 @@ cog_status cog_report_write(cog_report *report, const char *path, cog_error *err
         return error_memory(error, report->json.size, "a report");
     struct output *output = NULL;
     cog_status status = output_open(path, &output, error);
-    if (status == COG_OK)
-        status = output_write(output, json, strlen(json), error);
-    if (status == COG_OK)
-        status = output_commit(output, error);
+    THEN(status, output_write(output, json, strlen(json), error));
+    THEN(status, output_commit(output, error));
     output_close(output);
     return status;
 }

@@ -120,8 +120,7 @@ cog_status container_open_memory(const char *name, const void *data, size_t size
     container->writer_version = decode_u32(container->data + 12);
     container->header_checksum = decode_u64(container->data + 56);
     status = check_kind(name, container->kind, kind, error);
-    if (status == COG_OK)
-        status = read_table(name, container, error);
+    THEN(status, read_table(name, container, error));
     if (status == COG_OK && !(container->path = strdup(name)))
         status = error_memory(error, strlen(name), "a path");
     return status;

@@ -46,8 +46,7 @@ cog_status container_writer_open(const char *path, uint32_t kind, struct contain
                             ? output_open_plain(path, &writer->output, error)
                             : error_memory(error, sizeof(XXH3_state_t), "a file writer");
     static const uint8_t header[CONTAINER_HEADER_BYTES];
-    if (status == COG_OK)
-        status = write_bytes(writer, header, sizeof header, error);
+    THEN(status, write_bytes(writer, header, sizeof header, error));
     if (status != COG_OK) {
         container_writer_close(writer);
         return status;
@@ -92,8 +91,7 @@ cog_status container_writer_end(struct container_writer *writer, cog_error *erro
 cog_status container_writer_section(struct container_writer *writer, uint32_t section,
                                     const void *data, size_t size, cog_error *error) {
     cog_status status = container_writer_begin(writer, section, error);
-    if (status == COG_OK)
-        status = container_writer_append(writer, data, size, error);
+    THEN(status, container_writer_append(writer, data, size, error));
     return status == COG_OK ? container_writer_end(writer, error) : status;
 }
 

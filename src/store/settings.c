@@ -239,8 +239,7 @@ cog_status settings_read(const struct container *container, struct settings *set
                          cog_error *error) {
     struct bytes_view bytes;
     cog_status status = container_require(container, SECTION_SETTINGS, &bytes, error);
-    if (status == COG_OK)
-        status = read_entries(container, bytes, settings, error);
+    THEN(status, read_entries(container, bytes, settings, error));
     if (status != COG_OK)
         settings_free(settings);
     return status;

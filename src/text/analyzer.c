@@ -40,8 +40,7 @@ cog_status analyzer_create(const struct term_options *options, struct analyzer *
     created->options = *options;
     cog_status status =
         text_scanner_init(&created->scanner, folds[options->tokens], text_kernels_best(), error);
-    if (status == COG_OK)
-        status = term_writer_init(&created->writer, options, error);
+    THEN(status, term_writer_init(&created->writer, options, error));
     if (status == COG_OK)
         *analyzer = created;
     else
@@ -105,9 +104,7 @@ static cog_status choose_language(struct analyzer *analyzer, struct bytes_view t
 static cog_status run_chars(struct analyzer *analyzer, struct bytes_view text,
                             struct term_list *list, cog_error *error) {
     buffer_reset(&analyzer->folded);
-    cog_status status = text_scanner_fold(&analyzer->scanner, text, &analyzer->folded, error);
-    if (status != COG_OK)
-        return status;
+    TRY(text_scanner_fold(&analyzer->scanner, text, &analyzer->folded, error));
     char_terms_squeeze(&analyzer->folded);
     return char_terms_add(view_of(analyzer->folded.data, analyzer->folded.size),
                           analyzer->options.ngram, list, error);
@@ -122,9 +119,7 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
     cog_status status = choose_language(analyzer, text, language, error);
     analyzer->writer.list = list;
     struct token_sink sink = {term_writer_take, &analyzer->writer};
-    if (status == COG_OK)
-        status = text_scanner_tokens(&analyzer->scanner, text, &sink, error);
-    if (status == COG_OK)
-        status = term_list_join(list, analyzer->options.ngram, error);
+    THEN(status, text_scanner_tokens(&analyzer->scanner, text, &sink, error));
+    THEN(status, term_list_join(list, analyzer->options.ngram, error));
     return status;
 }

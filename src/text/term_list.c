@@ -21,9 +21,7 @@ cog_status term_list_reserve(struct term_list *list, size_t extra, cog_error *er
 
 cog_status term_list_add(struct term_list *list, uint64_t hash, struct bytes_view string,
                          cog_error *error) {
-    cog_status status = term_list_reserve(list, 1, error);
-    if (status != COG_OK)
-        return status;
+    TRY(term_list_reserve(list, 1, error));
     if (list->want_strings) {
         if (!buffer_append(&list->strings, string.data, string.size))
             return error_memory(error, string.size, "terms");
@@ -65,9 +63,7 @@ cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error) 
     if (n <= 1)
         return COG_OK;
     size_t terms = list->count - n + 1;
-    cog_status status = list->want_strings ? join_strings(list, n, terms, error) : COG_OK;
-    if (status != COG_OK)
-        return status;
+    TRY(list->want_strings ? join_strings(list, n, terms, error) : COG_OK);
     for (size_t i = 0; i < terms; i++) {
         uint64_t hash = list->hashes[i];
         for (size_t j = i + 1; j < i + n; j++)

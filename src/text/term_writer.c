@@ -30,9 +30,7 @@ static cog_status take_plain(struct term_writer *writer, const struct token_batc
                              cog_error *error) {
     struct term_list *list = writer->list;
     size_t count = batch->count, room = count + 1;
-    cog_status status = term_list_reserve(list, count, error);
-    if (status != COG_OK)
-        return status;
+    TRY(term_list_reserve(list, count, error));
     if (!memory_grow((void **)&writer->order, &writer->order_capacity, 3 * room,
                      sizeof *writer->order))
         return error_memory(error, 3 * room * sizeof *writer->order, "order of tokens");
@@ -133,9 +131,7 @@ static cog_status take_cached(struct term_writer *writer, const struct token_bat
                               cog_error *error) {
     enum { GROUP = 16 };
     struct term_list *list = writer->list;
-    cog_status status = term_list_reserve(list, batch->count, error);
-    if (status != COG_OK)
-        return status;
+    TRY(term_list_reserve(list, batch->count, error));
     uint64_t *out = list->hashes + list->count;
     for (size_t first = 0; first < batch->count; first += GROUP) {
         size_t count = batch->count - first < GROUP ? batch->count - first : GROUP;

@@ -155,9 +155,8 @@ static cog_status fold_hard(struct text_scanner *scanner, struct bytes_view text
         size_t size =
             cut_at_start(text, text.size < STRETCH_MAX_BYTES ? text.size : STRETCH_MAX_BYTES);
         status = unicode_fold(folder, view_of(text.data, size), error);
-        if (status == COG_OK)
-            status =
-                unicode_append_utf8(folder->folded, (size_t)folder->folded_size, folded, error);
+        THEN(status,
+             unicode_append_utf8(folder->folded, (size_t)folder->folded_size, folded, error));
         text = view_of(text.data + size, text.size - size);
     }
     return status;

@@ -8,9 +8,7 @@
 
 cog_status word_segmenter_init(struct word_segmenter *segmenter, cog_error *error) {
     *segmenter = (struct word_segmenter){0};
-    cog_status status = unicode_folder_init(&segmenter->folder, error);
-    if (status != COG_OK)
-        return status;
+    TRY(unicode_folder_init(&segmenter->folder, error));
     UErrorCode code = U_ZERO_ERROR;
     segmenter->iterator = ubrk_open(UBRK_WORD, "", NULL, 0, &code);
     if (U_FAILURE(code))
@@ -55,9 +53,7 @@ static cog_status add_bigrams(struct token_batch *batch, size_t begin, size_t en
     here += utf8_decode(batch->bytes.data + here, end - here, &c);
     while (here < end) {
         size_t next = here + utf8_decode(batch->bytes.data + here, end - here, &c);
-        cog_status status = token_batch_add(batch, before, next, error);
-        if (status != COG_OK)
-            return status;
+        TRY(token_batch_add(batch, before, next, error));
         before = here;
         here = next;
     }
@@ -69,9 +65,7 @@ static cog_status add_segment(struct word_segmenter *segmenter, int32_t begin, i
     struct token_batch *batch = &segmenter->batch;
     const UChar *units = segmenter->folder.folded + begin;
     size_t first = batch->bytes.size;
-    cog_status status = unicode_append_utf8(units, (size_t)(end - begin), &batch->bytes, error);
-    if (status != COG_OK)
-        return status;
+    TRY(unicode_append_utf8(units, (size_t)(end - begin), &batch->bytes, error));
     if (is_unsegmented(units, end - begin))
         return add_bigrams(batch, first, batch->bytes.size, error);
     return token_batch_add(batch, first, batch->bytes.size, error);

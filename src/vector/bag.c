@@ -87,9 +87,7 @@ cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t
     start_document(counter);
     for (size_t i = 0; i < count; i++) {
         if (distinct * 2 >= counter->slot_count) {
-            cog_status status = grow_slots(counter, distinct, error);
-            if (status != COG_OK)
-                return status;
+            TRY(grow_slots(counter, distinct, error));
         }
         size_t mask = counter->slot_count - 1;
         size_t at = hashes[i] & mask;
@@ -102,9 +100,7 @@ cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t
             continue;
         }
         if (distinct == counter->hash_capacity || distinct == counter->frequency_capacity) {
-            cog_status status = reserve_terms(counter, distinct + 1, error);
-            if (status != COG_OK)
-                return status;
+            TRY(reserve_terms(counter, distinct + 1, error));
         }
         *slot = (struct slot){counter->stamp, (uint32_t)distinct};
         counter->hashes[distinct] = hashes[i];

@@ -84,8 +84,7 @@ cog_status columns_create(const struct statistics *statistics, uint32_t min_docu
     if (!columns || !ranking.terms)
         status = error_memory(error, statistics_term_count(statistics) * sizeof *ranking.terms,
                               "the vocabulary");
-    if (status == COG_OK)
-        status = statistics_visit(statistics, rank_term, &ranking, error);
+    THEN(status, statistics_visit(statistics, rank_term, &ranking, error));
     if (status == COG_OK) {
         qsort(ranking.terms, ranking.count, sizeof *ranking.terms, by_rarity);
         status = number_terms(columns, &ranking, error);

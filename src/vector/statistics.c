@@ -111,9 +111,7 @@ static cog_status grow_shard(struct shard *shard, cog_error *error) {
 static cog_status shard_add(struct shard *shard, uint64_t hash, struct term_counts counts,
                             cog_error *error) {
     if (shard->used * 4 >= shard->entry_count * 3) {
-        cog_status status = grow_shard(shard, error);
-        if (status != COG_OK)
-            return status;
+        TRY(grow_shard(shard, error));
     }
     struct entry *entry = find_slot(shard, hash);
     if (!entry->hash) {
@@ -187,9 +185,7 @@ cog_status statistics_batch_add(struct statistics_batch *batch, const struct bag
         uint64_t hash = stored_hash(bag->hashes[i]);
         struct entry *recent = &batch->recent[hash & ((1 << RECENT_BITS) - 1)];
         if (recent->hash != hash) {
-            cog_status status = recent->hash ? add_pending(batch, recent, error) : COG_OK;
-            if (status != COG_OK)
-                return status;
+            TRY(recent->hash ? add_pending(batch, recent, error) : COG_OK);
             *recent = (struct entry){.hash = hash};
         }
         add_counts(&recent->counts,

@@ -25,12 +25,9 @@ static cog_status write_sections(const struct statistics *statistics,
     encode_u64(shape + 8, statistics_total_length(statistics));
     encode_u64(shape + 16, statistics_term_count(statistics));
     cog_status status = settings_write(settings, writer, error);
-    if (status == COG_OK)
-        status = container_writer_section(writer, SECTION_SHAPE, shape, sizeof shape, error);
-    if (status == COG_OK)
-        status = container_writer_begin(writer, SECTION_TERMS, error);
-    if (status == COG_OK)
-        status = statistics_visit(statistics, write_term, writer, error);
+    THEN(status, container_writer_section(writer, SECTION_SHAPE, shape, sizeof shape, error));
+    THEN(status, container_writer_begin(writer, SECTION_TERMS, error));
+    THEN(status, statistics_visit(statistics, write_term, writer, error));
     return status == COG_OK ? container_writer_end(writer, error) : status;
 }
 
@@ -38,10 +35,8 @@ cog_status statistics_save(const struct statistics *statistics, const struct set
                            const char *path, cog_error *error) {
     struct container_writer *writer = NULL;
     cog_status status = container_writer_open(path, CONTAINER_STATISTICS, &writer, error);
-    if (status == COG_OK)
-        status = write_sections(statistics, settings, writer, error);
-    if (status == COG_OK)
-        status = container_writer_commit(writer, error);
+    THEN(status, write_sections(statistics, settings, writer, error));
+    THEN(status, container_writer_commit(writer, error));
     container_writer_close(writer);
     return status;
 }
@@ -50,8 +45,7 @@ static cog_status read_terms(const struct container *container, struct statistic
                              cog_error *error) {
     struct bytes_view shape, terms;
     cog_status status = container_require(container, SECTION_SHAPE, &shape, error);
-    if (status == COG_OK)
-        status = container_require(container, SECTION_TERMS, &terms, error);
+    THEN(status, container_require(container, SECTION_TERMS, &terms, error));
     if (status != COG_OK)
         return status;
     const uint8_t *counts = (const uint8_t *)shape.data, *term = (const uint8_t *)terms.data;
@@ -73,14 +67,10 @@ cog_status statistics_load(const char *path, struct statistics **result, struct 
     struct container container = {0};
     struct statistics *statistics = NULL;
     cog_status status = container_open(path, CONTAINER_STATISTICS, &container, error);
-    if (status == COG_OK)
-        status = container_verify(&container, error);
-    if (status == COG_OK)
-        status = settings_read(&container, settings, error);
-    if (status == COG_OK)
-        status = statistics_create(&statistics, error);
-    if (status == COG_OK)
-        status = read_terms(&container, statistics, error);
+    THEN(status, container_verify(&container, error));
+    THEN(status, settings_read(&container, settings, error));
+    THEN(status, statistics_create(&statistics, error));
+    THEN(status, read_terms(&container, statistics, error));
     container_close(&container);
     if (status != COG_OK) {
         statistics_free(statistics);

@@ -50,9 +50,7 @@ cog_status line_source_next(struct line_source *source, struct bytes_view *line,
         if (newline || source->ended)
             break;
         scanned = have;
-        cog_status status = read_more(source, error);
-        if (status != COG_OK)
-            return status;
+        TRY(read_more(source, error));
     }
     size_t have = source->window.size - source->at;
     if (!newline && have == 0) {

@@ -162,9 +162,8 @@ cog_status po_parser_fill(struct pair_reader *reader, struct pair_batch *batch, 
     while (status == COG_OK && !*done && batch->text.size < PAIR_BATCH_BYTES) {
         struct bytes_view line;
         status = line_source_next(&reader->from, &line, done, error);
-        if (status == COG_OK)
-            status =
-                *done ? finish_entry(reader, batch, error) : take_line(reader, batch, line, error);
+        THEN(status,
+             *done ? finish_entry(reader, batch, error) : take_line(reader, batch, line, error));
     }
     return status;
 }

@@ -81,8 +81,7 @@ static cog_status fill_text(struct pair_reader *reader, struct pair_batch *batch
         struct bytes_view from, to;
         bool from_ended = false, to_ended = false;
         status = line_source_next(&reader->from, &from, &from_ended, error);
-        if (status == COG_OK)
-            status = line_source_next(&reader->to, &to, &to_ended, error);
+        THEN(status, line_source_next(&reader->to, &to, &to_ended, error));
         if (status != COG_OK)
             return status;
         if (from_ended != to_ended)
@@ -214,8 +213,7 @@ cog_status pair_reader_fill(struct pair_reader *reader, struct pair_batch *batch
             break;
         if (!reader->is_open)
             status = open_next(reader, error);
-        if (status == COG_OK)
-            status = fill_from_file(reader, batch, &done, error);
+        THEN(status, fill_from_file(reader, batch, &done, error));
         if (status != COG_OK || done)
             close_current(reader);
         if (status != COG_OK)

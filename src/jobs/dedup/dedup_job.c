@@ -97,9 +97,8 @@ static cog_status read_documents(struct dedup *dedup, cog_documents *documents,
         reading.reject = write_reject;
         reading.reject_context = dedup;
     }
-    if (status == COG_OK)
-        status =
-            corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error);
+    THEN(status,
+         corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error));
     if (status == COG_OK && dedup->rejects)
         status = output_commit(dedup->rejects, error);
     return status;
@@ -139,9 +138,8 @@ static cog_status form_groups(struct dedup *dedup, cog_error *error) {
     enum cluster_mode mode =
         dedup->options->grouping == COG_GROUP_CONNECTED ? CLUSTERS_CONNECTED : CLUSTERS_STRICT;
     cog_status status = choose_best(dedup, &keys, error);
-    if (status == COG_OK)
-        status = clusters_build(&dedup->matches, dedup->task.corpora[0].rows, keys, mode,
-                                &dedup->groups, error);
+    THEN(status, clusters_build(&dedup->matches, dedup->task.corpora[0].rows, keys, mode,
+                                &dedup->groups, error));
     free(keys);
     return status;
 }
@@ -253,17 +251,12 @@ static cog_status find_clusters(struct dedup *dedup, cog_documents *documents,
                                 cog_error *error) {
     bool bags = dedup->task.options.measure == COG_MEASURE_COSINE;
     cog_status status = read_documents(dedup, documents, outputs, error);
-    if (status == COG_OK)
-        status = equal_documents_find(&dedup->task.corpora[0], bags, &dedup->equal, error);
+    THEN(status, equal_documents_find(&dedup->task.corpora[0], bags, &dedup->equal, error));
     dedup->task.selected[0] = dedup->equal.selected;
-    if (status == COG_OK)
-        status = pair_task_prepare(&dedup->task, error);
-    if (status == COG_OK)
-        status = pair_task_join(&dedup->task, &dedup->matches, error);
-    if (status == COG_OK)
-        status = form_groups(dedup, error);
-    if (status == COG_OK)
-        status = build_clusters(dedup, clusters, error);
+    THEN(status, pair_task_prepare(&dedup->task, error));
+    THEN(status, pair_task_join(&dedup->task, &dedup->matches, error));
+    THEN(status, form_groups(dedup, error));
+    THEN(status, build_clusters(dedup, clusters, error));
     return status;
 }
 
@@ -288,8 +281,7 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
     cog_status status = pair_task_init(&dedup.task, &options->pairs, 1, run, report, error);
     if (status == COG_OK && outputs->kept)
         status = kept_records_check(documents, outputs->kept, error);
-    if (status == COG_OK)
-        status = find_clusters(&dedup, documents, outputs, clusters, error);
+    THEN(status, find_clusters(&dedup, documents, outputs, clusters, error));
     if (status == COG_OK) {
         clusters->corpus = dedup.task.corpora[0];
         dedup.task.corpora[0] = (struct corpus){0};

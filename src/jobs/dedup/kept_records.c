@@ -265,10 +265,8 @@ cog_status kept_records_write(cog_documents *documents, const uint8_t *is_kept, 
                                .context = &keeping,
                                .stage = "writing"};
     cog_status status = open_target(&keeping, error);
-    if (status == COG_OK)
-        status = ingest_run(documents, &plan, run, report, true, error);
-    if (status == COG_OK)
-        status = commit_target(&keeping, error);
+    THEN(status, ingest_run(documents, &plan, run, report, true, error));
+    THEN(status, commit_target(&keeping, error));
     temporary_remove(keeping.folder);
     output_close(keeping.output);
     return status;

@@ -75,18 +75,14 @@ static cog_status prepare(struct evaluation *evaluation, cog_documents *document
     const struct corpus *corpus = &evaluation->corpus;
     const uint8_t *const selected[1] = {NULL};
     cog_status status = options_terms(&evaluation->options->terms, &terms, error);
-    if (status == COG_OK)
-        status = options_weighting(&evaluation->options->weights, &weighting, error);
+    THEN(status, options_weighting(&evaluation->options->weights, &weighting, error));
     struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
-    if (status == COG_OK)
-        status = corpus_read(&evaluation->corpus, documents, &reading, run, report, error);
-    if (status == COG_OK)
-        status = corpus_statistics(&corpus, 1, evaluation->threads, &evaluation->statistics, error);
-    if (status == COG_OK)
-        status = corpus_vectors(&corpus, 1, evaluation->statistics, &weighting, 1, selected,
-                                evaluation->threads, &all, error);
-    if (status == COG_OK)
-        status = draw_sample(evaluation, &all, wanted, evaluation->options->signature.seed, error);
+    THEN(status, corpus_read(&evaluation->corpus, documents, &reading, run, report, error));
+    THEN(status,
+         corpus_statistics(&corpus, 1, evaluation->threads, &evaluation->statistics, error));
+    THEN(status, corpus_vectors(&corpus, 1, evaluation->statistics, &weighting, 1, selected,
+                                evaluation->threads, &all, error));
+    THEN(status, draw_sample(evaluation, &all, wanted, evaluation->options->signature.seed, error));
     if (status == COG_OK && !sparse_matrix_select(&all, evaluation->sample,
                                                   evaluation->sample_count, &evaluation->vectors))
         status = error_memory(error, evaluation->sample_count, "the sample");
@@ -104,12 +100,9 @@ static cog_status sign_sample(struct evaluation *evaluation, const cog_signature
     size_t stride = signature_stride_bytes(kind->bits);
     options.signature = *kind;
     cog_status status = options_signature(kind, &evaluation->signature, error);
-    if (status == COG_OK)
-        status = options_record_terms(&options.terms, &statistics.terms, error);
-    if (status == COG_OK)
-        status = text_signer_init(&text_signer, &options, &statistics, error);
-    if (status == COG_OK)
-        status = text_signer_scratch_init(&scratch, &text_signer, error);
+    THEN(status, options_record_terms(&options.terms, &statistics.terms, error));
+    THEN(status, text_signer_init(&text_signer, &options, &statistics, error));
+    THEN(status, text_signer_scratch_init(&scratch, &text_signer, error));
     size_t term_count;
     uint64_t start = clock_ns();
     for (size_t i = 0; i < evaluation->sample_count && status == COG_OK; i++) {
@@ -183,9 +176,8 @@ static cog_status evaluate_kind(struct evaluation *evaluation, const cog_signatu
         seeded.seed += seed;
         memset(evaluation->partial, 0, pieces * sizeof *evaluation->partial);
         status = sign_sample(evaluation, &seeded, &seconds, error);
-        if (status == COG_OK)
-            status = parallel_for(evaluation->threads, evaluation->sample_count, PAIR_GRAIN,
-                                  compare_rows, evaluation, error);
+        THEN(status, parallel_for(evaluation->threads, evaluation->sample_count, PAIR_GRAIN,
+                                  compare_rows, evaluation, error));
         for (size_t i = 0; i < pieces; i++)
             signature_error_merge(&sums, &evaluation->partial[i]);
     }
@@ -211,10 +203,8 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
         seeds ? COG_OK : error_set(error, COG_ERR_USAGE, "no seeds to average over");
     struct job_watch watch;
     job_watch_begin(&watch, run);
-    if (status == COG_OK)
-        status = check_memory(documents, sample, run, report, error);
-    if (status == COG_OK)
-        status = prepare(&evaluation, documents, sample, run, report, error);
+    THEN(status, check_memory(documents, sample, run, report, error));
+    THEN(status, prepare(&evaluation, documents, sample, run, report, error));
     if (status == COG_OK) {
         evaluation.signatures = memory_array(evaluation.sample_count, SIGNATURE_MAX_BITS / 8);
         evaluation.partial =
@@ -223,8 +213,7 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
             status = error_memory(error, evaluation.sample_count * SIGNATURE_MAX_BITS / 8,
                                   "the sample's signatures");
     }
-    if (status == COG_OK)
-        status = compute_cosines(&evaluation, error);
+    THEN(status, compute_cosines(&evaluation, error));
     for (size_t i = 0; i < kind_count && status == COG_OK; i++)
         status = evaluate_kind(&evaluation, &kinds[i], seeds, &results[i], error);
     job_watch_end(&watch);

@@ -65,8 +65,7 @@ static cog_status read_dump(struct link_gold *gold, const char *path,
     reader_options_init(&options);
     options.format = INPUT_WIKIXML;
     cog_status status = reader_open(&options, &path, 1, &reading.reader, error);
-    if (status == COG_OK)
-        status = read_pages(&reading, error);
+    THEN(status, read_pages(&reading, error));
     record_batch_free(&reading.batch);
     record_parser_free(reading.parser);
     reader_close(reading.reader);
@@ -111,12 +110,10 @@ static cog_status read_known(struct link_gold *gold, const cog_links *links, con
     struct link_ids documents = {{from, to}, {corpora[0].rows, corpora[1].rows}};
     cog_status status =
         from && to ? COG_OK : error_memory(error, corpora[0].rows * sizeof *from, "ids");
-    if (status == COG_OK)
-        status = input_format_of_name(path) == INPUT_WIKIXML
+    THEN(status, input_format_of_name(path) == INPUT_WIKIXML
                      ? read_dump(gold, path, &links->space, error)
-                     : link_gold_read_titles(gold, path, &documents, error);
-    if (status == COG_OK)
-        status = link_gold_keep(gold, &documents, path, absent, error);
+                     : link_gold_read_titles(gold, path, &documents, error));
+    THEN(status, link_gold_keep(gold, &documents, path, absent, error));
     free(from);
     free(to);
     return status;
@@ -127,12 +124,9 @@ cog_status cog_links_score(const cog_links *links, const char *gold_path, cog_li
     struct link_gold *gold = NULL;
     uint64_t absent = 0;
     cog_status status = link_gold_create(&gold, error);
-    if (status == COG_OK)
-        status = read_known(gold, links, gold_path, &absent, error);
-    if (status == COG_OK)
-        status = take_links(gold, links, links->firsts, links->first_count, true, error);
-    if (status == COG_OK)
-        status = take_links(gold, links, links->items, links->count, false, error);
+    THEN(status, read_known(gold, links, gold_path, &absent, error));
+    THEN(status, take_links(gold, links, links->firsts, links->first_count, true, error));
+    THEN(status, take_links(gold, links, links->items, links->count, false, error));
     if (status == COG_OK) {
         link_gold_scores(gold, scores);
         scores->absent = absent;
@@ -148,12 +142,9 @@ cog_status cog_evaluate_link_file(const char *found, const char *gold_path,
     cog_status status = link_gold_create(&gold, error);
     if (status == COG_OK)
         link_gold_limit(gold, run ? run->memory_bytes : 0);
-    if (status == COG_OK)
-        status = link_gold_read(gold, gold_path, error);
-    if (status == COG_OK)
-        status = link_gold_take_file(gold, found, error);
-    if (status == COG_OK)
-        status = link_gold_check(gold, gold_path, error);
+    THEN(status, link_gold_read(gold, gold_path, error));
+    THEN(status, link_gold_take_file(gold, found, error));
+    THEN(status, link_gold_check(gold, gold_path, error));
     if (status == COG_OK)
         link_gold_scores(gold, scores);
     link_gold_free(gold);

@@ -137,8 +137,7 @@ static cog_status read_links(struct link_gold *gold, const char *path, line_work
         if (status != COG_OK || end || line.size == 0)
             continue;
         status = parse_line(&parsed, line, &lines, path, error);
-        if (status == COG_OK)
-            status = work(gold, &parsed, path, lines.line, error);
+        THEN(status, work(gold, &parsed, path, lines.line, error));
     }
     line_source_close(&lines);
     buffer_free(&parsed.ids[0]);

@@ -269,15 +269,12 @@ cog_status cog_evaluate_neighbour_files(const char *found_path, const char *trut
     struct listed_hits found = {0}, truth = {0};
     struct evaluation evaluation = {.missing_distance = missing_distance_bits};
     cog_status status = listed_hits_read(found_path, &found, error);
-    if (status == COG_OK)
-        status = listed_hits_read(truth_path, &truth, error);
+    THEN(status, listed_hits_read(truth_path, &truth, error));
     if (status == COG_OK && truth.count == 0)
         status = error_set(error, COG_ERR_INPUT, "%s: no results to measure against", truth_path);
     evaluation.has_distances = found.has_distances && truth.has_distances;
-    if (status == COG_OK)
-        status = evaluation_start(&evaluation, k, error);
-    if (status == COG_OK)
-        status = evaluate_lists(&evaluation, &found, &truth, error);
+    THEN(status, evaluation_start(&evaluation, k, error));
+    THEN(status, evaluate_lists(&evaluation, &found, &truth, error));
     evaluation_finish(&evaluation, quality);
     listed_hits_free(&found);
     listed_hits_free(&truth);

@@ -67,8 +67,8 @@ static cog_status make_lines(void *context, unsigned worker, void *of_batch, cog
 static cog_status write_lines(void *context, void *of_batch, cog_error *error) {
     struct log_writing *writing = context;
     const struct log_batch *batch = of_batch;
-    cog_status status = output_write(writing->output, batch->lines.data, batch->lines.size, error);
-    return status == COG_OK ? progress_report(&writing->progress, batch->end, error) : status;
+    TRY(output_write(writing->output, batch->lines.data, batch->lines.size, error));
+    return progress_report(&writing->progress, batch->end, error);
 }
 
 /* A row follows from its number alone, so that any thread may make any of them. */
@@ -86,10 +86,8 @@ static cog_status write_rows(const struct query_log_generator *generator, size_t
     progress_start(&writing.progress, run, "writing", rows);
     const struct pipeline pipeline = {take_rows, make_lines, write_lines,
                                       &writing,  pointers,   count};
-    if (status == COG_OK)
-        status = pipeline_run(&pipeline, threads, error);
-    if (status == COG_OK)
-        status = progress_finish(&writing.progress, error);
+    THEN(status, pipeline_run(&pipeline, threads, error));
+    THEN(status, progress_finish(&writing.progress, error));
     for (size_t i = 0; i < count && batches; i++) {
         buffer_free(&batches[i].text);
         buffer_free(&batches[i].lines);
@@ -118,14 +116,10 @@ cog_status cog_query_log_generate(const char *path, uint64_t queries, uint64_t s
     report_number(report, "queries", (double)queries);
     report_number(report, "urls", (double)shape.urls);
     cog_status status = memory_budget_keep((double)queries * QUERY_BYTES, run, error);
-    if (status == COG_OK)
-        status = query_log_generator_create(&shape, &generator, error);
-    if (status == COG_OK)
-        status = output_open(path, &output, error);
-    if (status == COG_OK)
-        status = write_rows(generator, shape.queries, run, output, error);
-    if (status == COG_OK)
-        status = output_commit(output, error);
+    THEN(status, query_log_generator_create(&shape, &generator, error));
+    THEN(status, output_open(path, &output, error));
+    THEN(status, write_rows(generator, shape.queries, run, output, error));
+    THEN(status, output_commit(output, error));
     if (status == COG_OK)
         report_notice(report, "the log is generated: no real searches are in it");
     output_close(output);

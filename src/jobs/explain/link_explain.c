@@ -91,8 +91,7 @@ cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t
     work.cosine = cog_links_cosine(links, from_row, to_row);
     cog_status status =
         column_sums_init(&work.sums, columns_count(space->projection->targets), error);
-    if (status == COG_OK)
-        status = projection_add(space->projection, &bag, &work.sums, error);
+    THEN(status, projection_add(space->projection, &bag, &work.sums, error));
     for (size_t i = 0; i < bag.count && work.cosine > 0 && status == COG_OK; i++)
         status = explain_term(&work, bag.hashes[i], bag.frequencies[i], error);
     column_sums_free(&work.sums);

@@ -38,8 +38,7 @@ static cog_status add_words(struct pair_explaining *work, const struct document 
     struct analyzer *analyzer = NULL;
     struct term_list list = {.want_strings = true};
     cog_status status = analyzer_create(&work->terms, &analyzer, error);
-    if (status == COG_OK)
-        status = analyzer_run(analyzer, document->text, document->lang, &list, error);
+    THEN(status, analyzer_run(analyzer, document->text, document->lang, &list, error));
     for (size_t i = 0; i < list.count && status == COG_OK; i++) {
         size_t begin = i ? list.ends[i - 1] : 0;
         uint32_t number;
@@ -79,9 +78,8 @@ static cog_status make_vectors(struct pair_explaining *work, cog_error *error) {
     const struct corpus *corpora[2] = {&work->corpora[0], &work->corpora[1]};
     cog_status status =
         corpus_statistics(corpora, work->sides, work->threads, &work->statistics, error);
-    if (status == COG_OK)
-        status = columns_create(work->statistics, 1, work->weighting.min_collection_frequency,
-                                &work->columns, error);
+    THEN(status, columns_create(work->statistics, 1, work->weighting.min_collection_frequency,
+                                &work->columns, error));
     for (size_t side = 0; side < work->sides && status == COG_OK; side++)
         status = corpus_vectors_in(corpora[side], work->columns, work->statistics, &work->weighting,
                                    1, NULL, work->threads, &work->vectors[side], error);
@@ -154,14 +152,12 @@ cog_status cog_pairs_explain(cog_documents *documents, cog_documents *against,
     work.threads = threads_resolve(run ? run->threads : 0);
     pthread_mutex_init(&work.lock, NULL);
     cog_status status = options_terms(&options->terms, &work.terms, error);
-    if (status == COG_OK)
-        status = options_weighting(&options->weights, &work.weighting, error);
+    THEN(status, options_weighting(&options->weights, &work.weighting, error));
     for (size_t side = 0; side < work.sides && status == COG_OK; side++)
         status = corpus_read(&work.corpora[side], both[side], &reading, run, report, error);
     for (int which = 0; which < 2 && status == COG_OK; which++)
         status = find_row(&work, which, error);
-    if (status == COG_OK)
-        status = make_vectors(&work, error);
+    THEN(status, make_vectors(&work, error));
     if (status == COG_OK) {
         *cosine = sparse_row_dot(&work.vectors[0], work.rows[0], &work.vectors[work.sides - 1],
                                  work.rows[1]);

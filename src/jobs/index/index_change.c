@@ -20,8 +20,8 @@ static cog_status begin_change(cog_index *index, int *lock, cog_error *error) {
     *lock = -1;
     if (!index->folder)
         return COG_OK;
-    cog_status status = index_lock(index->folder, lock, error);
-    return status == COG_OK ? index_reload(index, error) : status;
+    TRY(index_lock(index->folder, lock, error));
+    return index_reload(index, error);
 }
 
 /* What a segment of so many rows takes while it is built: twice its part of the files. */
@@ -55,8 +55,7 @@ static cog_status add_draft(cog_index *index, struct segment_draft *draft, cog_e
     struct manifest *manifest = &index->parts.manifest;
     size_t open_segments = manifest->count;
     cog_status status = manifest_add_segment(index->folder, manifest, &parts, error);
-    if (status == COG_OK)
-        status = commit_change(index, manifest, error);
+    THEN(status, commit_change(index, manifest, error));
     manifest->count = open_segments; /* what is open, until the reload */
     return status == COG_OK ? index_reload(index, error) : status;
 }
@@ -66,8 +65,7 @@ static cog_status replace_in_folder(cog_index *index, const struct segment_draft
     struct segment_parts parts = index_parts_of(&draft->segment);
     struct manifest manifest = {.next_number = index->parts.manifest.next_number};
     cog_status status = manifest_add_segment(index->folder, &manifest, &parts, error);
-    if (status == COG_OK)
-        status = commit_change(index, &manifest, error);
+    THEN(status, commit_change(index, &manifest, error));
     manifest_free(&manifest);
     return status == COG_OK ? index_reload(index, error) : status;
 }
@@ -151,12 +149,10 @@ static cog_status add_documents(cog_index *index, cog_documents *documents, stru
     bool first = index_awaits_statistics(index);
     if (status == COG_OK && first && corpus->rows)
         status = index_take_statistics(index, corpus, threads, error);
-    if (status == COG_OK)
-        status = index_drop_empty_rows(index, corpus, report, error);
+    THEN(status, index_drop_empty_rows(index, corpus, report, error));
     if (status == COG_OK && corpus->rows) {
         status = segment_draft_documents(index, corpus, threads, &draft, error);
-        if (status == COG_OK)
-            status = first ? replace_draft(index, &draft, error) : add_draft(index, &draft, error);
+        THEN(status, first ? replace_draft(index, &draft, error) : add_draft(index, &draft, error));
     }
     if (status == COG_OK)
         report_addition(index, corpus->rows, start, report);
@@ -175,13 +171,10 @@ cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_r
     struct job_watch watch;
     job_watch_begin(&watch, run);
     cog_status status = begin_change(index, &lock, error);
-    if (status == COG_OK)
-        status = index_check_memory(documents, run, report, error);
-    if (status == COG_OK)
-        status = corpus_read(&corpus, documents, &reading, run, report, error);
-    if (status == COG_OK)
-        status = add_documents(index, documents, &corpus, threads_resolve(run ? run->threads : 0),
-                               report, error);
+    THEN(status, index_check_memory(documents, run, report, error));
+    THEN(status, corpus_read(&corpus, documents, &reading, run, report, error));
+    THEN(status, add_documents(index, documents, &corpus, threads_resolve(run ? run->threads : 0),
+                               report, error));
     index_unlock(lock);
     job_watch_end(&watch);
     corpus_free(&corpus);
@@ -220,10 +213,8 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
     struct job_watch watch;
     job_watch_begin(&watch, run);
     cog_status status = begin_change(index, &lock, error);
-    if (status == COG_OK)
-        status = check_rows_memory(index, rows->rows, run, report, error);
-    if (status == COG_OK)
-        status = next_number(index, &number, error);
+    THEN(status, check_rows_memory(index, rows->rows, run, report, error));
+    THEN(status, next_number(index, &number, error));
     if (status == COG_OK && rows->rows)
         status = segment_draft_signatures(index, rows, number, true,
                                           threads_resolve(run ? run->threads : 0), &draft, error);
@@ -306,8 +297,7 @@ cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t cou
         views[i] = view_of(ids[i], strlen(ids[i]));
     int lock;
     cog_status status = begin_change(index, &lock, error);
-    if (status == COG_OK)
-        status = remove_ids(index, views, count, report, error);
+    THEN(status, remove_ids(index, views, count, report, error));
     index_unlock(lock);
     free(views);
     return status;
@@ -358,10 +348,8 @@ cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_repor
     struct id_list list = {0};
     int lock;
     cog_status status = begin_change(index, &lock, error);
-    if (status == COG_OK)
-        status = read_id_list(path, &list, error);
-    if (status == COG_OK)
-        status = remove_ids(index, list.ids, list.count, report, error);
+    THEN(status, read_id_list(path, &list, error));
+    THEN(status, remove_ids(index, list.ids, list.count, report, error));
     index_unlock(lock);
     id_list_free(&list);
     return status;
@@ -377,13 +365,10 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     struct job_watch watch;
     job_watch_begin(&watch, run);
     cog_status status = begin_change(index, &lock, error);
-    if (status == COG_OK)
-        status = check_rows_memory(index, index->parts.rows, run, report, error);
-    if (status == COG_OK)
-        status =
-            segment_draft_merged(index, threads_resolve(run ? run->threads : 0), &draft, error);
-    if (status == COG_OK)
-        status = replace_draft(index, &draft, error);
+    THEN(status, check_rows_memory(index, index->parts.rows, run, report, error));
+    THEN(status,
+         segment_draft_merged(index, threads_resolve(run ? run->threads : 0), &draft, error));
+    THEN(status, replace_draft(index, &draft, error));
     if (status == COG_OK)
         report_addition(index, 0, start, report);
     index_unlock(lock);

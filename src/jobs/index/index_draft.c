@@ -160,21 +160,17 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
     float *sums = NULL;
     draft->segment.rows = corpus->rows;
     cog_status status = take_settings(index, draft, error);
-    if (status == COG_OK)
-        status = make_room_for_sums(index, corpus->rows, &sums, error);
-    if (status == COG_OK)
-        status =
-            corpus_sign(&(struct corpus_rows){corpus, NULL, corpus->rows}, &index->sign, statistics,
-                        threads, &draft->segment.signatures, sums, index_bits(index), error);
+    THEN(status, make_room_for_sums(index, corpus->rows, &sums, error));
+    THEN(status,
+         corpus_sign(&(struct corpus_rows){corpus, NULL, corpus->rows}, &index->sign, statistics,
+                     threads, &draft->segment.signatures, sums, index_bits(index), error));
     draft->memory.signatures = (uint8_t *)draft->segment.signatures.data;
     if (status == COG_OK && index->has_vectors)
         status = corpus_vectors_in(corpus, index->columns, statistics, &index->weighting, 1, NULL,
                                    threads, &draft->memory.vectors, error);
     draft->segment.vectors = draft->memory.vectors;
-    if (status == COG_OK)
-        status = copy_ids(corpus, draft, error);
-    if (status == COG_OK)
-        status = add_method(index, sums, threads, draft, error);
+    THEN(status, copy_ids(corpus, draft, error));
+    THEN(status, add_method(index, sums, threads, draft, error));
     free(sums);
     return status;
 }
@@ -309,13 +305,9 @@ cog_status segment_draft_merged(const cog_index *index, unsigned threads,
                                 struct segment_draft *draft, cog_error *error) {
     struct merge merge = {.index = index, .draft = draft};
     cog_status status = take_settings(index, draft, error);
-    if (status == COG_OK)
-        status = visit_live_rows(index, measure_row, &merge, error);
-    if (status == COG_OK)
-        status = make_room_for_rows(&merge, error);
-    if (status == COG_OK)
-        status = visit_live_rows(index, merge_row, &merge, error);
-    if (status == COG_OK)
-        status = index_ids(draft, error);
+    THEN(status, visit_live_rows(index, measure_row, &merge, error));
+    THEN(status, make_room_for_rows(&merge, error));
+    THEN(status, visit_live_rows(index, merge_row, &merge, error));
+    THEN(status, index_ids(draft, error));
     return status == COG_OK ? add_method(index, NULL, threads, draft, error) : status;
 }

@@ -77,8 +77,7 @@ static cog_status save_parts(const cog_index *index, const char *folder, cog_err
         status = save_segment(index, i, first_row, folder, &manifest, error);
         first_row += index->parts.manifest.entries[i].rows;
     }
-    if (status == COG_OK)
-        status = manifest_write(folder, &manifest, error);
+    THEN(status, manifest_write(folder, &manifest, error));
     manifest_free(&manifest);
     return status;
 }
@@ -114,8 +113,7 @@ struct cog_index_claim {
 static cog_status take_folder(struct cog_index_claim *claim, cog_error *error) {
     const char *folder = claim->folder;
     cog_status status = temporary_folder_claim(folder, &claim->made, error);
-    if (status == COG_OK)
-        status = index_lock(folder, &claim->lock, error);
+    THEN(status, index_lock(folder, &claim->lock, error));
     if (status == COG_ERR_BUSY) { /* another took the folder that was made here */
         temporary_keep(claim->made);
         claim->made = NULL;
@@ -167,8 +165,7 @@ cog_status cog_index_save_claimed(const cog_index *index, cog_index_claim *claim
 cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
     cog_index_claim *claim = NULL;
     cog_status status = cog_index_claim_folder(folder, &claim, error);
-    if (status == COG_OK)
-        status = cog_index_save_claimed(index, claim, error);
+    THEN(status, cog_index_save_claimed(index, claim, error));
     cog_index_claim_release(claim);
     return status;
 }
@@ -198,8 +195,7 @@ static cog_status open_state(cog_index *index, const cog_index *known, cog_error
         index->has_whole_vectors = memory_zeroed_array(index->parts.manifest.count + 1, 1);
     if (status == COG_OK && !index->has_whole_vectors)
         status = error_memory(error, index->parts.manifest.count, "segments");
-    if (status == COG_OK)
-        status = index_interpret_settings(index, error);
+    THEN(status, index_interpret_settings(index, error));
     if (status == COG_OK && index->has_documents) {
         index->statistics = known->statistics;
         index->columns = known->columns;

@@ -91,10 +91,8 @@ static cog_status record_short_form(const cog_index_options *options, unsigned b
     cog_status status = settings_set_u64(settings, "radius", form.radius_bits, error);
     if (status == COG_OK && options->method == COG_METHOD_PSM)
         return settings_set_u64(settings, "header bits", form.header_bits, error);
-    if (status == COG_OK)
-        status = short_form_complete(&form, bits, error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "blocks", form.blocks, error);
+    THEN(status, short_form_complete(&form, bits, error));
+    THEN(status, settings_set_u64(settings, "blocks", form.blocks, error));
     return status == COG_OK ? settings_set_u64(settings, "chosen blocks", form.chosen, error)
                             : status;
 }
@@ -107,16 +105,15 @@ static cog_status prepare_stream(cog_index *index, cog_index_options *options,
         return COG_OK;
     options->method = COG_METHOD_FLAT;
     index->stream_form = form_of(options);
-    cog_status status = short_form_check_rows(&index->stream_form, rows->rows, error);
-    return status == COG_OK ? short_form_complete(&index->stream_form, rows->bits, error) : status;
+    TRY(short_form_check_rows(&index->stream_form, rows->rows, error));
+    return short_form_complete(&index->stream_form, rows->bits, error);
 }
 
 static cog_status record_method(const cog_index_options *options, unsigned bits,
                                 struct settings *settings, cog_error *error) {
     cog_status status =
         settings_set_text(settings, "index method", method_names[options->method], error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "slice bits", options->slice_bits, error);
+    THEN(status, settings_set_u64(settings, "slice bits", options->slice_bits, error));
     if (status == COG_OK && is_short(options->method))
         status = record_short_form(options, bits, settings, error);
     return status;
@@ -142,8 +139,7 @@ static double signatures_memory(const struct signatures_view *rows,
 static cog_status record_documents(const cog_index *index, const cog_index_options *options,
                                    struct settings *settings, cog_error *error) {
     cog_status status = options_record_signing(&options->sign, settings, error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "vectors", options->vectors, error);
+    THEN(status, settings_set_u64(settings, "vectors", options->vectors, error));
     return status == COG_OK ? index_record_statistics(index, settings, error) : status;
 }
 
@@ -159,10 +155,8 @@ cog_status index_interpret_settings(cog_index *index, cog_error *error) {
     settings_get_u64(settings, "vectors", &vectors);
     index->has_vectors = vectors;
     cog_status status = options_read_signing(settings, &index->sign, error);
-    if (status == COG_OK)
-        status = options_terms(&index->sign.terms, &index->terms, error);
-    if (status == COG_OK)
-        status = options_weighting(&index->sign.weights, &index->weighting, error);
+    THEN(status, options_terms(&index->sign.terms, &index->terms, error));
+    THEN(status, options_weighting(&index->sign.weights, &index->weighting, error));
     return status;
 }
 
@@ -206,8 +200,7 @@ static void report_index(const cog_index *index, cog_report *report) {
 static cog_status finish_building(cog_index *index, struct segment_draft *draft, cog_status status,
                                   uint64_t start_ns, cog_index **result, cog_report *report,
                                   cog_error *error) {
-    if (status == COG_OK)
-        status = index_take_draft(index, draft, error);
+    THEN(status, index_take_draft(index, draft, error));
     segment_draft_free(draft);
     if (status != COG_OK) {
         cog_index_close(index);
@@ -269,20 +262,13 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus,
     struct progress progress;
     progress_start(&progress, run, "indexing", corpus->rows);
     cog_status status = progress_report(&progress, 0, error);
-    if (status == COG_OK)
-        status = index_collect_statistics(index, corpus, &options->sign.terms, threads, error);
-    if (status == COG_OK)
-        status = record_method(options, options->sign.signature.bits, settings, error);
-    if (status == COG_OK)
-        status = record_documents(index, options, settings, error);
-    if (status == COG_OK)
-        status = index_interpret_settings(index, error);
-    if (status == COG_OK)
-        status = index_make_columns(index, error);
-    if (status == COG_OK)
-        status = index_drop_empty_rows(index, corpus, report, error);
-    if (status == COG_OK)
-        status = segment_draft_documents(index, corpus, threads, draft, error);
+    THEN(status, index_collect_statistics(index, corpus, &options->sign.terms, threads, error));
+    THEN(status, record_method(options, options->sign.signature.bits, settings, error));
+    THEN(status, record_documents(index, options, settings, error));
+    THEN(status, index_interpret_settings(index, error));
+    THEN(status, index_make_columns(index, error));
+    THEN(status, index_drop_empty_rows(index, corpus, report, error));
+    THEN(status, segment_draft_documents(index, corpus, threads, draft, error));
     return status == COG_OK ? progress_finish(&progress, error) : status;
 }
 
@@ -302,10 +288,8 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *op
     struct segment_draft draft = {0};
     struct term_options terms;
     cog_status status = check_options(options, true, error);
-    if (status == COG_OK)
-        status = options_terms(&options->sign.terms, &terms, error);
-    if (status == COG_OK)
-        status = index_check_memory(documents, run, report, error);
+    THEN(status, options_terms(&options->sign.terms, &terms, error));
+    THEN(status, index_check_memory(documents, run, report, error));
     cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
     if (status == COG_OK && !index)
         status = error_memory(error, sizeof *index, "an index");
@@ -316,8 +300,7 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *op
     job_watch_begin(&watch, run);
     status = corpus_read(&corpus, documents, &reading, run, report, error);
     uint64_t start = clock_ns();
-    if (status == COG_OK)
-        status = index_corpus(index, &corpus, options, run, &draft, report, error);
+    THEN(status, index_corpus(index, &corpus, options, run, &draft, report, error));
     job_watch_end(&watch);
     corpus_free(&corpus);
     return finish_building(index, &draft, status, start, result, report, error);
@@ -346,16 +329,11 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     job_watch_begin(&watch, run);
     index->build_weights = options->weights;
     status = prepare_stream(index, options, rows, error);
-    if (status == COG_OK)
-        status = record_method(options, rows->bits, settings, error);
-    if (status == COG_OK)
-        status = settings_set_text(settings, "signature", "given", error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "bits", rows->bits, error);
-    if (status == COG_OK)
-        status = index_interpret_settings(index, error);
-    if (status == COG_OK)
-        status = segment_draft_signatures(index, rows, 0, false, threads, &draft, error);
+    THEN(status, record_method(options, rows->bits, settings, error));
+    THEN(status, settings_set_text(settings, "signature", "given", error));
+    THEN(status, settings_set_u64(settings, "bits", rows->bits, error));
+    THEN(status, index_interpret_settings(index, error));
+    THEN(status, segment_draft_signatures(index, rows, 0, false, threads, &draft, error));
     index->build_weights = NULL;
     job_watch_end(&watch);
     return finish_building(index, &draft, status, start, result, report, error);
@@ -441,8 +419,7 @@ cog_status cog_index_expect(const cog_index *index, const cog_sign_options *opti
     struct settings own = {0}, other = {0};
     char difference[SETTINGS_DIFFERENCE_BYTES];
     cog_status status = options_record_signing(&index->sign, &own, error);
-    if (status == COG_OK)
-        status = options_record_signing(options, &other, error);
+    THEN(status, options_record_signing(options, &other, error));
     if (status == COG_OK && !settings_equal(&own, &other, difference))
         status = error_set(error, COG_ERR_USAGE,
                            "the index (here) was made otherwise than the options (there) say: %s; "

@@ -26,11 +26,10 @@ static uint64_t statistics_fingerprint(const struct statistics *counts) {
 cog_status index_record_statistics(const cog_index *index, struct settings *settings,
                                    cog_error *error) {
     const struct statistics *counts = index->statistics->counts;
-    cog_status status = settings_set_u64(settings, "statistics: documents",
-                                         statistics_document_count(counts), error);
-    return status == COG_OK ? settings_set_u64(settings, "statistics: fingerprint",
-                                               statistics_fingerprint(counts), error)
-                            : status;
+    TRY(settings_set_u64(settings, "statistics: documents", statistics_document_count(counts),
+                         error));
+    return settings_set_u64(settings, "statistics: fingerprint", statistics_fingerprint(counts),
+                            error);
 }
 
 cog_status index_make_columns(cog_index *index, cog_error *error) {
@@ -46,10 +45,8 @@ cog_status index_collect_statistics(cog_index *index, const struct corpus *corpu
     index->statistics = calloc(1, sizeof *index->statistics);
     if (!index->statistics)
         return error_memory(error, sizeof *index->statistics, "statistics");
-    cog_status status = corpus_statistics(&corpus, 1, threads, &index->statistics->counts, error);
-    if (status == COG_OK)
-        status = options_record_terms(terms, &index->statistics->terms, error);
-    return status;
+    TRY(corpus_statistics(&corpus, 1, threads, &index->statistics->counts, error));
+    return options_record_terms(terms, &index->statistics->terms, error);
 }
 
 /* The file of a folder; free() it. */
@@ -63,8 +60,7 @@ static cog_status statistics_path(const char *folder, char **path, cog_error *er
 cog_status index_save_statistics(const cog_index *index, const char *folder, cog_error *error) {
     char *path = NULL;
     cog_status status = statistics_path(folder, &path, error);
-    if (status == COG_OK)
-        status = cog_statistics_save(index->statistics, path, error);
+    THEN(status, cog_statistics_save(index->statistics, path, error));
     free(path);
     return status;
 }
@@ -76,10 +72,8 @@ cog_status index_take_statistics(cog_index *index, const struct corpus *corpus, 
     index->statistics = NULL;
     index->columns = NULL;
     cog_status status = index_collect_statistics(index, corpus, &index->sign.terms, threads, error);
-    if (status == COG_OK)
-        status = index_record_statistics(index, &index->parts.manifest.settings, error);
-    if (status == COG_OK)
-        status = index_make_columns(index, error);
+    THEN(status, index_record_statistics(index, &index->parts.manifest.settings, error));
+    THEN(status, index_make_columns(index, error));
     return status == COG_OK && index->folder ? index_save_statistics(index, index->folder, error)
                                              : status;
 }
@@ -115,8 +109,7 @@ static cog_status read_statistics(cog_index *index, const char *path, cog_error 
 cog_status index_load_statistics(cog_index *index, cog_error *error) {
     char *path = NULL;
     cog_status status = statistics_path(index->folder, &path, error);
-    if (status == COG_OK)
-        status = read_statistics(index, path, error);
+    THEN(status, read_statistics(index, path, error));
     if (status == COG_OK && !index_statistics_fit(index))
         status = error_set(error, COG_ERR_FORMAT,
                            "%s: not the statistics that the index was made with; restore the "

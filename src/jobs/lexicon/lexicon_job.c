@@ -52,14 +52,10 @@ static cog_status record_settings(const cog_lexicon_options *options, struct set
     cog_term_options terms = options->terms;
     terms.lang = "";
     cog_status status = options_record_terms(&terms, settings, error);
-    if (status == COG_OK)
-        status = settings_set_text(settings, "from", options->from, error);
-    if (status == COG_OK)
-        status = settings_set_text(settings, "to", options->to, error);
-    if (status == COG_OK)
-        status = settings_set_u64(settings, "entries a word", options->max_entries, error);
-    if (status == COG_OK)
-        status = settings_set_double(settings, "mass", options->mass, error);
+    THEN(status, settings_set_text(settings, "from", options->from, error));
+    THEN(status, settings_set_text(settings, "to", options->to, error));
+    THEN(status, settings_set_u64(settings, "entries a word", options->max_entries, error));
+    THEN(status, settings_set_double(settings, "mass", options->mass, error));
     return status;
 }
 
@@ -134,13 +130,10 @@ static cog_status read_pairs(struct training *training, const char *const *paths
     struct pair_reader *reader = NULL;
     uint64_t start = clock_ns();
     cog_status status = side_terms(options, options->from, &reading.from, error);
-    if (status == COG_OK)
-        status = side_terms(options, options->to, &reading.to, error);
-    if (status == COG_OK)
-        status = pair_reader_open(&format, paths, count, &reader, error);
+    THEN(status, side_terms(options, options->to, &reading.to, error));
+    THEN(status, pair_reader_open(&format, paths, count, &reader, error));
     progress_start(&training->progress, training->run, "reading parallel text", 0);
-    if (status == COG_OK)
-        status = pair_corpus_read(&training->corpus, reader, &reading, error);
+    THEN(status, pair_corpus_read(&training->corpus, reader, &reading, error));
     uint64_t bad_rows = reader ? pair_reader_bad_rows(reader) : 0;
     if (status == COG_OK && bad_rows)
         report_notice(training->report, "skipped %llu row%s, the first at %s",
@@ -207,9 +200,8 @@ static cog_status align(struct training *training, cog_error *error) {
     uint64_t start = clock_ns();
     uint64_t left;
     cog_status status = check_budget(training, &left, error);
-    if (status == COG_OK)
-        status =
-            pair_table_create(&training->corpus, left, aligner.threads, &training->table, error);
+    THEN(status,
+         pair_table_create(&training->corpus, left, aligner.threads, &training->table, error));
     if (status != COG_OK)
         return status;
     report_stage(training->report, "pairing words", clock_seconds_since(start));
@@ -219,8 +211,7 @@ static cog_status align(struct training *training, cog_error *error) {
     progress_start(&training->progress, training->run, "aligning words",
                    options->model1_iterations + options->agreement_iterations);
     status = aligner_run(&training->corpus, training->table, &aligner, error);
-    if (status == COG_OK)
-        status = progress_finish(&training->progress, error);
+    THEN(status, progress_finish(&training->progress, error));
     report_stage(training->report, "aligning words", clock_seconds_since(start));
     return status;
 }
@@ -259,14 +250,11 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
         announce_memory(&training, paths, path_count);
         status = read_pairs(&training, paths, path_count, error);
     }
-    if (status == COG_OK)
-        status = align(&training, error);
+    THEN(status, align(&training, error));
     uint64_t start = clock_ns();
-    if (status == COG_OK)
-        status =
-            lexicon_from_table(&lexicon->table, &training.corpus, training.table, &prune, error);
-    if (status == COG_OK)
-        status = record_settings(options, &lexicon->table.settings, error);
+    THEN(status,
+         lexicon_from_table(&lexicon->table, &training.corpus, training.table, &prune, error));
+    THEN(status, record_settings(options, &lexicon->table.settings, error));
     report_stage(report, "pruning", clock_seconds_since(start));
     report_number(report, "entries", (double)lexicon_entry_count(&lexicon->table));
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
@@ -306,18 +294,15 @@ cog_status cog_lexicon_convert(const char *const *paths, size_t path_count, cog_
     cog_status status = check_options(options, error);
     if (status == COG_OK && path_count == 0)
         status = error_set(error, COG_ERR_USAGE, "no table to convert");
-    if (status == COG_OK)
-        status = side_terms(options, options->from, &import.from_terms, error);
-    if (status == COG_OK)
-        status = side_terms(options, options->to, &import.to_terms, error);
+    THEN(status, side_terms(options, options->from, &import.from_terms, error));
+    THEN(status, side_terms(options, options->to, &import.to_terms, error));
     if (status != COG_OK)
         return status;
     cog_lexicon *lexicon = calloc(1, sizeof *lexicon);
     if (!lexicon)
         return error_memory(error, sizeof *lexicon, "a lexicon");
     status = lexicon_import(&lexicon->table, paths, path_count, &import, &findings, error);
-    if (status == COG_OK)
-        status = record_settings(options, &lexicon->table.settings, error);
+    THEN(status, record_settings(options, &lexicon->table.settings, error));
     if (status != COG_OK) {
         cog_lexicon_free(lexicon);
         return status;

@@ -29,11 +29,9 @@ static cog_status lookup_open(struct lookup *lookup, const char *linkers, cog_er
     words.stem = false;
     lookup->word_list.want_strings = true;
     status = analyzer_create(&terms, &lookup->stems, error);
-    if (status == COG_OK)
-        status = analyzer_create(&words, &lookup->words, error);
-    if (status == COG_OK)
-        status = compound_splitter_create(lookup->lexicon, &projection.compounds, &terms,
-                                          &lookup->splitter, error);
+    THEN(status, analyzer_create(&words, &lookup->words, error));
+    THEN(status, compound_splitter_create(lookup->lexicon, &projection.compounds, &terms,
+                                          &lookup->splitter, error));
     return status;
 }
 
@@ -88,10 +86,8 @@ cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char *text, s
     if (!utf8_is_valid(text, text_size))
         return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");
     cog_status status = lookup_open(&lookup, linkers, error);
-    if (status == COG_OK)
-        status = analyzer_run(lookup.stems, view, none, &lookup.stem_list, error);
-    if (status == COG_OK)
-        status = analyzer_run(lookup.words, view, none, &lookup.word_list, error);
+    THEN(status, analyzer_run(lookup.stems, view, none, &lookup.stem_list, error));
+    THEN(status, analyzer_run(lookup.words, view, none, &lookup.word_list, error));
     for (size_t i = 0; i < lookup.stem_list.count && status == COG_OK; i++)
         status = look_up(&lookup, i, error);
     lookup_close(&lookup);

@@ -107,12 +107,9 @@ static cog_status find_candidates(const struct link_space *space, const cog_link
     double needed = MEMORY_BASE_BYTES + (double)link_space_memory_bytes(space) +
                     (double)link_candidates_memory_bytes(space, &search);
     cog_status status = memory_budget_keep(needed, space->run, error);
-    if (status == COG_OK)
-        status = link_candidates_find(&candidates, space, &search, error);
-    if (status == COG_OK)
-        status = take_candidates(&candidates.sides[0], links, count, error);
-    if (status == COG_OK)
-        status = score_links(&candidates, hubs, *links, *count, error);
+    THEN(status, link_candidates_find(&candidates, space, &search, error));
+    THEN(status, take_candidates(&candidates.sides[0], links, count, error));
+    THEN(status, score_links(&candidates, hubs, *links, *count, error));
     link_candidates_free(&candidates);
     return status;
 }
@@ -178,10 +175,8 @@ static cog_status read_documents(cog_documents *from, cog_documents *to, const c
                                  const cog_run_options *run, cog_links **result, cog_report *report,
                                  cog_error *error) {
     double text_bytes = (double)ingest_text_bytes(from) + (double)ingest_text_bytes(to);
-    cog_status status = memory_budget_check(MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_PROJECTION,
-                                            run, report, error);
-    if (status != COG_OK)
-        return status;
+    TRY(memory_budget_check(MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_PROJECTION, run, report,
+                            error));
     *result = calloc(1, sizeof **result);
     return *result
                ? link_space_read(&(*result)->space, &lexicon->table, from, to, run, report, error)
@@ -203,8 +198,7 @@ cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_l
     struct job_watch watch;
     job_watch_begin(&watch, run);
     cog_status status = read_documents(from, to, lexicon, run, &links, report, error);
-    if (status == COG_OK)
-        status = link_space_build(&links->space, options, error);
+    THEN(status, link_space_build(&links->space, options, error));
     job_watch_end(&watch);
     return hand_out(links, status, result);
 }
@@ -230,8 +224,7 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
     struct job_watch watch;
     job_watch_begin(&watch, run);
     cog_status status = read_documents(from, to, lexicon, run, &links, report, error);
-    if (status == COG_OK)
-        status = link_documents(links, options, report, error);
+    THEN(status, link_documents(links, options, report, error));
     job_watch_end(&watch);
     return hand_out(links, status, result);
 }

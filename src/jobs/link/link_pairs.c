@@ -29,11 +29,9 @@ static cog_status run_task(struct pair_task *task, cog_documents *const document
                            cog_method method, struct match_list *matches, cog_error *error) {
     struct link_space space = {0};
     cog_status status = pair_task_check_memory(task, documents, error);
-    if (status == COG_OK)
-        status = link_space_read(&space, &lexicon->table, documents[0], documents[1], task->run,
-                                 task->report, error);
-    if (status == COG_OK)
-        status = link_space_build(&space, projection, error);
+    THEN(status, link_space_read(&space, &lexicon->table, documents[0], documents[1], task->run,
+                                 task->report, error));
+    THEN(status, link_space_build(&space, projection, error));
     if (status == COG_OK)
         take_space(task, &space);
     link_space_free(&space);
@@ -54,7 +52,6 @@ cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to, const c
                          "documents of two languages are compared by their cosine");
     cog_status status = pair_task_init(&task, options, 2, run, report, error);
     task.projected = true;
-    if (status == COG_OK)
-        status = run_task(&task, documents, lexicon, projection, options->method, &matches, error);
+    THEN(status, run_task(&task, documents, lexicon, projection, options->method, &matches, error));
     return pairs_of_task(&task, status, &matches, result, error);
 }

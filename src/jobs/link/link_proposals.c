@@ -48,8 +48,8 @@ static cog_status sign_side(struct proposing *work, int side, float *sums, size_
 }
 
 static cog_status sign_both(struct proposing *work, cog_error *error) {
-    cog_status status = sign_side(work, 0, NULL, 0, error);
-    return status == COG_OK ? sign_side(work, 1, NULL, 0, error) : status;
+    TRY(sign_side(work, 0, NULL, 0, error));
+    return sign_side(work, 1, NULL, 0, error);
 }
 
 /* ---- The nearest ----------------------------------------------------------------------------- */
@@ -107,11 +107,9 @@ static cog_status propose_slices(const struct proposing *work, int side, cog_err
     cog_status status = COG_OK;
     if (!answers.items || !answers.counts)
         status = error_memory(error, queries->rows * most * sizeof *answers.items, "candidates");
-    if (status == COG_OK)
-        status = slice_lists_build(&lists, rows, 0, work->space->threads, error);
-    if (status == COG_OK)
-        status = slices_search_all(&lists.view, rows, queries, NULL, &request, work->space->threads,
-                                   take_answer, &answers, error);
+    THEN(status, slice_lists_build(&lists, rows, 0, work->space->threads, error));
+    THEN(status, slices_search_all(&lists.view, rows, queries, NULL, &request, work->space->threads,
+                                   take_answer, &answers, error));
     if (status == COG_OK)
         status = close_gaps(&answers, queries->rows, &work->result->sides[side], error);
     else
@@ -158,9 +156,8 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
     size_t *histogram = memory_zeroed_array((size_t)bits + 1, sizeof *histogram);
     cog_status status = histogram ? copy_rows(&work->views[0], sample, count, &queries, error)
                                   : error_memory(error, bits, "distances");
-    if (status == COG_OK)
-        status = flat_search_topk(&work->views[1], &queries, 4 * most, work->space->threads,
-                                  &nearest, error);
+    THEN(status, flat_search_topk(&work->views[1], &queries, 4 * most, work->space->threads,
+                                  &nearest, error));
     for (size_t i = 0; status == COG_OK && i < nearest.offsets[count]; i++)
         histogram[nearest.items[i].distance]++;
     *radius_bits = 0;
@@ -206,8 +203,7 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
     struct lsh_collection sides[2];
     float *sums[2] = {NULL, NULL};
     cog_status status = options_lsh(&work->search->options->lsh, 0, &demand.given, error);
-    if (status == COG_OK)
-        status = lsh_plan(&demand, &options, &expected, error);
+    THEN(status, lsh_plan(&demand, &options, &expected, error));
     size_t stride = status == COG_OK ? lsh_bits_used(&options) : 0;
     for (int side = 0; side < 2 && status == COG_OK; side++) {
         size_t rows = work->views[side].rows;
@@ -218,9 +214,8 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
                             : error_memory(error, rows * stride * sizeof *sums[side], "sums");
         sides[side] = (struct lsh_collection){&work->views[side], sums[side], stride};
     }
-    if (status == COG_OK)
-        status = lsh_join_cross(&sides[0], &sides[1], &options, &check, work->space->threads,
-                                matches, NULL, error);
+    THEN(status, lsh_join_cross(&sides[0], &sides[1], &options, &check, work->space->threads,
+                                matches, NULL, error));
     free(sums[0]);
     free(sums[1]);
     return status;
@@ -262,14 +257,11 @@ static cog_status propose_pairs(struct proposing *work, cog_error *error) {
     struct match_list matches = {0};
     uint32_t radius_bits = 0;
     cog_status status = sign_both(work, error);
-    if (status == COG_OK)
-        status = choose_radius(work, &radius_bits, error);
-    if (status == COG_OK)
-        status = work->search->method == COG_METHOD_LSH
+    THEN(status, choose_radius(work, &radius_bits, error));
+    THEN(status, work->search->method == COG_METHOD_LSH
                      ? join_tables(work, radius_bits, &matches, error)
-                     : join_windows(work, radius_bits, &matches, error);
-    if (status == COG_OK)
-        status = take_sides(work, &matches, error);
+                     : join_windows(work, radius_bits, &matches, error));
+    THEN(status, take_sides(work, &matches, error));
     work->result->beyond = (float)cos(M_PI * radius_bits / work->search->options->bits);
     match_list_free(&matches);
     return status;
@@ -324,20 +316,16 @@ static cog_status propose_lists(struct proposing *work, cog_error *error) {
     options.method = COG_METHOD_LISTS;
     options.recall = work->search->options->recall;
     cog_status status = choose_cosine(work, &options.threshold, error);
-    if (status == COG_OK)
-        status = pair_task_init(&task, &options, 2, space->run, space->report, error);
+    THEN(status, pair_task_init(&task, &options, 2, space->run, space->report, error));
     task.threads = space->threads;
     task.projected = true;
     for (int side = 0; side < 2; side++) {
         task.vectors[side] = space->vectors[side];
         task.corpora[side].rows = space->vectors[side].rows;
     }
-    if (status == COG_OK)
-        status = pair_task_list_rows(&task, error);
-    if (status == COG_OK)
-        status = list_pairs_find(&task, &matches, &exact, error);
-    if (status == COG_OK)
-        status = take_sides(work, &matches, error);
+    THEN(status, pair_task_list_rows(&task, error));
+    THEN(status, list_pairs_find(&task, &matches, &exact, error));
+    THEN(status, take_sides(work, &matches, error));
     work->result->beyond = (float)options.threshold;
     memset(task.vectors, 0, sizeof task.vectors);
     pair_task_free(&task);

@@ -115,8 +115,7 @@ static cog_status read_sentences(struct linked_sentences *side, cog_documents *d
                                .context = side,
                                .stage = "reading sentences"};
     cog_status status = sentence_splitter_create(language, &side->splitter, error);
-    if (status == COG_OK)
-        status = ingest_run(documents, &plan, run, NULL, true, error);
+    THEN(status, ingest_run(documents, &plan, run, NULL, true, error));
     size_t offset = 0;
     for (size_t i = 0; i < side->count && status == COG_OK; i++) {
         side->items[i].text = side->text.data + offset;
@@ -256,10 +255,8 @@ static cog_status pair_all(struct sentence_pairing *pairing, const char *path, c
             buffer_reset(&pairing->lines);
         }
     }
-    if (status == COG_OK)
-        status = output_write(output, pairing->lines.data, pairing->lines.size, error);
-    if (status == COG_OK)
-        status = output_commit(output, error);
+    THEN(status, output_write(output, pairing->lines.data, pairing->lines.size, error));
+    THEN(status, output_commit(output, error));
     output_close(output);
     return status;
 }
@@ -274,11 +271,9 @@ static cog_status build_space(struct sentence_pairing *pairing, const cog_run_op
     for (int i = 0; i < 2 && status == COG_OK; i++)
         status = cog_documents_from_memory(pairing->sides[i].items, pairing->sides[i].count,
                                            &documents[i], error);
-    if (status == COG_OK)
-        status = link_space_read(&pairing->space, pairing->links->space.lexicon, documents[0],
-                                 documents[1], run, NULL, error);
-    if (status == COG_OK)
-        status = link_space_build(&pairing->space, &projection, error);
+    THEN(status, link_space_read(&pairing->space, pairing->links->space.lexicon, documents[0],
+                                 documents[1], run, NULL, error));
+    THEN(status, link_space_build(&pairing->space, &projection, error));
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
     return status;
@@ -293,14 +288,11 @@ cog_status cog_links_sentences(const cog_links *links, cog_documents *from, cog_
     cog_status status = COG_OK;
     for (int i = 0; i < 2 && status == COG_OK; i++) {
         status = side_init(&pairing.sides[i], links, i, error);
-        if (status == COG_OK)
-            status = read_sentences(&pairing.sides[i], documents[i], links->space.terms[i].language,
-                                    run, error);
+        THEN(status, read_sentences(&pairing.sides[i], documents[i], links->space.terms[i].language,
+                                    run, error));
     }
-    if (status == COG_OK)
-        status = build_space(&pairing, run, error);
-    if (status == COG_OK)
-        status = pair_all(&pairing, path, error);
+    THEN(status, build_space(&pairing, run, error));
+    THEN(status, pair_all(&pairing, path, error));
     report_stage(report, "pairing sentences", clock_seconds_since(start));
     report_number(report, "sentence_pairs", (double)pairing.written);
     report_number(report, "repeated_sentence_pairs", (double)pairing.repeated);

@@ -133,30 +133,23 @@ cog_status link_space_read(struct link_space *space, const struct lexicon *lexic
     space->report = report;
     space->threads = threads_resolve(run ? run->threads : 0);
     cog_status status = lexicon_terms(lexicon, true, &space->terms[0], error);
-    if (status == COG_OK)
-        status = lexicon_terms(lexicon, false, &space->terms[1], error);
+    THEN(status, lexicon_terms(lexicon, false, &space->terms[1], error));
     language_tally_init(&watching.tally, space->terms[0].language, space->terms[1].language);
     language_tally_init(&to_tally, space->terms[1].language, space->terms[0].language);
-    if (status == COG_OK)
-        status = watching_open(&watching, &space->terms[0], space->threads, error);
+    THEN(status, watching_open(&watching, &space->terms[0], space->threads, error));
     struct corpus_options options = {.terms = &space->terms[0],
                                      .want_frequencies = true,
                                      .amend = watch_terms,
                                      .amend_context = &watching};
-    if (status == COG_OK)
-        status = corpus_read(&space->corpora[0], from, &options, run, report, error);
+    THEN(status, corpus_read(&space->corpora[0], from, &options, run, report, error));
     options = (struct corpus_options){.terms = &space->terms[1],
                                       .want_frequencies = true,
                                       .amend = watch_language,
                                       .amend_context = &to_tally};
-    if (status == COG_OK)
-        status = corpus_read(&space->corpora[1], to, &options, run, report, error);
-    if (status == COG_OK)
-        status = language_tally_judge(&watching.tally, "first", report, error);
-    if (status == COG_OK)
-        status = language_tally_judge(&to_tally, "second", report, error);
-    if (status == COG_OK)
-        status = collect_unknown(&watching, &space->terms[1], &space->unknown, error);
+    THEN(status, corpus_read(&space->corpora[1], to, &options, run, report, error));
+    THEN(status, language_tally_judge(&watching.tally, "first", report, error));
+    THEN(status, language_tally_judge(&to_tally, "second", report, error));
+    THEN(status, collect_unknown(&watching, &space->terms[1], &space->unknown, error));
     watching_close(&watching);
     return status;
 }
@@ -253,8 +246,7 @@ static cog_status build_chunk(void *context, unsigned worker, size_t begin, size
     for (size_t row = begin; row < end && status == COG_OK; row++) {
         status = sum_row(building, row, sums, error);
         column_sums_sort(sums);
-        if (status == COG_OK)
-            status = weigh_row(building, building->lengths[row], sums, chunk, error);
+        THEN(status, weigh_row(building, building->lengths[row], sums, chunk, error));
         chunk->row_ends[row - begin] = chunk->count;
         column_sums_clear(sums);
     }
@@ -360,14 +352,12 @@ static cog_status build_side(struct link_space *space, int side,
     size_t chunk_count = (rows + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK;
     struct vector_building building = {.space = space, .side = side, .options = options};
     cog_status status = building_init(&building, rows, chunk_count, error);
-    if (status == COG_OK)
-        status = parallel_for(space->threads, rows, ROWS_A_CHUNK, measure_rows, &building, error);
+    THEN(status, parallel_for(space->threads, rows, ROWS_A_CHUNK, measure_rows, &building, error));
     if (status == COG_OK) {
         building.mean_length = mean_of(building.lengths, rows);
         status = parallel_for(space->threads, rows, ROWS_A_CHUNK, build_chunk, &building, error);
     }
-    if (status == COG_OK)
-        status = join_chunks(&building, rows, chunk_count, &space->vectors[side], error);
+    THEN(status, join_chunks(&building, rows, chunk_count, &space->vectors[side], error));
     building_reset(&building, chunk_count);
     return status;
 }
@@ -410,10 +400,9 @@ cog_status link_space_build(struct link_space *space, const cog_projection_optio
         const struct corpus *corpus = &space->corpora[side];
         status = corpus_statistics(&corpus, 1, space->threads, &space->statistics[side], error);
     }
-    if (status == COG_OK)
-        status =
-            projection_create(space->lexicon, &projection, &space->terms[0], space->statistics[0],
-                              space->statistics[1], &space->unknown, &space->projection, error);
+    THEN(status,
+         projection_create(space->lexicon, &projection, &space->terms[0], space->statistics[0],
+                           space->statistics[1], &space->unknown, &space->projection, error));
     for (int side = 0; side < 2 && status == COG_OK; side++)
         status = build_side(space, side, options, error);
     report_stage(space->report, "projecting", clock_seconds_since(start));

@@ -72,9 +72,8 @@ static cog_status read_documents(struct disk_pairs *pairs, cog_documents *const 
     for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
         status = bag_spool_create("-", &pairs->sides[side].spool, error);
         reading.spool = pairs->sides[side].spool;
-        if (status == COG_OK)
-            status = corpus_read(&task->corpora[side], documents[side], &reading, task->run,
-                                 task->report, error);
+        THEN(status, corpus_read(&task->corpora[side], documents[side], &reading, task->run,
+                                 task->report, error));
         pairs->sides[side].marks = memory_zeroed_array(task->corpora[side].rows, 1);
         if (status == COG_OK && !pairs->sides[side].marks)
             status = error_memory(error, task->corpora[side].rows, "documents");
@@ -115,8 +114,7 @@ static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
     struct statistics_batch *batch = NULL;
     struct piece piece = {0};
     cog_status status = statistics_create(&task->statistics, error);
-    if (status == COG_OK)
-        status = statistics_batch_create(task->statistics, &batch, error);
+    THEN(status, statistics_batch_create(task->statistics, &batch, error));
     for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
         bag_spool_rewind(pairs->sides[side].spool);
         for (bool end = false; !end && status == COG_OK;) {
@@ -125,8 +123,7 @@ static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
                 status = statistics_batch_add(batch, &piece.bags[i], error);
         }
     }
-    if (status == COG_OK)
-        status = statistics_batch_flush(batch, error);
+    THEN(status, statistics_batch_flush(batch, error));
     statistics_batch_free(batch);
     free_piece(&piece);
     return status;
@@ -204,9 +201,8 @@ static cog_status sign_side(const struct pair_task *task, const struct text_sign
                                         .stride_bytes = stride_bytes,
                                         .marks = side->marks + row,
                                         .short_terms = task->short_terms};
-        if (status == COG_OK)
-            status =
-                parallel_for(task->threads, piece.count, SIGN_GRAIN, sign_bags, &signing, error);
+        THEN(status,
+             parallel_for(task->threads, piece.count, SIGN_GRAIN, sign_bags, &signing, error));
         if (status == COG_OK) {
             const size_t before = compared->count, kept = keep_compared(&signing, row, compared);
             status = descriptor_write_at(side->signatures, signatures.data, kept * stride_bytes,
@@ -241,11 +237,9 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
     struct text_signer signer = {0};
     struct columns *columns = NULL;
     cog_status status = options_record_terms(&options->terms, &known.terms, error);
-    if (status == COG_OK)
-        status = text_signer_init(&signer, options, &known, error);
-    if (status == COG_OK)
-        status = columns_create(task->statistics, 1, task->weighting.min_collection_frequency,
-                                &columns, error);
+    THEN(status, text_signer_init(&signer, options, &known, error));
+    THEN(status, columns_create(task->statistics, 1, task->weighting.min_collection_frequency,
+                                &columns, error));
     for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
         struct compared_rows *compared = &task->compared[side];
         const size_t rows = task->corpora[side].rows;
@@ -256,10 +250,8 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
             pairs->sides[side].signatures = scratch_file_open(error);
             status = pairs->sides[side].signatures < 0 ? COG_ERR_IO : COG_OK;
         }
-        if (status == COG_OK)
-            status = sign_side(task, &signer, columns, &pairs->sides[side], compared, error);
-        if (status == COG_OK)
-            status = map_signatures(task, side, &pairs->sides[side], error);
+        THEN(status, sign_side(task, &signer, columns, &pairs->sides[side], compared, error));
+        THEN(status, map_signatures(task, side, &pairs->sides[side], error));
     }
     columns_free(columns);
     text_signer_reset(&signer);
@@ -350,10 +342,9 @@ static cog_status load_documents(struct disk_pairs *pairs, cog_error *error) {
         status = corpus_load(&task->corpora[side], pairs->sides[side].spool,
                              pairs->sides[side].marks, error);
     const struct corpus *corpora[2] = {&task->corpora[0], &task->corpora[1]};
-    if (status == COG_OK)
-        status =
-            corpus_vectors(corpora, task->sides, task->statistics, &task->weighting,
-                           task->short_terms, task->selected, task->threads, task->vectors, error);
+    THEN(status,
+         corpus_vectors(corpora, task->sides, task->statistics, &task->weighting, task->short_terms,
+                        task->selected, task->threads, task->vectors, error));
     return status == COG_OK ? short_pairs_mark(task, error) : status;
 }
 
@@ -371,9 +362,8 @@ static cog_status next_vectors(const struct pair_task *task, struct disk_side *s
         for (size_t i = 0; i < piece.count && status == COG_OK; i++)
             status = corpus_add_bag(&part, &piece.bags[i], error);
     }
-    if (status == COG_OK)
-        status = corpus_vectors_in(&part, columns, task->statistics, &task->weighting,
-                                   task->short_terms, NULL, task->threads, vectors, error);
+    THEN(status, corpus_vectors_in(&part, columns, task->statistics, &task->weighting,
+                                   task->short_terms, NULL, task->threads, vectors, error));
     free_piece(&piece);
     corpus_free(&part);
     return status;
@@ -416,9 +406,8 @@ static cog_status measure_recall(struct disk_pairs *pairs, const struct match_li
     for (bool end = false; !end && status == COG_OK;) {
         status =
             next_vectors(task, &pairs->sides[last], columns, room, &piece.vectors, &end, error);
-        if (status == COG_OK)
-            status = pair_sample_measure(&pairs->sample, find_truth, &piece, piece.vectors.rows,
-                                         matches, error);
+        THEN(status, pair_sample_measure(&pairs->sample, find_truth, &piece, piece.vectors.rows,
+                                         matches, error));
         piece.first_row += (uint32_t)piece.vectors.rows;
         sparse_matrix_free(&piece.vectors);
     }
@@ -438,16 +427,11 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
     report_text(task->report, "method", "window");
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = window_pairs_propose(task, views, matches, error);
-    if (status == COG_OK)
-        status = choose_rows(pairs, matches, error);
-    if (status == COG_OK)
-        status = load_documents(pairs, error);
-    if (status == COG_OK)
-        status = flat_pairs_verify(task, matches, error);
-    if (status == COG_OK)
-        status = measure_recall(pairs, matches, error);
-    if (status == COG_OK)
-        status = short_pairs_join(task, matches, error);
+    THEN(status, choose_rows(pairs, matches, error));
+    THEN(status, load_documents(pairs, error));
+    THEN(status, flat_pairs_verify(task, matches, error));
+    THEN(status, measure_recall(pairs, matches, error));
+    THEN(status, short_pairs_join(task, matches, error));
     task->has_distances = true;
     report_number(task->report, "matches", (double)matches->count);
     report_stage(task->report, "joining", clock_seconds_since(start));
@@ -460,14 +444,10 @@ cog_status disk_pairs_find(struct pair_task *task, cog_documents *const *documen
     struct disk_pairs pairs = {.task = task, .sides = {{.signatures = -1}, {.signatures = -1}}};
     task->on_disk = true;
     cog_status status = check_memory(task, documents, error);
-    if (status == COG_OK)
-        status = read_documents(&pairs, documents, error);
-    if (status == COG_OK)
-        status = count_terms(&pairs, error);
-    if (status == COG_OK)
-        status = sign_documents(&pairs, error);
-    if (status == COG_OK)
-        status = join_documents(&pairs, matches, error);
+    THEN(status, read_documents(&pairs, documents, error));
+    THEN(status, count_terms(&pairs, error));
+    THEN(status, sign_documents(&pairs, error));
+    THEN(status, join_documents(&pairs, matches, error));
     for (size_t side = 0; side < 2; side++) {
         struct disk_side *disk = &pairs.sides[side];
         bag_spool_free(disk->spool);

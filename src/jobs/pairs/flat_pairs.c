@@ -186,9 +186,7 @@ static cog_status propose(const struct pair_task *task, signature_join *join,
     uint64_t comparisons = 0;
     *radius = find_radius(task, radius_recall);
     matches->limit = pair_task_max_matches(task);
-    cog_status status = join(task, views, *radius, matches, &comparisons, error);
-    if (status != COG_OK)
-        return status;
+    TRY(join(task, views, *radius, matches, &comparisons, error));
     pair_task_name_rows(task, matches);
     report_number(task->report, "radius_bits", *radius);
     report_number(task->report, "comparisons", (double)comparisons);
@@ -225,8 +223,7 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
     cog_status status = pair_task_take_memory(task, signature_bytes(task), error);
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = pair_task_sign(task, side, &task->compared[side], &views[side], NULL, 0, error);
-    if (status == COG_OK)
-        status = propose_and_verify(task, join, views, radius_recall, &radius, matches, error);
+    THEN(status, propose_and_verify(task, join, views, radius_recall, &radius, matches, error));
     free((void *)views[0].data);
     free((void *)views[1].data);
     if (status != COG_OK)

@@ -77,10 +77,9 @@ cog_status list_pairs_find(struct pair_task *task, struct match_list *matches, b
     bool planned;
     cog_status status = plan_rests(task, &rests, &planned, error);
     options.rests = planned ? &rests : NULL;
-    if (status == COG_OK)
-        status = task->sides == 2 ? cosine_join_cross(&task->vectors[0], &task->vectors[1],
+    THEN(status, task->sides == 2 ? cosine_join_cross(&task->vectors[0], &task->vectors[1],
                                                       &options, matches, error)
-                                  : cosine_join_self(&task->vectors[0], &options, matches, error);
+                                  : cosine_join_self(&task->vectors[0], &options, matches, error));
     report_number(task->report, "candidates", (double)work.candidates);
     report_number(task->report, "comparisons", (double)work.verified);
     *exact = !planned;

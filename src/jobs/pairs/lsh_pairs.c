@@ -154,8 +154,7 @@ static cog_status plan_for(const struct pair_task *task, struct lsh_demand *dema
     demand->targets = truth->count
                           ? (struct lsh_targets){.known = known.collections, .count = truth->count}
                           : (struct lsh_targets){.cosines = &at_threshold, .count = 1};
-    if (status == COG_OK)
-        status = lsh_plan(demand, options, expected, error);
+    THEN(status, lsh_plan(demand, options, expected, error));
     free_side(&known.sides[0]);
     free_side(&known.sides[1]);
     return status;
@@ -170,12 +169,10 @@ static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error
     demand.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS;
     demand.rows = task->compared[task->sides - 1].count;
     demand.threads = task->threads;
-    if (status == COG_OK)
-        status = pair_recall_planned(task, &truth, &independent, error);
+    THEN(status, pair_recall_planned(task, &truth, &independent, error));
     demand.recall = plan_pairs_demand(task->options.recall, independent);
     report_number(task->report, "planned_by_pairs", (double)truth.count);
-    if (status == COG_OK)
-        status = plan_for(task, &demand, &truth, &pairs->options, expected, error);
+    THEN(status, plan_for(task, &demand, &truth, &pairs->options, expected, error));
     match_list_free(&truth);
     return status;
 }
@@ -186,9 +183,7 @@ static cog_status plan(struct lsh_pairs *pairs, cog_error *error) {
     if (has_bands(&pairs->task->options.sign.signature)) {
         expected = plan_bands(pairs);
     } else {
-        cog_status status = plan_bits(pairs, &expected, error);
-        if (status != COG_OK)
-            return status;
+        TRY(plan_bits(pairs, &expected, error));
     }
     report_number(report, "key_bits", pairs->options.key_bits);
     report_number(report, "band_values", pairs->options.band_values);
@@ -254,13 +249,10 @@ static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches
     for (int side = 0; side < 2; side++)
         collections[side] = (struct lsh_collection){
             &pairs->sides[side].view, pairs->sides[side].sums, pairs->sides[side].sums_stride};
-    cog_status status = task->sides == 2
-                            ? lsh_join_cross(&collections[0], &collections[1], &pairs->options,
-                                             &check, task->threads, matches, &work, error)
-                            : lsh_join_self(&collections[0], &pairs->options, &check, task->threads,
-                                            matches, &work, error);
-    if (status != COG_OK)
-        return status;
+    TRY(task->sides == 2 ? lsh_join_cross(&collections[0], &collections[1], &pairs->options, &check,
+                                          task->threads, matches, &work, error)
+                         : lsh_join_self(&collections[0], &pairs->options, &check, task->threads,
+                                         matches, &work, error));
     pair_task_name_rows(task, matches);
     report_number(task->report, "candidates", (double)work.entries);
     report_number(task->report, "comparisons", (double)work.comparisons);
@@ -273,12 +265,10 @@ static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches
 cog_status lsh_pairs_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
     struct lsh_pairs pairs = {.task = task};
     cog_status status = plan(&pairs, error);
-    if (status == COG_OK)
-        status = take_memory(&pairs, error);
+    THEN(status, take_memory(&pairs, error));
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = sign_side(&pairs, side, &pairs.sides[side], error);
-    if (status == COG_OK)
-        status = join_sides(&pairs, matches, error);
+    THEN(status, join_sides(&pairs, matches, error));
     free_side(&pairs.sides[0]);
     free_side(&pairs.sides[1]);
     return status == COG_OK ? pair_recall_measure(task, matches, error) : status;

@@ -95,8 +95,7 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= COSINE_PRECISION;
     cog_status status = check_method(&task->options, error);
-    if (status == COG_OK)
-        status = options_terms(&options->sign.terms, &task->terms, error);
+    THEN(status, options_terms(&options->sign.terms, &task->terms, error));
     return status == COG_OK ? options_weighting(&options->sign.weights, &task->weighting, error)
                             : status;
 }
@@ -199,8 +198,7 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
         status =
             corpus_vectors(corpora, task->sides, task->statistics, &task->weighting,
                            task->short_terms, task->selected, task->threads, task->vectors, error);
-        if (status == COG_OK)
-            status = short_pairs_mark(task, error);
+        THEN(status, short_pairs_mark(task, error));
     }
     report_stage(task->report, "weighing", clock_seconds_since(start));
     report_number(task->report, "vocabulary_terms",
@@ -272,8 +270,7 @@ cog_status pair_task_join(struct pair_task *task, struct match_list *matches, co
     report_text(task->report, "method", pair_methods[task->options.method].name);
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = pair_task_list_rows(task, error);
-    if (status == COG_OK)
-        status = pair_methods[task->options.method].join(task, matches, error);
+    THEN(status, pair_methods[task->options.method].join(task, matches, error));
     if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
         status = short_pairs_join(task, matches, error);
     report_number(task->report, "matches", (double)matches->count);

@@ -53,8 +53,7 @@ static cog_status run_task(struct pair_task *task, cog_documents *const *documen
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = corpus_read(&task->corpora[side], documents[side], &reading, task->run,
                              task->report, error);
-    if (status == COG_OK)
-        status = pair_task_prepare(task, error);
+    THEN(status, pair_task_prepare(task, error));
     return status == COG_OK ? pair_task_join(task, matches, error) : status;
 }
 
@@ -65,8 +64,7 @@ cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
     struct pair_task task = {0};
     struct match_list matches = {0};
     cog_status status = pair_task_init(&task, options, against ? 2 : 1, run, report, error);
-    if (status == COG_OK)
-        status = run_task(&task, both, &matches, error);
+    THEN(status, run_task(&task, both, &matches, error));
     return pairs_of_task(&task, status, &matches, result, error);
 }
 

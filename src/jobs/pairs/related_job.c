@@ -48,16 +48,12 @@ static cog_status run_task(struct pair_task *task, cog_documents *documents, uns
     struct corpus_options reading = {.terms = &task->terms, .want_frequencies = true};
     uint8_t *selected = NULL;
     cog_status status = pair_task_check_memory(task, &documents, error);
-    if (status == COG_OK)
-        status =
-            corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error);
-    if (status == COG_OK)
-        status = select_queries(task, min_urls, &selected, error);
+    THEN(status,
+         corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error));
+    THEN(status, select_queries(task, min_urls, &selected, error));
     task->short_terms = 0;
-    if (status == COG_OK)
-        status = pair_task_prepare(task, error);
-    if (status == COG_OK)
-        status = pair_task_join(task, matches, error);
+    THEN(status, pair_task_prepare(task, error));
+    THEN(status, pair_task_join(task, matches, error));
     free(selected);
     task->selected[0] = NULL;
     return status;
@@ -69,7 +65,6 @@ cog_status cog_related_find(cog_documents *documents, const cog_related_options 
     struct pair_task task = {0};
     struct match_list matches = {0};
     cog_status status = pair_task_init(&task, &options->pairs, 1, run, report, error);
-    if (status == COG_OK)
-        status = run_task(&task, documents, options->min_urls, &matches, error);
+    THEN(status, run_task(&task, documents, options->min_urls, &matches, error));
     return pairs_of_task(&task, status, &matches, result, error);
 }

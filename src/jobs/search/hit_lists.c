@@ -72,9 +72,7 @@ static cog_status search_part(const cog_index *index, size_t part, uint64_t firs
     for (;;) {
         bool is_short = false;
         size_t asked = k && k + spare < entry->rows ? k + spare : k ? entry->rows : 0;
-        cog_status status = search(context, part, asked, lists, error);
-        if (status != COG_OK)
-            return status;
+        TRY(search(context, part, asked, lists, error));
         drop_removed(lists, entry, first_row, k, asked, &is_short);
         if (!is_short)
             return COG_OK;
@@ -124,8 +122,7 @@ cog_status hit_lists_search(const cog_index *index, size_t queries, size_t k, en
                 search_part(index, part, first_row, k, search, context, &parts[searched++], error);
         first_row += entry->rows;
     }
-    if (status == COG_OK)
-        status = merge_parts(parts, searched, queries, k, order, lists, error);
+    THEN(status, merge_parts(parts, searched, queries, k, order, lists, error));
     for (size_t part = 0; part < searched; part++)
         hit_lists_free(&parts[part]);
     free(parts);

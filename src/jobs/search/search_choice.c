@@ -67,8 +67,7 @@ static cog_status choose_by_time(struct search_task *task, cog_method method, co
         return status;
     struct signature_search search = search_task_signatures(task, method);
     status = try_flat(task, &search, &flat_seconds, error);
-    if (status == COG_OK)
-        status = try_method(task, search, &other_seconds, error);
+    THEN(status, try_method(task, search, &other_seconds, error));
     report_number(task->report, "expected_seconds_flat", flat_seconds);
     report_number(task->report,
                   method == COG_METHOD_SLICES ? "expected_seconds_slices"
@@ -103,7 +102,6 @@ static cog_status choose_method(struct search_task *task, cog_error *error) {
 }
 
 cog_status search_task_choose(struct search_task *task, cog_error *error) {
-    cog_status status =
-        task->options.method == COG_METHOD_AUTO ? choose_method(task, error) : COG_OK;
-    return status == COG_OK ? search_task_tune(task, error) : status;
+    TRY(task->options.method == COG_METHOD_AUTO ? choose_method(task, error) : COG_OK);
+    return search_task_tune(task, error);
 }

@@ -37,8 +37,7 @@ static cog_status find_nearest(const struct exact_search *search,
         cosine_topk(search->queries, vectors, k, search->task->threads, &found, error);
     for (size_t query = 0; status == COG_OK && query < found.queries; query++)
         total += found.counts[query];
-    if (status == COG_OK)
-        status = hit_lists_init(lists, search->queries->rows, total, error);
+    THEN(status, hit_lists_init(lists, search->queries->rows, total, error));
     for (size_t query = 0; status == COG_OK && query < found.queries; query++) {
         const struct cosine_neighbour *items = found.items + query * found.k;
         for (size_t i = 0; i < found.counts[query]; i++)
@@ -71,8 +70,7 @@ static cog_status scan_above(const struct sparse_matrix *queries,
         return error_memory(error, threads * sizeof *scan.found, "an exact search");
     cog_status status = cosine_scan(queries, vectors, threads, take_product, &scan, error);
     for (unsigned i = 0; i < threads; i++) {
-        if (status == COG_OK)
-            status = match_list_move(found, &scan.found[i], error);
+        THEN(status, match_list_move(found, &scan.found[i], error));
         match_list_free(&scan.found[i]);
     }
     match_list_sort(found);
@@ -89,8 +87,7 @@ static cog_status find_above(const struct exact_search *search, const struct spa
                             ? scan_above(search->queries, vectors, options.threshold,
                                          options.threads, &found, error)
                             : cosine_join_cross(search->queries, vectors, &options, &found, error);
-    if (status == COG_OK)
-        status = hit_lists_init(lists, search->queries->rows, found.count, error);
+    THEN(status, hit_lists_init(lists, search->queries->rows, found.count, error));
     for (size_t i = 0; status == COG_OK && i < found.count; i++) {
         lists->items[i] = found.items[i];
         lists->offsets[found.items[i].a + 1]++;
@@ -105,9 +102,7 @@ static cog_status search_segment(void *context, size_t part, size_t k, struct hi
                                  cog_error *error) {
     const struct exact_search *search = context;
     const struct sparse_matrix *vectors = &search->task->index->parts.segments[part].vectors;
-    cog_status status = check_vectors(search->task->index, part, error);
-    if (status != COG_OK)
-        return status;
+    TRY(check_vectors(search->task->index, part, error));
     return k ? find_nearest(search, vectors, k, lists, error)
              : find_above(search, vectors, lists, error);
 }

@@ -71,16 +71,13 @@ static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *er
     struct progress progress;
     progress_start(&progress, task->run, "searching", task->queries);
     cog_status status = progress_report(&progress, 0, error);
-    if (status == COG_OK)
-        status = search_task_choose(task, error);
+    THEN(status, search_task_choose(task, error));
     uint64_t start = clock_ns();
     for (bool enough = false; status == COG_OK && !enough;) {
         status = search_task_run(task, error);
-        if (status == COG_OK)
-            status = search_task_measure(task, &enough, error);
+        THEN(status, search_task_measure(task, &enough, error));
     }
-    if (status == COG_OK)
-        status = progress_finish(&progress, error);
+    THEN(status, progress_finish(&progress, error));
     if (status != COG_OK)
         return status;
     search_task_report(task);
@@ -122,13 +119,11 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     if (index->is_streamed && options->method != COG_METHOD_FLAT)
         query_bytes +=
             search_stream_bytes(index, options->method, task.queries, run ? run->memory_bytes : 0);
-    if (status == COG_OK)
-        status = check_memory(index, query_bytes, run, report, error);
+    THEN(status, check_memory(index, query_bytes, run, report, error));
     cog_hits *hits = status == COG_OK ? calloc(1, sizeof *hits) : NULL;
     if (status == COG_OK && !hits)
         status = error_memory(error, sizeof *hits, "hits");
-    if (status == COG_OK)
-        status = answer(&task, hits, error);
+    THEN(status, answer(&task, hits, error));
     search_task_free(&task);
     job_watch_end(&watch);
     if (status != COG_OK) {
@@ -167,8 +162,7 @@ static cog_status search_corpus(struct search_task *task, const struct corpus *c
     task->is_empty = is_empty;
     cog_status status =
         is_empty ? search_task_check(task, error) : error_memory(error, corpus->rows, "queries");
-    if (status == COG_OK)
-        status = index_mark_empty(index, corpus, is_empty, &unknown, error);
+    THEN(status, index_mark_empty(index, corpus, is_empty, &unknown, error));
     if (unknown)
         report_notice(task->report, "%zu %s no term that the index knows; %s nothing", unknown,
                       plural(unknown, "query has", "queries have"),
@@ -179,8 +173,7 @@ static cog_status search_corpus(struct search_task *task, const struct corpus *c
                               1, NULL, task->threads, &task->vectors, error);
     if (status == COG_OK && search_task_needs_signatures(task))
         status = sign_queries(task, corpus, &sums, error);
-    if (status == COG_OK)
-        status = answer(task, hits, error);
+    THEN(status, answer(task, hits, error));
     free((void *)task->signatures.data);
     free(sums);
     free(is_empty);
@@ -209,8 +202,7 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
     job_watch_begin(&watch, run);
     hits->has_query_ids = true;
     status = corpus_read(&hits->queries, queries, &reading, run, report, error);
-    if (status == COG_OK)
-        status = search_corpus(&task, &hits->queries, hits, error);
+    THEN(status, search_corpus(&task, &hits->queries, hits, error));
     search_task_free(&task);
     job_watch_end(&watch);
     if (status != COG_OK) {

@@ -109,13 +109,10 @@ static cog_status take_sample(struct search_task *task, cog_error *error) {
     bool halves = count >= HALVED_FROM;
     struct query_sample *choosing = &task->sample->choosing, *telling = &task->sample->telling;
     cog_status status = query_sample_take(task, chosen, count, 0, halves ? 2 : 1, choosing, error);
-    if (status == COG_OK)
-        status = query_sample_take(task, chosen, count, halves, halves ? 2 : 1, telling, error);
+    THEN(status, query_sample_take(task, chosen, count, halves, halves ? 2 : 1, telling, error));
     free(chosen);
-    if (status == COG_OK)
-        status = find_truth(task, choosing, error);
-    if (status == COG_OK)
-        status = find_truth(task, telling, error);
+    THEN(status, find_truth(task, choosing, error));
+    THEN(status, find_truth(task, telling, error));
     task->sample->seconds = clock_seconds_since(start);
     return status;
 }
@@ -137,10 +134,7 @@ static cog_status copy_found(const struct search_task *task, struct query_spread
         double similarity;
         if (!spread->values)
             continue;
-        cog_status status =
-            query_spread_similarity(spread, task->index, (*copy)[i].b, &similarity, error);
-        if (status != COG_OK)
-            return status;
+        TRY(query_spread_similarity(spread, task->index, (*copy)[i].b, &similarity, error));
         (*copy)[i].similarity = (float)similarity;
     }
     return COG_OK;
@@ -213,8 +207,7 @@ static cog_status try_step(const struct search_task *task, const struct query_sa
     part.vectors = sample->vectors;
     part.is_empty = sample->is_empty;
     cog_status status = search_task_run(&part, error);
-    if (status == COG_OK)
-        status = count_hits(&part, NULL, sample, &tally, error);
+    THEN(status, count_hits(&part, NULL, sample, &tally, error));
     *enough = is_enough(task, &tally);
     hit_lists_free(&part.hits);
     return status;
@@ -250,9 +243,8 @@ cog_status search_task_measure(struct search_task *task, bool *enough, cog_error
         return COG_OK;
     cog_status status = take_sample(task, error);
     uint64_t start = clock_ns();
-    if (status == COG_OK)
-        status =
-            count_hits(task, task->sample->telling.queries, &task->sample->telling, &tally, error);
+    THEN(status,
+         count_hits(task, task->sample->telling.queries, &task->sample->telling, &tally, error));
     if (status != COG_OK)
         return status;
     if (recall_decides(task) && !is_enough(task, &tally)) {

@@ -135,8 +135,7 @@ cog_status search_short(struct signature_search *search, size_t part, struct hit
                         : search->method == COG_METHOD_PSM
                             ? search_psm(search, segment->tables, first_only, &hits, error)
                             : search_bphs(search, segment->tables, first_only, &hits, error);
-    if (status == COG_OK)
-        status = take_hits(&hits, search->queries->rows, segment->rows, lists, error);
+    THEN(status, take_hits(&hits, search->queries->rows, segment->rows, lists, error));
     short_hits_free(&hits);
     return status;
 }

@@ -11,9 +11,7 @@
 static cog_status take_flat(const struct flat_results *results, struct hit_lists *lists,
                             cog_error *error) {
     size_t total = results->offsets[results->queries];
-    cog_status status = hit_lists_init(lists, results->queries, total, error);
-    if (status != COG_OK)
-        return status;
+    TRY(hit_lists_init(lists, results->queries, total, error));
     for (size_t query = 0; query < results->queries; query++) {
         for (size_t i = results->offsets[query]; i < results->offsets[query + 1]; i++)
             lists->items[i] = (struct match){.a = (uint32_t)query,
@@ -32,8 +30,7 @@ static cog_status search_flat(const struct signature_search *search, const struc
                              error)
           : flat_search_radius(&segment->signatures, search->queries, search->radius_bits,
                                search->threads, &results, error);
-    if (status == COG_OK)
-        status = take_flat(&results, lists, error);
+    THEN(status, take_flat(&results, lists, error));
     flat_results_free(&results);
     return status;
 }
@@ -115,8 +112,7 @@ static cog_status search_by_method(struct signature_search *search, const struct
             : columns_search_all(&segment->columns, &segment->signatures, search->queries,
                                  search->weights, &by_columns, search->threads, collect_answer,
                                  &collection, error);
-    if (status == COG_OK)
-        status = take_answers(search, collection.answers, lists, error);
+    THEN(status, take_answers(search, collection.answers, lists, error));
     for (size_t query = 0; query < queries; query++)
         free((void *)collection.answers[query].hits);
     free(collection.answers);

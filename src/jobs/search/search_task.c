@@ -195,10 +195,7 @@ static cog_status verify_query(const struct verification *verification, struct q
     query_spread_set(spread, query);
     for (size_t i = 0; i < count; i++) {
         double similarity;
-        cog_status status =
-            query_spread_similarity(spread, task->index, items[i].b, &similarity, error);
-        if (status != COG_OK)
-            return status;
+        TRY(query_spread_similarity(spread, task->index, items[i].b, &similarity, error));
         if (similarity <= 0 || similarity < task->options.threshold)
             continue;
         items[kept] = items[i];
@@ -242,9 +239,7 @@ static cog_status verify(const struct search_task *task, struct hit_lists *lists
 
 static cog_status run_signatures(struct search_task *task, cog_error *error) {
     struct signature_search search = search_task_signatures(task, task->options.method);
-    cog_status status = search_signatures(&search, &task->hits, error);
-    if (status != COG_OK)
-        return status;
+    TRY(search_signatures(&search, &task->hits, error));
     task->candidates = task->hits.offsets[task->queries];
     task->radius_bits = search.k == 0 ? search.radius_bits : COG_RADIUS_NONE;
     task->has_distances = true;

@@ -40,12 +40,9 @@ cog_status cog_signer_create(const cog_sign_options *options, const cog_statisti
     if (!signer)
         return error_memory(error, sizeof *signer, "a signer");
     status = text_signer_init(&signer->text_signer, options, statistics, error);
-    if (status == COG_OK)
-        status = text_signer_scratch_init(&signer->scratch, &signer->text_signer, error);
-    if (status == COG_OK)
-        status = analyzer_create(&terms, &signer->analyzer, error);
-    if (status == COG_OK)
-        status = bag_counter_create(&signer->counter, error);
+    THEN(status, text_signer_scratch_init(&signer->scratch, &signer->text_signer, error));
+    THEN(status, analyzer_create(&terms, &signer->analyzer, error));
+    THEN(status, bag_counter_create(&signer->counter, error));
     signer->padded = malloc(SIGNATURE_MAX_BITS / 8);
     if (status == COG_OK && !signer->padded)
         status = error_memory(error, SIGNATURE_MAX_BITS / 8, "a signature");
@@ -89,9 +86,8 @@ cog_status cog_signer_sign(cog_signer *signer, const char *text, size_t text_siz
         analyzer_run(signer->analyzer, view_of(text, text_size), language, &signer->terms, error);
     if (status == COG_OK && text_signer_wants_bags(&signer->text_signer))
         status = bag_count(signer->counter, signer->terms.hashes, signer->terms.count, &bag, error);
-    if (status == COG_OK)
-        status = text_signer_sign(&signer->text_signer, &signer->scratch, &signer->terms, &bag,
-                                  signer->padded, weights, &terms, error);
+    THEN(status, text_signer_sign(&signer->text_signer, &signer->scratch, &signer->terms, &bag,
+                                  signer->padded, weights, &terms, error));
     if (status != COG_OK)
         return status;
     memcpy(signature, signer->padded, packed_bytes(&signer->text_signer));
@@ -149,10 +145,8 @@ static cog_status sign_terms(struct sign_job *job, unsigned worker, struct signe
     uint8_t *signature = (uint8_t *)batch->signatures.data + batch->signatures.size;
     float *sums =
         job->weights ? (float *)(void *)(batch->weights.data + batch->weights.size) : NULL;
-    cog_status status = text_signer_sign(&job->text_signer, &job->scratches[worker], terms_in_order,
-                                         bag, signature, sums, &terms, error);
-    if (status != COG_OK)
-        return status;
+    TRY(text_signer_sign(&job->text_signer, &job->scratches[worker], terms_in_order, bag, signature,
+                         sums, &terms, error));
     batch->signatures.size += packed_bytes(&job->text_signer);
     batch->weights.size += weight_bytes;
     batch->documents++;
@@ -286,8 +280,8 @@ static cog_status sign_bags(void *context, unsigned worker, void *batch, cog_err
 
 static cog_status write_spooled(void *context, void *batch, cog_error *error) {
     struct sign_job *job = context;
-    cog_status status = write_batch(job, &((struct spool_batch *)batch)->result, error);
-    return status == COG_OK ? progress_report(&job->progress, job->documents, error) : status;
+    TRY(write_batch(job, &((struct spool_batch *)batch)->result, error));
+    return progress_report(&job->progress, job->documents, error);
 }
 
 static cog_status sign_spool(struct sign_job *job, cog_error *error) {
@@ -303,10 +297,8 @@ static cog_status sign_spool(struct sign_job *job, cog_error *error) {
     bag_spool_rewind(job->spool);
     progress_start(&job->progress, job->run, "signing", job->total_documents);
     struct pipeline pipeline = {produce_bags, sign_bags, write_spooled, job, slots, count};
-    if (status == COG_OK)
-        status = pipeline_run(&pipeline, job->worker_count, error);
-    if (status == COG_OK)
-        status = progress_finish(&job->progress, error);
+    THEN(status, pipeline_run(&pipeline, job->worker_count, error));
+    THEN(status, progress_finish(&job->progress, error));
     for (size_t i = 0; batches && i < count; i++) {
         buffer_free(&batches[i].bags);
         signed_batch_reset(&batches[i].result);
@@ -354,8 +346,7 @@ static cog_status prepare(struct sign_job *job, cog_documents *documents,
     struct weighting weighting;
     cog_status status = options_weighting(&options->weights, &weighting, error);
     bool collects = !*statistics && weighting_needs_statistics(&weighting);
-    if (status == COG_OK)
-        status = check_memory(job, documents, terms, collects, error);
+    THEN(status, check_memory(job, documents, terms, collects, error));
     if (status != COG_OK || !collects)
         return status;
     if (bag_spool_create(outputs->signatures, &job->spool, NULL) != COG_OK)
@@ -379,21 +370,15 @@ cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
     struct term_options terms;
     cog_statistics *collected = NULL;
     cog_status status = options_terms(&options->terms, &terms, error);
-    if (status == COG_OK)
-        status = check_outputs(&options->signature, outputs, error);
-    if (status == COG_OK)
-        status = prepare(&job, documents, options, &terms, outputs, &statistics, &collected, error);
-    if (status == COG_OK)
-        status = text_signer_init(&job.text_signer, options, statistics, error);
-    if (status == COG_OK)
-        status = create_scratches(&job, error);
-    if (status == COG_OK)
-        status = open_outputs(&job, outputs, error);
-    if (status == COG_OK)
-        status = job.spool ? sign_spool(&job, error)
-                           : sign_input(&job, documents, &terms, collected != NULL, error);
-    if (status == COG_OK)
-        status = commit_outputs(&job, error);
+    THEN(status, check_outputs(&options->signature, outputs, error));
+    THEN(status,
+         prepare(&job, documents, options, &terms, outputs, &statistics, &collected, error));
+    THEN(status, text_signer_init(&job.text_signer, options, statistics, error));
+    THEN(status, create_scratches(&job, error));
+    THEN(status, open_outputs(&job, outputs, error));
+    THEN(status, job.spool ? sign_spool(&job, error)
+                           : sign_input(&job, documents, &terms, collected != NULL, error));
+    THEN(status, commit_outputs(&job, error));
     if (status == COG_OK) {
         report_signing(&job, report);
         report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());

@@ -67,9 +67,7 @@ cog_status block_layout_init(struct block_layout *layout, unsigned key_bits, uns
 cog_status block_layout_check(const struct block_layout *layout,
                               const struct signatures_view *queries, unsigned radius_bits,
                               cog_error *error) {
-    cog_status status = short_key_check(queries, radius_bits, error);
-    if (status != COG_OK)
-        return status;
+    TRY(short_key_check(queries, radius_bits, error));
     if (queries->bits == layout->key_bits && radius_bits <= layout->radius_bits)
         return COG_OK;
     return error_set(error, COG_ERR_USAGE,
@@ -136,8 +134,7 @@ cog_status block_permuted_keys(const struct block_layout *layout, unsigned choic
         return status;
     struct permute_job job = {layout, &layout->choices[choice], keys, permuted};
     status = parallel_for(threads, keys->count, PERMUTED_AT_A_TIME, permute_keys, &job, error);
-    if (status == COG_OK)
-        status = key_sort(permuted, threads, error);
+    THEN(status, key_sort(permuted, threads, error));
     if (status != COG_OK)
         key_array_free(permuted);
     return status;

@@ -70,8 +70,7 @@ cog_status bphs_build(struct bphs_index *index, const struct signatures_view *vi
                       unsigned chosen, unsigned radius_bits, unsigned threads, cog_error *error) {
     *index = (struct bphs_index){0};
     cog_status status = short_key_check(view, radius_bits, error);
-    if (status == COG_OK)
-        status = bphs_lay_out(index, view->bits, blocks, chosen, radius_bits, error);
+    THEN(status, bphs_lay_out(index, view->bits, blocks, chosen, radius_bits, error));
     if (status != COG_OK)
         return status;
     struct key_set set;
@@ -80,8 +79,7 @@ cog_status bphs_build(struct bphs_index *index, const struct signatures_view *vi
         return status;
     for (unsigned choice = 0; choice < index->layout.choice_count && status == COG_OK; choice++)
         status = build_table(index, choice, &set.keys, threads, error);
-    if (status == COG_OK)
-        status = bphs_address_tables(index, error);
+    THEN(status, bphs_address_tables(index, error));
     index->rows = set.rows;
     set.rows = (struct key_rows){0};
     key_set_free(&set);

@@ -171,8 +171,7 @@ static cog_status look_up(const struct bphs_index *index, const struct found_key
         status =
             short_hits_add(hits, (struct short_hit){key->query, position, key->distance}, error);
     }
-    if (status == COG_OK)
-        status = short_hits_expand(hits, before, &index->rows, first_only, error);
+    THEN(status, short_hits_expand(hits, before, &index->rows, first_only, error));
     return status;
 }
 
@@ -210,8 +209,7 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
         take_queries(job, first, end - first < step ? end : first + step, block);
         status = search_block(job, block, error);
     }
-    if (status == COG_OK)
-        status = look_up(job->index, &block->found, job->search->first_only, hits, error);
+    THEN(status, look_up(job->index, &block->found, job->search->first_only, hits, error));
     if (status == COG_OK && !job->list)
         status = short_hits_sort(hits, before, 1, error);
     return status;
@@ -257,8 +255,7 @@ static cog_status search_ordered(struct bphs_job *job, struct query_order *order
         status = query_order_by(order, block_begin(layout, block), job->search->threads, error);
         size_t known = hits->count;
         job->count = order->ordered.count;
-        if (status == COG_OK)
-            status = search_list(job, hits, error);
+        THEN(status, search_list(job, hits, error));
         if (status == COG_OK && job->search->first_only)
             status = query_order_drop(order, hits, known, error);
     }
@@ -279,9 +276,7 @@ static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, co
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
                        const struct bphs_search *search, struct short_hits *hits,
                        cog_error *error) {
-    cog_status status = block_layout_check(&index->layout, queries, search->radius_bits, error);
-    if (status != COG_OK)
-        return status;
+    TRY(block_layout_check(&index->layout, queries, search->radius_bits, error));
     struct bphs_job job = {.index = index,
                            .queries = queries,
                            .search = search,
@@ -320,8 +315,7 @@ cog_status bphs_search_chunks(const struct signatures_view *stored, size_t chunk
         status = error_set(error, COG_ERR_USAGE,
                            "queries of %u bits do not fit stored signatures of %u bits",
                            queries->bits, stored->bits);
-    if (status == COG_OK)
-        status = query_order_init(&order, queries, search->threads, error);
+    THEN(status, query_order_init(&order, queries, search->threads, error));
     if (status != COG_OK)
         return status;
     for (size_t first = 0; first < stored->rows && order.keys.count > 0 && status == COG_OK;

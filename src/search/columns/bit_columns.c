@@ -100,9 +100,7 @@ static cog_status fill_groups(void *context, unsigned worker, size_t begin, size
 cog_status bit_columns_build(struct bit_columns *columns, const struct signatures_view *signatures,
                              unsigned threads, cog_error *error) {
     *columns = (struct bit_columns){0};
-    cog_status status = row_clusters_build(&columns->clusters, signatures, threads, error);
-    if (status != COG_OK)
-        return status;
+    TRY(row_clusters_build(&columns->clusters, signatures, threads, error));
     size_t groups = columns->clusters.view.groups;
     size_t size_bytes = columns_size_bytes(groups, signatures->bits);
     columns->words = memory_large(size_bytes);

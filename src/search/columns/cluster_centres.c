@@ -76,11 +76,9 @@ cog_status centres_nearest(const struct signatures_view *centres,
     cog_status status = COG_OK;
     for (unsigned i = 0; i < threads && status == COG_OK; i++) {
         status = tile_queries_create(&assigners[i].queries, tile, rows->bits, block_rows, error);
-        if (status == COG_OK)
-            status = tile_scratch_create(&assigners[i].scratch, tile, rows->bits, error);
+        THEN(status, tile_scratch_create(&assigners[i].scratch, tile, rows->bits, error));
     }
-    if (status == COG_OK)
-        status = parallel_for(threads, rows->rows, block_rows, assign_block, &assignment, error);
+    THEN(status, parallel_for(threads, rows->rows, block_rows, assign_block, &assignment, error));
     for (unsigned i = 0; i < threads; i++) {
         tile_queries_free(&assigners[i].queries);
         tile_scratch_free(&assigners[i].scratch);
@@ -274,10 +272,8 @@ cog_status cluster_centres_find(struct cluster_centres *centres,
                                 unsigned threads, cog_error *error) {
     struct training training;
     cog_status status = training_start(&training, centres, signatures, count, error);
-    if (status == COG_OK)
-        status = train(&training, &centres->view, threads, error);
-    if (status == COG_OK)
-        status = finish_centres(centres, &training, error);
+    THEN(status, train(&training, &centres->view, threads, error));
+    THEN(status, finish_centres(centres, &training, error));
     training_free(&training);
     return status;
 }

@@ -111,9 +111,7 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
     if (rows == 0)
         return COG_OK;
     wanted = wanted < rows ? wanted : rows;
-    cog_status status = reserve(searcher, 2 * wanted, k, error);
-    if (status != COG_OK)
-        return status;
+    TRY(reserve(searcher, 2 * wanted, k, error));
     column_counts_make(&searcher->counts, query, request->weights, request->columns,
                        rows_to_count(request, wanted, rows));
     size_t count = choose_rows(searcher, wanted, k);

@@ -126,11 +126,8 @@ static cog_status place_first(struct placing *placing, cog_error *error) {
     size_t rows = placing->signatures->rows, centres = placing->centres->view.rows;
     for (size_t row = 0; row < rows; row++)
         placing->nearest[row] = placing->centres->of_sample[row * placing->centres->sample / rows];
-    cog_status status =
-        centres_nearest(&placing->centres->view, placing->signatures, placing->threads,
-                        placing->nearest, placing->distances, error);
-    if (status != COG_OK)
-        return status;
+    TRY(centres_nearest(&placing->centres->view, placing->signatures, placing->threads,
+                        placing->nearest, placing->distances, error));
     for (size_t row = 0; row < rows; row++) {
         placing->rows[row] = (uint32_t)row;
         placing->room[placing->nearest[row]]++;
@@ -175,8 +172,7 @@ static size_t place_rest(struct placing *placing) {
 
 static cog_status place_rows(struct placing *placing, size_t *clusters, cog_error *error) {
     cog_status status = placing_start(placing, error);
-    if (status == COG_OK)
-        status = place_first(placing, error);
+    THEN(status, place_first(placing, error));
     for (int round = 0; status == COG_OK && round < PLACING_ROUNDS; round++)
         status = place_again(placing, error);
     if (status == COG_OK)
@@ -274,9 +270,7 @@ static cog_status take_places(struct row_clusters *clusters, const struct placin
         groups += groups_for(sizes[i]);
     if (groups > UINT32_MAX / CLUSTER_GROUP)
         return error_set(error, COG_ERR_USAGE, "%zu rows are too many for columns", rows);
-    cog_status status = make_room(clusters, placing->signatures, count, groups, error);
-    if (status != COG_OK)
-        return status;
+    TRY(make_room(clusters, placing->signatures, count, groups, error));
     groups = 0;
     for (size_t i = 0; i < count; i++) {
         size_t end = groups + groups_for(sizes[i]);
@@ -298,8 +292,7 @@ static cog_status build_placed(struct row_clusters *clusters, struct placing *pl
     uint32_t *sizes = memory_zeroed_array(count + 1, sizeof *sizes);
     if (status == COG_OK && !sizes)
         status = error_memory(error, count * sizeof *sizes, "sizes of clusters");
-    if (status == COG_OK)
-        status = take_places(clusters, placing, sizes, count, error);
+    THEN(status, take_places(clusters, placing, sizes, count, error));
     free(sizes);
     placing_free(placing);
     return status;
@@ -328,9 +321,8 @@ cog_status row_clusters_build(struct row_clusters *clusters,
     if (count > 1)
         status = cluster_centres_find(&centres, signatures, count, threads, error);
     struct placing placing = {.signatures = signatures, .centres = &centres, .threads = threads};
-    if (status == COG_OK)
-        status = count > 1 ? build_placed(clusters, &placing, error)
-                           : build_whole(clusters, signatures, error);
+    THEN(status, count > 1 ? build_placed(clusters, &placing, error)
+                           : build_whole(clusters, signatures, error));
     cluster_centres_free(&centres);
     struct share_making making = {signatures, clusters};
     return status == COG_OK

@@ -85,10 +85,7 @@ static cog_status take_hits(void *context, const struct tile_hits *found, cog_er
     for (size_t i = 0; i < found->count; i++) {
         struct neighbour neighbour = {(uint32_t)(found->first_row + found->hits[i].row),
                                       found->hits[i].distance};
-        cog_status status =
-            take(searcher, found->first_query + found->hits[i].query, neighbour, error);
-        if (status != COG_OK)
-            return status;
+        TRY(take(searcher, found->first_query + found->hits[i].query, neighbour, error));
     }
     for (size_t i = 0; i < found->count; i++) {
         size_t query = found->first_query + found->hits[i].query;
@@ -115,9 +112,7 @@ static cog_status scan_piece(struct searcher *searcher, size_t begin, size_t end
                 uint32_t position = searcher->positions[i];
                 struct neighbour neighbour = {(uint32_t)(row + position),
                                               searcher->distances[position]};
-                cog_status status = take(searcher, query, neighbour, error);
-                if (status != COG_OK)
-                    return status;
+                TRY(take(searcher, query, neighbour, error));
             }
         }
     }
@@ -170,9 +165,7 @@ static cog_status search_blocks(struct search *search, struct flat_results *resu
             queries - first < search->block_capacity ? queries - first : search->block_capacity;
         if (search->block.panels)
             tile_queries_load(&search->block, search->queries, first, search->block_count);
-        cog_status status = parallel_for(search->threads, rows, grain, search_piece, search, error);
-        if (status != COG_OK)
-            return status;
+        TRY(parallel_for(search->threads, rows, grain, search_piece, search, error));
         if (search->nearest)
             at = merge_nearest(search, results, at);
     }
@@ -224,10 +217,7 @@ static cog_status searcher_create(struct searcher *searcher, struct search *sear
     if (!searcher->distances || !searcher->positions || !searcher->limits)
         return error_memory(error, search->scan_rows * 8, "an exhaustive search");
     if (search->block.panels) {
-        cog_status status =
-            tile_scratch_create(&searcher->scratch, search->block.tile, search->rows->bits, error);
-        if (status != COG_OK)
-            return status;
+        TRY(tile_scratch_create(&searcher->scratch, search->block.tile, search->rows->bits, error));
     }
     if (!search->nearest)
         return COG_OK;
@@ -236,10 +226,7 @@ static cog_status searcher_create(struct searcher *searcher, struct search *sear
         return error_memory(error, search->block_capacity * sizeof *searcher->topks,
                             "the nearest neighbours");
     for (size_t query = 0; query < search->block_capacity; query++) {
-        cog_status status =
-            topk_init(&searcher->topks[query], search->k, search->rows->bits, error);
-        if (status != COG_OK)
-            return status;
+        TRY(topk_init(&searcher->topks[query], search->k, search->rows->bits, error));
     }
     return COG_OK;
 }
@@ -266,18 +253,13 @@ static cog_status search_prepare(struct search *search, cog_error *error) {
     size_t fitting = tile_queries_fitting(tile, bits);
     search->block_capacity = search->queries->rows < fitting ? search->queries->rows : fitting;
     if (search->queries->rows >= tile->worthwhile_queries) {
-        cog_status status =
-            tile_queries_create(&search->block, tile, bits, search->block_capacity, error);
-        if (status != COG_OK)
-            return status;
+        TRY(tile_queries_create(&search->block, tile, bits, search->block_capacity, error));
     }
     search->searchers = memory_zeroed_array(search->threads, sizeof *search->searchers);
     if (!search->searchers)
         return error_memory(error, search->threads * sizeof *search->searchers, "threads");
     for (unsigned worker = 0; worker < search->threads; worker++) {
-        cog_status status = searcher_create(&search->searchers[worker], search, error);
-        if (status != COG_OK)
-            return status;
+        TRY(searcher_create(&search->searchers[worker], search, error));
     }
     return COG_OK;
 }
@@ -325,8 +307,7 @@ static cog_status search_run(struct search *search, struct flat_results *results
     if (queries == 0 || search->rows->rows == 0)
         return COG_OK;
     cog_status status = search_prepare(search, error);
-    if (status == COG_OK)
-        status = search_blocks(search, results, error);
+    THEN(status, search_blocks(search, results, error));
     if (status == COG_OK && !search->nearest)
         status = gather_found(search, results, error);
     return status;

@@ -44,9 +44,7 @@ static cog_status take_hits(void *context, const struct tile_hits *found, cog_er
             join->similarities[found->hits[i].distance]};
         if (join->self && match.a >= match.b)
             continue;
-        cog_status status = match_list_add(&joiner->matches, match, error);
-        if (status != COG_OK)
-            return status;
+        TRY(match_list_add(&joiner->matches, match, error));
     }
     return COG_OK;
 }
@@ -69,10 +67,8 @@ static cog_status join_piece(void *context, unsigned worker, size_t begin, size_
         if (joiner->block.count == 0 || joiner->block_first != first)
             tile_queries_load(&joiner->block, join->first, first, queries);
         joiner->block_first = first;
-        cog_status status = tile_scan(&joiner->block, &joiner->scratch, join->second, row, row_end,
-                                      join->limits, take_hits, joiner, error);
-        if (status != COG_OK)
-            return status;
+        TRY(tile_scan(&joiner->block, &joiner->scratch, join->second, row, row_end, join->limits,
+                      take_hits, joiner, error));
         __atomic_fetch_add(join->comparisons, (uint64_t)queries * (row_end - row),
                            __ATOMIC_RELAXED);
     }
@@ -110,8 +106,7 @@ static cog_status join_prepare(struct join *join, cog_error *error) {
         match_list_share(&joiner->matches, join->max_matches, &join->listed);
         joiner->matches.sieve = join->sieve;
         status = tile_queries_create(&joiner->block, tile, bits, join->block_rows, error);
-        if (status == COG_OK)
-            status = tile_scratch_create(&joiner->scratch, tile, bits, error);
+        THEN(status, tile_scratch_create(&joiner->scratch, tile, bits, error));
     }
     return status;
 }
@@ -145,8 +140,7 @@ static cog_status check_views(const struct join *join, cog_error *error) {
 static cog_status join_run(struct join *join, struct match_list *matches, cog_error *error) {
     cog_status status = join_prepare(join, error);
     size_t blocks = (join->first->rows + join->block_rows - 1) / join->block_rows;
-    if (status == COG_OK)
-        status = parallel_for(join->threads, blocks * join->chunks, 1, join_piece, join, error);
+    THEN(status, parallel_for(join->threads, blocks * join->chunks, 1, join_piece, join, error));
     for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++)
         status = match_list_move(matches, &join->joiners[worker].matches, error);
     if (status == COG_OK)

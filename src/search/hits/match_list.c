@@ -37,10 +37,7 @@ cog_status match_list_sieve(struct match_list *list, cog_error *error) {
     size_t kept = list->count - list->sieved;
     if (!list->sieve || kept == 0)
         return COG_OK;
-    cog_status status =
-        list->sieve->keep(list->sieve->context, list->items + list->sieved, &kept, error);
-    if (status != COG_OK)
-        return status;
+    TRY(list->sieve->keep(list->sieve->context, list->items + list->sieved, &kept, error));
     list->sieved += kept;
     list->count = list->sieved;
     if (list->limit && list->count > list->limit)
@@ -50,9 +47,7 @@ cog_status match_list_sieve(struct match_list *list, cog_error *error) {
 
 cog_status match_list_add(struct match_list *list, struct match match, cog_error *error) {
     if (list->count == list->capacity || (list->limit && list->count >= list->limit)) {
-        cog_status status = reserve(list, list->count + 1, error);
-        if (status != COG_OK)
-            return status;
+        TRY(reserve(list, list->count + 1, error));
     }
     list->items[list->count++] = match;
     if (list->sieve)

@@ -147,8 +147,7 @@ cog_status pair_set_take(struct pair_set *set, const float *similarities,
         shard->slots = NULL;
         shard->capacity = shard->count = shard->kept = 0;
     }
-    if (status == COG_OK)
-        status = match_list_sieve(matches, error);
+    THEN(status, match_list_sieve(matches, error));
     match_list_sort(matches);
     return status;
 }

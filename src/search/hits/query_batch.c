@@ -19,8 +19,7 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
             batch->weights ? batch->weights + query * batch->queries->bits : NULL;
         status = batch->search(batch->method, *searcher, signature_row(batch->queries, query),
                                weights, &answer, error);
-        if (status == COG_OK)
-            status = batch->emit(batch->context, query, &answer, error);
+        THEN(status, batch->emit(batch->context, query, &answer, error));
     }
     return status;
 }

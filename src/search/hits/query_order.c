@@ -6,10 +6,8 @@ cog_status query_order_init(struct query_order *order, const struct signatures_v
                             unsigned threads, cog_error *error) {
     *order = (struct query_order){.rows = view->rows};
     cog_status status = key_array_init(&order->keys, view->rows, view->bits / 64, true, error);
-    if (status == COG_OK)
-        status = key_array_init(&order->ordered, view->rows, view->bits / 64, true, error);
-    if (status == COG_OK)
-        status = key_array_load(&order->keys, 0, view, threads, error);
+    THEN(status, key_array_init(&order->ordered, view->rows, view->bits / 64, true, error));
+    THEN(status, key_array_load(&order->keys, 0, view, threads, error));
     if (status != COG_OK)
         query_order_free(order);
     return status;

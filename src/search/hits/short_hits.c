@@ -14,9 +14,7 @@ static cog_status reserve(struct short_hits *hits, size_t needed, cog_error *err
 
 cog_status short_hits_add(struct short_hits *hits, struct short_hit hit, cog_error *error) {
     if (hits->count == hits->capacity) {
-        cog_status status = reserve(hits, hits->count + 1, error);
-        if (status != COG_OK)
-            return status;
+        TRY(reserve(hits, hits->count + 1, error));
     }
     hits->items[hits->count++] = hit;
     return COG_OK;
@@ -74,8 +72,7 @@ cog_status short_hits_expand(struct short_hits *hits, size_t first, const struct
         status = short_hits_add_rows(&expanded, rows, hits->items[i].row, hits->items[i].query,
                                      hits->items[i].distance, first_only, error);
     hits->count = first;
-    if (status == COG_OK)
-        status = join(hits, &expanded, 1, error);
+    THEN(status, join(hits, &expanded, 1, error));
     short_hits_free(&expanded);
     return status;
 }
@@ -102,8 +99,7 @@ cog_status short_hits_gather(struct short_hits *hits, unsigned threads, size_t q
         return error_memory(error, count * sizeof *gathering.pieces, "a search");
     cog_status status =
         parallel_for(threads, queries, SHORT_PIECE_QUERIES, gather_piece, &gathering, error);
-    if (status == COG_OK)
-        status = join(hits, gathering.pieces, count, error);
+    THEN(status, join(hits, gathering.pieces, count, error));
     for (size_t i = 0; i < count; i++)
         short_hits_free(&gathering.pieces[i]);
     free(gathering.pieces);

@@ -72,9 +72,7 @@ static void fold_runs(struct key_set *set) {
 /* Copies the first `count` keys to an array of their own size. */
 static cog_status shrink_keys(struct key_array *keys, size_t count, cog_error *error) {
     struct key_array exact;
-    cog_status status = key_array_init(&exact, count, keys->words, false, error);
-    if (status != COG_OK)
-        return status;
+    TRY(key_array_init(&exact, count, keys->words, false, error));
     if (count > 0)
         memcpy(exact.keys, keys->keys, count * keys->words * sizeof *exact.keys);
     key_array_free(keys);

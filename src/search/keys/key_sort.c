@@ -266,8 +266,7 @@ cog_status key_sort(struct key_array *array, unsigned threads, cog_error *error)
         sort_range(array, &scratch, array, 0, array->count, 0);
     } else {
         status = key_partition(&scratch, array, 0, TOP_BITS, job.starts, threads, error);
-        if (status == COG_OK)
-            status = parallel_for(threads, 1u << TOP_BITS, 4, sort_digits, &job, error);
+        THEN(status, parallel_for(threads, 1u << TOP_BITS, 4, sort_digits, &job, error));
     }
     key_array_free(&scratch);
     return status;

@@ -32,9 +32,7 @@ static cog_status place_by_count(struct key_table *table, cog_error *error) {
     const unsigned shift = 64 - table->directory_bits;
     const size_t cells = (size_t)1 << table->directory_bits;
     struct key_array placed;
-    cog_status status = key_array_init(&placed, from->count, 0, true, error);
-    if (status != COG_OK)
-        return status;
+    TRY(key_array_init(&placed, from->count, 0, true, error));
     memset(table->starts, 0, (cells + 1) * sizeof *table->starts);
     for (size_t i = 0; i < from->count; i++)
         table->starts[from->keys[i] >> shift]++;

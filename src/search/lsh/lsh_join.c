@@ -102,8 +102,7 @@ static cog_status run_queries(void *context, unsigned worker, size_t begin, size
     for (size_t query = begin; query < end && status == COG_OK; query++) {
         status = lsh_probe(&prober->probing, signature_row(view, query), view->stride_bytes,
                            lsh_sums(join->queries, query), earlier ? query : SIZE_MAX, error);
-        if (status == COG_OK)
-            status = check_candidates(join, prober, (uint32_t)query, error);
+        THEN(status, check_candidates(join, prober, (uint32_t)query, error));
     }
     return status;
 }
@@ -129,8 +128,7 @@ static cog_status collect(struct lsh_join *join, unsigned threads, struct match_
     cog_status status = COG_OK;
     for (unsigned worker = 0; worker < threads; worker++) {
         struct prober *prober = &join->probers[worker];
-        if (status == COG_OK)
-            status = match_list_move(matches, &prober->matches, error);
+        THEN(status, match_list_move(matches, &prober->matches, error));
         if (work) {
             work->entries += prober->probing.entries;
             work->comparisons += prober->comparisons;
@@ -167,8 +165,7 @@ static cog_status run(struct lsh_join *join, unsigned threads, struct match_list
     for (unsigned worker = 0; worker < threads; worker++)
         match_list_share(&join->probers[worker].matches, matches->limit, &join->listed);
     status = parallel_for(threads, queries->rows, QUERY_GRAIN, run_queries, join, error);
-    if (status == COG_OK)
-        status = collect(join, threads, matches, work, error);
+    THEN(status, collect(join, threads, matches, work, error));
     for (unsigned worker = 0; worker < threads; worker++) {
         lsh_probing_free(&join->probers[worker].probing);
         match_list_free(&join->probers[worker].matches);
@@ -193,8 +190,7 @@ cog_status lsh_join_cross(const struct lsh_collection *queries, const struct lsh
                           cog_error *error) {
     struct lsh_tables tables;
     cog_status status = lsh_tables_build(&tables, rows, options, threads, error);
-    if (status == COG_OK)
-        status = lsh_tables_join(&tables, queries, rows, check, threads, matches, work, error);
+    THEN(status, lsh_tables_join(&tables, queries, rows, check, threads, matches, work, error));
     lsh_tables_free(&tables);
     return status;
 }
@@ -206,8 +202,7 @@ cog_status lsh_join_self(const struct lsh_collection *rows, const struct lsh_opt
     cog_status status = lsh_tables_build(&tables, rows, options, threads, error);
     struct lsh_join join = {
         .tables = &tables, .queries = rows, .rows = rows, .check = check, .self = true};
-    if (status == COG_OK)
-        status = run(&join, threads, matches, work, error);
+    THEN(status, run(&join, threads, matches, work, error));
     lsh_tables_free(&tables);
     return status;
 }

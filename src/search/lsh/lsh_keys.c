@@ -65,10 +65,8 @@ cog_status lsh_options_check(const struct lsh_options *options, unsigned bits, b
     if (options->tables < 1 || options->tables > LSH_TABLES_MAX)
         return error_set(error, COG_ERR_USAGE, "%u tables: choose 1 to %d", options->tables,
                          LSH_TABLES_MAX);
-    cog_status status =
-        options->band_values ? check_values(options, error) : check_bits(options, have_sums, error);
-    if (status != COG_OK)
-        return status;
+    TRY(options->band_values ? check_values(options, error)
+                             : check_bits(options, have_sums, error));
     size_t used = lsh_bits_used(options);
     if (used > bits)
         return error_set(error, COG_ERR_USAGE,

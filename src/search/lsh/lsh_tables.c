@@ -36,9 +36,8 @@ static cog_status build_own(void *context, unsigned worker, size_t begin, size_t
                 lsh_own_key(options, signature_row(view, row), view->stride_bytes, (unsigned)table);
             entries.rows[row] = (uint32_t)row;
         }
-        if (status == COG_OK)
-            status = key_table_build(&filling->tables->tables[table], &entries,
-                                     lsh_key_width(options), 1, error);
+        THEN(status, key_table_build(&filling->tables->tables[table], &entries,
+                                     lsh_key_width(options), 1, error));
     }
     return status;
 }
@@ -111,9 +110,7 @@ static cog_status make_room(struct filling *filling, size_t chunks, struct key_a
             return error_set(error, COG_ERR_USAGE,
                              "a table of %llu entries: flip fewer bits, or flip in the query only",
                              (unsigned long long)count);
-        cog_status status = key_array_init(&entries[table], count, 1, true, error);
-        if (status != COG_OK)
-            return status;
+        TRY(key_array_init(&entries[table], count, 1, true, error));
     }
     filling->entries = entries;
     return COG_OK;
@@ -123,10 +120,8 @@ static cog_status build_filled(struct lsh_tables *tables, struct filling *fillin
                                struct key_array *entries, size_t chunks, unsigned threads,
                                cog_error *error) {
     cog_status status = parallel_for(threads, chunks, 1, fill_chunks, filling, error);
-    if (status == COG_OK)
-        status = make_room(filling, chunks, entries, error);
-    if (status == COG_OK)
-        status = parallel_for(threads, chunks, 1, fill_chunks, filling, error);
+    THEN(status, make_room(filling, chunks, entries, error));
+    THEN(status, parallel_for(threads, chunks, 1, fill_chunks, filling, error));
     for (unsigned table = 0; table < tables->options.tables && status == COG_OK; table++)
         status = key_table_build(&tables->tables[table], &entries[table],
                                  lsh_key_width(&tables->options), threads, error);

@@ -95,8 +95,7 @@ static cog_status join_runs(void *context, unsigned worker, size_t begin, size_t
                 continue;
             status = pair_finder_run(&join->workers[worker].finder, pass->keys, pass->starts[run],
                                      pass->starts[run + 1], &join->steps[s], error);
-            if (status == COG_OK)
-                status = deliver_pairs(join, worker, &pass->set->rows, error);
+            THEN(status, deliver_pairs(join, worker, &pass->set->rows, error));
         }
     return status;
 }
@@ -145,11 +144,9 @@ static cog_status join_block(const struct multisort *join, const struct key_set 
     cog_status status = starts
                             ? key_array_init(&runs, set->keys.count, set->keys.words, true, error)
                             : error_memory(error, sizeof *starts << width, "the runs of a join");
-    if (status == COG_OK)
-        status = key_partition(&runs, &set->keys, bit, width, starts, threads, error);
+    THEN(status, key_partition(&runs, &set->keys, bit, width, starts, threads, error));
     struct join_pass pass = {join, set, &runs, starts, block};
-    if (status == COG_OK)
-        status = parallel_for(threads, (size_t)1 << width, 1, join_runs, &pass, error);
+    THEN(status, parallel_for(threads, (size_t)1 << width, 1, join_runs, &pass, error));
     if (status == COG_OK && block == 0)
         status =
             parallel_for(threads, set->rows.entry_count, ENTRIES_GRAIN, join_equal, &pass, error);
@@ -191,8 +188,7 @@ static cog_status join_part(void *context, struct key_array *keys, cog_error *er
     const struct part_context *part = context;
     struct key_set set;
     cog_status status = key_set_from(&set, keys, part->join->options->threads, error);
-    if (status == COG_OK)
-        status = join_block(part->join, &set, part->block, error);
+    THEN(status, join_block(part->join, &set, part->block, error));
     key_set_free(&set);
     return status;
 }
@@ -259,8 +255,7 @@ static cog_status run(struct multisort *join, const struct signatures_view *view
     cog_status status =
         fits ? join_in_memory(join, views, error) : join_on_disk(join, views, error);
     for (unsigned worker = 0; worker < threads; worker++) {
-        if (status == COG_OK)
-            status = flush(join, worker, error);
+        THEN(status, flush(join, worker, error));
         pair_finder_free(&join->workers[worker].finder);
     }
     free(join->workers);
@@ -273,8 +268,7 @@ cog_status multisort_join_stream(const struct signatures_view *first,
                                  void *context, cog_error *error) {
     struct signatures_view views[2] = {*first, second ? *second : *first};
     cog_status status = short_key_check(&views[0], options->radius_bits, error);
-    if (status == COG_OK)
-        status = short_key_check(&views[1], options->radius_bits, error);
+    THEN(status, short_key_check(&views[1], options->radius_bits, error));
     if (status != COG_OK)
         return status;
     size_t rows = views[0].rows + (second ? views[1].rows : 0);
@@ -321,8 +315,7 @@ cog_status multisort_join(const struct signatures_view *first, const struct sign
         match_list_share(&lists[worker], matches->limit, &listed);
     cog_status status = multisort_join_stream(first, second, options, add_to_list, lists, error);
     for (unsigned worker = 0; worker < threads; worker++) {
-        if (status == COG_OK)
-            status = match_list_move(matches, &lists[worker], error);
+        THEN(status, match_list_move(matches, &lists[worker], error));
         match_list_free(&lists[worker]);
     }
     free(lists);

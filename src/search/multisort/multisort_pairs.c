@@ -221,9 +221,7 @@ cog_status pair_finder_run(struct pair_finder *finder, const struct key_array *k
         return COG_OK;
     unsigned shift = 0;
     size_t before = finder->pair_count;
-    cog_status status = make_chains(finder, end - begin, &shift, error);
-    if (status != COG_OK)
-        return status;
+    TRY(make_chains(finder, end - begin, &shift, error));
     bool spread = keys->words == 1 ? find_by_chains(finder, keys, begin, end, step, shift, 1)
                                    : find_by_chains(finder, keys, begin, end, step, shift, 2);
     if (spread)
@@ -255,9 +253,7 @@ cog_status pair_steps(const struct pair_step *base, const short_key *masks, unsi
                 step.open_errors--;
             }
         }
-        cog_status status = use(context, &step, (unsigned)__builtin_ctz(members), error);
-        if (status != COG_OK)
-            return status;
+        TRY(use(context, &step, (unsigned)__builtin_ctz(members), error));
     }
     return COG_OK;
 }

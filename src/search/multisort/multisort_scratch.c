@@ -162,8 +162,7 @@ static cog_status visit(struct scratch_parts *parts, struct cut *cut, scratch_pa
         if (cut->starts[part + 1] - cut->starts[part] < 2)
             continue;
         status = read_part(parts, cut, part, &keys, error);
-        if (status == COG_OK)
-            status = use(context, &keys, error);
+        THEN(status, use(context, &keys, error));
     }
     free(cut->buffers);
     return status;

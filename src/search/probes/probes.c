@@ -172,9 +172,7 @@ cog_status probe_heap_start(struct probe_heap *heap, const struct probe_bits *bi
         root.members[i] = (uint8_t)i;
     for (unsigned size = 1; size <= flips_max && size <= bits->count; size++) {
         root.size = (uint8_t)size;
-        cog_status status = heap_push(heap, root, error);
-        if (status != COG_OK)
-            return status;
+        TRY(heap_push(heap, root, error));
     }
     return COG_OK;
 }

@@ -96,10 +96,8 @@ cog_status psm_search(const struct psm_index *index, const struct psm_queries *q
         return status;
     status = query_order_by(&order, 0, search->threads, error);
     all.queries = order.ordered.rows;
-    if (status == COG_OK)
-        status = psm_search_list(index, queries, search, all, hits, error);
+    THEN(status, psm_search_list(index, queries, search, all, hits, error));
     query_order_free(&order);
-    if (status == COG_OK)
-        status = short_hits_sort(hits, before, search->threads, error);
+    THEN(status, short_hits_sort(hits, before, search->threads, error));
     return status;
 }

@@ -56,9 +56,8 @@ static cog_status search_chunk(struct chunk_job *job, size_t first_row, struct s
         return status;
     size_t before = hits->count;
     status = learn(job, &index, &chunk, error);
-    if (status == COG_OK)
-        status = psm_search_list(&index, &job->queries, &job->search,
-                                 (struct psm_list){job->open, job->count}, hits, error);
+    THEN(status, psm_search_list(&index, &job->queries, &job->search,
+                                 (struct psm_list){job->open, job->count}, hits, error));
     if (status == COG_OK && job->search.first_only)
         job->count = without_hits(job->open, job->count, hits, before);
     for (size_t i = before; i < hits->count; i++)
@@ -75,8 +74,7 @@ cog_status psm_search_chunks(const struct psm_chunks *chunks, const struct psm_q
     size_t before = hits->count;
     struct query_order order;
     cog_status status = psm_check_queries(queries, search, stored->bits, error);
-    if (status == COG_OK)
-        status = query_order_init(&order, &queries->signatures, search->threads, error);
+    THEN(status, query_order_init(&order, &queries->signatures, search->threads, error));
     if (status != COG_OK)
         return status;
     struct psm_learned *learned = chunks->recall > 0 ? memory_array(1, sizeof *learned) : NULL;

@@ -135,8 +135,7 @@ static cog_status find_pairs(const struct psm_lesson *lesson, const struct row_s
                                       volatility,
                                       false};
         status = psm_search(lesson->index, &queries, &search, &hits, error);
-        if (status == COG_OK)
-            status = keep_pairs(lesson, &hits, first, pairs, error);
+        THEN(status, keep_pairs(lesson, &hits, first, pairs, error));
         short_hits_free(&hits);
     }
     return status;
@@ -277,10 +276,10 @@ static cog_status learn_from_pairs(const struct psm_lesson *lesson, const struct
     if (pairs->apart < PAIRS_LEAST)
         return COG_OK;
     learned->pairs = pairs->apart;
-    cog_status status = lesson->stored_weights
-                            ? learn_differences(lesson, sample, pairs, &learned->volatility, error)
-                            : learn_scale(lesson, sample, pairs, &learned->volatility, error);
-    return status == COG_OK ? learn_bounds(lesson, sample, pairs, learned, error) : status;
+    TRY(lesson->stored_weights
+            ? learn_differences(lesson, sample, pairs, &learned->volatility, error)
+            : learn_scale(lesson, sample, pairs, &learned->volatility, error));
+    return learn_bounds(lesson, sample, pairs, learned, error);
 }
 
 cog_status psm_learn(const struct psm_lesson *lesson, unsigned threads, struct psm_learned *learned,
@@ -289,13 +288,10 @@ cog_status psm_learn(const struct psm_lesson *lesson, unsigned threads, struct p
     struct near_pairs pairs = {0};
     *learned = (struct psm_learned){.radius_bits = lesson->radius_bits};
     cog_status status = row_sample_take(&sample, lesson->asked, lesson->asked_weights, error);
-    if (status == COG_OK)
-        status = volatility_learn_random_pairs(&learned->volatility, sample.weights, sample.rows,
-                                               lesson->asked->bits, RANDOM_PAIRS, SEED, error);
-    if (status == COG_OK)
-        status = find_pairs(lesson, &sample, &learned->volatility, threads, &pairs, error);
-    if (status == COG_OK)
-        status = learn_from_pairs(lesson, &sample, &pairs, learned, error);
+    THEN(status, volatility_learn_random_pairs(&learned->volatility, sample.weights, sample.rows,
+                                               lesson->asked->bits, RANDOM_PAIRS, SEED, error));
+    THEN(status, find_pairs(lesson, &sample, &learned->volatility, threads, &pairs, error));
+    THEN(status, learn_from_pairs(lesson, &sample, &pairs, learned, error));
     free(pairs.items);
     row_sample_free(&sample);
     return status;

@@ -149,9 +149,7 @@ static cog_status collect_query(void *context, size_t slot, cog_error *error) {
                     piece->worker->is_found[flight->number] = true;
                     return COG_OK;
                 }
-                cog_status status = short_hits_add(piece->hits, hit, error);
-                if (status != COG_OK)
-                    return status;
+                TRY(short_hits_add(piece->hits, hit, error));
             }
         } while (next != 0);
     }

@@ -128,9 +128,8 @@ cog_status slice_lists_build(struct slice_lists *lists, const struct signatures_
     if (!lists->offsets || !lists->postings || !keys)
         status = error_memory(error, offsets_bytes(lists) + postings_bytes(lists), "slice lists");
     struct build build = {lists, signatures, keys};
-    if (status == COG_OK)
-        status = parallel_for(threads, lists->view.layout.count, SLICES_TOGETHER, build_slices,
-                              &build, error);
+    THEN(status, parallel_for(threads, lists->view.layout.count, SLICES_TOGETHER, build_slices,
+                              &build, error));
     free(keys);
     lists->view.offsets = lists->offsets;
     lists->view.postings = lists->postings;
@@ -169,9 +168,7 @@ cog_status slices_check(const struct slices_view *view, cog_error *error) {
                                 "again",
                                 slice);
         for (size_t value = 0; value < values; value++) {
-            cog_status status = check_list(view, slice, value, offsets, error);
-            if (status != COG_OK)
-                return status;
+            TRY(check_list(view, slice, value, offsets, error));
         }
     }
     return COG_OK;

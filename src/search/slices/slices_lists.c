@@ -65,8 +65,7 @@ cog_status slice_reading_add_rings(struct slice_reading *reading, const struct s
         unsigned width = slice_width(&view->layout, slice);
         struct slice_ball *ball = &reading->balls[width - view->layout.narrow_width];
         cog_status status = ball_extend(ball, width, end[slice], error);
-        if (status == COG_OK)
-            status = slice_reading_reserve(reading, ball->ring_ends[end[slice] - 1], error);
+        THEN(status, slice_reading_reserve(reading, ball->ring_ends[end[slice] - 1], error));
         if (status != COG_OK)
             return status;
         const uint32_t *offsets = view->offsets + slice_first_offset(&view->layout, slice);

@@ -105,9 +105,7 @@ cog_status slice_reading_add_probes(struct slice_reading *reading, const struct 
     if (probes > all)
         probes = all;
     size_t most = 2 * probes; /* the sample may have had fewer sets than the others */
-    cog_status status = reserve_probes(reading, slices, most, error);
-    if (status != COG_OK)
-        return status;
+    TRY(reserve_probes(reading, slices, most, error));
     if (reading->log_sums[0] == 0)
         fill_log_sums(reading->log_sums);
     double scale = penalty_scale(weights, view->layout.bits);

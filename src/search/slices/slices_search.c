@@ -133,8 +133,7 @@ static cog_status scan(struct slices_searcher *searcher, const uint8_t *query,
         request->k ? flat_search_topk(rows, &queries, request->k, 1, &results, error)
                    : flat_search_radius(rows, &queries, request->radius_bits, 1, &results, error);
     size_t count = status == COG_OK ? results.offsets[1] : 0;
-    if (status == COG_OK)
-        status = reserve_hits(searcher, count, error);
+    THEN(status, reserve_hits(searcher, count, error));
     if (status == COG_OK && count)
         memcpy(searcher->hits, results.items, count * sizeof *searcher->hits);
     flat_results_free(&results);
@@ -161,9 +160,7 @@ static cog_status finish(struct slices_searcher *searcher, const uint8_t *query,
                          unsigned threshold, struct slices_answer *answer, cog_error *error) {
     unsigned left_out = 0;
     size_t count = choose_candidates(searcher, plan->most, threshold, &left_out), hits = 0;
-    cog_status status = verify(searcher, query, request, count, &hits, error);
-    if (status != COG_OK)
-        return status;
+    TRY(verify(searcher, query, request, count, &hits, error));
     /* No row without a true distance can be nearer than this. */
     uint32_t shown = left_out * plan->most_reach;
     uint32_t bound = left_out < SLICE_SCORE_MAX && shown < plan->total ? plan->total - shown : 0;
@@ -245,10 +242,8 @@ static cog_status search_probes(struct slices_searcher *searcher, const uint8_t 
                                 cog_error *error) {
     struct plan plan = {.most = verify_limit(searcher, request)};
     slice_reading_reset(&searcher->reading);
-    cog_status status = slice_reading_add_probes(&searcher->reading, searcher->view, query,
-                                                 request->weights, request->probes, error);
-    if (status != COG_OK)
-        return status;
+    TRY(slice_reading_add_probes(&searcher->reading, searcher->view, query, request->weights,
+                                 request->probes, error));
     slice_reading_locate(&searcher->reading, searcher->view, 0);
     return run(searcher, query, request, &plan, searcher->reading.count, answer, error);
 }

@@ -210,9 +210,8 @@ static cog_status detect_piece(struct window_join *join, int queries, int rows, 
     };
     cog_status status =
         window_spool_load(&reader->spools[queries], first, count, reader->loaded[0], error);
-    if (status == COG_OK)
-        status = window_spool_load(&reader->spools[rows], first_row, row_count, reader->loaded[1],
-                                   error);
+    THEN(status,
+         window_spool_load(&reader->spools[rows], first_row, row_count, reader->loaded[1], error));
     join->work.pieces++;
     return status == COG_OK ? run_pass(join, &pass, error) : status;
 }
@@ -244,8 +243,7 @@ static cog_status detect_table(struct window_join *join, const uint32_t *order, 
     else
         memcpy(join->sides[0], order, join->side_rows[0] * sizeof *order);
     cog_status status = fill_spools(join, error);
-    if (status == COG_OK)
-        status = detect_side(join, 0, is_cross(join), error);
+    THEN(status, detect_side(join, 0, is_cross(join), error));
     if (status == COG_OK && is_cross(join))
         status = detect_side(join, 1, 0, error);
     return status;
@@ -304,16 +302,14 @@ static cog_status run_tables(struct window_join *join, size_t first_table, size_
     for (size_t t = 0; t < count && status == COG_OK; t++)
         status = bit_permutation_create(&join->permutations[t], join->space.first->bits,
                                         join->options->seed, first_table + t, error);
-    if (status == COG_OK)
-        status = permuted_keys_gather(&join->space, join->permutations, count, join->threads,
-                                      join->tables, error);
+    THEN(status, permuted_keys_gather(&join->space, join->permutations, count, join->threads,
+                                      join->tables, error));
     for (size_t t = 0; t < count && status == COG_OK; t++) {
         status = permuted_keys_sort(&join->space, &join->permutations[t], join->threads,
                                     &join->tables[t], error);
         uint64_t sorted_ns = clock_ns();
         join->work.order_ns += sorted_ns - start_ns;
-        if (status == COG_OK)
-            status = detect_table(join, join->tables[t].rows, error);
+        THEN(status, detect_table(join, join->tables[t].rows, error));
         start_ns = clock_ns();
         join->work.detect_ns += start_ns - sorted_ns;
     }
@@ -379,8 +375,7 @@ static cog_status deliver(struct window_join *join, struct match_list *matches, 
         return error_memory(error, (bits + 1) * sizeof *similarities, "matches");
     for (unsigned distance = 0; distance <= bits; distance++)
         similarities[distance] = (float)cos(M_PI * distance / bits);
-    if (status == COG_OK)
-        status = pair_set_take(&join->found, similarities, matches, error);
+    THEN(status, pair_set_take(&join->found, similarities, matches, error));
     free(similarities);
     return status;
 }
@@ -423,8 +418,7 @@ static cog_status run(struct window_join *join, struct match_list *matches,
         status = run_tables(join, table, count, error);
         table += count;
     }
-    if (status == COG_OK)
-        status = deliver(join, matches, error);
+    THEN(status, deliver(join, matches, error));
     release(join);
     pair_set_free(&join->found);
     if (work)
