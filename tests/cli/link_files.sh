@@ -33,7 +33,7 @@ link_by() {
 link_by --method lsh --key-bits 16 --tables 1 --flips 0 | wc -l | tr -d ' '
 link_by --method lsh --key-bits 4 --tables 40 | cut -f 1-3 | cmp - <(cut -f 1-3 links.tsv) && echo "many tables: same"
 link_by --method window --tables 40 --window 9 | cut -f 1-3 | cmp - <(cut -f 1-3 links.tsv) && echo "many windows: same"
-link_by --method lists --recall 1 | cut -f 1-3 | cmp - <(cut -f 1-3 links.tsv) && echo "certain lists: same"
+link_by --method lists --recall 1
 link_by --method exact --key-bits 16
 link_by --method lists --window 9
 link_by --tables 9

@@ -214,10 +214,10 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
         return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
                          options->recall);
     if (options->recall >= 1 && options->method != COG_METHOD_AUTO &&
-        options->method != COG_METHOD_EXACT && options->method != COG_METHOD_LISTS)
+        options->method != COG_METHOD_EXACT)
         return error_set(error, COG_ERR_USAGE,
-                         "a recall of 1 is certain, and signatures are not: use the method auto, "
-                         "exact or lists, or a recall below 1");
+                         "only the exact method finds every partner for certain: use the method "
+                         "auto or exact, or a recall below 1");
     if (options->candidates == 0)
         return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
     cog_links *links = NULL;

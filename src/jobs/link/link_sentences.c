@@ -236,12 +236,24 @@ static cog_status pair_documents(struct sentence_pairing *pairing, const struct 
     return status;
 }
 
+/* One document may be the partner of many: its sentences are paired once per link. */
+static size_t most_pairs(const struct sentence_pairing *pairing) {
+    size_t sum = 0;
+    for (size_t i = 0; i < pairing->links->count; i++) {
+        size_t begins[2], ends[2];
+        sentence_range(&pairing->sides[0], pairing->links->items[i].from, &begins[0], &ends[0]);
+        sentence_range(&pairing->sides[1], pairing->links->items[i].to, &begins[1], &ends[1]);
+        size_t from = ends[0] - begins[0], to = ends[1] - begins[1];
+        sum += from < to ? from : to;
+    }
+    return sum;
+}
+
 static cog_status pair_all(struct sentence_pairing *pairing, const char *path, cog_error *error) {
     struct output *output = NULL;
-    size_t fewest = pairing->sides[0].count < pairing->sides[1].count ? pairing->sides[0].count
-                                                                      : pairing->sides[1].count;
+    size_t most = most_pairs(pairing);
     pairing->seen_slots = 1024;
-    while (pairing->seen_slots < 2 * (fewest + pairing->links->count))
+    while (pairing->seen_slots < 2 * most)
         pairing->seen_slots *= 2;
     pairing->seen = memory_zeroed_array(pairing->seen_slots, sizeof *pairing->seen);
     if (!pairing->seen)
@@ -265,15 +277,13 @@ static cog_status pair_all(struct sentence_pairing *pairing, const char *path, c
 static cog_status build_space(struct sentence_pairing *pairing, const cog_run_options *run,
                               cog_error *error) {
     cog_documents *documents[2] = {NULL, NULL};
-    cog_projection_options projection;
     cog_status status = COG_OK;
-    cog_projection_options_init(&projection);
     for (int i = 0; i < 2 && status == COG_OK; i++)
         status = cog_documents_from_memory(pairing->sides[i].items, pairing->sides[i].count,
                                            &documents[i], error);
     THEN(status, link_space_read(&pairing->space, pairing->links->space.lexicon, documents[0],
                                  documents[1], run, NULL, error));
-    THEN(status, link_space_build(&pairing->space, &projection, error));
+    THEN(status, link_space_build(&pairing->space, &pairing->links->space.options, error));
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
     return status;

@@ -391,6 +391,10 @@ cog_status link_space_build(struct link_space *space, const cog_projection_optio
                             cog_error *error) {
     uint64_t start = clock_ns();
     struct projection_options projection;
+    space->options = *options;
+    space->options.linkers = options->linkers ? strdup(options->linkers) : NULL;
+    if (options->linkers && !space->options.linkers)
+        return error_memory(error, strlen(options->linkers), "linkers");
     projection_options_init(&projection);
     projection.source_given_target = options->source_given_target;
     projection.keep_unknown = options->keep_unknown;
@@ -419,6 +423,7 @@ void link_space_free(struct link_space *space) {
     }
     unknown_words_free(&space->unknown);
     projection_free(space->projection);
+    free((void *)space->options.linkers);
     *space = (struct link_space){0};
 }
 

@@ -11,6 +11,7 @@ struct link_space {
     const struct lexicon *lexicon;
     struct term_options terms[2]; /* of the source language, of the target language */
     struct corpus corpora[2];
+    cog_projection_options options; /* of link_space_build; owns its linkers */
     struct unknown_words unknown;
     struct statistics *statistics[2];
     struct projection *projection;

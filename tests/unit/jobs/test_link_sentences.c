@@ -135,6 +135,101 @@ TEST(link_pairs_the_sentences_of_partners) {
     close_collection(&collection);
 }
 
+/* 30 sources and one target of 60 sentences each. Sentence s has word s on both sides and a word
+ * that the lexicon does not know; the sources also have a word of their own, so that no two of
+ * their sentences are equal. */
+static cog_status open_many_to_one(struct bilingual *collection, cog_error *error) {
+    enum { SOURCES = 30, LONG_SENTENCES = 60, TEXT_BYTES = 4096 };
+    static char texts[SOURCES + 1][TEXT_BYTES];
+    static cog_document items[SOURCES + 1];
+    TRY(open_collection(collection, error));
+    for (int t = 0; t <= SOURCES; t++) {
+        size_t at = 0;
+        for (int s = 0; s < LONG_SENTENCES; s++)
+            at += (size_t)snprintf(texts[t] + at, TEXT_BYTES - at,
+                                   t < SOURCES ? "Fq%dx Zwi%dx Zwi%dx Fq%dx. " : "Tz%dy Zwi%dx. ",
+                                   s, s, s, LONG_SENTENCES + (s + t) % LONG_SENTENCES);
+        items[t] = (cog_document){.text = texts[t], .text_size = at};
+    }
+    cog_documents_close(collection->documents[0]);
+    cog_documents_close(collection->documents[1]);
+    collection->documents[0] = collection->documents[1] = NULL;
+    TRY(cog_documents_from_memory(items, SOURCES, &collection->documents[0], error));
+    return cog_documents_from_memory(items + SOURCES, 1, &collection->documents[1], error);
+}
+
+/* Lines of the sentence pairs, without the header. */
+static cog_status count_sentence_pairs(struct bilingual *collection,
+                                       const cog_link_options *options, double threshold,
+                                       size_t *lines, double *similarity, cog_error *error) {
+    const char *path = test_path("many_sentences.tsv");
+    cog_links *links = NULL;
+    TRY(cog_link(collection->documents[0], collection->documents[1], collection->lexicon, options,
+                 NULL, &links, NULL, error));
+    cog_status status =
+        cog_links_sentences(links, collection->documents[0], collection->documents[1], threshold,
+                            path, NULL, NULL, error);
+    cog_links_free(links);
+    TRY(status);
+    char line[2048];
+    FILE *file = fopen(path, "r");
+    for (*lines = 0; file && fgets(line, sizeof line, file); ++*lines)
+        if (*lines == 1)
+            sscanf(line, "%*[^\t]\t%*[^\t]\t%lf", similarity);
+    if (file)
+        fclose(file);
+    --*lines;
+    return COG_OK;
+}
+
+TEST(link_pairs_sentences_of_many_sources_with_one_target) {
+    static struct bilingual collection;
+    cog_link_options options;
+    size_t lines = 0;
+    double similarity;
+    cog_link_options_init(&options);
+    options.calibrated = false;
+    options.threshold = 0.1;
+    CHECK_OK(open_many_to_one(&collection, error));
+    CHECK_OK(count_sentence_pairs(&collection, &options, 0.1, &lines, &similarity, error));
+    CHECK_MSG(lines == 30 * 60, "%zu pairs", lines);
+    close_collection(&collection);
+}
+
+TEST(link_weighs_sentences_by_the_options_of_the_links) {
+    static struct bilingual collection;
+    cog_link_options options;
+    size_t lines = 0;
+    double usual = 0, dropped = 0, flat = 0;
+    cog_link_options_init(&options);
+    options.calibrated = false;
+    options.threshold = 0.1;
+    CHECK_OK(open_many_to_one(&collection, error));
+    CHECK_OK(count_sentence_pairs(&collection, &options, 0.1, &lines, &usual, error));
+    options.projection.keep_unknown = false;
+    CHECK_OK(count_sentence_pairs(&collection, &options, 0.1, &lines, &dropped, error));
+    CHECK_MSG(dropped != usual, "%g without unknown words", dropped);
+    options.projection.keep_unknown = true;
+    options.projection.k1 = 0;
+    CHECK_OK(count_sentence_pairs(&collection, &options, 0.1, &lines, &flat, error));
+    CHECK_MSG(flat != usual, "%g whatever the frequencies", flat);
+    close_collection(&collection);
+}
+
+TEST(link_refuses_certain_lists) {
+    static struct bilingual collection;
+    cog_link_options options;
+    cog_links *links = NULL;
+    cog_error failure;
+    cog_link_options_init(&options);
+    options.recall = 1;
+    options.method = COG_METHOD_LISTS;
+    CHECK_OK(open_collection(&collection, error));
+    CHECK(cog_link(collection.documents[0], collection.documents[1], collection.lexicon, &options,
+                   NULL, &links, NULL, &failure) == COG_ERR_USAGE);
+    close_collection(&collection);
+}
+
 TEST(link_explains_the_whole_cosine) {
     static struct bilingual collection;
     cog_links *links = NULL;
