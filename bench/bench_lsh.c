@@ -15,7 +15,7 @@
 #include "collection/corpus.h"
 #include "collection/options.h"
 #include "estimate/radius.h"
-#include "jobs/evaluate/query_log_generator.h"
+#include "papers/query_log_generator.h"
 #include "join/cosine_join.h"
 #include "plan/recall_model.h"
 #include "search/lsh/lsh_join.h"

@@ -102,42 +102,17 @@ static int evaluate_links(const struct arguments *arguments) {
     return code;
 }
 
-static int generate_log(const struct arguments *arguments) {
-    cog_run_options run;
-    cog_error error = {0};
-    uint64_t queries = 300000, seed = 0;
-    const char *path = arguments->values[OPTION_OUTPUT];
-    if (!take_run_options(arguments, &run) ||
-        !number_option(arguments, OPTION_QUERIES, 1, 1000000000, &queries) ||
-        !number_option(arguments, OPTION_SEED, 0, UINT64_MAX, &seed))
-        return EXIT_USAGE;
-    if (arguments->word_count > 1 || !path) {
-        usage_error(arguments, "querylog takes no input, and needs -o LOG.tsv");
-        return EXIT_USAGE;
-    }
-    cog_report *report = NULL;
-    cog_status status = cog_report_create(&report, &error);
-    if (status == COG_OK)
-        status = cog_query_log_generate(path, queries, seed, &run, report, &error);
-    int code = finish_job(arguments, status, &error, report);
-    cog_report_free(report);
-    return code;
-}
-
 static const enum option_id sample_options[] = {OPTION_SAMPLE, OPTION_SEEDS, OPTION_COUNT};
 static const enum option_id neighbour_options[] = {
     OPTION_NEIGHBOURS, OPTION_BITS,  OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
     OPTION_EXPAND,     OPTION_ADMIT, OPTION_QUERY_WEIGHTS, OPTION_COUNT};
 static const enum option_id gold_options[] = {OPTION_GOLD, OPTION_COUNT};
-static const enum option_id log_options[] = {OPTION_OUTPUT, OPTION_QUERIES, OPTION_SEED,
-                                             OPTION_COUNT};
 
 static const option_set signature_sets[] = {
     sample_options,    input_options, term_options, weight_options,
     signature_options, run_options,   NULL};
 static const option_set neighbour_sets[] = {neighbour_options, run_options, NULL};
 static const option_set link_sets[] = {gold_options, run_options, NULL};
-static const option_set log_sets[] = {log_options, run_options, NULL};
 
 static const struct command actions[] = {
     {.name = "signatures",
@@ -171,21 +146,13 @@ static const struct command actions[] = {
          "and the recall of the best links, as many as are 99% right.",
      .sets = link_sets,
      .run = evaluate_links},
-    {.name = "querylog",
-     .synopsis = "-o LOG.tsv [OPTIONS]",
-     .summary = "write a generated query log",
-     .description =
-         "Rows of query, url and clicks with groups of related queries, for measuring cognate\n"
-         "related at any size.",
-     .sets = log_sets,
-     .run = generate_log},
     {.name = NULL},
 };
 
 const struct command command_eval = {
     .name = "eval",
     .synopsis = "signatures IN... | neighbours FOUND.tsv TRUTH.tsv | neighbours INDEX QUERIES.npy "
-                "| links FOUND.tsv --gold GOLD.tsv | querylog -o LOG.tsv [OPTIONS]",
+                "| links FOUND.tsv --gold GOLD.tsv [OPTIONS]",
     .summary = "measure a method against the exact answer",
     .actions = actions,
 };

@@ -56,7 +56,6 @@
     X(GROUPING, "grouping", 0, "HOW", "representative|connected",                                  \
       "members near their representative, or chained by similar pairs (representative)")           \
     X(SAMPLE, "sample", 0, "N", NULL, "how many documents are compared with each other (1064)")    \
-    X(QUERIES, "queries", 0, "N", NULL, "how many queries a generated log has (300000)")           \
     X(SEEDS, "seeds", 0, "N", NULL, "how many seeds are averaged over (10)")                       \
     X(INPUT_FORMAT, "input-format", 0, "FORMAT",                                                   \
       "auto|txt|jsonl|csv|tsv|wikixml|lett|querylog|npy",                                          \

@@ -360,13 +360,6 @@ COG_API cog_status cog_related_find(cog_documents *documents, const cog_related_
                                     const cog_run_options *run, cog_pairs **pairs,
                                     cog_report *report, cog_error *error);
 
-/* Writes a generated log (query TAB url TAB clicks) with groups of related queries, for measuring
- * at sizes for which there is no public log; docs/methods.md describes it. Whoever shows results on
- * it says that it is generated. */
-COG_API cog_status cog_query_log_generate(const char *path, uint64_t queries, uint64_t seed,
-                                          const cog_run_options *run, cog_report *report,
-                                          cog_error *error);
-
 /* ---- Signatures that exist already ----------------------------------------------------------- */
 
 typedef struct cog_signatures cog_signatures;

@@ -18,12 +18,16 @@ stop() { # name, signals...
     echo "$name: exit $?, left: $(ls -d out* 2>/dev/null)"
 }
 
-"$COGNATE" eval querylog -o out.tsv --queries 5000000 --quiet &
-pid=$!
-appears 'out.tsv.tmp.*'
-stop "generated log" INT
-
 mkfifo pipe
+yes '{"text": "one two three four"}' >pipe &
+writer=$!
+"$COGNATE" sign pipe --input-format jsonl --signature simhash -o out.npy --quiet &
+pid=$!
+appears 'out.npy.tmp.*'
+stop "endless input" INT
+kill $writer
+wait $writer 2>/dev/null
+
 for signals in INT TERM HUP "INT INT"; do
     sleep 60 >pipe &
     writer=$!

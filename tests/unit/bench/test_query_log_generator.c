@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "jobs/evaluate/query_log_generator.h"
+#include "papers/query_log_generator.h"
 #include "join/cosine_join.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-#include "jobs/evaluate/query_log_generator.h"
+#include "papers/query_log_generator.h"
 
 #include <math.h>
 #include <stdlib.h>
