@@ -19,6 +19,7 @@
 #include "join/cosine_join.h"
 #include "join/cosine_tiles.h"
 #include "link_bench.h"
+#include "papers/window_equations.h"
 #include "plan/recall_model.h"
 #include "search/flat/flat_join.h"
 #include "search/lsh/lsh_join.h"

@@ -1,6 +1,5 @@
-/* How many of the true pairs a method will find, before it runs: the sliding window (equations 4
- * and 5 of Ture et al. 2011 as published, and a corrected model), and locality sensitive hashing
- * with its flips and bands. */
+/* How many of the true pairs a method will find, before it runs: the sliding window, and locality
+ * sensitive hashing with its flips and bands. */
 #pragma once
 
 #include "search/lsh/lsh_tables.h"
@@ -14,21 +13,12 @@ struct window_setting {
     uint32_t radius_bits; /* T */
 };
 
-/* Equation 4: two rows at this cosine share a prefix of n bits in at least one of m tables, if the
- * tables had bits of their own. */
-double window_equation_4(double cosine, unsigned prefix_bits, unsigned tables);
-/* Equation 5: their distance is within T when they share the prefix. */
-double window_equation_5(double cosine, unsigned prefix_bits, unsigned bits, uint32_t radius_bits);
-/* The product, with a prefix of log2(C / B) bits, rounded down or up: the paper's range. */
-double window_recall_published(const struct window_setting *setting, size_t rows, double cosine,
-                               bool round_up);
-
-/* The corrected model. Three things differ from the published one. All tables are made of the same
- * D bits: given the distance d of two rows, the first bit in which they differ in a random order
- * follows from drawing without replacement, and only then are tables independent. Rows crowd: how
- * many share a prefix with a row comes from measured distances, not from C / 2^n. And the window
- * is where it is: two rows that differ first in bit l are as far apart as the rows between them,
- * and equal rows as those that equal them too, in all tables alike.
+/* A correction of the model of Ture et al. 2011 (equations 4 and 5). Three things differ from it.
+ * All tables are made of the same D bits: given the distance d of two rows, the first bit in which
+ * they differ in a random order follows from drawing without replacement, and only then are tables
+ * independent. Rows crowd: how many share a prefix with a row comes from measured distances, not
+ * from C / 2^n. And the window is where it is: two rows that differ first in bit l are as far apart
+ * as the rows between them, and equal rows as those that equal them too, in all tables alike.
  *
  * crowd[l] is the expected number of rows that share the first l bits of a random order with a row
  * whose distances to all rows (or a sample, with `scale` rows for each) have this histogram. */

@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "papers/query_log_generator.h"
 #include "join/cosine_join.h"
+#include "papers/query_log_generator.h"
 #include "test.h"
 
 static struct query_log_shape small_shape(void) {
