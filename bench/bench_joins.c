@@ -249,12 +249,12 @@ typedef cog_status run_join(const void *input, const struct join_options *option
 
 static cog_status run_cosine(const void *input, const struct join_options *options,
                              struct match_list *matches, cog_error *error) {
-    return cosine_join_self(input, options, matches, error);
+    return cosine_join(input, NULL, options, matches, error);
 }
 
 static cog_status run_jaccard(const void *input, const struct join_options *options,
                               struct match_list *matches, cog_error *error) {
-    return jaccard_join_self(input, options, matches, error);
+    return jaccard_join(input, NULL, options, matches, error);
 }
 
 /* Median of REPEATS runs; fewer when a run takes long. */

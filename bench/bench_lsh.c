@@ -126,7 +126,7 @@ static void choose_tests(struct study *study, size_t wanted) {
     }
     study->test_bits = (struct signatures_view){bits, count, SIGNATURE_BITS, SIGNATURE_BITS / 8};
     struct join_options options = {.threshold = THRESHOLD};
-    need(cosine_join_cross(test, all, &options, &study->truth, NULL) == COG_OK, "no truth");
+    need(cosine_join(test, all, &options, &study->truth, NULL) == COG_OK, "no truth");
 }
 
 static void free_study(struct study *study) {
@@ -174,7 +174,7 @@ static struct outcome measure(const struct study *study, struct lsh_options opti
     struct outcome outcome;
     uint64_t start_ns = clock_ns();
     cog_error error;
-    if (lsh_join_cross(&test, &all, &options, &check, 0, &found, &work, &error) != COG_OK)
+    if (lsh_join(&test, &all, &options, &check, 0, &found, &work, &error) != COG_OK)
         need(false, error.message);
     outcome.seconds = clock_seconds_since(start_ns);
     outcome.table_bytes = (double)work.table_bytes;
@@ -535,14 +535,14 @@ static void join_costs(const struct study *study) {
     struct join_options exactly = {.threshold = THRESHOLD};
     struct match_list truth = {0};
     uint64_t start_ns = clock_ns();
-    need(cosine_join_self(&study->all, &exactly, &truth, NULL) == COG_OK, "no truth");
+    need(cosine_join(&study->all, NULL, &exactly, &truth, NULL) == COG_OK, "no truth");
     double exact = clock_seconds_since(start_ns);
     printf("All pairs of the log at 0.7: the exact join takes %.2f s\n", exact);
     for (unsigned flips = 2; flips <= 8; flips *= 2) {
         struct lsh_options options = flipped(10, flips, LSH_FLIP_ACROSS, false);
         struct match_list found = {0};
         start_ns = clock_ns();
-        need(lsh_join_self(&all, &options, &check, 0, &found, NULL, NULL) == COG_OK, "no join");
+        need(lsh_join(&all, NULL, &options, &check, 0, &found, NULL, NULL) == COG_OK, "no join");
         double seconds = clock_seconds_since(start_ns);
         printf("  K = 16, L = 10, F = %u: recall %.3f in %.2f s, %.1f times the exact join\n",
                flips, (double)found.count / (double)truth.count, seconds, seconds / exact);

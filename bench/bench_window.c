@@ -134,7 +134,7 @@ static void find_truth(struct study *study) {
     struct join_options options = {.threshold = COSINE};
     if (!sparse_matrix_select(&study->vectors, study->sample, study->sample_count, &sample))
         exit(1);
-    need(cosine_join_cross(&sample, &study->vectors, &options, &study->truth, &error), &error);
+    need(cosine_join(&sample, &study->vectors, &options, &study->truth, &error), &error);
     sparse_matrix_free(&sample);
     study->crowds = calloc(study->sample_count, sizeof *study->crowds);
     uint16_t *distances = malloc(rows * sizeof *distances);
@@ -193,7 +193,7 @@ static double flat_rate(const struct signatures_view *view, uint32_t radius_bits
     for (int repeat = 0; repeat < 3; repeat++) {
         uint64_t comparisons;
         double start = cpu_seconds();
-        need(flat_join_self(view, radius_bits, 1, &matches, &comparisons, &error), &error);
+        need(flat_join(view, NULL, radius_bits, 1, &matches, &comparisons, &error), &error);
         double rate = (double)comparisons / (cpu_seconds() - start);
         best = rate > best ? rate : best;
     }
@@ -216,7 +216,7 @@ static struct window_cost window_run(const struct signatures_view *view,
     for (int repeat = 0; repeat < repeats; repeat++) {
         struct window_cost cost = {0};
         double start = cpu_seconds();
-        need(window_join_self(view, &options, matches, &cost.work, &error), &error);
+        need(window_join(view, NULL, &options, matches, &cost.work, &error), &error);
         double seconds = cpu_seconds() - start, detect_share;
         detect_share =
             (double)cost.work.detect_ns / (double)(cost.work.detect_ns + cost.work.order_ns);
@@ -549,7 +549,7 @@ static void lsh_growth(void) {
         struct lsh_work work;
         cog_error error;
         double count = (double)view.rows, start = cpu_seconds();
-        need(lsh_join_self(&rows, &options, &check, 1, &matches, &work, &error), &error);
+        need(lsh_join(&rows, NULL, &options, &check, 1, &matches, &work, &error), &error);
         sizes[i] = (struct growth){
             count, cpu_seconds() - start,
             count * (TABLES + comparison_keys * lsh_comparisons(&options, view.rows) / 2),

@@ -140,7 +140,7 @@ static struct cost_time cost_all_cosines(const struct cost_study *study, unsigne
 static void cost_find_truth(struct cost_study *study) {
     cog_error error = {0};
     struct join_options options = {.threshold = study->threshold};
-    need(cosine_join_cross(&study->space->vectors[0], &study->space->vectors[1], &options,
+    need(cosine_join(&study->space->vectors[0], &study->space->vectors[1], &options,
                            &study->truth, &error),
          &error);
 }
@@ -168,7 +168,7 @@ static double cost_flat(const struct cost_study *study, uint32_t radius_bits,
     cog_error error = {0};
     uint64_t comparisons;
     double start = cost_seconds();
-    need(flat_join_between(&study->views[0], &study->views[1], radius_bits, study->space->threads,
+    need(flat_join(&study->views[0], &study->views[1], radius_bits, study->space->threads,
                            found, &comparisons, &error),
          &error);
     return cost_seconds() - start;
@@ -318,7 +318,7 @@ static void cost_print_windows(const struct cost_study *study, struct cost_best 
             struct match_list found = {0};
             struct window_work work = {0};
             double start = cost_seconds();
-            need(window_join_cross(&study->views[0], &study->views[1], &options, &found, &work,
+            need(window_join(&study->views[0], &study->views[1], &options, &found, &work,
                                    &error),
                  &error);
             double seconds = cost_seconds() - start;
@@ -358,7 +358,7 @@ static void cost_print_tables(const struct cost_study *study, struct cost_best *
         struct match_list found = {0};
         struct lsh_work work = {0};
         double start = cost_seconds();
-        need(lsh_join_cross(&sides[0], &sides[1], &settings[i], &check, study->space->threads,
+        need(lsh_join(&sides[0], &sides[1], &settings[i], &check, study->space->threads,
                             &found, &work, &error),
              &error);
         double seconds = cost_seconds() - start;

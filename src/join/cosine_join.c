@@ -311,10 +311,15 @@ static void free_join(struct cosine_join *join) {
     equal_rows_free(&join->groups[1]);
 }
 
-static cog_status join_matrices(const struct sparse_matrix *a, const struct sparse_matrix *b,
-                                const struct join_options *options, struct match_list *matches,
-                                cog_error *error) {
+cog_status cosine_join(const struct sparse_matrix *a, const struct sparse_matrix *b,
+                       const struct join_options *options, struct match_list *matches,
+                       cog_error *error) {
     struct cosine_join join = {.self = b == NULL};
+    if (b && a->column_count != b->column_count)
+        return error_set(error, COG_ERR_USAGE,
+                         "rows of %u and of %u columns cannot be joined: number both sides' terms "
+                         "together",
+                         a->column_count, b->column_count);
     join.query_groups = &join.groups[0];
     join.collection_groups = &join.groups[b ? 1 : 0];
     cog_status status = join_start(options, error);
@@ -328,20 +333,4 @@ static cog_status join_matrices(const struct sparse_matrix *a, const struct spar
     if (status != COG_OK)
         match_list_free(matches);
     return status;
-}
-
-cog_status cosine_join_self(const struct sparse_matrix *matrix, const struct join_options *options,
-                            struct match_list *matches, cog_error *error) {
-    return join_matrices(matrix, NULL, options, matches, error);
-}
-
-cog_status cosine_join_cross(const struct sparse_matrix *a, const struct sparse_matrix *b,
-                             const struct join_options *options, struct match_list *matches,
-                             cog_error *error) {
-    if (a->column_count != b->column_count)
-        return error_set(error, COG_ERR_USAGE,
-                         "rows of %u and of %u columns cannot be joined: number both sides' terms "
-                         "together",
-                         a->column_count, b->column_count);
-    return join_matrices(a, b, options, matches, error);
 }

@@ -12,11 +12,8 @@
  * counts as reaching it. */
 #define COSINE_PRECISION 2e-7
 
-/* Pairs of rows a < b of one matrix. `matches` must be empty. */
-cog_status cosine_join_self(const struct sparse_matrix *matrix, const struct join_options *options,
-                            struct match_list *matches, cog_error *error);
-
-/* Rows of a against rows of b; both have the same columns. */
-cog_status cosine_join_cross(const struct sparse_matrix *a, const struct sparse_matrix *b,
-                             const struct join_options *options, struct match_list *matches,
-                             cog_error *error);
+/* Pairs of rows a < b of one matrix if b is NULL, else of rows of a and rows of b; both have the
+ * same columns. `matches` must be empty. */
+cog_status cosine_join(const struct sparse_matrix *a, const struct sparse_matrix *b,
+                       const struct join_options *options, struct match_list *matches,
+                       cog_error *error);

@@ -386,35 +386,22 @@ static void free_join(struct jaccard_join *join) {
     equal_rows_free(&join->collection.groups);
 }
 
-/* Between queries and collection, or inside the collection where there are no queries. */
-static cog_status join_sets(const struct set_collection *queries,
-                            const struct set_collection *collection,
-                            const struct join_options *options, struct match_list *matches,
-                            cog_error *error) {
-    struct jaccard_join join = {.self = queries == NULL, .threshold = options->threshold};
+cog_status jaccard_join(const struct set_collection *a, const struct set_collection *b,
+                        const struct join_options *options, struct match_list *matches,
+                        cog_error *error) {
+    struct jaccard_join join = {.self = b == NULL, .threshold = options->threshold};
+    if (b && a->member_count != b->member_count)
+        return error_set(error, COG_ERR_USAGE,
+                         "sets of %u and of %u members cannot be joined: number both sides' "
+                         "members together",
+                         a->member_count, b->member_count);
     cog_status status = join_start(options, error);
-    if (status == COG_OK && queries)
-        status = size_sets(queries, options->threshold, &join.queries, error);
-    THEN(status, size_sets(collection, options->threshold, &join.collection, error));
+    if (status == COG_OK && b)
+        status = size_sets(a, options->threshold, &join.queries, error);
+    THEN(status, size_sets(b ? b : a, options->threshold, &join.collection, error));
     THEN(status, run_join(&join, options, matches, error));
     free_join(&join);
     if (status != COG_OK)
         match_list_free(matches);
     return status;
-}
-
-cog_status jaccard_join_self(const struct set_collection *sets, const struct join_options *options,
-                             struct match_list *matches, cog_error *error) {
-    return join_sets(NULL, sets, options, matches, error);
-}
-
-cog_status jaccard_join_cross(const struct set_collection *a, const struct set_collection *b,
-                              const struct join_options *options, struct match_list *matches,
-                              cog_error *error) {
-    if (a->member_count != b->member_count)
-        return error_set(error, COG_ERR_USAGE,
-                         "sets of %u and of %u members cannot be joined: number both sides' "
-                         "members together",
-                         a->member_count, b->member_count);
-    return join_sets(a, b, options, matches, error);
 }

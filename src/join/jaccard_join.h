@@ -6,12 +6,9 @@
 #include "join/join.h"
 #include "vector/sparse.h"
 
-/* Pairs of rows a < b of one collection. `matches` must be empty. */
-cog_status jaccard_join_self(const struct set_collection *sets, const struct join_options *options,
-                             struct match_list *matches, cog_error *error);
-
-/* Rows of a against rows of b; members are numbered for both together, and unlisted ones are those
- * that no row of either has beside their owner. */
-cog_status jaccard_join_cross(const struct set_collection *a, const struct set_collection *b,
-                              const struct join_options *options, struct match_list *matches,
-                              cog_error *error);
+/* Pairs of rows a < b of one collection if b is NULL, else of rows of a and rows of b, whose
+ * members are numbered together: unlisted members are those that one row of one side alone has.
+ * `matches` must be empty. */
+cog_status jaccard_join(const struct set_collection *a, const struct set_collection *b,
+                        const struct join_options *options, struct match_list *matches,
+                        cog_error *error);

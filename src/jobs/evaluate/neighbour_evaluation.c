@@ -10,7 +10,7 @@
 #include "jobs/evaluate/neighbour_measures.h"
 #include "jobs/search/hit_lists.h"
 #include "jobs/search/search_job.h"
-#include "plan/recall_sample.h"
+#include "plan/sampled_truth.h"
 
 /* One answer: the hits of a query, in their order. */
 struct answer {

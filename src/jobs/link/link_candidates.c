@@ -5,8 +5,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "plan/recall_report.h"
-#include "plan/recall_sample.h"
+#include "plan/sampled_truth.h"
 
 enum { ROWS_A_PIECE = 64 };
 
@@ -129,7 +128,7 @@ static cog_status measure_recall(const struct link_space *space,
                                  const struct cosine_neighbours *found, cog_error *error) {
     enum { SAMPLE = 500, NEAREST = 10 };
     uint32_t sample[SAMPLE];
-    size_t count = recall_sample_rows(found->queries, SAMPLE, 2, sample);
+    size_t count = sample_rows(found->queries, SAMPLE, 2, sample);
     size_t k = found->k < NEAREST ? found->k : (size_t)NEAREST;
     struct sparse_matrix queries = {0};
     struct cosine_neighbours truth = {0};

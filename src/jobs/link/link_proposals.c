@@ -10,7 +10,7 @@
 #include "jobs/pairs/list_pairs.h"
 #include "join/cosine_topk.h"
 #include "plan/recall_model.h"
-#include "plan/recall_sample.h"
+#include "plan/sampled_truth.h"
 #include "search/lsh/lsh_join.h"
 #include "search/slices/slices.h"
 #include "search/window/window_join.h"
@@ -148,7 +148,7 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
                                 cog_error *error) {
     enum { SAMPLE = 256 };
     uint32_t sample[SAMPLE];
-    size_t count = recall_sample_rows(work->views[0].rows, SAMPLE, 1, sample);
+    size_t count = sample_rows(work->views[0].rows, SAMPLE, 1, sample);
     size_t most = proposals_of(work->search, 0), left = count * most;
     struct signatures_view queries = {0};
     struct flat_results nearest = {0};
@@ -185,7 +185,7 @@ static cog_status join_windows(struct proposing *work, uint32_t radius_bits,
                                      .radius_bits = radius_bits,
                                      .threads = work->space->threads,
                                      .shared_window = given->shared};
-    return window_join_cross(&views[0], &views[1], &options, matches, NULL, error);
+    return window_join(&views[0], &views[1], &options, matches, NULL, error);
 }
 
 static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
@@ -214,8 +214,8 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
                             : error_memory(error, rows * stride * sizeof *sums[side], "sums");
         sides[side] = (struct lsh_collection){&work->views[side], sums[side], stride};
     }
-    THEN(status, lsh_join_cross(&sides[0], &sides[1], &options, &check, work->space->threads,
-                                matches, NULL, error));
+    THEN(status, lsh_join(&sides[0], &sides[1], &options, &check, work->space->threads, matches,
+                          NULL, error));
     free(sums[0]);
     free(sums[1]);
     return status;
@@ -282,7 +282,7 @@ static cog_status choose_cosine(const struct proposing *work, double *cosine, co
     enum { SAMPLE = 256 };
     const struct sparse_matrix *vectors = work->space->vectors;
     uint32_t sample[SAMPLE];
-    size_t count = recall_sample_rows(vectors[0].rows, SAMPLE, 1, sample), found = 0;
+    size_t count = sample_rows(vectors[0].rows, SAMPLE, 1, sample), found = 0;
     size_t wanted = work->search->wanted[0], most = proposals_of(work->search, 0);
     struct sparse_matrix queries = {0};
     struct cosine_neighbours nearest = {0};

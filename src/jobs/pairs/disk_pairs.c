@@ -11,9 +11,7 @@
 #include "base/output.h"
 #include "base/threads.h"
 #include "jobs/pairs/flat_pairs.h"
-#include "jobs/pairs/pair_recall.h"
 #include "jobs/pairs/short_pairs.h"
-#include "join/cosine_join.h"
 #include "run/memory_budget.h"
 #include "run/report.h"
 
@@ -34,7 +32,7 @@ struct disk_side {
 struct disk_pairs {
     struct pair_task *task;
     struct disk_side sides[2];
-    struct pair_sample sample;
+    struct recall_sample sample;
 };
 
 static double text_bytes(const struct pair_task *task, cog_documents *const *documents) {
@@ -306,9 +304,10 @@ static uint64_t memory_left(const struct pair_task *task) {
 /* As many rows for the recall as have room, of which a run without room has none. */
 static void mark_sample(struct disk_pairs *pairs, uint64_t room_bytes) {
     const struct corpus *corpus = &pairs->task->corpora[0];
+    const struct truth_rows rows = pair_task_truth(pairs->task);
     uint64_t bytes = room_bytes + 1;
     for (size_t most = RECALL_ROWS; bytes > room_bytes; most /= 2) {
-        pair_recall_sample(pairs->task, most, &pairs->sample);
+        recall_sample_draw(&pairs->sample, &rows, most);
         bytes = 0;
         for (size_t i = 0; i < pairs->sample.count; i++)
             bytes += (uint64_t)corpus->items[pairs->sample.rows[i]].term_count * TERM_BYTES;
@@ -369,50 +368,26 @@ static cog_status next_vectors(const struct pair_task *task, struct disk_side *s
     return status;
 }
 
-struct truth_piece {
-    const struct pair_task *task;
-    struct sparse_matrix vectors; /* of documents of the last side that pass by */
-    uint32_t first_row;
-};
-
-/* The true matches of sampled rows, which are loaded, with the documents of the piece. */
-static cog_status find_truth(const void *context, const uint32_t *rows, size_t count,
-                             struct match_list *truth, cog_error *error) {
-    const struct truth_piece *piece = context;
-    const struct pair_task *task = piece->task;
-    const struct join_options options = {.threshold = task->options.threshold,
-                                         .threads = task->threads,
-                                         .max_matches = truth->limit};
-    struct sparse_matrix vectors = {0};
-    cog_status status = sparse_matrix_select(&task->vectors[0], rows, count, &vectors)
-                            ? cosine_join_cross(&vectors, &piece->vectors, &options, truth, error)
-                            : error_memory(error, count, "the recall sample");
-    for (size_t i = 0; i < truth->count; i++)
-        truth->items[i].b += piece->first_row;
-    sparse_matrix_free(&vectors);
-    return status;
-}
-
 static cog_status measure_recall(struct disk_pairs *pairs, const struct match_list *matches,
                                  cog_error *error) {
     const struct pair_task *task = pairs->task;
     const size_t last = task->sides - 1;
     const uint64_t room = task->run->memory_bytes / TRUTH_SHARE / TERM_BYTES;
-    struct truth_piece piece = {.task = task};
+    struct sparse_matrix piece = {0};
+    struct truth_rows rows = pair_task_truth(task);
+    rows.vectors[1] = &piece;
     struct columns *columns = NULL;
     cog_status status = columns_create(task->statistics, 1,
                                        task->weighting.min_collection_frequency, &columns, error);
     bag_spool_rewind(pairs->sides[last].spool);
     for (bool end = false; !end && status == COG_OK;) {
-        status =
-            next_vectors(task, &pairs->sides[last], columns, room, &piece.vectors, &end, error);
-        THEN(status, pair_sample_measure(&pairs->sample, find_truth, &piece, piece.vectors.rows,
-                                         matches, error));
-        piece.first_row += (uint32_t)piece.vectors.rows;
-        sparse_matrix_free(&piece.vectors);
+        status = next_vectors(task, &pairs->sides[last], columns, room, &piece, &end, error);
+        THEN(status, recall_sample_count(&pairs->sample, &rows, matches, error));
+        rows.first_row += piece.rows;
+        sparse_matrix_free(&piece);
     }
     if (status == COG_OK)
-        pair_recall_report(task, &pairs->sample);
+        recall_sample_report(&pairs->sample, task->options.recall, "exact", task->report);
     columns_free(columns);
     return status;
 }

@@ -4,10 +4,8 @@
 
 #include "collection/corpus_sign.h"
 #include "estimate/radius.h"
-#include "jobs/pairs/pair_recall.h"
 #include "join/pair_check.h"
 #include "plan/recall_model.h"
-#include "plan/recall_report.h"
 #include "plan/row_crowd.h"
 #include "run/report.h"
 #include "search/flat/flat_join.h"
@@ -82,10 +80,8 @@ static cog_status verify_batch(void *context, struct match *items, size_t *count
 static cog_status join_all(const struct pair_task *task, const struct signatures_view *views,
                            uint32_t radius, struct match_list *matches, uint64_t *comparisons,
                            cog_error *error) {
-    return task->sides == 2
-               ? flat_join_between(&views[0], &views[1], radius, task->threads, matches,
-                                   comparisons, error)
-               : flat_join_self(&views[0], radius, task->threads, matches, comparisons, error);
+    return flat_join(&views[0], task->sides == 2 ? &views[1] : NULL, radius, task->threads, matches,
+                     comparisons, error);
 }
 
 /* Where a row stands among the compared ones. */
@@ -122,15 +118,16 @@ static cog_status plan_windows(const struct pair_task *task, const struct signat
     double independent = 0;
     struct window_targets targets = {.cosines = cosines, .count = 1};
     struct match_list pairs = {0};
+    const struct truth_rows rows = pair_task_truth(task);
     cog_status status =
-        task->on_disk ? COG_OK : pair_recall_planned(task, &pairs, &independent, error);
+        task->on_disk ? COG_OK : truth_to_plan_by(&rows, &pairs, &independent, error);
     if (status == COG_OK && pairs.count) {
         for (size_t i = 0; i < COSINES; i++)
             cosines[i] = pair_task_cosine(
                 task, (double)pairs.items[(2 * i + 1) * pairs.count / (2 * COSINES)].similarity);
         targets = (struct window_targets){.cosines = cosines, .count = COSINES, .crowd = crowd};
         /* A quarter of what may be missed is left to the model, which has one crowd for all. */
-        recall = plan_pairs_demand((1 + 3 * recall) / 4, independent);
+        recall = truth_planned_recall((1 + 3 * recall) / 4, independent);
         status = find_crowd(task, views, &pairs, crowd, error);
     }
     report_number(task->report, "planned_by_pairs", (double)pairs.count);
@@ -168,9 +165,8 @@ static cog_status join_windows(const struct pair_task *task, const struct signat
                                      .memory_bytes = window_memory(task),
                                      .shared_window = given->shared};
     struct window_work work = {0};
-    status = task->sides == 2
-                 ? window_join_cross(&views[0], &views[1], &options, matches, &work, error)
-                 : window_join_self(&views[0], &options, matches, &work, error);
+    status = window_join(&views[0], task->sides == 2 ? &views[1] : NULL, &options, matches, &work,
+                         error);
     *comparisons = work.comparisons;
     return status;
 }
@@ -238,7 +234,7 @@ static cog_status join_by(struct pair_task *task, signature_join *join, double r
         report_exact(task->report);
         return COG_OK;
     }
-    return status == COG_OK ? pair_recall_measure(task, matches, error) : status;
+    return status == COG_OK ? pair_task_measure(task, matches, error) : status;
 }
 
 /* Two chances to miss a pair, radius and window, share what may be missed. */

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "jobs/pairs/pair_recall.h"
 #include "join/cosine_join.h"
 #include "join/cosine_rests.h"
-#include "plan/recall_report.h"
 #include "run/report.h"
 
 static int by_value(const void *x, const void *y) {
@@ -47,9 +45,10 @@ static cog_status plan_rests(const struct pair_task *task, struct cosine_rests *
                              bool *planned, cog_error *error) {
     enum { PLAN_ROWS = 500, PAIRS_MIN = 50 };
     struct match_list truth = {0};
+    const struct truth_rows rows = pair_task_truth(task);
     cog_status status = COG_OK;
     if (task->options.recall < 1)
-        status = pair_recall_truth(task, PLAN_ROWS, &truth, error);
+        status = truth_of_rows(&rows, PLAN_ROWS, &truth, error);
     *planned = status == COG_OK && truth.count >= PAIRS_MIN;
     if (*planned)
         status = rests_of_pairs(task, &truth, rests, error);
@@ -77,9 +76,8 @@ cog_status list_pairs_find(struct pair_task *task, struct match_list *matches, b
     bool planned;
     cog_status status = plan_rests(task, &rests, &planned, error);
     options.rests = planned ? &rests : NULL;
-    THEN(status, task->sides == 2 ? cosine_join_cross(&task->vectors[0], &task->vectors[1],
-                                                      &options, matches, error)
-                                  : cosine_join_self(&task->vectors[0], &options, matches, error));
+    THEN(status, cosine_join(&task->vectors[0], task->sides == 2 ? &task->vectors[1] : NULL,
+                             &options, matches, error));
     report_number(task->report, "candidates", (double)work.candidates);
     report_number(task->report, "comparisons", (double)work.verified);
     *exact = !planned;
@@ -92,7 +90,7 @@ cog_status list_pairs_join(struct pair_task *task, struct match_list *matches, c
     if (status == COG_OK && exact)
         report_exact(task->report);
     else if (status == COG_OK)
-        status = pair_recall_measure(task, matches, error);
+        status = pair_task_measure(task, matches, error);
     return status;
 }
 

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "estimate/radius.h"
-#include "jobs/pairs/pair_recall.h"
 #include "plan/recall_model.h"
 #include "run/report.h"
 #include "search/lsh/lsh_join.h"
@@ -169,8 +168,9 @@ static cog_status plan_bits(struct lsh_pairs *pairs, double *expected, cog_error
     demand.kind = task->sides == 1 ? LSH_JOIN_SELF : LSH_JOIN_CROSS;
     demand.rows = task->compared[task->sides - 1].count;
     demand.threads = task->threads;
-    THEN(status, pair_recall_planned(task, &truth, &independent, error));
-    demand.recall = plan_pairs_demand(task->options.recall, independent);
+    const struct truth_rows rows = pair_task_truth(task);
+    THEN(status, truth_to_plan_by(&rows, &truth, &independent, error));
+    demand.recall = truth_planned_recall(task->options.recall, independent);
     report_number(task->report, "planned_by_pairs", (double)truth.count);
     THEN(status, plan_for(task, &demand, &truth, &pairs->options, expected, error));
     match_list_free(&truth);
@@ -249,10 +249,8 @@ static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches
     for (int side = 0; side < 2; side++)
         collections[side] = (struct lsh_collection){
             &pairs->sides[side].view, pairs->sides[side].sums, pairs->sides[side].sums_stride};
-    TRY(task->sides == 2 ? lsh_join_cross(&collections[0], &collections[1], &pairs->options, &check,
-                                          task->threads, matches, &work, error)
-                         : lsh_join_self(&collections[0], &pairs->options, &check, task->threads,
-                                         matches, &work, error));
+    TRY(lsh_join(&collections[0], task->sides == 2 ? &collections[1] : NULL, &pairs->options,
+                 &check, task->threads, matches, &work, error));
     pair_task_name_rows(task, matches);
     report_number(task->report, "candidates", (double)work.entries);
     report_number(task->report, "comparisons", (double)work.comparisons);
@@ -271,5 +269,5 @@ cog_status lsh_pairs_join(struct pair_task *task, struct match_list *matches, co
     THEN(status, join_sides(&pairs, matches, error));
     free_side(&pairs.sides[0]);
     free_side(&pairs.sides[1]);
-    return status == COG_OK ? pair_recall_measure(task, matches, error) : status;
+    return status == COG_OK ? pair_task_measure(task, matches, error) : status;
 }

@@ -15,7 +15,6 @@
 #include "jobs/pairs/short_pairs.h"
 #include "join/cosine_join.h"
 #include "join/jaccard_join.h"
-#include "plan/recall_report.h"
 #include "run/memory_budget.h"
 #include "run/report.h"
 
@@ -206,20 +205,6 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     return status;
 }
 
-static cog_status join_sets(const struct pair_task *task, const struct set_collection *sets,
-                            const struct join_options *options, struct match_list *matches,
-                            cog_error *error) {
-    return task->sides == 2 ? jaccard_join_cross(&sets[0], &sets[1], options, matches, error)
-                            : jaccard_join_self(&sets[0], options, matches, error);
-}
-
-static cog_status join_vectors(const struct pair_task *task, const struct join_options *options,
-                               struct match_list *matches, cog_error *error) {
-    return task->sides == 2
-               ? cosine_join_cross(&task->vectors[0], &task->vectors[1], options, matches, error)
-               : cosine_join_self(&task->vectors[0], options, matches, error);
-}
-
 size_t pair_task_max_matches(const struct pair_task *task) {
     uint64_t budget = task->run ? task->run->memory_bytes : 0, held = pair_task_held_bytes(task);
     if (budget == 0)
@@ -235,9 +220,12 @@ static cog_status join_exactly(struct pair_task *task, struct match_list *matche
                                    .threads = task->threads,
                                    .work = &work,
                                    .max_matches = pair_task_max_matches(task)};
+    const bool between = task->sides == 2;
     cog_status status = task->options.measure == COG_MEASURE_JACCARD
-                            ? join_sets(task, task->sets, &options, matches, error)
-                            : join_vectors(task, &options, matches, error);
+                            ? jaccard_join(&task->sets[0], between ? &task->sets[1] : NULL,
+                                           &options, matches, error)
+                            : cosine_join(&task->vectors[0], between ? &task->vectors[1] : NULL,
+                                          &options, matches, error);
     report_number(task->report, "candidates", (double)work.candidates);
     report_number(task->report, "comparisons", (double)work.verified);
     report_exact(task->report);
@@ -276,6 +264,28 @@ cog_status pair_task_join(struct pair_task *task, struct match_list *matches, co
     report_number(task->report, "matches", (double)matches->count);
     report_stage(task->report, "joining", clock_seconds_since(start));
     return status;
+}
+
+struct truth_rows pair_task_truth(const struct pair_task *task) {
+    const size_t last = task->sides - 1;
+    const bool cosine = task->options.measure == COG_MEASURE_COSINE;
+    struct truth_rows rows = {.threshold = task->options.threshold,
+                              .numbers = task->compared[0].numbers,
+                              .count = task->compared[0].count,
+                              .self = task->sides == 1,
+                              .seed = task->options.sign.signature.seed,
+                              .threads = task->threads};
+    for (size_t i = 0; i < 2; i++) {
+        rows.vectors[i] = cosine ? &task->vectors[i * last] : NULL;
+        rows.sets[i] = &task->sets[i * last];
+    }
+    return rows;
+}
+
+cog_status pair_task_measure(const struct pair_task *task, const struct match_list *matches,
+                             cog_error *error) {
+    const struct truth_rows rows = pair_task_truth(task);
+    return recall_measure(&rows, matches, task->options.recall, "exact", task->report, error);
 }
 
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {

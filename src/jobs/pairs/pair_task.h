@@ -5,7 +5,7 @@
 #include "collection/corpus.h"
 #include "collection/text_signer.h"
 #include "hamming/signatures.h"
-#include "search/hits/match_list.h"
+#include "plan/sampled_truth.h"
 
 /* The rows of a side that have terms to compare, rising: the others match nothing by their vectors
  * or sets, and are neither signed nor sampled. */
@@ -73,6 +73,12 @@ void pair_task_name_rows(const struct pair_task *task, struct match_list *matche
 /* How many matches fit what the documents and their vectors leave of the memory budget (a growing
  * list may double); 0 where there is none. */
 size_t pair_task_max_matches(const struct pair_task *task);
+
+/* The compared rows and their true measure, for sampling. */
+struct truth_rows pair_task_truth(const struct pair_task *task);
+/* Reports the recall of a sorted list of matches. */
+cog_status pair_task_measure(const struct pair_task *task, const struct match_list *matches,
+                             cog_error *error);
 
 /* The true measure of two rows (of side 0 and of the last side). */
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b);

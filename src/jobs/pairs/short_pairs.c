@@ -98,7 +98,7 @@ static cog_status join_side(const struct pair_task *task, size_t side, struct ma
                                    .max_matches = pair_task_max_matches(task)};
     cog_status status =
         corpus_sets(corpora, 2, task->statistics, selected, task->threads, sets, error);
-    THEN(status, jaccard_join_cross(&sets[0], &sets[1], &options, &found, error));
+    THEN(status, jaccard_join(&sets[0], &sets[1], &options, &found, error));
     THEN(status, take_pairs(task, side, &found, matches, error));
     match_list_free(&found);
     set_collection_free(&sets[0]);

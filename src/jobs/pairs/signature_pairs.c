@@ -6,11 +6,9 @@
 #include "base/memory.h"
 #include "jobs/pairs/pairs_handle.h"
 #include "jobs/sign/signature_handle.h"
-#include "plan/plan_pairs.h"
 #include "plan/recall_model.h"
-#include "plan/recall_report.h"
-#include "plan/recall_sample.h"
 #include "plan/row_crowd.h"
+#include "plan/sampled_truth.h"
 #include "run/report.h"
 #include "search/flat/flat_join.h"
 #include "search/multisort/multisort_join.h"
@@ -72,11 +70,8 @@ static cog_status join_all(const struct signature_task *task, struct match_list 
                            cog_error *error) {
     uint64_t comparisons = 0;
     limit_matches(task, matches);
-    cog_status status = task->second
-                            ? flat_join_between(task->first, task->second, task->radius_bits,
-                                                threads_of(task), matches, &comparisons, error)
-                            : flat_join_self(task->first, task->radius_bits, threads_of(task),
-                                             matches, &comparisons, error);
+    cog_status status = flat_join(task->first, task->second, task->radius_bits, threads_of(task),
+                                  matches, &comparisons, error);
     report_text(task->report, "method", "flat");
     report_number(task->report, "comparisons", (double)comparisons);
     report_exact(task->report);
@@ -85,53 +80,27 @@ static cog_status join_all(const struct signature_task *task, struct match_list 
 
 /* ---- Sliding windows ------------------------------------------------------------------------- */
 
-/* Some rows against all, exhaustively. */
-static cog_status find_truth(const void *context, const uint32_t *rows, size_t count,
-                             struct match_list *truth, cog_error *error) {
-    const struct signature_task *task = context;
-    const struct signatures_view *first = task->first;
-    const struct signatures_view *other = task->second ? task->second : first;
-    const size_t stride = signature_stride_bytes(first->bits);
-    uint8_t *copies = memory_array(count, stride);
-    if (!copies)
-        return error_memory(error, count * stride, "the recall sample");
-    for (size_t i = 0; i < count; i++)
-        memcpy(copies + i * stride, signature_row(first, rows[i]), stride);
-    struct signatures_view view = {copies, count, first->bits, stride};
-    cog_status status =
-        flat_join_between(&view, other, task->radius_bits, threads_of(task), truth, NULL, error);
-    free(copies);
-    return status;
-}
-
-static cog_status measure_recall(const struct signature_task *task,
-                                 const struct match_list *matches, cog_error *error) {
-    const struct signatures_view *other = task->second ? task->second : task->first;
-    struct pair_sample sample = {.self = !task->second};
-    sample.count = recall_sample_rows(task->first->rows, RECALL_ROWS,
-                                      task->options->sign.signature.seed, sample.rows);
-    cog_status status = pair_sample_measure(&sample, find_truth, task, other->rows, matches, error);
-    struct share_tally tally = pair_sample_tally(&sample);
-    if (status == COG_OK)
-        report_pair_recall(task->report, &tally, sample.count, task->options->recall, "flat");
-    return status;
+static struct truth_rows truth_of(const struct signature_task *task) {
+    return (struct truth_rows){
+        .signatures = {task->first, task->second ? task->second : task->first},
+        .radius_bits = task->radius_bits,
+        .count = task->first->rows,
+        .self = !task->second,
+        .seed = task->options->sign.signature.seed,
+        .threads = threads_of(task)};
 }
 
 /* The recall is stated for the pairs that a sample has, or, where it has few, for pairs at the
  * radius among rows that are evenly spread. */
 static cog_status plan_windows(const struct signature_task *task, struct window_setting *setting,
                                cog_error *error) {
-    const struct plan_rows sampled = {.count = task->first->rows,
-                                      .self = !task->second,
-                                      .seed = task->options->sign.signature.seed,
-                                      .find = find_truth,
-                                      .context = task};
+    const struct truth_rows sampled = truth_of(task);
     size_t rows = task->first->rows + (task->second ? task->second->rows : 0), around = 0;
     uint32_t distances[PLANNED_PAIRS_MAX], places[CROWD_ROWS];
     double crowd[WINDOW_PREFIX_MAX + 1], independent = 0, recall = task->options->recall;
     struct window_targets targets = {0};
     struct match_list pairs = {0};
-    cog_status status = plan_pairs_draw(&sampled, &pairs, &independent, error);
+    cog_status status = truth_to_plan_by(&sampled, &pairs, &independent, error);
     if (status == COG_OK && pairs.count) {
         for (size_t i = 0; i < pairs.count; i++)
             distances[i] = pairs.items[i].distance;
@@ -139,7 +108,7 @@ static cog_status plan_windows(const struct signature_task *task, struct window_
             places[around++] = pairs.items[i].a;
         targets =
             (struct window_targets){.distances = distances, .count = pairs.count, .crowd = crowd};
-        recall = plan_pairs_demand((1 + 3 * recall) / 4, independent);
+        recall = truth_planned_recall((1 + 3 * recall) / 4, independent);
         status = row_crowd(task->first, task->second, task->options->window.shared, places, around,
                            crowd, error);
     }
@@ -169,15 +138,16 @@ static cog_status join_windows(const struct signature_task *task, struct match_l
                                      .shared_window = given->shared};
     struct window_work work = {0};
     matches->limit = (size_t)(budget_of(task) / (2 * sizeof(struct match)));
-    status = task->second
-                 ? window_join_cross(task->first, task->second, &options, matches, &work, error)
-                 : window_join_self(task->first, &options, matches, &work, error);
+    status = window_join(task->first, task->second, &options, matches, &work, error);
     report_text(task->report, "method", "window");
     report_number(task->report, "tables", setting.tables);
     report_number(task->report, "window_rows", (double)setting.window);
     report_number(task->report, "pieces_on_disk", (double)work.pieces);
     report_number(task->report, "comparisons", (double)work.comparisons);
-    return status == COG_OK ? measure_recall(task, matches, error) : status;
+    const struct truth_rows rows = truth_of(task);
+    THEN(status,
+         recall_measure(&rows, matches, task->options->recall, "flat", task->report, error));
+    return status;
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */

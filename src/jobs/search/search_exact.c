@@ -86,7 +86,7 @@ static cog_status find_above(const struct exact_search *search, const struct spa
     cog_status status = search->queries->rows <= COSINE_SCAN_QUERIES && options.threshold > 0
                             ? scan_above(search->queries, vectors, options.threshold,
                                          options.threads, &found, error)
-                            : cosine_join_cross(search->queries, vectors, &options, &found, error);
+                            : cosine_join(search->queries, vectors, &options, &found, error);
     THEN(status, hit_lists_init(lists, search->queries->rows, found.count, error));
     for (size_t i = 0; status == COG_OK && i < found.count; i++) {
         lists->items[i] = found.items[i];

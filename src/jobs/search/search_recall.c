@@ -6,8 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "jobs/search/search_short.h"
-#include "plan/recall_report.h"
-#include "plan/recall_sample.h"
+#include "plan/sampled_truth.h"
 #include "run/report.h"
 
 enum { HALVED_FROM = 20 }; /* a smaller sample chooses and tells as a whole */
@@ -105,7 +104,7 @@ static cog_status take_sample(struct search_task *task, cog_error *error) {
         free(chosen);
         return error_memory(error, most * sizeof *chosen, "the recall sample");
     }
-    size_t count = recall_sample_rows(task->queries, most, 0, chosen);
+    size_t count = sample_rows(task->queries, most, 0, chosen);
     bool halves = count >= HALVED_FROM;
     struct query_sample *choosing = &task->sample->choosing, *telling = &task->sample->telling;
     cog_status status = query_sample_take(task, chosen, count, 0, halves ? 2 : 1, choosing, error);

@@ -5,8 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "plan/recall_report.h"
-#include "plan/recall_sample.h"
+#include "plan/sampled_truth.h"
 #include "search/flat/flat.h"
 
 static enum short_kind kind_of(cog_method method) {
@@ -172,7 +171,7 @@ cog_status search_short_measure(const struct search_task *task, cog_error *error
     struct hit_lists truth = {0};
     if (!chosen)
         return error_memory(error, most * sizeof *chosen, "the recall sample");
-    size_t count = recall_sample_rows(task->queries, most, 0, chosen);
+    size_t count = sample_rows(task->queries, most, 0, chosen);
     cog_status status = find_truth(task, chosen, count, &truth, error);
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         size_t own = task->hits.offsets[chosen[i] + 1] - task->hits.offsets[chosen[i]];

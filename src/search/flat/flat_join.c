@@ -148,44 +148,22 @@ static cog_status join_run(struct join *join, struct match_list *matches, cog_er
     return status;
 }
 
-static cog_status join_whole(struct join *join, struct match_list *matches, cog_error *error) {
-    cog_status status = check_views(join, error);
-    if (status != COG_OK)
-        return status;
-    if (join->radius_bits > join->first->bits)
-        join->radius_bits = join->first->bits;
+cog_status flat_join(const struct signatures_view *first, const struct signatures_view *second,
+                     uint32_t radius_bits, unsigned threads, struct match_list *matches,
+                     uint64_t *comparisons, cog_error *error) {
     uint64_t unwatched;
-    if (!join->comparisons)
-        join->comparisons = &unwatched;
-    *join->comparisons = 0;
-    matches->count = matches->sieved = 0;
-    join->max_matches = matches->limit;
-    join->sieve = matches->sieve;
-    status = join_run(join, matches, error);
-    join_free(join);
-    return status;
-}
-
-cog_status flat_join_self(const struct signatures_view *rows, uint32_t radius_bits,
-                          unsigned threads, struct match_list *matches, uint64_t *comparisons,
-                          cog_error *error) {
-    struct join join = {.first = rows,
-                        .second = rows,
-                        .self = true,
-                        .radius_bits = radius_bits,
-                        .threads = threads,
-                        .comparisons = comparisons};
-    return join_whole(&join, matches, error);
-}
-
-cog_status flat_join_between(const struct signatures_view *first,
-                             const struct signatures_view *second, uint32_t radius_bits,
-                             unsigned threads, struct match_list *matches, uint64_t *comparisons,
-                             cog_error *error) {
     struct join join = {.first = first,
-                        .second = second,
-                        .radius_bits = radius_bits,
+                        .second = second ? second : first,
+                        .self = second == NULL,
+                        .radius_bits = radius_bits < first->bits ? radius_bits : first->bits,
                         .threads = threads,
-                        .comparisons = comparisons};
-    return join_whole(&join, matches, error);
+                        .sieve = matches->sieve,
+                        .max_matches = matches->limit,
+                        .comparisons = comparisons ? comparisons : &unwatched};
+    TRY(check_views(&join, error));
+    *join.comparisons = 0;
+    matches->count = matches->sieved = 0;
+    cog_status status = join_run(&join, matches, error);
+    join_free(&join);
+    return status;
 }

@@ -176,32 +176,17 @@ static cog_status run(struct lsh_join *join, unsigned threads, struct match_list
     return status;
 }
 
-cog_status lsh_tables_join(const struct lsh_tables *tables, const struct lsh_collection *queries,
-                           const struct lsh_collection *rows, const struct lsh_check *check,
-                           unsigned threads, struct match_list *matches, struct lsh_work *work,
-                           cog_error *error) {
-    struct lsh_join join = {.tables = tables, .queries = queries, .rows = rows, .check = check};
-    return run(&join, threads, matches, work, error);
-}
-
-cog_status lsh_join_cross(const struct lsh_collection *queries, const struct lsh_collection *rows,
-                          const struct lsh_options *options, const struct lsh_check *check,
-                          unsigned threads, struct match_list *matches, struct lsh_work *work,
-                          cog_error *error) {
+cog_status lsh_join(const struct lsh_collection *queries, const struct lsh_collection *rows,
+                    const struct lsh_options *options, const struct lsh_check *check,
+                    unsigned threads, struct match_list *matches, struct lsh_work *work,
+                    cog_error *error) {
     struct lsh_tables tables;
-    cog_status status = lsh_tables_build(&tables, rows, options, threads, error);
-    THEN(status, lsh_tables_join(&tables, queries, rows, check, threads, matches, work, error));
-    lsh_tables_free(&tables);
-    return status;
-}
-
-cog_status lsh_join_self(const struct lsh_collection *rows, const struct lsh_options *options,
-                         const struct lsh_check *check, unsigned threads,
-                         struct match_list *matches, struct lsh_work *work, cog_error *error) {
-    struct lsh_tables tables;
-    cog_status status = lsh_tables_build(&tables, rows, options, threads, error);
-    struct lsh_join join = {
-        .tables = &tables, .queries = rows, .rows = rows, .check = check, .self = true};
+    struct lsh_join join = {.tables = &tables,
+                            .queries = queries,
+                            .rows = rows ? rows : queries,
+                            .check = check,
+                            .self = rows == NULL};
+    cog_status status = lsh_tables_build(&tables, join.rows, options, threads, error);
     THEN(status, run(&join, threads, matches, work, error));
     lsh_tables_free(&tables);
     return status;

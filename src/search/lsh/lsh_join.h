@@ -36,21 +36,12 @@ struct lsh_work {
     uint64_t table_bytes;
 };
 
-/* Pairs a < b of one collection. Every row is a query; where only the query's bits are flipped, a
- * pair is found if either row finds the other. matches is overwritten: zero-initialise it, free it
- * with match_list_free; its limit holds. work may be NULL. */
-cog_status lsh_join_self(const struct lsh_collection *rows, const struct lsh_options *options,
-                         const struct lsh_check *check, unsigned threads,
-                         struct match_list *matches, struct lsh_work *work, cog_error *error);
-
-/* Rows of the first collection, the queries, against rows of the second, which is in the tables. */
-cog_status lsh_join_cross(const struct lsh_collection *queries, const struct lsh_collection *rows,
-                          const struct lsh_options *options, const struct lsh_check *check,
-                          unsigned threads, struct match_list *matches, struct lsh_work *work,
-                          cog_error *error);
-
-/* lsh_join_cross with tables that are there. */
-cog_status lsh_tables_join(const struct lsh_tables *tables, const struct lsh_collection *queries,
-                           const struct lsh_collection *rows, const struct lsh_check *check,
-                           unsigned threads, struct match_list *matches, struct lsh_work *work,
-                           cog_error *error);
+/* Pairs a < b of one collection if `rows` is NULL: every row is a query, and if only the query's
+ * bits are flipped, a pair is found when either row finds the other. Else rows of the first
+ * collection, the queries, against rows of the second, which is in the tables. matches is
+ * overwritten: zero-initialise it, free it with match_list_free; its limit holds. work may be NULL.
+ */
+cog_status lsh_join(const struct lsh_collection *queries, const struct lsh_collection *rows,
+                    const struct lsh_options *options, const struct lsh_check *check,
+                    unsigned threads, struct match_list *matches, struct lsh_work *work,
+                    cog_error *error);

@@ -398,47 +398,34 @@ static cog_status check(const struct window_join *join, cog_error *error) {
     return COG_OK;
 }
 
-static cog_status run(struct window_join *join, struct match_list *matches,
-                      struct window_work *work, cog_error *error) {
+cog_status window_join(const struct signatures_view *first, const struct signatures_view *second,
+                       const struct window_options *options, struct match_list *matches,
+                       struct window_work *work, cog_error *error) {
+    struct window_join join = {.space = {first, second},
+                               .options = options,
+                               .threads = threads_resolve(options->threads),
+                               .side_rows = {first->rows, second ? second->rows : 0}};
     matches->count = matches->sieved = 0;
     if (work)
         *work = (struct window_work){0};
-    cog_status status = check(join, error);
-    if (status != COG_OK || row_space_count(&join->space) == 0)
+    cog_status status = check(&join, error);
+    if (status != COG_OK || row_space_count(&join.space) == 0)
         return status;
-    join->threads = threads_resolve(join->options->threads);
-    join->side_rows[0] = join->space.first->rows;
-    join->side_rows[1] = is_cross(join) ? join->space.second->rows : 0;
-    join->spooled = exceeds_memory(join);
-    pair_set_init(&join->found, matches->limit, matches->sieve);
-    status = prepare(join, error);
-    for (size_t table = 0; table < join->options->tables && status == COG_OK;) {
-        size_t left = join->options->tables - table;
-        size_t at_once = tables_at_once(join), count = left < at_once ? left : at_once;
-        status = run_tables(join, table, count, error);
+    join.spooled = exceeds_memory(&join);
+    pair_set_init(&join.found, matches->limit, matches->sieve);
+    status = prepare(&join, error);
+    for (size_t table = 0; table < options->tables && status == COG_OK;) {
+        size_t left = options->tables - table;
+        size_t at_once = tables_at_once(&join), count = left < at_once ? left : at_once;
+        status = run_tables(&join, table, count, error);
         table += count;
     }
-    THEN(status, deliver(join, matches, error));
-    release(join);
-    pair_set_free(&join->found);
+    THEN(status, deliver(&join, matches, error));
+    release(&join);
+    pair_set_free(&join.found);
     if (work)
-        *work = join->work;
+        *work = join.work;
     return status;
-}
-
-cog_status window_join_self(const struct signatures_view *rows,
-                            const struct window_options *options, struct match_list *matches,
-                            struct window_work *work, cog_error *error) {
-    struct window_join join = {.space = {rows, NULL}, .options = options};
-    return run(&join, matches, work, error);
-}
-
-cog_status window_join_cross(const struct signatures_view *first,
-                             const struct signatures_view *second,
-                             const struct window_options *options, struct match_list *matches,
-                             struct window_work *work, cog_error *error) {
-    struct window_join join = {.space = {first, second}, .options = options};
-    return run(&join, matches, work, error);
 }
 
 size_t window_join_memory_bytes(const struct signatures_view *first,

@@ -30,19 +30,14 @@ struct window_work {
     size_t pieces;        /* of a table that were loaded from disk; 0 where all rows fit */
 };
 
-/* Pairs (a, b), a < b, of one collection. similarity is the estimated cosine of a random
+/* Pairs (a, b), a < b, of one collection if `second` is NULL; else pairs of a row of the first and
+ * a row of the second, sorted into common tables. similarity is the estimated cosine of a random
  * projection, cos(pi distance / bits). matches is overwritten: zero-initialise it, free it with
- * match_list_free; its limit and its sieve hold; what the sieve refused may be asked of it again.
- * work may be NULL. */
-cog_status window_join_self(const struct signatures_view *rows,
-                            const struct window_options *options, struct match_list *matches,
-                            struct window_work *work, cog_error *error);
-
-/* Pairs of a row of one collection and a row of another, sorted into common tables. */
-cog_status window_join_cross(const struct signatures_view *first,
-                             const struct signatures_view *second,
-                             const struct window_options *options, struct match_list *matches,
-                             struct window_work *work, cog_error *error);
+ * match_list_free; its limit and its sieve hold, and a pair that the sieve refused may be offered
+ * to it again. work may be NULL. */
+cog_status window_join(const struct signatures_view *first, const struct signatures_view *second,
+                       const struct window_options *options, struct match_list *matches,
+                       struct window_work *work, cog_error *error);
 
 /* Memory that the join takes beside its input and the matches; second is NULL for a self-join. */
 size_t window_join_memory_bytes(const struct signatures_view *first,

@@ -29,8 +29,8 @@ static bool join_agrees(const struct sparse_matrix *a, const struct sparse_matri
                         double threshold, unsigned threads) {
     struct match_list expected = expected_matches(a, b, threshold), found = {0};
     struct join_options options = {.threshold = threshold, .threads = threads};
-    cog_status status = b ? cosine_join_cross(a, b, &options, &found, NULL)
-                          : cosine_join_self(a, &options, &found, NULL);
+    cog_status status = b ? cosine_join(a, b, &options, &found, NULL)
+                          : cosine_join(a, NULL, &options, &found, NULL);
     bool agrees = status == COG_OK && join_lists_equal(&found, &expected);
     match_list_free(&expected);
     match_list_free(&found);
@@ -103,7 +103,7 @@ TEST(join_cosine_of_equal_rows_is_found_at_one) {
     struct sparse_matrix matrix = {5, 4, offsets, columns, values};
     struct join_options options = {.threshold = 1, .threads = 1};
     struct match_list found = {0};
-    CHECK_OK(cosine_join_self(&matrix, &options, &found, error));
+    CHECK_OK(cosine_join(&matrix, NULL, &options, &found, error));
     CHECK(found.count == 1 && found.items[0].a == 0 && found.items[0].b == 2);
     CHECK(found.items[0].similarity == 1);
     match_list_free(&found);
@@ -125,7 +125,7 @@ TEST(join_cosine_of_a_huge_group_verifies_no_pair_of_it) {
     struct join_work work;
     struct join_options options = {.threshold = 0.9, .threads = 2, .work = &work};
     struct match_list found = {0};
-    CHECK_OK(cosine_join_self(&matrix, &options, &found, error));
+    CHECK_OK(cosine_join(&matrix, NULL, &options, &found, error));
     CHECK(found.count == 2 * (size_t)(COPIES / 2) * (COPIES / 2 - 1) / 2);
     CHECK(work.verified <= 1);
     match_list_free(&found);
@@ -137,12 +137,12 @@ TEST(join_cosine_refuses_what_it_cannot_do) {
     struct match_list found = {0};
     cog_error error = {0};
     struct join_options options = {.threshold = 0};
-    CHECK(cosine_join_self(&none, &options, &found, &error) == COG_ERR_USAGE);
+    CHECK(cosine_join(&none, NULL, &options, &found, &error) == COG_ERR_USAGE);
     options.threshold = 1.5;
-    CHECK(cosine_join_self(&none, &options, &found, &error) == COG_ERR_USAGE);
+    CHECK(cosine_join(&none, NULL, &options, &found, &error) == COG_ERR_USAGE);
     options.threshold = 0.5;
-    CHECK(cosine_join_cross(&none, &other, &options, &found, &error) == COG_ERR_USAGE);
-    CHECK(cosine_join_self(&none, &options, &found, &error) == COG_OK && found.count == 0);
+    CHECK(cosine_join(&none, &other, &options, &found, &error) == COG_ERR_USAGE);
+    CHECK(cosine_join(&none, NULL, &options, &found, &error) == COG_OK && found.count == 0);
 }
 
 /* What the least of the rows' ends can be at a cut, from the definition. */
@@ -232,7 +232,7 @@ TEST(join_cosine_with_less_expected_of_the_rests_keeps_what_needs_no_more) {
             trial.rests.cosines[rest] = 0.36 + 0.05 * round + 0.02 * (5 * rest % COSINE_RESTS);
         trial.truth = expected_matches(&trial.a, &trial.b, 0.3);
         CHECK(cosine_cuts_find(&trial.a, &trial.b, &trial.cuts, NULL) == COG_OK);
-        CHECK(cosine_join_cross(&trial.a, &trial.b, &options, &trial.found, NULL) == COG_OK);
+        CHECK(cosine_join(&trial.a, &trial.b, &options, &trial.found, NULL) == COG_OK);
         for (size_t i = 0; i < trial.found.count; i++)
             CHECK(match_list_holds(&trial.truth, trial.found.items[i].a, trial.found.items[i].b));
         bool lists = work.postings > 0;

@@ -34,8 +34,8 @@ static bool join_agrees(const struct set_collection *a, const struct set_collect
                         double threshold, unsigned threads) {
     struct match_list expected = expected_matches(a, b, threshold), found = {0};
     struct join_options options = {.threshold = threshold, .threads = threads};
-    cog_status status = b ? jaccard_join_cross(a, b, &options, &found, NULL)
-                          : jaccard_join_self(a, &options, &found, NULL);
+    cog_status status = b ? jaccard_join(a, b, &options, &found, NULL)
+                          : jaccard_join(a, NULL, &options, &found, NULL);
     bool agrees = status == COG_OK && join_lists_equal(&found, &expected);
     match_list_free(&expected);
     match_list_free(&found);
@@ -103,11 +103,11 @@ TEST(join_jaccard_counts_unlisted_members) {
     struct set_collection sets = {4, 4, offsets, members, sizes};
     struct join_options options = {.threshold = 0.8, .threads = 1};
     struct match_list found = {0};
-    CHECK_OK(jaccard_join_self(&sets, &options, &found, error));
+    CHECK_OK(jaccard_join(&sets, NULL, &options, &found, error));
     CHECK(found.count == 1 && found.items[0].similarity == 0.8f);
     match_list_free(&found);
     options.threshold = 0.81;
-    CHECK_OK(jaccard_join_self(&sets, &options, &found, error));
+    CHECK_OK(jaccard_join(&sets, NULL, &options, &found, error));
     CHECK(found.count == 0);
 }
 
@@ -126,7 +126,7 @@ TEST(join_jaccard_of_a_huge_group_verifies_no_pair_of_it) {
     struct join_work work;
     struct join_options options = {.threshold = 0.9, .threads = 2, .work = &work};
     struct match_list found = {0};
-    CHECK_OK(jaccard_join_self(&sets, &options, &found, error));
+    CHECK_OK(jaccard_join(&sets, NULL, &options, &found, error));
     CHECK(found.count == (size_t)COPIES * (COPIES - 1) / 2);
     CHECK(work.verified <= 1);
     match_list_free(&found);
@@ -137,8 +137,8 @@ TEST(join_jaccard_refuses_what_it_cannot_do) {
     struct set_collection none = {0, 4, offsets, NULL, NULL}, other = {0, 5, offsets, NULL, NULL};
     struct match_list found = {0};
     struct join_options options = {.threshold = 0};
-    CHECK(jaccard_join_self(&none, &options, &found, NULL) == COG_ERR_USAGE);
+    CHECK(jaccard_join(&none, NULL, &options, &found, NULL) == COG_ERR_USAGE);
     options.threshold = 0.5;
-    CHECK(jaccard_join_cross(&none, &other, &options, &found, NULL) == COG_ERR_USAGE);
-    CHECK(jaccard_join_self(&none, &options, &found, NULL) == COG_OK && found.count == 0);
+    CHECK(jaccard_join(&none, &other, &options, &found, NULL) == COG_ERR_USAGE);
+    CHECK(jaccard_join(&none, NULL, &options, &found, NULL) == COG_OK && found.count == 0);
 }

@@ -204,7 +204,7 @@ TEST(join_cosine_of_several_blocks_equals_the_double_loop) {
         struct match_list found = {0};
         struct join_work work;
         struct join_options options = {.threshold = high ? 0.95 : 0.4, .threads = 2, .work = &work};
-        CHECK_OK(cosine_join_self(&matrix, &options, &found, error));
+        CHECK_OK(cosine_join(&matrix, NULL, &options, &found, error));
         CHECK((work.postings > 0) == high);
         size_t at = 0;
         for (uint32_t i = 0; i < matrix.rows; i += 97) {

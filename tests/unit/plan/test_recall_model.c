@@ -47,7 +47,7 @@ TEST(recall_model_of_the_window_is_near_the_join) {
                                              .radius_bits = setting.radius_bits,
                                              .seed = 5};
             struct match_list matches = {0};
-            CHECK_OK(window_join_self(&rows, &options, &matches, NULL, error));
+            CHECK_OK(window_join(&rows, NULL, &options, &matches, NULL, error));
             size_t found = 0;
             for (size_t m = 0; m < matches.count; m++)
                 found += matches.items[m].a + matches.items[m].b == ROWS - 1;
@@ -80,7 +80,7 @@ TEST(recall_model_of_the_window_knows_equal_rows) {
         struct window_setting setting = {.bits = BITS, .tables = 8, .window = window};
         struct window_options options = {.tables = 8, .window = window, .seed = 5};
         struct match_list matches = {0};
-        CHECK_OK(window_join_self(&rows, &options, &matches, NULL, error));
+        CHECK_OK(window_join(&rows, NULL, &options, &matches, NULL, error));
         double share = (double)matches.count / ((double)EQUAL * (EQUAL - 1) / 2);
         window_found(&setting, crowd, found);
         CHECK_MSG(near(window_recall(&setting, found, 1), share, 0.02), "window %zu: %g and %g",

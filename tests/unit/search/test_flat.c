@@ -107,7 +107,7 @@ TEST(flat_search_refuses_what_does_not_fit) {
     CHECK(strstr(failure.message, "128") && strstr(failure.message, "64"));
     CHECK(!results.items && !results.offsets);
     struct match_list matches = {0};
-    CHECK(flat_join_between(&rows, &queries, 3, 1, &matches, NULL, &failure) == COG_ERR_USAGE);
+    CHECK(flat_join(&rows, &queries, 3, 1, &matches, NULL, &failure) == COG_ERR_USAGE);
     free((void *)rows.data);
     free((void *)queries.data);
 }
@@ -150,9 +150,9 @@ static bool join_agrees(const struct signatures_view *a, const struct signatures
     struct match_list matches = {0};
     uint64_t comparisons = 0;
     bool self = a == b;
-    cog_status status =
-        self ? flat_join_self(a, radius_bits, threads, &matches, &comparisons, NULL)
-             : flat_join_between(a, b, radius_bits, threads, &matches, &comparisons, NULL);
+    cog_status status = self
+                            ? flat_join(a, NULL, radius_bits, threads, &matches, &comparisons, NULL)
+                            : flat_join(a, b, radius_bits, threads, &matches, &comparisons, NULL);
     bool agree = status == COG_OK && comparisons >= (self ? 0 : a->rows * b->rows);
     size_t at = 0;
     for (size_t i = 0; agree && i < a->rows; i++)

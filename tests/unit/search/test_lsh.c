@@ -140,7 +140,7 @@ static bool agrees_cross(const struct sample *x, const struct sample *y,
     struct match_list matches = {0};
     struct lsh_work work;
     bool agree =
-        lsh_join_cross(&queries, &rows, options, &check, threads, &matches, &work, NULL) == COG_OK;
+        lsh_join(&queries, &rows, options, &check, threads, &matches, &work, NULL) == COG_OK;
     size_t next = 0, comparisons = 0;
     for (size_t a = 0; a < x->view.rows && agree; a++)
         for (size_t b = 0; b < y->view.rows && agree; b++) {
@@ -165,7 +165,7 @@ static bool agrees_self(const struct sample *x, const struct lsh_options *option
     struct lsh_check check = {.radius_bits = radius_bits};
     struct match_list matches = {0};
     struct lsh_work work;
-    bool agree = lsh_join_self(&rows, options, &check, threads, &matches, &work, NULL) == COG_OK;
+    bool agree = lsh_join(&rows, NULL, options, &check, threads, &matches, &work, NULL) == COG_OK;
     size_t next = 0, comparisons = 0;
     for (size_t a = 0; a < x->view.rows && agree; a++)
         for (size_t b = a + 1; b < x->view.rows && agree; b++) {
@@ -504,7 +504,7 @@ TEST(lsh_bands_meet_where_all_values_are_equal) {
         struct lsh_options options = {.tables = 4, .band_values = 3, .value_bits = value_bits};
         struct lsh_check check = {.radius_bits = bits};
         struct match_list matches = {0};
-        CHECK_OK(lsh_join_self(&rows, &options, &check, 2, &matches, NULL, error));
+        CHECK_OK(lsh_join(&rows, NULL, &options, &check, 2, &matches, NULL, error));
         size_t next = 0;
         for (uint32_t a = 0; a < ROWS; a++)
             for (uint32_t b = a + 1; b < ROWS; b++) {
@@ -538,8 +538,8 @@ TEST(lsh_matches_carry_the_true_measure) {
     struct lsh_check everything = {.radius_bits = 64};
     struct lsh_check even = {.measure = even_measure, .threshold = 0.75};
     struct match_list all = {0}, matches = {0};
-    CHECK_OK(lsh_join_self(&rows, &options, &everything, 3, &all, NULL, error));
-    CHECK_OK(lsh_join_self(&rows, &options, &even, 3, &matches, NULL, error));
+    CHECK_OK(lsh_join(&rows, NULL, &options, &everything, 3, &all, NULL, error));
+    CHECK_OK(lsh_join(&rows, NULL, &options, &even, 3, &matches, NULL, error));
     size_t next = 0;
     for (size_t i = 0; i < all.count; i++) {
         if ((all.items[i].a + all.items[i].b) % 2)

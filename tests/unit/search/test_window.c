@@ -104,8 +104,8 @@ static bool agrees(const struct signatures_view *first, const struct signatures_
     uint64_t comparisons = plain_join(first, second, options, expected);
     struct match_list matches = {0};
     struct window_work work;
-    cog_status status = second ? window_join_cross(first, second, options, &matches, &work, NULL)
-                               : window_join_self(first, options, &matches, &work, NULL);
+    cog_status status = second ? window_join(first, second, options, &matches, &work, NULL)
+                               : window_join(first, NULL, options, &matches, &work, NULL);
     bool agree = status == COG_OK && work.comparisons == comparisons;
     size_t next = 0;
     for (size_t a = 0; a < first->rows && agree; a++)
@@ -170,8 +170,8 @@ TEST(window_join_of_everything_is_the_flat_join) {
     struct signatures_view rows = make_rows(&random, 1000, 1500);
     struct window_options options = {.tables = 1, .window = 1500, .radius_bits = 200};
     struct match_list found = {0}, expected = {0};
-    CHECK_OK(window_join_self(&rows, &options, &found, NULL, error));
-    CHECK_OK(flat_join_self(&rows, 200, 2, &expected, NULL, error));
+    CHECK_OK(window_join(&rows, NULL, &options, &found, NULL, error));
+    CHECK_OK(flat_join(&rows, NULL, 200, 2, &expected, NULL, error));
     CHECK(found.count == expected.count && found.count > 1000);
     CHECK(memcmp(found.items, expected.items, found.count * sizeof *found.items) == 0);
     match_list_free(&found);
@@ -185,10 +185,10 @@ TEST(window_join_says_what_is_wrong) {
     struct window_options options = {.tables = 1, .window = 1};
     struct match_list matches = {0};
     cog_error error = {0};
-    CHECK(window_join_cross(&rows, &wide, &options, &matches, NULL, &error) == COG_ERR_USAGE);
+    CHECK(window_join(&rows, &wide, &options, &matches, NULL, &error) == COG_ERR_USAGE);
     CHECK(strstr(error.message, "128"));
     options.tables = 0;
-    CHECK(window_join_self(&rows, &options, &matches, NULL, &error) == COG_ERR_USAGE);
+    CHECK(window_join(&rows, NULL, &options, &matches, NULL, &error) == COG_ERR_USAGE);
     match_list_free(&matches);
 }
 
@@ -198,15 +198,15 @@ TEST(window_join_keeps_to_the_limit_of_matches) {
     struct window_options options = {.tables = 3, .window = 100, .radius_bits = 20};
     struct match_list matches = {0};
     cog_error failure = {0};
-    CHECK_OK(window_join_self(&rows, &options, &matches, NULL, error));
+    CHECK_OK(window_join(&rows, NULL, &options, &matches, NULL, error));
     size_t count = matches.count;
     CHECK(count > 100);
     matches.limit = count - 1;
-    CHECK(window_join_self(&rows, &options, &matches, NULL, &failure) == COG_ERR_MEMORY);
+    CHECK(window_join(&rows, NULL, &options, &matches, NULL, &failure) == COG_ERR_MEMORY);
     CHECK(strstr(failure.message, "--memory"));
-    CHECK(flat_join_self(&rows, 20, 2, &matches, NULL, &failure) == COG_ERR_MEMORY);
+    CHECK(flat_join(&rows, NULL, 20, 2, &matches, NULL, &failure) == COG_ERR_MEMORY);
     matches.limit = count;
-    CHECK(window_join_self(&rows, &options, &matches, NULL, &failure) == COG_OK);
+    CHECK(window_join(&rows, NULL, &options, &matches, NULL, &failure) == COG_OK);
     CHECK(matches.count == count);
     match_list_free(&matches);
     free((void *)rows.data);
@@ -237,13 +237,13 @@ TEST(window_join_on_disk_is_the_join_in_memory) {
                                          .shared_window = round % 4 == 3};
         struct match_list found = {0}, expected = {0};
         struct window_work work, plain_work;
-        CHECK_OK(other ? window_join_cross(&first, other, &options, &expected, &plain_work, error)
-                       : window_join_self(&first, &options, &expected, &plain_work, error));
+        CHECK_OK(other ? window_join(&first, other, &options, &expected, &plain_work, error)
+                       : window_join(&first, NULL, &options, &expected, &plain_work, error));
         CHECK(plain_work.pieces == 0);
         options.memory_bytes = budget_for_pieces(&first, other, options,
                                                  2 * options.window + random_below(&random, 50));
-        CHECK_OK(other ? window_join_cross(&first, other, &options, &found, &work, error)
-                       : window_join_self(&first, &options, &found, &work, error));
+        CHECK_OK(other ? window_join(&first, other, &options, &found, &work, error)
+                       : window_join(&first, NULL, &options, &found, &work, error));
         CHECK_MSG(found.count == expected.count && work.comparisons == plain_work.comparisons &&
                       (found.count == 0 ||
                        memcmp(found.items, expected.items, found.count * sizeof *found.items) == 0),
@@ -264,7 +264,7 @@ TEST(window_join_says_how_much_memory_a_window_needs) {
     struct match_list matches = {0};
     cog_error error = {0};
     options.memory_bytes = budget_for_pieces(&rows, NULL, options, 190);
-    CHECK(window_join_self(&rows, &options, &matches, NULL, &error) == COG_ERR_MEMORY);
+    CHECK(window_join(&rows, NULL, &options, &matches, NULL, &error) == COG_ERR_MEMORY);
     CHECK(strstr(error.message, "--memory"));
     match_list_free(&matches);
     free((void *)rows.data);

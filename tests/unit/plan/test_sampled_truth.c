@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "plan/pair_sample.h"
+#include "plan/sampled_truth.h"
 #include "test.h"
 
 static bool near(double a, double b, double tolerance) {
@@ -56,37 +56,26 @@ TEST(measured_share_holds_the_truth_as_often_as_it_says) {
     CHECK_MSG(inside > 0.93 * RUNS && inside < 0.97 * RUNS, "%d of %d", inside, RUNS);
 }
 
-/* Every row matches all of `others`; more than the limit at once are refused. */
-struct crowd {
-    uint32_t others;
-    size_t largest;
-};
-
-static cog_status find_crowd(const void *context, const uint32_t *rows, size_t count,
-                             struct match_list *truth, cog_error *error) {
-    const struct crowd *crowd = context;
-    cog_status status = COG_OK;
-    (void)rows;
-    for (uint32_t a = 0; a < count && status == COG_OK; a++)
-        for (uint32_t b = 0; b < crowd->others && status == COG_OK; b++)
-            status = match_list_add(truth, (struct match){a, b, 0, 1}, error);
-    if (truth->count > crowd->largest)
-        ((struct crowd *)context)->largest = truth->count;
-    return status;
-}
-
-TEST(pair_sample_looks_at_its_truth_in_parts) {
-    struct crowd crowd = {.others = 30000};
-    static struct pair_sample sample;
+/* Every row matches all of 30,000 others. */
+TEST(recall_sample_looks_at_its_truth_in_parts) {
+    enum { ROWS = 200, OTHERS = 30000 };
+    static uint64_t zeros[OTHERS];
+    static struct recall_sample sample;
+    const struct signatures_view first = {(const uint8_t *)zeros, ROWS, 64, 8};
+    const struct signatures_view second = {(const uint8_t *)zeros, OTHERS, 64, 8};
+    uint32_t even[ROWS / 2];
+    const struct truth_rows rows = {
+        .signatures = {&first, &second}, .numbers = even, .count = ROWS / 2};
     struct match_list matches = {0};
-    sample = (struct pair_sample){.count = 100};
-    for (uint32_t i = 0; i < sample.count; i++) {
-        sample.rows[i] = 2 * i;
+    for (uint32_t i = 0; i < ROWS / 2; i++) {
+        even[i] = 2 * i;
         CHECK_OK(match_list_add(&matches, (struct match){2 * i, i, 0, 1}, error));
     }
-    CHECK_OK(pair_sample_measure(&sample, find_crowd, &crowd, crowd.others, &matches, error));
-    struct share_tally tally = pair_sample_tally(&sample);
-    CHECK(tally.hits == 100 && tally.trials == 100 * 30000 && tally.units == 100);
-    CHECK_MSG(crowd.largest <= 1 << 20, "%zu matches at once", crowd.largest);
+    recall_sample_draw(&sample, &rows, RECALL_ROWS);
+    CHECK(sample.count == ROWS / 2 && sample.rows[7] == 14);
+    CHECK_OK(recall_sample_count(&sample, &rows, &matches, error));
+    for (size_t i = 0; i < sample.count; i++)
+        CHECK(sample.hits[i] == 1 && sample.trials[i] == OTHERS);
+    CHECK_MSG(sample.most_at_once <= 1 << 20, "%zu matches at once", sample.most_at_once);
     match_list_free(&matches);
 }

@@ -1,0 +1,102 @@
+/* Sampled truth: the true matches of a few rows or queries, found by brute force, and the recall of
+ * an approximate run measured against them. Every job that plans by true pairs or states a recall
+ * does it here.
+ *
+ * In: the rows that a job joins (struct truth_rows), or a list of true and of found neighbours per
+ * query. Out: true pairs to plan by, a tally of what was found, and the sentence of the report. All
+ * inputs are borrowed. Planning samples rows with another seed than measuring, so a plan is never
+ * judged by the rows it was made from. A sample of 1,000 rows costs as much as an exact join of
+ * 1,000 rows with the whole collection. */
+#pragma once
+
+#include "estimate/interval.h"
+#include "hamming/signatures.h"
+#include "run/report.h"
+#include "search/hits/match_list.h"
+#include "vector/sparse.h"
+
+/* ---- Drawing rows ---------------------------------------------------------------------------- */
+
+/* Distinct numbers below `rows`, rising; all of them if there are no more than `most`. `sample` has
+ * room for `most`. */
+size_t sample_rows(size_t rows, size_t most, uint64_t seed, uint32_t *sample);
+
+/* Copies the given signatures one after the other; free() the data of the copy. */
+cog_status sample_signatures(const struct signatures_view *view, const uint32_t *rows, size_t count,
+                             struct signatures_view *copy, cog_error *error);
+
+/* ---- True pairs ------------------------------------------------------------------------------ */
+
+/* The rows of a join and the measure that decides about a pair: the dot product of vectors, or the
+ * Jaccard coefficient of sets if `vectors` is NULL, or the distance of signatures if both are. Side
+ * 1 is side 0 again inside one collection. */
+struct truth_rows {
+    const struct sparse_matrix *vectors[2];
+    const struct set_collection *sets[2];
+    const struct signatures_view *signatures[2];
+    double threshold;        /* of the dot product or the coefficient */
+    uint32_t radius_bits;    /* of signatures */
+    const uint32_t *numbers; /* rows of side 0 to sample from, rising; NULL: 0, 1, ... */
+    size_t count;            /* how many */
+    size_t first_row;        /* row number of the first row of side 1, if it is part of a side */
+    bool self;               /* inside one collection: a sampled row may be either of a pair */
+    uint64_t seed;
+    unsigned threads;
+};
+
+/* The matches of at most rows_max sampled rows (1 to TRUTH_ROWS_MAX); fewer rows if those have very
+ * many. truth must be zeroed. */
+enum { TRUTH_ROWS_MAX = 2000 };
+cog_status truth_of_rows(const struct truth_rows *rows, size_t rows_max, struct match_list *truth,
+                         cog_error *error);
+
+/* Pairs to plan by: some of the matches of TRUTH_ROWS_MAX rows, evenly drawn and in rising order of
+ * their similarity; at most PLANNED_PAIRS_MAX, and none if there are too few to plan by.
+ * *independent is the number of independent pairs that they are worth: the pairs of one row are
+ * found or missed together. */
+enum { PLANNED_PAIRS_MIN = 50, PLANNED_PAIRS_MAX = 1000 };
+cog_status truth_to_plan_by(const struct truth_rows *rows, struct match_list *truth,
+                            double *independent, cog_error *error);
+/* The recall to plan for so that `recall` is reached in spite of chance in that many pairs. */
+double truth_planned_recall(double recall, double independent);
+
+/* ---- Measured recall ------------------------------------------------------------------------- */
+
+/* A sample of rows with the true matches that each has and those that were found. */
+enum { RECALL_ROWS = 1000 };
+struct recall_sample {
+    uint32_t rows[RECALL_ROWS]; /* of side 0, rising */
+    size_t count;
+    uint64_t hits[RECALL_ROWS], trials[RECALL_ROWS];
+    size_t most_at_once; /* true matches in memory at a time */
+};
+/* Draws at most `most` rows. */
+void recall_sample_draw(struct recall_sample *sample, const struct truth_rows *rows, size_t most);
+/* Counts the true matches of the sampled rows with side 1 against `matches`, which is sorted. Truth
+ * is counted in parts of about a million matches. */
+cog_status recall_sample_count(struct recall_sample *sample, const struct truth_rows *rows,
+                               const struct match_list *matches, cog_error *error);
+/* Reports the recall, and says so if it is less than `wanted`, naming the method that misses none.
+ */
+void recall_sample_report(const struct recall_sample *sample, double wanted,
+                          const char *exact_method, cog_report *report);
+/* The three together. */
+cog_status recall_measure(const struct truth_rows *rows, const struct match_list *matches,
+                          double wanted, const char *exact_method, cog_report *report,
+                          cog_error *error);
+
+/* Counts one query's answers. A found hit counts if it is as good as the last true one, by distance
+ * or else by similarity: hits that tie are worth the same. */
+enum recall_key { RECALL_BY_DISTANCE, RECALL_BY_SIMILARITY };
+void recall_count_nearest(const struct match *truth, size_t truth_count, const struct match *found,
+                          size_t found_count, enum recall_key key, struct share_tally *tally);
+
+struct noun {
+    const char *one, *many;
+};
+/* Reports the share of the true `things` ("pairs", "neighbours") of sample_size `units` ("rows",
+ * "queries") that were found, with its 95% interval. */
+void report_recall(cog_report *report, const struct share_tally *tally, size_t sample_size,
+                   struct noun things, struct noun units);
+/* Reports that the answer is exact. */
+void report_exact(cog_report *report);
