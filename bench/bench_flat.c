@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/threads.h"
 #include "bench_timing.h"
 #include "hamming/hamming_tile.h"

@@ -2,10 +2,10 @@
  * early abandon, beside a plain POPCNT double loop in the same run. */
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "bench_timing.h"
-#include "hamming/tile_scan.h"
+#include "hamming/hamming_tile.h"
 
 enum { ROWS = 2048, QUERIES = 512, REPEATS = 7 };
 

@@ -9,7 +9,6 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "bench_timing.h"
 #include "index/segment.h"
 

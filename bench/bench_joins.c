@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/hash.h"
-#include "base/random.h"
 #include "collection/corpus.h"
 #include "join/cosine_join.h"
 #include "join/cosine_tiles.h"

@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "input/parallel/line_source.h"
 #include "jobs/link/link_vectors.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/random.h"
+#include "base/cpu.h"
+#include "base/hash.h"
 #include "input/documents/json_parser.h"
 #include "input/reader.h"
 #include "input/record_cutter.h"

@@ -12,7 +12,7 @@
  * (slices_world.h describes how). A table takes about three minutes. */
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "index/segment.h"
 #include "jobs/evaluate/neighbour_measures.h"
 #include "search/columns/columns_search.h"

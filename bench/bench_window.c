@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "bench_timing.h"
 #include "collection/corpus.h"
 #include "collection/options.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "collection/vector_sign.h"

@@ -11,12 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/threads.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "search/probes/volatility.h"
 
 enum { WORLD_BITS = 64, WORLD_RADIUS = 3, WORLD_LEARNED = 2000, WORLD_QUANTILE_BITS = 16 };

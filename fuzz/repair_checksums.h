@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/hash.h"
-#include "store/encoding.h"
+#include "base/numbers.h"
 
 static inline void repair_checksums(uint8_t *data, size_t size) {
     if (size < 64)

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 
 enum { SHARED_URLS_MIN = 6, NO_GROUP = QUERY_GROUP_KINDS };
 

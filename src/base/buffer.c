@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/numbers.h"
 
 bool buffer_reserve(struct buffer *buffer, size_t extra) {
     if (extra > SIZE_MAX - buffer->size)

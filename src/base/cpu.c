@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const level_names[CPU_LEVEL_COUNT] = {"portable", "popcnt", "avx2", "avx512",
                                                          "neon"};
@@ -46,4 +47,14 @@ enum cpu_level cpu_best_level(void) {
             break;
     }
     return best;
+}
+
+uint64_t clock_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+double clock_seconds_since(uint64_t start_ns) {
+    return (double)(clock_ns() - start_ns) * 1e-9;
 }

@@ -1,5 +1,8 @@
-/* Which instruction set the kernels may use: found once, lowered by COGNATE_CPU for tests. */
+/* The machine: which instruction set the kernels may use (found once, lowered by COGNATE_CPU for
+ * tests), and its clock for reports and benchmarks. */
 #pragma once
+
+#include <stdint.h>
 
 #include "cognate.h"
 
@@ -13,3 +16,7 @@ bool cpu_supports(enum cpu_level level);
 
 /* The best level this machine supports, or the one that COGNATE_CPU names if it is supported. */
 enum cpu_level cpu_best_level(void);
+
+/* Monotonic time. */
+uint64_t clock_ns(void);
+double clock_seconds_since(uint64_t start_ns);

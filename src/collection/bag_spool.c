@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
+#include "base/files.h"
 #include "base/output.h"
 
 /* A batch on disk: its size, then its documents. A document: the header below, hashes, frequencies,

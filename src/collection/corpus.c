@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "collection/id_table.h"
 #include "run/memory_budget.h"

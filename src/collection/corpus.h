@@ -4,8 +4,8 @@
 
 #include "collection/bag_spool.h"
 #include "collection/ingest.h"
-#include "vector/columns.h"
 #include "vector/sparse.h"
+#include "vector/term_numbers.h"
 #include "vector/weighting.h"
 
 /* Zero-initialise; corpus_free releases. */
@@ -72,7 +72,7 @@ cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
                           struct sparse_matrix *matrices, cog_error *error);
 /* The same for one corpus over columns that exist already. */
-cog_status corpus_vectors_in(const struct corpus *corpus, const struct columns *columns,
+cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numbers *columns,
                              const struct statistics *statistics, const struct weighting *weighting,
                              uint32_t min_terms, const uint8_t *selected, unsigned threads,
                              struct sparse_matrix *matrix, cog_error *error);

@@ -5,13 +5,13 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "collection/corpus.h"
-#include "vector/columns.h"
+#include "vector/term_numbers.h"
 
 enum { ROW_GRAIN = 256, PREFETCH_AHEAD = 12 };
 
 struct row_filling {
     const struct corpus *corpus;
-    const struct columns *columns;
+    const struct term_numbers *columns;
     const struct statistics *statistics;
     const struct weighting *weighting; /* NULL for sets */
     const struct idf_table *idf;
@@ -38,10 +38,10 @@ static size_t find_columns(const struct row_filling *filling, const struct bag_v
     size_t count = 0;
     for (size_t i = 0; i < bag->count; i++) {
         if (i + PREFETCH_AHEAD < bag->count)
-            columns_prefetch(filling->columns, bag->hashes[i + PREFETCH_AHEAD]);
-        entries[count].column = columns_find(filling->columns, bag->hashes[i]);
+            term_numbers_prefetch(filling->columns, bag->hashes[i + PREFETCH_AHEAD]);
+        entries[count].column = term_numbers_find(filling->columns, bag->hashes[i]);
         entries[count].position = (uint32_t)i;
-        count += entries[count].column != COLUMN_NONE;
+        count += entries[count].column != TERM_NUMBER_NONE;
     }
     return count;
 }
@@ -58,8 +58,8 @@ static cog_status count_columns(void *context, unsigned worker, size_t begin, si
             continue;
         for (size_t i = 0; i < bag.count; i++) {
             if (i + PREFETCH_AHEAD < bag.count)
-                columns_prefetch(filling->columns, bag.hashes[i + PREFETCH_AHEAD]);
-            count += columns_find(filling->columns, bag.hashes[i]) != COLUMN_NONE;
+                term_numbers_prefetch(filling->columns, bag.hashes[i + PREFETCH_AHEAD]);
+            count += term_numbers_find(filling->columns, bag.hashes[i]) != TERM_NUMBER_NONE;
         }
         filling->offsets[row + 1] = count < filling->min_terms ? 0 : count;
     }
@@ -134,7 +134,7 @@ static cog_status build_rows(struct row_filling *filling, unsigned threads, cog_
     return parallel_for(threads, rows, ROW_GRAIN, fill_rows, filling, error);
 }
 
-cog_status corpus_vectors_in(const struct corpus *corpus, const struct columns *columns,
+cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numbers *columns,
                              const struct statistics *statistics, const struct weighting *weighting,
                              uint32_t min_terms, const uint8_t *selected, unsigned threads,
                              struct sparse_matrix *matrix, cog_error *error) {
@@ -151,7 +151,7 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct columns *
     cog_status status = corpus->rows > FEW_ROWS ? idf_table_fill(&idf, statistics, error) : COG_OK;
     THEN(status, build_rows(&filling, threads, error));
     idf_table_free(&idf);
-    *matrix = (struct sparse_matrix){corpus->rows, columns_count(columns), filling.offsets,
+    *matrix = (struct sparse_matrix){corpus->rows, term_numbers_count(columns), filling.offsets,
                                      filling.numbers, filling.values};
     return status;
 }
@@ -160,33 +160,33 @@ cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           const struct statistics *statistics, const struct weighting *weighting,
                           uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
                           struct sparse_matrix *matrices, cog_error *error) {
-    struct columns *columns = NULL;
+    struct term_numbers *columns = NULL;
     cog_status status =
-        columns_create(statistics, 1, weighting->min_collection_frequency, &columns, error);
+        term_numbers_create(statistics, 1, weighting->min_collection_frequency, &columns, error);
     for (size_t i = 0; i < count && status == COG_OK; i++)
         status = corpus_vectors_in(corpora[i], columns, statistics, weighting, min_terms,
                                    selected[i], threads, &matrices[i], error);
-    columns_free(columns);
+    term_numbers_free(columns);
     return status;
 }
 
 cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
                        const struct statistics *statistics, const uint8_t *const *selected,
                        unsigned threads, struct set_collection *sets, cog_error *error) {
-    struct columns *columns = NULL;
-    cog_status status = columns_create(statistics, 2, 0, &columns, error);
+    struct term_numbers *columns = NULL;
+    cog_status status = term_numbers_create(statistics, 2, 0, &columns, error);
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         const uint8_t *mask = selected[i];
         struct row_filling filling = {.corpus = corpora[i], .columns = columns, .selected = mask};
         status = build_rows(&filling, threads, error);
-        sets[i] = (struct set_collection){corpora[i]->rows, columns_count(columns), filling.offsets,
-                                          filling.numbers, NULL};
+        sets[i] = (struct set_collection){corpora[i]->rows, term_numbers_count(columns),
+                                          filling.offsets, filling.numbers, NULL};
         sets[i].sizes = memory_array(corpora[i]->rows, sizeof *sets[i].sizes);
         if (status == COG_OK && !sets[i].sizes)
             status = error_memory(error, corpora[i]->rows * sizeof *sets[i].sizes, "sets");
         for (size_t row = 0; status == COG_OK && row < corpora[i]->rows; row++)
             sets[i].sizes[row] = mask && !mask[row] ? 0 : corpora[i]->items[row].term_count;
     }
-    columns_free(columns);
+    term_numbers_free(columns);
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include "collection/corpus.h"
 #include "collection/text_signer.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 
 /* Some rows of a corpus, or (numbers NULL) the first `count`. Borrowed. */
 struct corpus_rows {

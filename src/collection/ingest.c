@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "input/utf8.h"
 #include "run/report.h"

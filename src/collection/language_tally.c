@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/plural.h"
+#include "base/strings.h"
 #include "text/language.h"
 
 static void set_code(char code[LANGUAGE_CODE_BYTES], const char *language) {

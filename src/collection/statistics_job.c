@@ -6,7 +6,7 @@
 #include "collection/ingest.h"
 #include "collection/statistics_job.h"
 #include "run/report.h"
-#include "vector/statistics_file.h"
+#include "vector/statistics.h"
 
 struct collect {
     struct statistics_batch **batches; /* one a worker */

@@ -2,7 +2,7 @@
  * projected from another language have no terms of their own to sign. */
 #pragma once
 
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "signature/signer.h"
 #include "vector/sparse.h"
 

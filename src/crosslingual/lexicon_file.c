@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "input/utf8.h"
-#include "store/encoding.h"
 
 #define SECTION_OFFSETS CONTAINER_TAG('l', 'x', 'o', 'f')
 #define SECTION_TARGETS CONTAINER_TAG('l', 'x', 't', 'o')

@@ -88,9 +88,9 @@ static cog_status add_unknown(struct projecting *work, uint32_t source, uint32_t
 static cog_status project_source(void *context, uint64_t hash, struct term_counts counts,
                                  cog_error *error) {
     struct projecting *work = context;
-    uint32_t source = columns_find(work->projection->sources, hash);
+    uint32_t source = term_numbers_find(work->projection->sources, hash);
     uint32_t word = word_table_find(&work->lexicon->from, hash);
-    if (source == COLUMN_NONE)
+    if (source == TERM_NUMBER_NONE)
         return COG_OK;
     work->source_frequencies[source] = counts.document_frequency;
     if (word != WORD_NONE) {
@@ -150,7 +150,7 @@ static cog_status number_targets(struct projecting *work, cog_error *error) {
             (struct term_counts){work->source_frequencies[work->terms[i].source], 1}, error);
     THEN(status, statistics_visit(work->to, rank_native, &numbering, error));
     THEN(status, statistics_visit(numbering.reached, rank_foreign, &numbering, error));
-    THEN(status, columns_create(numbering.ranks, 1, 1, &work->projection->targets, error));
+    THEN(status, term_numbers_create(numbering.ranks, 1, 1, &work->projection->targets, error));
     statistics_free(numbering.reached);
     statistics_free(numbering.ranks);
     return status;
@@ -160,7 +160,7 @@ static cog_status add_frequency(void *context, uint64_t hash, struct term_counts
                                 cog_error *error) {
     (void)error;
     struct projection *projection = context;
-    uint32_t source = columns_find(projection->sources, hash);
+    uint32_t source = term_numbers_find(projection->sources, hash);
     for (uint64_t i = projection->offsets[source]; i < projection->offsets[source + 1]; i++)
         projection->document_frequencies[projection->terms[i].column] +=
             (double)projection->terms[i].weight * counts.document_frequency;
@@ -170,8 +170,8 @@ static cog_status add_frequency(void *context, uint64_t hash, struct term_counts
 /* Brings the terms into the order of their sources, which were visited in another one. */
 static cog_status store_terms(struct projecting *work, cog_error *error) {
     struct projection *projection = work->projection;
-    size_t sources = columns_count(projection->sources),
-           targets = columns_count(projection->targets);
+    size_t sources = term_numbers_count(projection->sources),
+           targets = term_numbers_count(projection->targets);
     projection->offsets = memory_zeroed_array(sources + 2, sizeof *projection->offsets);
     projection->terms = memory_array(work->count, sizeof *projection->terms);
     projection->document_frequencies =
@@ -187,7 +187,7 @@ static cog_status store_terms(struct projecting *work, cog_error *error) {
         next[s + 1] += next[s];
     for (size_t i = 0; i < work->count; i++) {
         const struct hashed_term *term = &work->terms[i];
-        uint32_t column = columns_find(projection->targets, term->hash);
+        uint32_t column = term_numbers_find(projection->targets, term->hash);
         projection->target_hashes[column] = term->hash;
         projection->terms[next[term->source]++] = (struct projected_term){column, term->weight};
     }
@@ -204,11 +204,11 @@ cog_status projection_create(const struct lexicon *lexicon,
     work.projection = memory_zeroed_array(1, sizeof *work.projection);
     if (!work.projection)
         return error_memory(error, sizeof *work.projection, "a projection");
-    cog_status status = columns_create(from, 1, 1, &work.projection->sources, error);
+    cog_status status = term_numbers_create(from, 1, 1, &work.projection->sources, error);
     THEN(status,
          compound_splitter_create(lexicon, &options->compounds, from_terms, &work.splitter, error));
     if (status == COG_OK) {
-        size_t sources = columns_count(work.projection->sources);
+        size_t sources = term_numbers_count(work.projection->sources);
         work.source_frequencies = memory_zeroed_array(sources, sizeof *work.source_frequencies);
         if (!work.source_frequencies)
             status = error_memory(error, sources * sizeof *work.source_frequencies, "frequencies");
@@ -230,8 +230,8 @@ cog_status projection_create(const struct lexicon *lexicon,
 void projection_free(struct projection *projection) {
     if (!projection)
         return;
-    columns_free(projection->sources);
-    columns_free(projection->targets);
+    term_numbers_free(projection->sources);
+    term_numbers_free(projection->targets);
     free(projection->offsets);
     free(projection->terms);
     free(projection->document_frequencies);
@@ -292,8 +292,8 @@ cog_status projection_add(const struct projection *projection, const struct bag_
                           struct column_sums *sums, cog_error *error) {
     cog_status status = COG_OK;
     for (size_t t = 0; t < bag->count; t++) {
-        uint32_t source = columns_find(projection->sources, bag->hashes[t]);
-        if (source == COLUMN_NONE)
+        uint32_t source = term_numbers_find(projection->sources, bag->hashes[t]);
+        if (source == TERM_NUMBER_NONE)
             continue;
         for (uint64_t i = projection->offsets[source];
              i < projection->offsets[source + 1] && status == COG_OK; i++)

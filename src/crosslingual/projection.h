@@ -10,7 +10,7 @@
 #pragma once
 
 #include "crosslingual/compounds.h"
-#include "vector/columns.h"
+#include "vector/term_numbers.h"
 
 struct projection_options {
     bool source_given_target; /* w = p(f | e): the paper's */
@@ -34,7 +34,7 @@ struct projected_term {
     float weight;
 };
 struct projection {
-    struct columns *sources, *targets;
+    struct term_numbers *sources, *targets;
     uint64_t *offsets;
     struct projected_term *terms;
     uint64_t *target_hashes;      /* of the columns that something is projected to; else 0 */

@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 
-#include "hamming/hamming_levels.h"
-
 static const struct hamming_kernels *const levels[CPU_LEVEL_COUNT] = {
     [CPU_PORTABLE] = &hamming_portable,
 #if defined(__x86_64__)

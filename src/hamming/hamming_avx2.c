@@ -66,5 +66,5 @@ static size_t select_avx2(const uint16_t *distances, size_t count, uint32_t limi
     return found;
 }
 
-#include "hamming/hamming_rows.h"
+#include "hamming/hamming_rows_loop.h"
 #endif

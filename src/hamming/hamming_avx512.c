@@ -1,7 +1,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "hamming/hamming_levels.h"
+#include "hamming/hamming.h"
 
 enum {
     GROUP_ROWS = 8,

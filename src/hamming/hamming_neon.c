@@ -21,6 +21,5 @@ static inline __attribute__((always_inline)) uint32_t row_distance(const uint8_t
     return distance;
 }
 
-#include "hamming/hamming_rows.h"
-#include "hamming/hamming_tile_rows.h"
+#include "hamming/hamming_rows_loop.h"
 #endif

@@ -26,5 +26,4 @@ static inline uint32_t row_distance(const uint8_t *a, const uint8_t *b, size_t w
     return distance;
 }
 
-#include "hamming/hamming_rows.h"
-#include "hamming/hamming_tile_rows.h"
+#include "hamming/hamming_rows_loop.h"

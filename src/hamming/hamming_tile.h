@@ -5,6 +5,7 @@
  * queries. */
 #pragma once
 
+#include "base/error.h"
 #include "hamming/hamming.h"
 
 /* The greatest sizes of panels. */
@@ -74,3 +75,121 @@ const struct hamming_tile *hamming_tile_for(size_t queries_a_row);
 enum { HAMMING_TILE_METHODS = CPU_LEVEL_COUNT + 1 };
 /* All methods that this machine can run, slowest first; returns how many. */
 size_t hamming_tile_methods(const struct hamming_tile *methods[HAMMING_TILE_METHODS]);
+
+/* ---- Scanning -------------------------------------------------------------------------------- */
+
+/* A block of queries, prepared once, against any range of rows: the loop over panels that
+ * exhaustive search and exhaustive joins share. Several threads may share the queries, each with
+ * its own scratch. */
+
+/* Free with tile_queries_free. */
+struct tile_queries {
+    const struct hamming_tile *tile;
+    size_t words, count, capacity;
+    uint8_t *panels;
+    size_t size_bytes;
+};
+
+/* How many queries of this width stay in the second-level cache; a multiple of TILE_QUERIES. */
+size_t tile_queries_fitting(const struct hamming_tile *tile, unsigned bits);
+cog_status tile_queries_create(struct tile_queries *queries, const struct hamming_tile *tile,
+                               unsigned bits, size_t capacity, cog_error *error);
+/* Rows [first, first + count) of the view become the queries; count is at most the capacity. */
+void tile_queries_load(struct tile_queries *queries, const struct signatures_view *view,
+                       size_t first, size_t count);
+void tile_queries_free(struct tile_queries *queries);
+
+/* Rows that meet the queries in one comparison, at most. */
+enum { TILE_SCAN_ROWS = 1024 };
+
+/* What one thread needs for itself. Free with tile_scratch_free. */
+struct tile_scratch {
+    uint8_t *rows, *comparison;
+    size_t rows_bytes, comparison_bytes;
+    struct hamming_hit *hits;
+};
+cog_status tile_scratch_create(struct tile_scratch *scratch, const struct hamming_tile *tile,
+                               unsigned bits, cog_error *error);
+void tile_scratch_free(struct tile_scratch *scratch);
+
+/* The hits of one comparison. */
+struct tile_hits {
+    const struct hamming_hit *hits;
+    size_t count;
+    size_t first_query, first_row; /* that the hits count from */
+    size_t row_end;                /* the rows of later comparisons are no less */
+};
+
+/* Takes hits. It may lower the limits of its queries. */
+typedef cog_status tile_sink(void *context, const struct tile_hits *found, cog_error *error);
+
+/* Compares all queries with rows [begin, end); limits has an entry for each query. */
+cog_status tile_scan(const struct tile_queries *queries, struct tile_scratch *scratch,
+                     const struct signatures_view *rows, size_t begin, size_t end,
+                     const uint16_t *limits, tile_sink *sink, void *context, cog_error *error);
+
+/* ---- What the tile methods share ------------------------------------------------------------- */
+
+extern const struct hamming_tile hamming_tile_portable;
+#if defined(__x86_64__)
+extern const struct hamming_tile hamming_tile_popcnt;
+extern const struct hamming_tile hamming_tile_avx2;
+extern const struct hamming_tile hamming_tile_avx512;
+extern const struct hamming_tile hamming_tile_amx;
+/* Asks the system for the tile registers; false where the CPU or the system has none. */
+bool hamming_tile_amx_available(void);
+#elif defined(__aarch64__)
+extern const struct hamming_tile hamming_tile_neon;
+#endif
+
+static inline uint32_t comparison_limit(const struct hamming_comparison *comparison) {
+    uint32_t limit = 0;
+    for (size_t i = 0; i < comparison->query_count; i++)
+        if (comparison->limits[i] > limit)
+            limit = comparison->limits[i];
+    return limit;
+}
+
+static inline size_t comparison_row_begin(const struct hamming_comparison *comparison,
+                                          size_t query) {
+    return comparison->begins ? comparison->begins[query] : 0;
+}
+
+static inline size_t comparison_row_end(const struct hamming_comparison *comparison, size_t query) {
+    return comparison->ends && comparison->ends[query] < comparison->row_count
+               ? comparison->ends[query]
+               : comparison->row_count;
+}
+
+/* Whether a query of [first_query, last_query] wants a row of [row, row_end). */
+static inline bool comparison_wants(const struct hamming_comparison *comparison, size_t first_query,
+                                    size_t last_query, size_t row, size_t row_end) {
+    if (!comparison->begins)
+        return true;
+    if (last_query >= comparison->query_count)
+        last_query = comparison->query_count - 1;
+    return comparison->begins[first_query] < row_end && comparison->ends[last_query] > row;
+}
+
+/* Prefetches up to `count` rows of those that come next. */
+static inline void comparison_look_ahead(const struct hamming_comparison *comparison,
+                                         size_t count) {
+    struct hamming_ahead *ahead = comparison->ahead;
+    for (; ahead && ahead->count && count; ahead->count--, count--) {
+        const uint8_t *row = ahead->data + *ahead->rows++ * ahead->stride_bytes;
+        for (size_t byte = 0; byte < ahead->row_bytes; byte += 64)
+            __builtin_prefetch(row + byte, 0, 2);
+    }
+}
+
+/* After how many words an unrelated pair (each bit differs with probability 1/2) is above the limit
+ * by four standard deviations: there a look at the partial distances pays. `words` when it never
+ * does. */
+static inline size_t abandon_words(size_t words, uint32_t limit) {
+    for (size_t w = limit / 32 + 1; w < words; w++) {
+        size_t margin = w * 32 - limit;
+        if (margin * margin > 16 * 16 * w)
+            return w;
+    }
+    return words;
+}

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "hamming/hamming_tile_levels.h"
+#include "hamming/hamming_tile.h"
 
 enum {
     SIDE = 16,         /* rows, and queries, of a tile register */

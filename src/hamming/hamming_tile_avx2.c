@@ -4,7 +4,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "hamming/hamming_tile_levels.h"
+#include "hamming/hamming_tile.h"
 
 enum {
     QUERIES_AT_ONCE = 4,
@@ -174,7 +174,7 @@ static inline void sums_store(const struct sums *sums, int q, uint16_t *distance
     }
 }
 
-#include "hamming/hamming_tile_steps.h"
+#include "hamming/hamming_tile_loop.h"
 
 const struct hamming_tile hamming_tile_avx2 = {
     .name = "avx2",

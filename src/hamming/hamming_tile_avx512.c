@@ -3,7 +3,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "hamming/hamming_tile_levels.h"
+#include "hamming/hamming_tile.h"
 
 enum { LANES = 8, LANE_GROUPS = 2, QUERIES_AT_ONCE = 4, STEP_ROWS = LANES * LANE_GROUPS };
 
@@ -101,7 +101,7 @@ static inline void sums_store(const struct sums *sums, int q, uint16_t *distance
                          _mm512_cvtepi64_epi16(sums->of[q][g]));
 }
 
-#include "hamming/hamming_tile_steps.h"
+#include "hamming/hamming_tile_loop.h"
 
 const struct hamming_tile hamming_tile_avx512 = {
     .name = "avx512",

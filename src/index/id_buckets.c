@@ -2,8 +2,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "index/segment.h"
-#include "store/encoding.h"
 
 static uint8_t tag_of(uint64_t hash) {
     return (uint8_t)hash;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/plural.h"
-#include "store/encoding.h"
+#include "base/numbers.h"
+#include "base/strings.h"
 
 #define SECTION_SEGMENTS CONTAINER_TAG('s', 'e', 'g', 's')
 #define SECTION_REMOVED CONTAINER_TAG('d', 'e', 'a', 'd')

@@ -6,9 +6,9 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "index/id_buckets.h"
 #include "index/segment_sections.h"
-#include "store/encoding.h"
 
 enum { DIGITS_MAX = 20, TABLE_PARTS = 4, OFFSETS_AT_ONCE = 4096 };
 

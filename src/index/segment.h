@@ -3,7 +3,7 @@
  * is the norm. */
 #pragma once
 
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "index/id_buckets.h"
 #include "index/short_tables.h"
 #include "search/columns/bit_columns.h"

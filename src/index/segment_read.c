@@ -1,8 +1,8 @@
 #include <string.h>
 
+#include "base/numbers.h"
 #include "index/segment.h"
 #include "index/segment_sections.h"
-#include "store/encoding.h"
 
 /* Finds a section that must hold `count` elements of size_bytes. */
 static cog_status find_array(const struct container *container, uint32_t kind, uint64_t count,

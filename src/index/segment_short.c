@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "index/short_tables.h"
-#include "store/encoding.h"
 
 #define SECTION_SHORT_SHAPE CONTAINER_TAG('s', 'h', 's', 'h')
 #define SECTION_BUCKETS CONTAINER_TAG('s', 'h', 'b', 'u')

@@ -1,9 +1,9 @@
 #include <string.h>
 
+#include "base/numbers.h"
 #include "index/numbered_ids.h"
 #include "index/segment.h"
 #include "index/segment_sections.h"
-#include "store/encoding.h"
 
 /* The width that makes a layout again: that of its widest slice. */
 static unsigned layout_width(const struct slice_layout *layout) {

@@ -1,7 +1,7 @@
 #include "index/short_tables.h"
 
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 
 static struct short_tables *tables_of(enum short_kind kind, unsigned radius_bits,
                                       cog_error *error) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
+#include "base/files.h"
 
 enum { SOURCE_BUFFER_BYTES = 1 << 18, MAGIC_BYTES = 10 };
 
@@ -109,14 +109,13 @@ static cog_status read_compressed(struct byte_source *source, char *data, size_t
         if (status != COG_OK)
             return status;
         size_t before = source->pending.size;
-        status = decompressor_run(source->decompressor, &source->pending, source->ended, data, size,
-                                  got);
+        status = codec_run(source->decompressor, &source->pending, source->ended, data, size, got);
         if (status != COG_OK)
             return damaged(source, status, "is damaged", error);
         if (*got)
             return COG_OK;
         if (source->pending.size == 0 && source->ended)
-            return decompressor_is_complete(source->decompressor)
+            return codec_is_complete(source->decompressor)
                        ? COG_OK
                        : damaged(source, COG_ERR_INPUT, "stops early (truncated)", error);
         if (before && source->pending.size == before)
@@ -143,7 +142,7 @@ void byte_source_stop(struct byte_source *source) {
     if (source->descriptor >= 0 && source->owns_descriptor)
         close(source->descriptor);
     source->descriptor = -1;
-    decompressor_free(source->decompressor);
+    codec_free(source->decompressor);
     source->decompressor = NULL;
     source->pending = view_of(NULL, 0);
 }

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "base/decompress.h"
+#include "base/compression.h"
 #include "base/error.h"
 
 /* Zero-initialise with descriptor -1; byte_source_free releases. */
@@ -13,11 +13,11 @@ struct byte_source {
     bool owns_descriptor;
     int spool; /* descriptor of the scratch file that receives what is read, or -1 */
     const char *name;
-    struct decompressor *decompressor; /* NULL for plain bytes */
-    char *buffer;                      /* bytes as they lie in the file */
-    struct bytes_view pending;         /* those of them that have not been taken */
-    bool ended;                        /* the file has no more */
-    atomic_uint_fast64_t raw_bytes;    /* read from files so far, over all of them */
+    struct codec *decompressor;     /* NULL for plain bytes */
+    char *buffer;                   /* bytes as they lie in the file */
+    struct bytes_view pending;      /* those of them that have not been taken */
+    bool ended;                     /* the file has no more */
+    atomic_uint_fast64_t raw_bytes; /* read from files so far, over all of them */
 };
 
 /* Starts on an open descriptor; name is borrowed until byte_source_stop. Fails when the name's

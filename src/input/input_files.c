@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/decompress.h"
+#include "base/compression.h"
 #include "base/memory.h"
 #include "input/utf8.h"
 

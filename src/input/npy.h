@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "base/mapping.h"
-#include "hamming/signatures.h"
+#include "base/files.h"
+#include "hamming/hamming.h"
 
 enum npy_type { NPY_UINT8, NPY_FLOAT32 };
 

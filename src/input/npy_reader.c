@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/descriptor.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "input/byte_source.h"
 #include "input/npy.h"
 

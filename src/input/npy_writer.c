@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
+#include "base/files.h"
 #include "base/output.h"
 #include "input/npy.h"
 

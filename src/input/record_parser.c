@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "input/base64.h"
 #include "input/byte_order_mark.h"
 #include "input/documents/json_parser.h"

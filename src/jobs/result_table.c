@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/output.h"
+#include "base/strings.h"
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/threads.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "plan/recall_model.h"
 
 enum {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/plural.h"
-#include "base/random.h"
+#include "base/strings.h"
 #include "join/cosine_join.h"
 #include "join/jaccard_join.h"
 #include "search/flat/flat_join.h"

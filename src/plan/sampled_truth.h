@@ -10,7 +10,7 @@
 #pragma once
 
 #include "estimate/interval.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "run/report.h"
 #include "search/hits/match_list.h"
 #include "vector/sparse.h"

@@ -1,6 +1,6 @@
 #include "run/progress.h"
 
-#include "base/clock.h"
+#include "base/cpu.h"
 
 enum { PROGRESS_INTERVAL_NS = 100000000 };
 

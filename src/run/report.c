@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/escape.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/strings.h"
 
 /* Seconds and bytes are those of a stage; bytes the most that was held until its end. */
 enum field_kind { FIELD_PLAIN, FIELD_SECONDS, FIELD_BYTES };

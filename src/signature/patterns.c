@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 
 void pattern_ternary(uint64_t hash, uint64_t seed, unsigned bits, unsigned ones,
                      uint16_t *positions, unsigned words, uint64_t *plus, uint64_t *minus) {

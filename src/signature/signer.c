@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "hamming/hamming.h"
 #include "signature/patterns.h"
 #include "signature/signature_kernels.h"

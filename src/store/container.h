@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/mapping.h"
+#include "base/files.h"
 
 /* Four letters in the order in which they stand in the file. */
 #define CONTAINER_TAG(a, b, c, d)                                                                  \

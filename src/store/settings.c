@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "store/encoding.h"
+#include "base/numbers.h"
 
 enum { MAX_KEY_BYTES = 255, ENTRY_HEAD_BYTES = 6, NUMBER_BYTES = 8 };
 

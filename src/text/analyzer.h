@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/language_code.h"
+#include "base/strings.h"
 
 enum token_kind {
     TOKENS_WORDS, /* Unicode words (UAX 29), numbers among them; dictionary or bigrams where no

@@ -1,7 +1,7 @@
 #include "text/char_terms.h"
 
-#include "base/code_point.h"
 #include "base/hash.h"
+#include "base/strings.h"
 #include "text/term_writer.h"
 
 /* The bytes of the white space of other than ASCII at text[0 .. left), 0 if there is none. Folding

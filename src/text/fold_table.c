@@ -8,7 +8,7 @@
 #include <unicode/ustring.h>
 #include <unicode/utf16.h>
 
-#include "base/code_point.h"
+#include "base/strings.h"
 #include "text/text_kernels.h"
 
 enum { MAPPED_UNITS = 32 };

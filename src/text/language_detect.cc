@@ -7,7 +7,7 @@
 #include <unicode/bytestream.h>
 #include <unicode/normalizer2.h>
 
-#include "base/code_point.h"
+#include "base/strings.h"
 
 /* Decomposed letters take up to three times the bytes of composed ones. */
 enum { DECOMPOSED_BYTES = 3 * DETECT_BYTES };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
 #include "base/memory.h"
+#include "base/strings.h"
 
 enum {
     CHUNK_BYTES =

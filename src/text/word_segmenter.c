@@ -4,7 +4,7 @@
 #include <unicode/uscript.h>
 #include <unicode/utf16.h>
 
-#include "base/code_point.h"
+#include "base/strings.h"
 
 cog_status word_segmenter_init(struct word_segmenter *segmenter, cog_error *error) {
     *segmenter = (struct word_segmenter){0};

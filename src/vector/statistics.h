@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "store/settings.h"
 #include "vector/bag.h"
 
 struct statistics;
@@ -51,3 +52,11 @@ cog_status statistics_add_term(struct statistics *statistics, uint64_t hash,
                                struct term_counts counts, cog_error *error);
 void statistics_add_documents(struct statistics *statistics, uint64_t documents,
                               uint64_t total_length);
+
+/* Statistics as a file (docs/format.md, kind `stat`). Settings record how the terms were made; the
+ * caller compares them. */
+cog_status statistics_save(const struct statistics *statistics, const struct settings *settings,
+                           const char *path, cog_error *error);
+/* Reads and verifies the whole file. settings must be zeroed; the caller frees both. */
+cog_status statistics_load(const char *path, struct statistics **statistics,
+                           struct settings *settings, cog_error *error);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/portable_math.h"
+#include "base/numbers.h"
 
 enum { PREFETCH_AHEAD = 12, IDF_TABLE_MAX = 65536 };
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "base/code_point.h"
+#include "base/strings.h"
 #include "input/documents/json_parser.h"
 
 static size_t digit_run(const char *data, size_t at, size_t size) {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/code_point.h"
 #include "base/memory.h"
+#include "base/strings.h"
 #include "input/characters.h"
 #include "input/parallel/wiki_languages.h"
 

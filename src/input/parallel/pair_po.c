@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/language_code.h"
+#include "base/strings.h"
 #include "input/parallel/pair_reader_state.h"
 
 enum po_field { PO_NONE, PO_ID, PO_PLURAL, PO_STR, PO_STR_1, PO_OTHER, PO_FIELDS };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decompress.h"
+#include "base/compression.h"
 #include "base/memory.h"
 #include "input/parallel/pair_reader_state.h"
 #include "input/utf8.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/language_code.h"
+#include "base/strings.h"
 #include "input/parallel/pair_reader_state.h"
 
 enum { TMX_READ_BYTES = 1 << 16 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/number.h"
+#include "base/numbers.h"
 #include "input/utf8.h"
 
 enum { FIELDS_MAX = 4 };

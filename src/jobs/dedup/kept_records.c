@@ -10,7 +10,6 @@
 #include "base/compression.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/temporaries.h"
 #include "input/byte_order_mark.h"
 
 static bool are_files(const cog_documents *documents) {

@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/threads.h"
 #include "collection/corpus.h"
 #include "collection/text_signer.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "jobs/evaluate/signature_error.h"
 #include "run/memory_budget.h"
 #include "run/progress.h"

@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "base/plural.h"
+#include "base/numbers.h"
+#include "base/strings.h"
 #include "input/parallel/line_source.h"
 #include "input/parallel/wiki_languages.h"
 

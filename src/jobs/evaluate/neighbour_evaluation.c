@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mapping.h"
+#include "base/files.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "base/plural.h"
+#include "base/numbers.h"
+#include "base/strings.h"
 #include "jobs/evaluate/neighbour_measures.h"
 #include "jobs/search/hit_lists.h"
 #include "jobs/search/search_job.h"

@@ -56,7 +56,7 @@ static cog_status explain_term(struct explaining *work, uint64_t hash, uint32_t 
                                cog_error *error) {
     const struct link_space *space = work->space;
     const struct projection *projection = space->projection;
-    uint32_t source = columns_find(projection->sources, hash);
+    uint32_t source = term_numbers_find(projection->sources, hash);
     cog_status status = COG_OK;
     for (uint64_t i = projection->offsets[source];
          i < projection->offsets[source + 1] && status == COG_OK; i++) {
@@ -90,7 +90,7 @@ cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t
     struct bag_view bag = corpus_bag(&space->corpora[0], from_row);
     work.cosine = cog_links_cosine(links, from_row, to_row);
     cog_status status =
-        column_sums_init(&work.sums, columns_count(space->projection->targets), error);
+        column_sums_init(&work.sums, term_numbers_count(space->projection->targets), error);
     THEN(status, projection_add(space->projection, &bag, &work.sums, error));
     for (size_t i = 0; i < bag.count && work.cosine > 0 && status == COG_OK; i++)
         status = explain_term(&work, bag.hashes[i], bag.frequencies[i], error);

@@ -19,7 +19,7 @@ struct pair_explaining {
     size_t sides;
     uint32_t rows[2];
     struct statistics *statistics;
-    struct columns *columns;
+    struct term_numbers *columns;
     struct sparse_matrix vectors[2];
     unsigned threads;
     pthread_mutex_t lock;
@@ -78,8 +78,8 @@ static cog_status make_vectors(struct pair_explaining *work, cog_error *error) {
     const struct corpus *corpora[2] = {&work->corpora[0], &work->corpora[1]};
     cog_status status =
         corpus_statistics(corpora, work->sides, work->threads, &work->statistics, error);
-    THEN(status, columns_create(work->statistics, 1, work->weighting.min_collection_frequency,
-                                &work->columns, error));
+    THEN(status, term_numbers_create(work->statistics, 1, work->weighting.min_collection_frequency,
+                                     &work->columns, error));
     for (size_t side = 0; side < work->sides && status == COG_OK; side++)
         status = corpus_vectors_in(corpora[side], work->columns, work->statistics, &work->weighting,
                                    1, NULL, work->threads, &work->vectors[side], error);
@@ -109,9 +109,10 @@ static cog_status list_matches(const struct pair_explaining *work, double cosine
     sparse_spread(y, work->rows[1], other);
     *count = 0;
     for (size_t i = 0; i < bag.count && cosine > 0; i++) {
-        uint32_t column = columns_find(work->columns, bag.hashes[i]);
+        uint32_t column = term_numbers_find(work->columns, bag.hashes[i]);
         uint32_t number = word_table_find(&work->words, bag.hashes[i]);
-        if (column == COLUMN_NONE || number == WORD_NONE || !(dense[column] * other[column] > 0))
+        if (column == TERM_NUMBER_NONE || number == WORD_NONE ||
+            !(dense[column] * other[column] > 0))
             continue;
         struct bytes_view word = word_table_string(&work->words, number);
         const char *text = strings + (word.data - work->words.strings.data);
@@ -134,7 +135,7 @@ static void free_explaining(struct pair_explaining *work) {
         sparse_matrix_free(&work->vectors[side]);
     }
     statistics_free(work->statistics);
-    columns_free(work->columns);
+    term_numbers_free(work->columns);
     word_table_free(&work->words);
     pthread_mutex_destroy(&work->lock);
 }

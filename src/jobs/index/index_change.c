@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/escape.h"
+#include "base/cpu.h"
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "input/parallel/line_source.h"
 #include "jobs/index/index_job.h"

@@ -290,7 +290,7 @@ static cog_status make_room_for_rows(struct merge *merge, cog_error *error) {
     if (merge->index->has_vectors) {
         struct sparse_matrix *vectors = &memory->vectors;
         vectors->rows = rows;
-        vectors->column_count = columns_count(merge->index->columns);
+        vectors->column_count = term_numbers_count(merge->index->columns);
         vectors->offsets = memory_zeroed_array(rows + 1, sizeof *vectors->offsets);
         vectors->columns = memory_array(merge->size.entries + 1, sizeof *vectors->columns);
         vectors->values = memory_array(merge->size.entries + 1, sizeof *vectors->values);

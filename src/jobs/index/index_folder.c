@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/temporaries.h"
+#include "base/output.h"
 #include "jobs/index/index_job.h"
 
 cog_status index_lock(const char *folder, int *lock, cog_error *error) {
@@ -176,7 +176,7 @@ static cog_status check_parts(const cog_index *index, cog_error *error) {
         bool fits = segment->id_offsets && segment->signatures.bits == index_bits(index) &&
                     (!index->has_vectors ||
                      (segment->vectors.offsets &&
-                      segment->vectors.column_count == columns_count(index->columns)));
+                      segment->vectors.column_count == term_numbers_count(index->columns)));
         if (!fits)
             return error_set(error, COG_ERR_FORMAT,
                              "%s: ids, signatures or vectors are missing or do not fit the index",
@@ -215,7 +215,7 @@ cog_status index_reload(cog_index *index, cog_error *error) {
     cog_index *dropped = status == COG_OK ? index : &fresh;
     if (dropped->statistics != kept->statistics) {
         cog_statistics_free(dropped->statistics);
-        columns_free(dropped->columns);
+        term_numbers_free(dropped->columns);
     }
     index_forget_parts(dropped);
     *index = *kept;

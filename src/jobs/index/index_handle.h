@@ -29,7 +29,7 @@ struct cog_index {
     struct term_options terms;
     struct weighting weighting;
     cog_statistics *statistics;
-    struct columns *columns;
+    struct term_numbers *columns;
     bool is_streamed; /* searches build the tables, as stream_form has it */
     struct short_form stream_form;
     const float *build_weights; /* behind the bits of signatures, while they are indexed */

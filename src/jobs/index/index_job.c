@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "index/numbered_ids.h"
 #include "jobs/sign/signature_handle.h"
@@ -39,7 +39,7 @@ void cog_index_close(cog_index *index) {
         return;
     index_forget_parts(index);
     cog_statistics_free(index->statistics);
-    columns_free(index->columns);
+    term_numbers_free(index->columns);
     free(index->folder);
     free(index);
 }

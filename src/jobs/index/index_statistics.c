@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "jobs/index/index_job.h"
-#include "vector/statistics_file.h"
+#include "vector/statistics.h"
 
 static cog_status add_to_fingerprint(void *context, uint64_t hash, struct term_counts counts,
                                      cog_error *error) {
@@ -33,10 +33,10 @@ cog_status index_record_statistics(const cog_index *index, struct settings *sett
 }
 
 cog_status index_make_columns(cog_index *index, cog_error *error) {
-    return index->has_vectors
-               ? columns_create(index->statistics->counts, 1,
-                                index->weighting.min_collection_frequency, &index->columns, error)
-               : COG_OK;
+    return index->has_vectors ? term_numbers_create(index->statistics->counts, 1,
+                                                    index->weighting.min_collection_frequency,
+                                                    &index->columns, error)
+                              : COG_OK;
 }
 
 cog_status index_collect_statistics(cog_index *index, const struct corpus *corpus,
@@ -68,7 +68,7 @@ cog_status index_save_statistics(const cog_index *index, const char *folder, cog
 cog_status index_take_statistics(cog_index *index, const struct corpus *corpus, unsigned threads,
                                  cog_error *error) {
     cog_statistics_free(index->statistics);
-    columns_free(index->columns);
+    term_numbers_free(index->columns);
     index->statistics = NULL;
     index->columns = NULL;
     cog_status status = index_collect_statistics(index, corpus, &index->sign.terms, threads, error);

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "collection/options.h"
 #include "crosslingual/aligner.h"
 #include "crosslingual/lexicon_file.h"

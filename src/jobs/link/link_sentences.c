@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/escape.h"
+#include "base/cpu.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/strings.h"
 #include "crosslingual/sentence_splitter.h"
 #include "jobs/link/link_job.h"
 #include "run/report.h"

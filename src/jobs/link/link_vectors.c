@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
-#include "base/plural.h"
-#include "base/portable_math.h"
+#include "base/numbers.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "collection/language_tally.h"
 #include "run/report.h"
@@ -187,7 +187,7 @@ static cog_status sum_row(const struct vector_building *building, size_t row,
         return projection_add(space->projection, &bag, sums, error);
     cog_status status = COG_OK;
     for (size_t i = 0; i < bag.count && status == COG_OK; i++)
-        status = column_sums_add(sums, columns_find(space->projection->targets, bag.hashes[i]),
+        status = column_sums_add(sums, term_numbers_find(space->projection->targets, bag.hashes[i]),
                                  bag.frequencies[i], error);
     return status;
 }
@@ -259,7 +259,7 @@ static cog_status join_chunks(const struct vector_building *building, size_t row
     for (size_t c = 0; c < chunk_count; c++)
         total += building->chunks[c].count;
     matrix->rows = rows;
-    matrix->column_count = columns_count(building->space->projection->targets);
+    matrix->column_count = term_numbers_count(building->space->projection->targets);
     matrix->offsets = memory_zeroed_array(rows + 1, sizeof *matrix->offsets);
     matrix->columns = memory_array(total, sizeof *matrix->columns);
     matrix->values = memory_array(total, sizeof *matrix->values);
@@ -293,7 +293,7 @@ static cog_status take_native_idf(void *context, uint64_t hash, struct term_coun
     (void)error;
     const struct vector_building *building = context;
     const struct link_space *space = building->space;
-    building->idf[columns_find(space->projection->targets, hash)] =
+    building->idf[term_numbers_find(space->projection->targets, hash)] =
         idf_of((double)space->corpora[1].rows, counts.document_frequency);
     return COG_OK;
 }
@@ -303,7 +303,7 @@ static cog_status fill_idf(struct vector_building *building, cog_error *error) {
     if (building->side == 1)
         return statistics_visit(building->space->statistics[1], take_native_idf, building, error);
     double documents = (double)building->space->corpora[0].rows;
-    for (uint32_t c = 0; c < columns_count(projection->targets); c++) {
+    for (uint32_t c = 0; c < term_numbers_count(projection->targets); c++) {
         double df = projection->document_frequencies[c];
         building->idf[c] = df > 0 ? idf_of(documents, df) : 0;
     }
@@ -320,7 +320,7 @@ static double mean_of(const double *values, size_t count) {
 static cog_status building_init(struct vector_building *building, size_t rows, size_t chunk_count,
                                 cog_error *error) {
     unsigned threads = building->space->threads;
-    size_t columns = columns_count(building->space->projection->targets);
+    size_t columns = term_numbers_count(building->space->projection->targets);
     building->sums = memory_zeroed_array(threads, sizeof *building->sums);
     building->lengths = memory_array(rows, sizeof *building->lengths);
     building->idf = memory_zeroed_array(columns, sizeof *building->idf);

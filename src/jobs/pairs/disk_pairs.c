@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/descriptor.h"
+#include "base/cpu.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/threads.h"
@@ -129,7 +129,7 @@ static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
 
 struct piece_signing {
     const struct text_signer *signer;
-    const struct columns *columns; /* of terms that have weights */
+    const struct term_numbers *columns; /* of terms that have weights */
     const struct piece *piece;
     uint8_t *signatures;
     size_t stride_bytes;
@@ -137,10 +137,10 @@ struct piece_signing {
     unsigned short_terms;
 };
 
-static size_t weighted_terms(const struct columns *columns, const struct bag_view *bag) {
+static size_t weighted_terms(const struct term_numbers *columns, const struct bag_view *bag) {
     size_t count = 0;
     for (size_t i = 0; i < bag->count; i++)
-        count += columns_find(columns, bag->hashes[i]) != COLUMN_NONE;
+        count += term_numbers_find(columns, bag->hashes[i]) != TERM_NUMBER_NONE;
     return count;
 }
 
@@ -179,7 +179,7 @@ static size_t keep_compared(const struct piece_signing *signing, size_t first,
 
 /* Signatures of a side, one piece after the other, into their scratch file. */
 static cog_status sign_side(const struct pair_task *task, const struct text_signer *signer,
-                            const struct columns *columns, struct disk_side *side,
+                            const struct term_numbers *columns, struct disk_side *side,
                             struct compared_rows *compared, cog_error *error) {
     const size_t stride_bytes = signature_stride_bytes(task->options.sign.signature.bits);
     struct piece piece = {0};
@@ -233,11 +233,11 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
     const cog_sign_options *options = &task->options.sign;
     cog_statistics known = {task->statistics, {0}};
     struct text_signer signer = {0};
-    struct columns *columns = NULL;
+    struct term_numbers *columns = NULL;
     cog_status status = options_record_terms(&options->terms, &known.terms, error);
     THEN(status, text_signer_init(&signer, options, &known, error));
-    THEN(status, columns_create(task->statistics, 1, task->weighting.min_collection_frequency,
-                                &columns, error));
+    THEN(status, term_numbers_create(task->statistics, 1, task->weighting.min_collection_frequency,
+                                     &columns, error));
     for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
         struct compared_rows *compared = &task->compared[side];
         const size_t rows = task->corpora[side].rows;
@@ -251,7 +251,7 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
         THEN(status, sign_side(task, &signer, columns, &pairs->sides[side], compared, error));
         THEN(status, map_signatures(task, side, &pairs->sides[side], error));
     }
-    columns_free(columns);
+    term_numbers_free(columns);
     text_signer_reset(&signer);
     settings_free(&known.terms);
     return status;
@@ -351,7 +351,7 @@ static cog_status load_documents(struct disk_pairs *pairs, cog_error *error) {
 
 /* The vectors of the next documents of a side, `room` terms of them or a few more. */
 static cog_status next_vectors(const struct pair_task *task, struct disk_side *side,
-                               const struct columns *columns, uint64_t room,
+                               const struct term_numbers *columns, uint64_t room,
                                struct sparse_matrix *vectors, bool *end, cog_error *error) {
     struct corpus part = {0};
     struct piece piece = {0};
@@ -376,9 +376,9 @@ static cog_status measure_recall(struct disk_pairs *pairs, const struct match_li
     struct sparse_matrix piece = {0};
     struct truth_rows rows = pair_task_truth(task);
     rows.vectors[1] = &piece;
-    struct columns *columns = NULL;
-    cog_status status = columns_create(task->statistics, 1,
-                                       task->weighting.min_collection_frequency, &columns, error);
+    struct term_numbers *columns = NULL;
+    cog_status status = term_numbers_create(
+        task->statistics, 1, task->weighting.min_collection_frequency, &columns, error);
     bag_spool_rewind(pairs->sides[last].spool);
     for (bool end = false; !end && status == COG_OK;) {
         status = next_vectors(task, &pairs->sides[last], columns, room, &piece, &end, error);
@@ -388,7 +388,7 @@ static cog_status measure_recall(struct disk_pairs *pairs, const struct match_li
     }
     if (status == COG_OK)
         recall_sample_report(&pairs->sample, task->options.recall, "exact", task->report);
-    columns_free(columns);
+    term_numbers_free(columns);
     return status;
 }
 

@@ -4,7 +4,7 @@
 
 #include "collection/corpus.h"
 #include "collection/text_signer.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "plan/sampled_truth.h"
 
 /* The rows of a side that have terms to compare, rising: the others match nothing by their vectors

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "jobs/pairs/pair_task.h"
 #include "jobs/pairs/pairs_handle.h"
 #include "run/report.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "join/jaccard_join.h"
 #include "run/report.h"
 

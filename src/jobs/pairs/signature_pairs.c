@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "jobs/pairs/pairs_handle.h"
 #include "jobs/sign/signature_handle.h"

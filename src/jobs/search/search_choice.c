@@ -1,5 +1,5 @@
 /* The choice of a method, by a short rule and by measuring. */
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "jobs/search/search_short.h"
 #include "run/report.h"
 #include "search/flat/flat.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "collection/corpus_sign.h"
 #include "jobs/index/index_job.h"

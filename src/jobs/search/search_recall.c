@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "jobs/search/search_short.h"
 #include "plan/sampled_truth.h"

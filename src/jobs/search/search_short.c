@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "plan/sampled_truth.h"
 #include "search/flat/flat.h"

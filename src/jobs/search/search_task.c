@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "estimate/radius.h"

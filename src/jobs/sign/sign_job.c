@@ -2,16 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/escape.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/plural.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "collection/ingest.h"
 #include "collection/statistics_job.h"
 #include "collection/text_signer.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "input/npy.h"
 #include "input/utf8.h"
 #include "run/memory_budget.h"

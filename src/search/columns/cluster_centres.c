@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "hamming/tile_scan.h"
+#include "hamming/hamming_tile.h"
 
 enum {
     SAMPLE_FOR_CENTRE = 128,

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "hamming/tile_scan.h"
+#include "hamming/hamming_tile.h"
 
 enum {
     SCAN_BYTES = 128 * 1024, /* rows scanned at once: they stay in cache for the next query */

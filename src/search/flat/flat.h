@@ -3,7 +3,7 @@
  * memory; more are compared in tiles. */
 #pragma once
 
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "search/hits/topk.h"
 
 /* The neighbours of query q are items[offsets[q]] up to items[offsets[q + 1]], by distance, then

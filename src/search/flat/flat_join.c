@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "hamming/tile_scan.h"
+#include "hamming/hamming_tile.h"
 
 /* Rows that a block of queries meets before it is prepared anew. */
 enum { CHUNK_ROWS = 16384 };

@@ -3,7 +3,7 @@
  * threads. */
 #pragma once
 
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "search/hits/match_list.h"
 
 /* Pairs (a, b), a < b, of one collection if `second` is NULL, else pairs of a row of the first and

@@ -5,7 +5,7 @@
  * and the search ends after a few runs. */
 #pragma once
 
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "search/hits/topk.h"
 
 /* Replaces hits, by distance, then row, by the nearest of them and of the rows around them, up to

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/threads.h"
 #include "hamming/hamming.h"
 

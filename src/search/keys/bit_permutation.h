@@ -5,7 +5,7 @@
  * tables are gathered at once, because turning 64 rows into 64-bit planes is most of the work. */
 #pragma once
 
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "search/keys/key_sort.h"
 
 /* Bit i of the permuted signature is bit order[i] of the signature. */

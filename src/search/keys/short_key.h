@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 
 typedef unsigned __int128 short_key;
 

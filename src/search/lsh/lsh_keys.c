@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "search/lsh/lsh_across.h"
 
 unsigned lsh_half_keys(unsigned tables) {

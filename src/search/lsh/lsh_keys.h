@@ -13,7 +13,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 
 enum lsh_flip_mode { LSH_FLIP_NONE, LSH_FLIP_RANDOM, LSH_FLIP_DISTANCE, LSH_FLIP_ACROSS };
 

@@ -6,7 +6,7 @@
  * written out as many. All threads work; the result does not depend on their number. */
 #pragma once
 
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "search/hits/match_list.h"
 
 struct multisort_options {

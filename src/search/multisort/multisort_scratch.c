@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/output.h"
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/portable_math.h"
+#include "base/numbers.h"
 
 enum {
     PROBE_BITS_MAX = 64,          /* of a key */

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 
 double volatility_probability(const struct volatility *volatility, double weight) {
     const double *quantiles = volatility->quantiles;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 
 enum {
     SAMPLED_ROWS = 20000,

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "search/hits/topk.h"
 
 enum {

@@ -1,5 +1,5 @@
 #include "base/memory.h"
-#include "base/portable_math.h"
+#include "base/numbers.h"
 #include "search/probes/probes.h"
 #include "search/slices/slices_lists.h"
 

@@ -4,7 +4,7 @@
  * seed, not on the number of threads, the size of the chunks, or the memory. */
 #pragma once
 
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 #include "search/hits/match_list.h"
 
 struct window_options {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/output.h"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "hamming/signatures.h"
+#include "hamming/hamming.h"
 
 /* Zero-initialise; window_spool_free releases. */
 struct window_spool {

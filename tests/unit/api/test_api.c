@@ -2,7 +2,7 @@
  * may be NULL left out, results taken in pieces. */
 #include <pthread.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "cognate.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* Jobs whose callback says stop: at whichever call it does, the job ends with COG_ERR_CANCELLED and
  * gives nothing away, or it was over and the result is whole. */
-#include "base/random.h"
+#include "base/hash.h"
 #include "cognate.h"
 #include "test.h"
 

@@ -4,11 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mapping.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/numbers.h"
 #include "base/output.h"
-#include "base/portable_math.h"
-#include "base/random.h"
-#include "base/temporaries.h"
 #include "base/threads.h"
 #include "test.h"
 

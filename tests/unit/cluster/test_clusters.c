@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/hash.h"
 #include "cluster/clusters.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "crosslingual/aligner.h"
 #include "crosslingual/lexicon_file.h"
 #include "jobs/lexicon/lexicon_job.h"

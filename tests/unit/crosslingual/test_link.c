@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "crosslingual/links.h"
 #include "crosslingual/projection.h"
 #include "jobs/evaluate/link_scores.h"
@@ -120,10 +120,10 @@ static void check_projection(bool backward) {
     term_options_init(&terms);
     CHECK_OK(projection_create(&lexicon, &options, &terms, from_counts, to_counts, &unknown,
                                &projection, error));
-    CHECK_OK(column_sums_init(&sums, columns_count(projection->targets), error));
+    CHECK_OK(column_sums_init(&sums, term_numbers_count(projection->targets), error));
     for (unsigned t = 0; t < TO_WORDS + 4; t++) {
         uint64_t target = t < TO_WORDS ? hash_of("t", t) : hash_of("x", t - TO_WORDS);
-        uint32_t column = columns_find(projection->targets, target);
+        uint32_t column = term_numbers_find(projection->targets, target);
         double df = 0;
         for (int d = 0; d < DOCUMENTS; d++) {
             struct bag_view bag = bag_of(&from, d);
@@ -134,11 +134,11 @@ static void check_projection(bool backward) {
                 df += weight;
             }
             CHECK_OK(projection_add(projection, &bag, &sums, error));
-            double found = column == COLUMN_NONE ? 0 : sums.sums[column];
+            double found = column == TERM_NUMBER_NONE ? 0 : sums.sums[column];
             CHECK_MSG(fabs(found - tf) < 1e-6, "tf* %g, not %g", found, tf);
             column_sums_clear(&sums);
         }
-        double found = column == COLUMN_NONE ? 0 : projection->document_frequencies[column];
+        double found = column == TERM_NUMBER_NONE ? 0 : projection->document_frequencies[column];
         CHECK_MSG(fabs(found - df) < 1e-5, "df* %g, not %g", found, df);
     }
     column_sums_free(&sums);

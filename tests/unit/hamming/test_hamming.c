@@ -1,6 +1,6 @@
 #include "hamming/hamming.h"
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "test.h"
 
 enum { MAX_ROWS = 70 };

@@ -1,7 +1,7 @@
 #include "hamming/hamming_tile.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "test.h"
 
 /* Rows are noisy copies of a few centres, so that distances of all sizes occur. */

@@ -1,13 +1,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/hash.h"
-#include "base/mapping.h"
-#include "base/random.h"
+#include "base/numbers.h"
 #include "index/manifest.h"
 #include "index/numbered_ids.h"
 #include "search/columns/columns_search.h"
-#include "store/encoding.h"
 #include "test.h"
 
 enum { ROWS = 40, BITS = 70, STRIDE = 16, SLICE_BITS = 6 };

@@ -1,7 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "test.h"
 #include "test_input_support.h"
 

@@ -6,9 +6,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/decompress.h"
+#include "base/compression.h"
+#include "base/hash.h"
 #include "base/output.h"
-#include "base/random.h"
 #include "test.h"
 #include "test_input_support.h"
 
@@ -185,14 +185,13 @@ TEST(input_name_that_promises_compression_in_vain_is_an_error) {
 TEST(input_zstd_frame_of_another_size_than_stated_is_damaged) {
     static const char frame[] = "\x28\xb5\x2f\xfd\x40\x4b\x14\x00\x01\x00\x00";
     for (size_t capacity = 1; capacity <= 1 << 16; capacity *= 16) {
-        struct decompressor *decompressor = decompressor_create(COMPRESSION_ZSTD);
+        struct codec *decompressor = decompressor_create(COMPRESSION_ZSTD);
         char *output = malloc(capacity);
         struct bytes_view input = view_of(frame, sizeof frame - 1);
         size_t produced;
         CHECK(decompressor && output);
-        CHECK(decompressor_run(decompressor, &input, true, output, capacity, &produced) ==
-              COG_ERR_INPUT);
+        CHECK(codec_run(decompressor, &input, true, output, capacity, &produced) == COG_ERR_INPUT);
         free(output);
-        decompressor_free(decompressor);
+        codec_free(decompressor);
     }
 }

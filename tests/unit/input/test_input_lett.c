@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/hash.h"
 #include "input/base64.h"
 #include "test.h"
 #include "test_input_support.h"

@@ -1,5 +1,4 @@
 #include "base/hash.h"
-#include "base/random.h"
 #include "test.h"
 #include "test_input_support.h"
 

@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/hash.h"
 #include "input/documents/wiki_markup.h"
 #include "input/parallel/wiki_languages.h"
 #include "input/utf8.h"

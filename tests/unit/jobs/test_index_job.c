@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "hamming/hamming.h"
 #include "jobs/index/index_job.h"
 #include "test.h"

@@ -1,5 +1,5 @@
 /* Pairs with short documents, of every method, against the Jaccard coefficients of all pairs. */
-#include "base/random.h"
+#include "base/hash.h"
 #include "cognate.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
  * one-column rows. */
 #pragma once
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "search/hits/match_list.h"
 #include "vector/sparse.h"
 

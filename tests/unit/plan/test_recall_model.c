@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "estimate/radius.h"
 #include "hamming/hamming.h"
 #include "plan/recall_model.h"

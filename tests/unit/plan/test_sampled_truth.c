@@ -1,7 +1,7 @@
 /* Measured recall: how sure it is, and that its truth is looked at in parts. */
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "plan/sampled_truth.h"
 #include "test.h"
 

@@ -2,8 +2,8 @@
  * brute force over them is the oracle of the methods for short signatures. */
 #pragma once
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "search/hits/short_hits.h"
 
 struct short_data {

@@ -1,6 +1,6 @@
 #include "search/window/band_scan.h"
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "hamming/hamming.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/hash.h"
 #include "hamming/hamming.h"
 #include "index/segment.h"
 #include "search/columns/cluster_centres.h"

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "hamming/hamming_tile.h"
 #include "search/flat/flat.h"
 #include "search/flat/flat_join.h"

@@ -1,5 +1,5 @@
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "search/keys/key_set.h"
 #include "test.h"
 

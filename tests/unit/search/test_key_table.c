@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/hash.h"
 #include "search/keys/key_table.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 #include "base/cpu.h"
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "search/keys/key_set.h"
 #include "search/keys/line_table.h"
 #include "test.h"

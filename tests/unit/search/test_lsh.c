@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "hamming/hamming.h"
 #include "search/lsh/lsh_across.h"
 #include "search/lsh/lsh_join.h"

@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/hash.h"
 #include "search/hits/pair_set.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "search/probes/header_probes.h"
 #include "test.h"
 

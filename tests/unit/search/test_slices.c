@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "hamming/hamming.h"
 #include "jobs/evaluate/neighbour_measures.h"
 #include "search/slices/slices.h"

@@ -1,7 +1,7 @@
 #include <math.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "search/probes/volatility.h"
 #include "test.h"
 

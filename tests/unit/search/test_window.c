@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/hash.h"
 #include "hamming/hamming.h"
 #include "search/flat/flat_join.h"
 #include "search/keys/bit_permutation.h"

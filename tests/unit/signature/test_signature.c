@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "base/random.h"
-#include "hamming/signatures.h"
+#include "base/hash.h"
+#include "hamming/hamming.h"
 #include "signature/patterns.h"
 #include "signature/signature_kernels.h"
 #include "signature/signer.h"

@@ -6,8 +6,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "store/container.h"
-#include "store/encoding.h"
 #include "store/settings.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "store/encoding.h"
+#include "base/numbers.h"
 #include "store/settings.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/hash.h"
 #include "test.h"
 #include "text/language.h"
 #include "text/language_detect.h"

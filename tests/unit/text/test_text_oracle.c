@@ -2,8 +2,8 @@
  * portable one. */
 #include <unicode/ustring.h>
 
-#include "base/code_point.h"
-#include "base/random.h"
+#include "base/hash.h"
+#include "base/strings.h"
 #include "test.h"
 #include "text/char_terms.h"
 #include "text/text_scanner.h"

@@ -3,9 +3,9 @@
 #include <unicode/uchar.h>
 #include <unistd.h>
 
-#include "base/code_point.h"
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/random.h"
+#include "base/strings.h"
 #include "input/reader.h"
 #include "test.h"
 #include "text/analyzer.h"

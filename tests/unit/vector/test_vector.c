@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "base/threads.h"
 #include "test.h"
 #include "vector/bag.h"

@@ -1,16 +1,16 @@
-#include "vector/columns.h"
+#include "vector/term_numbers.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 
-/* Open addressing at half load or less; a slot is empty where its column is COLUMN_NONE. */
+/* Open addressing at half load or less; a slot is empty where its column is TERM_NUMBER_NONE. */
 struct column_slot {
     uint64_t hash;
     uint32_t column;
 };
 
-struct columns {
+struct term_numbers {
     struct column_slot *slots;
     size_t slot_count; /* a power of two */
     uint32_t count;
@@ -51,9 +51,9 @@ static size_t slots_for(uint64_t terms) {
     return slots;
 }
 
-static cog_status number_terms(struct columns *columns, const struct ranking *ranking,
+static cog_status number_terms(struct term_numbers *columns, const struct ranking *ranking,
                                cog_error *error) {
-    if (ranking->count >= COLUMN_NONE)
+    if (ranking->count >= TERM_NUMBER_NONE)
         return error_set(error, COG_ERR_MEMORY,
                          "%zu distinct terms are more than a collection can hold; split it",
                          ranking->count);
@@ -62,10 +62,10 @@ static cog_status number_terms(struct columns *columns, const struct ranking *ra
     if (!columns->slots)
         return error_memory(error, columns->slot_count * sizeof *columns->slots, "the vocabulary");
     for (size_t i = 0; i < columns->slot_count; i++)
-        columns->slots[i] = (struct column_slot){0, COLUMN_NONE};
+        columns->slots[i] = (struct column_slot){0, TERM_NUMBER_NONE};
     for (size_t i = 0; i < ranking->count; i++) {
         size_t at = ranking->terms[i].hash & (columns->slot_count - 1);
-        while (columns->slots[at].column != COLUMN_NONE)
+        while (columns->slots[at].column != TERM_NUMBER_NONE)
             at = (at + 1) & (columns->slot_count - 1);
         columns->slots[at] = (struct column_slot){ranking->terms[i].hash, (uint32_t)i};
     }
@@ -73,12 +73,12 @@ static cog_status number_terms(struct columns *columns, const struct ranking *ra
     return COG_OK;
 }
 
-cog_status columns_create(const struct statistics *statistics, uint32_t min_documents,
-                          uint32_t min_collection_frequency, struct columns **result,
-                          cog_error *error) {
+cog_status term_numbers_create(const struct statistics *statistics, uint32_t min_documents,
+                               uint32_t min_collection_frequency, struct term_numbers **result,
+                               cog_error *error) {
     struct ranking ranking = {.min_documents = min_documents,
                               .min_collection_frequency = min_collection_frequency};
-    struct columns *columns = calloc(1, sizeof *columns);
+    struct term_numbers *columns = calloc(1, sizeof *columns);
     ranking.terms = memory_array(statistics_term_count(statistics), sizeof *ranking.terms);
     cog_status status = COG_OK;
     if (!columns || !ranking.terms)
@@ -91,33 +91,34 @@ cog_status columns_create(const struct statistics *statistics, uint32_t min_docu
     }
     free(ranking.terms);
     if (status != COG_OK) {
-        columns_free(columns);
+        term_numbers_free(columns);
         return status;
     }
     *result = columns;
     return COG_OK;
 }
 
-void columns_free(struct columns *columns) {
+void term_numbers_free(struct term_numbers *columns) {
     if (!columns)
         return;
     free(columns->slots);
     free(columns);
 }
 
-uint32_t columns_count(const struct columns *columns) {
+uint32_t term_numbers_count(const struct term_numbers *columns) {
     return columns->count;
 }
 
-uint32_t columns_find(const struct columns *columns, uint64_t hash) {
+uint32_t term_numbers_find(const struct term_numbers *columns, uint64_t hash) {
     size_t mask = columns->slot_count - 1;
     hash = hash ? hash : 1; /* as the statistics store it */
-    for (size_t at = hash & mask; columns->slots[at].column != COLUMN_NONE; at = (at + 1) & mask)
+    for (size_t at = hash & mask; columns->slots[at].column != TERM_NUMBER_NONE;
+         at = (at + 1) & mask)
         if (columns->slots[at].hash == hash)
             return columns->slots[at].column;
-    return COLUMN_NONE;
+    return TERM_NUMBER_NONE;
 }
 
-void columns_prefetch(const struct columns *columns, uint64_t hash) {
+void term_numbers_prefetch(const struct term_numbers *columns, uint64_t hash) {
     __builtin_prefetch(&columns->slots[hash & (columns->slot_count - 1)]);
 }

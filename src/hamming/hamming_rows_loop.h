@@ -1,7 +1,9 @@
-/* The row kernels written once over row_distance(a, b, words): an instruction-set file defines that
- * inline function and HAMMING_TABLE, the name of its table, and includes this. The usual widths are
- * compiled with their number of words known. */
-#include "hamming/hamming_levels.h"
+/* Row kernels written once over row_distance(a, b, words). The file of an instruction set defines
+ * that inline function, HAMMING_LEVEL, and HAMMING_TABLE, the name of its table, and includes this.
+ * The usual widths are compiled with a constant number of words. If the file also defines
+ * HAMMING_TILE and HAMMING_TILE_NAME, it gets a tile: panels are copies of the rows, pairs are
+ * compared one by one. That is for instruction sets without a better layout. */
+#include "hamming/hamming_tile.h"
 
 enum {
     GATHER_AHEAD = 12, /* rows */
@@ -94,3 +96,60 @@ const struct hamming_kernels HAMMING_TABLE = {
     .gather = rows_gather,
     .select = HAMMING_SELECT,
 };
+
+#ifdef HAMMING_TILE
+static size_t copy_queries_bytes(size_t words) {
+    return TILE_QUERIES * words * 8;
+}
+
+static size_t copy_rows_bytes(size_t words) {
+    return TILE_ROWS * words * 8;
+}
+
+static void copy_rows(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
+                      uint8_t *panel) {
+    for (size_t i = 0; i < count; i++)
+        memcpy(panel + i * words * 8, rows + i * stride_bytes, words * 8);
+}
+
+static inline __attribute__((always_inline)) size_t
+compare_words(const struct hamming_comparison *comparison, size_t words, size_t early,
+              struct hamming_hit *hits) {
+    size_t found = 0;
+    for (size_t query = 0; query < comparison->query_count; query++) {
+        const uint8_t *a = comparison->queries + query * words * 8;
+        uint32_t limit = comparison->limits[query];
+        const size_t row_end = comparison_row_end(comparison, query);
+        comparison_look_ahead(comparison, 1);
+        for (size_t row = comparison_row_begin(comparison, query); row < row_end; row++) {
+            const uint8_t *b = comparison->rows + row * words * 8;
+            uint32_t distance = row_distance(a, b, early);
+            if (distance > limit)
+                continue;
+            distance += row_distance(a + early * 8, b + early * 8, words - early);
+            if (distance <= limit)
+                hits[found++] = (struct hamming_hit){distance, (uint16_t)query, (uint16_t)row};
+        }
+    }
+    return found;
+}
+
+static size_t rows_compare(const struct hamming_comparison *comparison, struct hamming_hit *hits) {
+    size_t early = abandon_words(comparison->words, comparison_limit(comparison));
+    if (comparison->words == 16 && early == 16)
+        return compare_words(comparison, 16, 16, hits);
+    return compare_words(comparison, comparison->words, early, hits);
+}
+
+const struct hamming_tile HAMMING_TILE = {
+    .name = HAMMING_TILE_NAME,
+    .panel_rows = TILE_ROWS,
+    .worthwhile_queries = 4,
+    .band_queries = 32,
+    .queries_bytes = copy_queries_bytes,
+    .rows_bytes = copy_rows_bytes,
+    .prepare_queries = copy_rows,
+    .prepare_rows = copy_rows,
+    .compare = rows_compare,
+};
+#endif

@@ -6,7 +6,7 @@
  *     sums_add(sums, comparison, query, row, begin, end): words [begin, end)
  *     rows_within(sums, q, limit): bit r is set when row r is within the limit of query q
  *     sums_store(sums, q, distances): of the rows of the step */
-#include "hamming/hamming_tile_levels.h"
+#include "hamming/hamming_tile.h"
 
 static inline bool any_within(const struct sums *sums, const uint16_t *limits) {
     uint64_t within = 0;

@@ -1,8 +1,12 @@
-/* One code point at a time of text that is known to be valid UTF-8. */
+/* Strings: UTF-8 code points, escaped text for TSV and JSON, plural endings for messages, and
+ * language codes in one spelling. Functions borrow their inputs; nothing here keeps state. */
 #pragma once
 
-#include <stddef.h>
+#include "base/buffer.h"
+
 #include <stdint.h>
+
+/* ---- Code points ----------------------------------------------------------------------------- */
 
 /* Decodes the code point at text[0 .. left), left > 0, and returns its bytes (1 to 4). A sequence
  * that the text cuts short is one byte of U+FFFD, so that nothing is read behind the end. */
@@ -58,3 +62,26 @@ static inline size_t utf8_encode(uint32_t code_point, char *out) {
 static inline int utf8_is_start(char byte) {
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
+
+/* ---- Escaped text ---------------------------------------------------------------------------- */
+
+/* Appends text for a TSV field: tab, newline, carriage return and backslash become two characters.
+ * False when memory is out, as for the next two functions. */
+bool escape_append(struct buffer *buffer, struct bytes_view text);
+/* Undoes that; any other backslash stands for itself. The buffer then holds the one text. */
+bool unescape_into(struct buffer *buffer, struct bytes_view escaped);
+/* With its quotes. The text is valid UTF-8. */
+bool json_append_string(struct buffer *buffer, struct bytes_view text);
+
+/* ---- Messages and language codes ------------------------------------------------------------- */
+
+/* For messages that count things: "1 document has", "2 documents have". */
+static inline const char *plural(uint64_t count, const char *one, const char *many) {
+    return count == 1 ? one : many;
+}
+
+enum { LANGUAGE_CODE_BYTES = 8 };
+
+/* Writes the code in lower case, without region or script, with two letters if ISO 639-1 has them
+ * ("de-AT" and "deu" become "de", "nb" becomes "no"); an empty string if `code` is not a code. */
+void language_canonical(struct bytes_view code, char canonical[LANGUAGE_CODE_BYTES]);

@@ -1,0 +1,49 @@
+/* Numbers that are the same on every machine: as text with a decimal point whatever the locale, as
+ * little-endian bytes at any address, and a logarithm that does not depend on the CPU. */
+#pragma once
+
+#include <locale.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+
+/* ---- As text --------------------------------------------------------------------------------- */
+
+/* The locale "C", for formatting between two calls of uselocale; 0 where memory was out. */
+locale_t number_locale(void);
+
+/* Reads a field that is a number from end to end, and not a NaN. */
+bool number_parse(struct bytes_view field, double *number);
+
+/* ---- As bytes -------------------------------------------------------------------------------- */
+
+/* Arrays of numbers in sections are used as they lie in the map. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sections hold little-endian arrays");
+
+static inline void encode_u32(uint8_t *bytes, uint32_t value) {
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+static inline void encode_u64(uint8_t *bytes, uint64_t value) {
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+static inline uint32_t decode_u32(const uint8_t *bytes) {
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++)
+        value |= (uint32_t)bytes[i] << (8 * i);
+    return value;
+}
+
+static inline uint64_t decode_u64(const uint8_t *bytes) {
+    return decode_u32(bytes) | (uint64_t)decode_u32(bytes + 4) << 32;
+}
+
+/* ---- Mathematics ----------------------------------------------------------------------------- */
+
+/* Natural logarithm of a positive, finite, normal x, with a relative error below 1e-14. The C
+ * library chooses FMA variants of log at run time; this one uses plain double operations, so
+ * weights (and the signatures made from them) have the same last bit on every CPU. */
+double portable_log(double x);
