@@ -1,9 +1,5 @@
 #include "jobs/result_table.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/output.h"
 #include "base/strings.h"
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
@@ -26,7 +22,7 @@ static bool append_tsv(struct buffer *line, const struct result_table *table,
     return fits;
 }
 
-/* Ids are strings also where they are numbers of rows, so that their type does not change. */
+/* Ids are always strings, also those that are row numbers: a column has one type. */
 static bool append_json_cell(struct buffer *line, enum result_type type,
                              const struct result_cell *cell) {
     if (type == RESULT_ID && cell->text.data)
@@ -61,7 +57,8 @@ static bool append_header(struct buffer *line, const struct result_table *table)
 /* ---- Records of numpy ------------------------------------------------------------------------ */
 
 /* Format version 1: magic, version, length of the text, text padded to a multiple of 64 bytes. */
-static bool append_npy_header(struct buffer *line, const struct result_table *table) {
+static bool append_npy_header(struct buffer *line, const struct result_table *table,
+                              size_t row_count) {
     static const char *const types[] = {"<u4", "<u4", "<f4", "<i4"};
     enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
     bool fits = buffer_append(line, "\x93NUMPY\x01\x00\x00\x00", PREFIX_BYTES) &&
@@ -69,8 +66,7 @@ static bool append_npy_header(struct buffer *line, const struct result_table *ta
     for (size_t i = 0; i < table->column_count && fits; i++)
         fits = buffer_printf(line, "('%s', '%s'), ", table->columns[i].name,
                              types[table->columns[i].type]);
-    fits = fits &&
-           buffer_printf(line, "], 'fortran_order': False, 'shape': (%zu,), }", table->row_count);
+    fits = fits && buffer_printf(line, "], 'fortran_order': False, 'shape': (%zu,), }", row_count);
     while (fits && (line->size + 1) % ALIGNMENT)
         fits = buffer_append(line, " ", 1);
     fits = fits && buffer_append(line, "\n", 1);
@@ -108,46 +104,38 @@ static bool append_record(struct buffer *line, const struct result_table *table,
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static bool append_row(struct buffer *line, const struct result_table *table,
-                       cog_output_format format, const struct result_cell *cells) {
-    switch (format) {
-    case COG_OUTPUT_JSONL:
-        return append_jsonl(line, table, cells);
-    case COG_OUTPUT_NPY:
-        return append_record(line, table, cells);
-    default:
-        return append_tsv(line, table, cells);
-    }
+static cog_status write_line(struct result_table *table, bool fits, cog_error *error) {
+    return fits ? output_write(table->output, table->line.data, table->line.size, error)
+                : error_memory(error, table->line.size, "a line of output");
 }
 
-static cog_status write_rows(const struct result_table *table, cog_output_format format,
-                             struct output *output, cog_error *error) {
-    struct buffer line = {0};
-    bool fits = format == COG_OUTPUT_TSV   ? append_header(&line, table)
-                : format == COG_OUTPUT_NPY ? append_npy_header(&line, table)
+cog_status result_table_open(struct result_table *table, const struct result_column *columns,
+                             size_t column_count, size_t row_count, cog_output_format format,
+                             const char *path, cog_error *error) {
+    table->columns = columns;
+    table->column_count = column_count;
+    table->format = format;
+    TRY(output_open(path, &table->output, error));
+    bool fits = format == COG_OUTPUT_TSV   ? append_header(&table->line, table)
+                : format == COG_OUTPUT_NPY ? append_npy_header(&table->line, table, row_count)
                                            : true;
-    cog_status status = output_write(output, line.data, line.size, error);
-    for (size_t row = 0; row < table->row_count && fits && status == COG_OK; row++) {
-        struct result_cell cells[RESULT_COLUMNS_MAX] = {0};
-        table->fill(table->context, row, cells);
-        buffer_reset(&line);
-        fits = append_row(&line, table, format, cells);
-        status = output_write(output, line.data, line.size, error);
-        if (output_is_broken(output))
-            break;
-    }
-    if (!fits)
-        status = error_memory(error, line.size, "a line of output");
-    buffer_free(&line);
-    return status;
+    return write_line(table, fits, error);
 }
 
-cog_status result_table_write(const struct result_table *table, cog_output_format format,
-                              const char *path, cog_error *error) {
-    struct output *output = NULL;
-    cog_status status = output_open(path, &output, error);
-    THEN(status, write_rows(table, format, output, error));
-    THEN(status, output_commit(output, error));
-    output_close(output);
+cog_status result_table_add(struct result_table *table, const struct result_cell *cells,
+                            cog_error *error) {
+    if (output_is_broken(table->output))
+        return COG_OK;
+    buffer_reset(&table->line);
+    bool fits = table->format == COG_OUTPUT_JSONL ? append_jsonl(&table->line, table, cells)
+                : table->format == COG_OUTPUT_NPY ? append_record(&table->line, table, cells)
+                                                  : append_tsv(&table->line, table, cells);
+    return write_line(table, fits, error);
+}
+
+cog_status result_table_close(struct result_table *table, cog_status status, cog_error *error) {
+    THEN(status, output_commit(table->output, error));
+    output_close(table->output);
+    buffer_free(&table->line);
     return status;
 }

@@ -1,12 +1,14 @@
-/* Results as tables, written once for every command: TSV with a header line, JSON lines, or a numpy
- * file of records. A command says what its columns are and fills the cells of a row. */
+/* Writes a result as a table: TSV with a header line, JSON lines, or a numpy file of records.
+ *
+ * A job opens the table with its columns, adds one row after the other and closes it. The columns
+ * are borrowed until then. Memory: one line; a file appears whole or not at all. */
 #pragma once
 
 #include "base/buffer.h"
-#include "base/error.h"
+#include "base/output.h"
 
 enum result_type {
-    RESULT_ID,       /* text; in numpy files, and where there is no text, the row's number */
+    RESULT_ID,       /* text; the row's number in numpy files and if there is no text */
     RESULT_NUMBER,   /* whole, not negative */
     RESULT_REAL,     /* six decimals */
     RESULT_DISTANCE, /* in bits; below 0: not known, "-" */
@@ -17,20 +19,28 @@ struct result_column {
     enum result_type type;
 };
 
+/* One value of a row. An id has its text and the number of its row. */
 struct result_cell {
-    struct bytes_view text;
     double number;
+    struct bytes_view text;
 };
 
-enum { RESULT_COLUMNS_MAX = 8 };
-
+/* Zero-initialise. */
 struct result_table {
     const struct result_column *columns;
-    size_t column_count, row_count;
-    void (*fill)(const void *context, size_t row, struct result_cell *cells);
-    const void *context;
+    size_t column_count;
+    cog_output_format format;
+    struct output *output;
+    struct buffer line;
 };
 
-/* "-" is standard output; a file appears whole or not at all. */
-cog_status result_table_write(const struct result_table *table, cog_output_format format,
-                              const char *path, cog_error *error);
+/* `path` "-" is standard output. `row_count`: rows that will be added; numpy files state it. */
+cog_status result_table_open(struct result_table *table, const struct result_column *columns,
+                             size_t column_count, size_t row_count, cog_output_format format,
+                             const char *path, cog_error *error);
+/* Adds a row of column_count cells. */
+cog_status result_table_add(struct result_table *table, const struct result_cell *cells,
+                            cog_error *error);
+/* Makes the file visible if `status`, that of opening and of all additions, is COG_OK. Releases in
+ * any case, and returns the first failure. */
+cog_status result_table_close(struct result_table *table, cog_status status, cog_error *error);

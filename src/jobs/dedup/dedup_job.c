@@ -199,17 +199,6 @@ static cog_status build_clusters(const struct dedup *dedup, cog_clusters *cluste
     return fits ? COG_OK : error_memory(error, rows * sizeof *clusters->members, "clusters");
 }
 
-static void fill_member(const void *context, size_t index, struct result_cell *cells) {
-    const cog_clusters *clusters = context;
-    const cog_cluster_member *member = &clusters->members[index];
-    cells[0].number = member->cluster;
-    cells[1] = (struct result_cell){corpus_id(&clusters->corpus, member->row), member->row};
-    cells[2] = (struct result_cell){corpus_id(&clusters->corpus, member->representative),
-                                    member->representative};
-    cells[3].number = member->similarity;
-    cells[4].number = member->row == member->representative;
-}
-
 static cog_status write_clusters(const cog_clusters *clusters, bool estimates,
                                  cog_output_format format, const char *path, cog_error *error) {
     const struct result_column columns[] = {{"cluster", RESULT_NUMBER},
@@ -217,8 +206,20 @@ static cog_status write_clusters(const cog_clusters *clusters, bool estimates,
                                             {"representative", RESULT_ID},
                                             {estimates ? "estimate" : "similarity", RESULT_REAL},
                                             {"kept", RESULT_NUMBER}};
-    struct result_table table = {columns, 5, clusters->member_count, fill_member, clusters};
-    return result_table_write(&table, format, path, error);
+    struct result_table table = {0};
+    cog_status status =
+        result_table_open(&table, columns, 5, clusters->member_count, format, path, error);
+    for (size_t i = 0; i < clusters->member_count && status == COG_OK; i++) {
+        const cog_cluster_member *member = &clusters->members[i];
+        struct result_cell cells[] = {
+            {.number = member->cluster},
+            {member->row, corpus_id(&clusters->corpus, member->row)},
+            {member->representative, corpus_id(&clusters->corpus, member->representative)},
+            {.number = member->similarity},
+            {.number = member->row == member->representative}};
+        status = result_table_add(&table, cells, error);
+    }
+    return result_table_close(&table, status, error);
 }
 
 static cog_status write_kept(const cog_clusters *clusters, cog_documents *documents,

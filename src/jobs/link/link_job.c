@@ -264,21 +264,21 @@ cog_link_item cog_links_item(const cog_links *links, size_t index) {
                            .score = (double)link->score};
 }
 
-static void fill_link(const void *context, size_t index, struct result_cell *cells) {
-    const cog_links *links = context;
-    const struct link *link = &links->items[index];
-    cells[0] = (struct result_cell){id_of(links, 0, link->from), link->from};
-    cells[1] = (struct result_cell){id_of(links, 1, link->to), link->to};
-    cells[2].number = (double)link->similarity;
-    cells[3].number = (double)link->score;
-}
-
 cog_status cog_links_write(const cog_links *links, cog_output_format format, const char *path,
                            cog_error *error) {
     static const struct result_column columns[] = {{"from", RESULT_ID},
                                                    {"to", RESULT_ID},
                                                    {"similarity", RESULT_REAL},
                                                    {"score", RESULT_REAL}};
-    struct result_table table = {columns, 4, links->count, fill_link, links};
-    return result_table_write(&table, format, path, error);
+    struct result_table table = {0};
+    cog_status status = result_table_open(&table, columns, 4, links->count, format, path, error);
+    for (size_t i = 0; i < links->count && status == COG_OK; i++) {
+        const struct link *link = &links->items[i];
+        struct result_cell cells[] = {{link->from, id_of(links, 0, link->from)},
+                                      {link->to, id_of(links, 1, link->to)},
+                                      {.number = (double)link->similarity},
+                                      {.number = (double)link->score}};
+        status = result_table_add(&table, cells, error);
+    }
+    return result_table_close(&table, status, error);
 }

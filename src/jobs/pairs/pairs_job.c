@@ -98,18 +98,6 @@ const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t 
     return id.data;
 }
 
-static void fill_pair(const void *context, size_t index, struct result_cell *cells) {
-    const cog_pairs *pairs = context;
-    cog_pair pair = cog_pairs_get(pairs, index);
-    const uint32_t rows[2] = {pair.a, pair.b};
-    for (int side = 0; side < 2; side++) {
-        cells[side].number = rows[side];
-        cells[side].text.data = cog_pairs_id(pairs, side, rows[side], &cells[side].text.size);
-    }
-    cells[2].number = pair.similarity;
-    cells[3].number = pair.distance;
-}
-
 cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, const char *path,
                            cog_error *error) {
     const struct result_column columns[] = {
@@ -117,6 +105,18 @@ cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, con
         {"b", RESULT_ID},
         {pairs->estimates ? "estimate" : "similarity", RESULT_REAL},
         {"distance", RESULT_DISTANCE}};
-    struct result_table table = {columns, 4, pairs->matches.count, fill_pair, pairs};
-    return result_table_write(&table, format, path, error);
+    struct result_table table = {0};
+    cog_status status =
+        result_table_open(&table, columns, 4, pairs->matches.count, format, path, error);
+    for (size_t i = 0; i < pairs->matches.count && status == COG_OK; i++) {
+        cog_pair pair = cog_pairs_get(pairs, i);
+        struct result_cell cells[] = {{.number = pair.a},
+                                      {.number = pair.b},
+                                      {.number = pair.similarity},
+                                      {.number = pair.distance}};
+        cells[0].text.data = cog_pairs_id(pairs, 0, pair.a, &cells[0].text.size);
+        cells[1].text.data = cog_pairs_id(pairs, 1, pair.b, &cells[1].text.size);
+        status = result_table_add(&table, cells, error);
+    }
+    return result_table_close(&table, status, error);
 }

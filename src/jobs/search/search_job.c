@@ -263,18 +263,6 @@ const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size
     return id.data;
 }
 
-static void fill_hit(const void *context, size_t index, struct result_cell *cells) {
-    const cog_hits *hits = context;
-    cog_hit hit = cog_hits_get(hits, index);
-    cells[0].number = hit.query;
-    cells[0].text.data = cog_hits_query_id(hits, hit.query, &cells[0].text.size);
-    cells[1].number = hit.rank;
-    cells[2].number = hit.row;
-    cells[2].text.data = cog_index_id(hits->index, hit.row, &cells[2].text.size);
-    cells[3].number = hit.similarity;
-    cells[4].number = hit.distance;
-}
-
 cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const char *path,
                           cog_error *error) {
     const struct result_column columns[] = {
@@ -283,8 +271,21 @@ cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const 
         {"id", RESULT_ID},
         {hits->estimates ? "estimate" : "similarity", RESULT_REAL},
         {"distance", RESULT_DISTANCE}};
-    struct result_table table = {columns, 5, cog_hits_count(hits), fill_hit, hits};
-    return result_table_write(&table, format, path, error);
+    struct result_table table = {0};
+    cog_status status =
+        result_table_open(&table, columns, 5, cog_hits_count(hits), format, path, error);
+    for (size_t i = 0; i < cog_hits_count(hits) && status == COG_OK; i++) {
+        cog_hit hit = cog_hits_get(hits, i);
+        struct result_cell cells[] = {{.number = hit.query},
+                                      {.number = hit.rank},
+                                      {.number = hit.row},
+                                      {.number = hit.similarity},
+                                      {.number = hit.distance}};
+        cells[0].text.data = cog_hits_query_id(hits, hit.query, &cells[0].text.size);
+        cells[2].text.data = cog_index_id(hits->index, hit.row, &cells[2].text.size);
+        status = result_table_add(&table, cells, error);
+    }
+    return result_table_close(&table, status, error);
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */
