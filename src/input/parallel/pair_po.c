@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "input/parallel/pair_reader_state.h"
 
-enum po_field { PO_NONE, PO_ID, PO_PLURAL, PO_STR, PO_STR_1, PO_OTHER, PO_FIELDS };
+enum po_field { PO_NONE, PO_ID, PO_PLURAL, PO_STR, PO_STR_1, PO_OTHER, PO_CONTEXT, PO_FIELDS };
 
 struct po_parser {
     struct buffer fields[PO_FIELDS];
@@ -124,7 +124,7 @@ static enum po_field field_of(struct bytes_view line) {
         enum po_field field;
     } words[] = {{"msgid_plural", PO_PLURAL}, {"msgid", PO_ID},      {"msgstr[0]", PO_STR},
                  {"msgstr[1]", PO_STR_1},     {"msgstr[", PO_OTHER}, {"msgstr", PO_STR},
-                 {"msgctxt", PO_OTHER}};
+                 {"msgctxt", PO_CONTEXT}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (starts_with(line, words[i].word))
             return words[i].field;
@@ -137,8 +137,8 @@ static cog_status take_line(struct pair_reader *reader, struct pair_batch *batch
     cog_status status = COG_OK;
     bool comment = starts_with(line, "#");
     enum po_field field = comment ? PO_NONE : field_of(line);
-    bool begins = line.size == 0 || (comment && parser->any) ||
-                  (field == PO_ID && parser->current != PO_OTHER) || starts_with(line, "msgctxt");
+    bool begins = line.size == 0 || comment || field == PO_CONTEXT ||
+                  (field == PO_ID && parser->current != PO_CONTEXT);
     if (begins && parser->any)
         status = finish_entry(reader, batch, error);
     if (comment) {

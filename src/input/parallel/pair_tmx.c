@@ -41,6 +41,12 @@ static bool is_code_element(const XML_Char *name) {
            strcmp(name, "ph") == 0;
 }
 
+static void append_text(struct tmx_parser *parser, const char *text, size_t size) {
+    struct buffer *side = parser->side == SIDE_FROM ? &parser->from : &parser->to;
+    if (!buffer_append(side, text, size) && parser->status == COG_OK)
+        parser->status = error_memory(parser->error, size, "a TMX segment");
+}
+
 static void on_start(void *context, const XML_Char *name, const XML_Char **attributes) {
     struct tmx_parser *parser = context;
     if (strcmp(name, "tu") == 0) {
@@ -49,7 +55,9 @@ static void on_start(void *context, const XML_Char *name, const XML_Char **attri
     } else if (strcmp(name, "tuv") == 0) {
         parser->side = side_of(parser, attributes);
     } else if (strcmp(name, "seg") == 0) {
-        parser->in_segment = true;
+        parser->in_segment = parser->side != SIDE_OTHER;
+        if (parser->in_segment && (parser->side == SIDE_FROM ? parser->from : parser->to).size)
+            append_text(parser, " ", 1); /* a second variant of the same language */
     } else if (parser->markup_depth || is_code_element(name)) {
         parser->markup_depth++;
     }
@@ -72,11 +80,8 @@ static void on_end(void *context, const XML_Char *name) {
 
 static void on_text(void *context, const XML_Char *text, int size) {
     struct tmx_parser *parser = context;
-    if (!parser->in_segment || parser->markup_depth || parser->side == SIDE_OTHER)
-        return;
-    struct buffer *side = parser->side == SIDE_FROM ? &parser->from : &parser->to;
-    if (!buffer_append(side, text, (size_t)size) && parser->status == COG_OK)
-        parser->status = error_memory(parser->error, (size_t)size, "a TMX segment");
+    if (parser->in_segment && !parser->markup_depth)
+        append_text(parser, text, (size_t)size);
 }
 
 cog_status tmx_parser_open(struct pair_reader *reader, cog_error *error) {

@@ -210,6 +210,27 @@ TEST(lexicon_reads_every_format_of_pairs) {
     buffer_free(&text);
 }
 
+TEST(pairs_keep_variants_and_plural_entries_apart) {
+    const char *tmx =
+        write_text("v.tmx", "<tmx><body><tu><tuv xml:lang=\"en-US\"><seg>color</seg></tuv>"
+                            "<tuv xml:lang=\"en-GB\"><seg>colour</seg></tuv>"
+                            "<tuv xml:lang=\"de\"><seg>Farbe</seg></tuv></tu></body></tmx>");
+    const char *po =
+        write_text("v.po", "msgid \"a file\"\nmsgid_plural \"files\"\nmsgstr[0] \"eine Datei\"\n"
+                           "msgstr[1] \"Dateien\"\nmsgstr[2] \"viele\"\n"
+                           "msgid \"open\"\nmsgstr \"auf\"\n"
+                           "msgctxt \"c\"\nmsgid \"shut\"\nmsgstr \"zu\"\n");
+    const char *paths[] = {tmx, po};
+    struct buffer text = {0};
+    uint64_t bad = 0;
+    CHECK_OK(read_all(paths, 2, PAIRS_AUTO, &text, &bad, error));
+    CHECK_MSG(strcmp(text.data, "Farbe=color colour\neine Datei=a file\nDateien=files\nauf=open\n"
+                                "zu=shut\n") == 0,
+              "%s", text.data);
+    CHECK(bad == 0);
+    buffer_free(&text);
+}
+
 TEST(lexicon_refuses_sides_of_different_length) {
     const char *paths[] = {write_text("q.de", "eins\nzwei\n"), write_text("q.en", "one\n")};
     struct buffer text = {0};
