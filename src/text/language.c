@@ -97,7 +97,9 @@ void language_release(struct language *language) {
 }
 
 struct bytes_view language_stem(const struct language *language, struct bytes_view word) {
-    if (!language->stemmer || word.size > INT32_MAX)
+    /* Some stemmers take quadratic time, and nothing as long as this is a word. */
+    enum { STEM_MAX_BYTES = 256 };
+    if (!language->stemmer || word.size > STEM_MAX_BYTES)
         return word;
     const sb_symbol *stem =
         sb_stemmer_stem(language->stemmer, (const sb_symbol *)word.data, (int)word.size);

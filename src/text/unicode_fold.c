@@ -1,7 +1,9 @@
 #include "text/unicode_fold.h"
 
 #include <stdlib.h>
+#include <unicode/uchar.h>
 #include <unicode/ustring.h>
+#include <unicode/utf16.h>
 
 #include "base/memory.h"
 
@@ -29,6 +31,35 @@ static void replace_marks(UChar *units, int32_t count) {
     }
 }
 
+/* What may stand in a run that normalisation sorts as a whole: combining marks, what it drops
+ * between them, and the halfwidth marks that it makes combining. */
+static bool is_mark(UChar32 c) {
+    return (U_GET_GC_MASK(c) & U_GC_M_MASK) || c == 0xff9e || c == 0xff9f ||
+           u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT);
+}
+
+/* Drops the marks of a run behind the first MARKS_MAX: sorting a run takes quadratic time, and no
+ * letter of any language has as many. Returns the units that are left. */
+static int32_t limit_marks(UChar *units, int32_t count) {
+    enum { MARKS_MAX = 64 };
+    bool any = false;
+    for (int32_t i = 0; i < count && !any; i += MARKS_MAX) { /* a long run covers one of these */
+        UChar32 c;
+        U16_GET(units, 0, i, count, c);
+        any = is_mark(c);
+    }
+    int32_t out = 0, marks = 0;
+    for (int32_t i = 0; any && i < count;) {
+        int32_t begin = i;
+        UChar32 c;
+        U16_NEXT(units, i, count, c);
+        marks = is_mark(c) ? marks + i - begin : 0;
+        for (; begin < i && marks <= MARKS_MAX; begin++)
+            units[out++] = units[begin];
+    }
+    return any ? out : count;
+}
+
 cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, cog_error *error) {
     /* UTF-16 has never more units than UTF-8 has bytes. */
     if (!memory_grow((void **)&folder->source, &folder->source_capacity, text.size + 1,
@@ -41,6 +72,7 @@ cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, c
     if (U_FAILURE(code))
         return error_set(error, COG_ERR_INPUT, "text is not UTF-8 (%s)", u_errorName(code));
     replace_marks(folder->source, count);
+    count = limit_marks(folder->source, count);
     size_t room = (size_t)count + (size_t)count / 8 + 32;
     for (;;) {
         if (!memory_grow((void **)&folder->folded, &folder->folded_capacity, room, sizeof(UChar)))

@@ -369,18 +369,18 @@ static bool start_line(struct stripping *s) {
     return heading;
 }
 
-/* At '=' in a heading: true when only the closing marks are left on the line. */
-static bool skip_heading_end(struct stripping *s, const struct links *links) {
-    const char *at = s->at;
-    while (at < s->end && (*at == '=' || *at == ' ' || *at == '\t'))
-        at++;
-    if (at < s->end && *at != '\n')
-        return false;
-    s->at = at;
+/* At '=' in a heading: drops the closing marks, or copies a run of marks and blanks that is
+ * followed by more text. A run is looked at once. */
+static void heading_marks(struct stripping *s, const struct links *links) {
+    const char *begin = s->at;
+    skip_run(s, "= \t");
+    if (s->at < s->end && *s->at != '\n') {
+        s->out = mempcpy(s->out, begin, (size_t)(s->at - begin));
+        return;
+    }
     const char *floor = link_floor(s, links);
     while (s->out > floor && (s->out[-1] == ' ' || s->out[-1] == '\t'))
         s->out--;
-    return true;
 }
 
 /* __TOC__ and the like. */
@@ -436,8 +436,8 @@ static void strip_inline(struct stripping *s) {
         if (*s->at == '\n') {
             newline(s, &links);
             heading = start_line(s);
-        } else if (heading && *s->at == '=' && skip_heading_end(s, &links)) {
-            continue;
+        } else if (heading && *s->at == '=') {
+            heading_marks(s, &links);
         } else if (is_inline_mark(*s->at)) {
             plain_step(s, &links);
         } else {
