@@ -34,6 +34,8 @@ bool take_input_options(const struct arguments *arguments, cog_input_options *op
     options->format = (cog_format)choice_option(arguments, OPTION_INPUT_FORMAT, COG_FORMAT_AUTO);
     options->lines = has_option(arguments, OPTION_LINES);
     options->strict = has_option(arguments, OPTION_STRICT);
+    options->read_once =
+        !has_option(arguments, OPTION_SENTENCES) && !has_option(arguments, OPTION_SAVE_STATISTICS);
     if (has_option(arguments, OPTION_TEXT_FIELD))
         options->text_field = arguments->values[OPTION_TEXT_FIELD];
     if (has_option(arguments, OPTION_ID_FIELD))

@@ -38,8 +38,7 @@ static bool take_arguments(const struct arguments *arguments, struct dedup_argum
 }
 
 static void print_summary(const cog_report *report) {
-    double skipped =
-        cog_report_number(report, "bad_records") + cog_report_number(report, "duplicate_ids");
+    double skipped = cog_report_number(report, "bad_records");
     double documents = cog_report_number(report, "documents");
     double clusters = cog_report_number(report, "clusters");
     fprintf(stderr, "cognate: %.0f document%s, %.0f kept, %.0f removed in %.0f cluster%s",

@@ -132,6 +132,9 @@ typedef struct cog_input_options {
     const char *text_field; /* jsonl, csv, tsv; borrowed until the documents are closed */
     const char *id_field;
     const char *lang_field;
+    /* The documents are read by one call only: what comes through a pipe is then copied to a scratch
+     * file in TMPDIR only if that call reads twice. */
+    bool read_once;
 } cog_input_options;
 COG_API void cog_input_options_init(cog_input_options *options);
 

@@ -180,8 +180,8 @@ static cog_status reject_duplicate(struct corpus_reading *reading, const struct 
     snprintf(message, sizeof message, "%s:%llu: the id '%.*s' was used before",
              reader ? reader_file_name(reader, origin->file) : "document",
              (unsigned long long)origin->line, (int)(id.size < 200 ? id.size : 200), id.data);
-    cog_status status =
-        ingest_note_bad(reading->documents, reading->report, reading->duplicates++, message, error);
+    cog_status status = ingest_note_bad(reading->documents, reading->report,
+                                        reading->duplicates - 1, message, error);
     if (status == COG_OK && reading->options->reject)
         status = reading->options->reject(reading->options->reject_context, origin->raw, error);
     return status;
@@ -232,7 +232,8 @@ static cog_status deliver_batch(void *context, void *result, cog_error *error) {
                              "more than 4 billion documents: split the input");
         status = id_table_add(corpus->id_table, id, (uint32_t)corpus->rows, id_in_corpus, corpus,
                               &added, &existing, error);
-        if (status == COG_OK && added) {
+        reading->duplicates += status == COG_OK && !added;
+        if (status == COG_OK && (added || reading->options->repeat_ids)) {
             reading->empty_documents += bag.count == 0;
             status = reading->options->spool
                          ? spool_row(reading, batch->part.items[i], id, &bag, error)
@@ -277,7 +278,12 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                   cog_report_number(report, "duplicate_ids") + (double)reading.duplicates);
     report_number(report, "empty_documents",
                   cog_report_number(report, "empty_documents") + (double)reading.empty_documents);
-    if (reading.duplicates > NAMED_BAD_RECORDS)
+    if (reading.duplicates && options->repeat_ids)
+        report_notice(
+            report, "%llu document%s an id that was used before; %s treated like any other",
+            (unsigned long long)reading.duplicates, plural(reading.duplicates, " has", "s have"),
+            plural(reading.duplicates, "it is", "they are"));
+    else if (reading.duplicates > NAMED_BAD_RECORDS)
         report_notice(report,
                       "skipped: %llu records with ids used before in all; the first %d are named",
                       (unsigned long long)reading.duplicates, NAMED_BAD_RECORDS);

@@ -32,6 +32,7 @@ struct corpus {
 struct corpus_options {
     const struct term_options *terms;
     bool want_frequencies;
+    bool repeat_ids; /* a document whose id was used before is a row as well, not a bad record */
     /* Called in order for records that are skipped, duplicate ids among them. May be NULL. */
     cog_status (*reject)(void *context, struct bytes_view raw, cog_error *error);
     void *reject_context;

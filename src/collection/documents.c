@@ -16,7 +16,6 @@ cog_status cog_documents_open(const cog_input_options *options, const char *cons
     reader_options.text_field = options->text_field;
     reader_options.id_field = options->id_field;
     reader_options.lang_field = options->lang_field;
-    reader_options.spool = true;
     cog_documents *documents = calloc(1, sizeof *documents);
     if (!documents)
         return error_memory(error, sizeof *documents, "documents");
@@ -26,6 +25,8 @@ cog_status cog_documents_open(const cog_input_options *options, const char *cons
         cog_documents_close(documents);
         return status;
     }
+    if (!options->read_once)
+        reader_keep_pipes(documents->reader);
     *result = documents;
     return COG_OK;
 }

@@ -1,6 +1,7 @@
 #include "collection/equal_documents.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -18,6 +19,12 @@ static struct fingerprint fingerprint_of(const struct corpus *corpus, uint32_t r
     struct fingerprint print = {bag.count, 0, row};
     for (size_t i = 0; i < bag.count; i++) {
         uint64_t frequency = use_frequencies ? bag.frequencies[i] : 1;
+        if (use_frequencies &&
+            bag.weights) { /* clicks have fractions, and frequencies round them */
+            uint32_t bits;
+            memcpy(&bits, &bag.weights[i], sizeof bits);
+            frequency |= (uint64_t)bits << 32;
+        }
         print.first += hash_pair(bag.hashes[i], frequency);
         print.second += hash_pair(frequency + 0x9e3779b97f4a7c15u, bag.hashes[i]);
     }

@@ -315,6 +315,11 @@ cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,
     return status;
 }
 
+void ingest_keep_pipes(cog_documents *documents) {
+    if (documents->reader)
+        reader_keep_pipes(documents->reader);
+}
+
 uint64_t ingest_text_bytes(const cog_documents *documents) {
     if (documents->reader)
         return reader_text_bytes(documents->reader);

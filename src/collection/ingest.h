@@ -50,6 +50,9 @@ cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,
                       const cog_run_options *run, cog_report *report, bool named_before,
                       cog_error *error);
 
+/* For a job that reads the documents more than once: call it before the first pass. */
+void ingest_keep_pipes(cog_documents *documents);
+
 /* About how many bytes of text the documents have: exact in memory, the size of plain files, four
  * times that of compressed ones. */
 uint64_t ingest_text_bytes(const cog_documents *documents);

@@ -19,6 +19,7 @@ static cog_status read_raw(struct byte_source *source, char *data, size_t size, 
     if (done < 0)
         return error_system(error, "read", source->name);
     *got = (size_t)done;
+    XXH64_update(&source->digest, data, *got);
     source->ended = done == 0;
     atomic_fetch_add_explicit(&source->raw_bytes, (uint64_t)done, memory_order_relaxed);
     return source->spool >= 0
@@ -73,6 +74,7 @@ cog_status byte_source_start(struct byte_source *source, int descriptor, bool ow
     source->name = name;
     source->spool = spool;
     source->ended = false;
+    XXH64_reset(&source->digest, 0);
     cog_status status = peek(source, error);
     THEN(status, start_decompressor(source, error));
     if (status != COG_OK)

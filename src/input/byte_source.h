@@ -6,6 +6,7 @@
 
 #include "base/compression.h"
 #include "base/error.h"
+#include "base/hash.h"
 
 /* Zero-initialise with descriptor -1; byte_source_free releases. */
 struct byte_source {
@@ -17,6 +18,7 @@ struct byte_source {
     char *buffer;                   /* bytes as they lie in the file */
     struct bytes_view pending;      /* those of them that have not been taken */
     bool ended;                     /* the file has no more */
+    XXH64_state_t digest;           /* of the bytes of this file so far, as they lie there */
     atomic_uint_fast64_t raw_bytes; /* read from files so far, over all of them */
 };
 

@@ -16,6 +16,8 @@ struct input_file {
     bool skipped;
     bool read_once; /* has been opened in an earlier pass */
     bool is_pipe;
+    bool has_digest; /* an earlier pass has read all of it */
+    uint64_t digest;
     int64_t start_offset; /* of standard input when it is a regular file */
     int spool;            /* what came through the pipe, kept for the next pass; or -1 */
     struct buffer header; /* what stands before the first record of csv, tsv, wikixml */

@@ -59,6 +59,10 @@ static cog_status leave_file(struct reader *reader, cog_error *error) {
     return status;
 }
 
+void reader_keep_pipes(struct reader *reader) {
+    reader->keeps_pipes = true;
+}
+
 cog_status reader_rewind(struct reader *reader, cog_error *error) {
     for (size_t i = 0; i < reader->inputs.count; i++) {
         const struct input_file *file = &reader->inputs.files[i];
@@ -109,7 +113,7 @@ static cog_status open_file(struct reader *reader, bool *skipped, cog_error *err
     }
     if (descriptor < 0)
         return error_system(error, "open", file->path);
-    if (file->is_pipe && !spooled && reader->options.spool) {
+    if (file->is_pipe && !spooled && reader->keeps_pipes) {
         file->spool = scratch_file_open(error);
         if (file->spool < 0) {
             if (owned)
@@ -326,6 +330,20 @@ static void compact(struct record_batch *batch, size_t *start) {
     *start = 0;
 }
 
+/* Jobs that read twice take the same record numbers for the same records in both passes. */
+static cog_status check_unchanged(struct reader *reader, cog_error *error) {
+    struct input_file *file = &reader->inputs.files[reader->current];
+    uint64_t digest = XXH64_digest(&reader->source.digest);
+    if (file->has_digest && file->digest != digest)
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: changed while the job read it a second time; run the job again when "
+                         "nothing writes to the file",
+                         file->path);
+    file->has_digest = true;
+    file->digest = digest;
+    return COG_OK;
+}
+
 /* One read from the current file, and the records it completes. */
 static cog_status advance(struct reader *reader, struct record_batch *batch, size_t *start,
                           cog_error *error) {
@@ -342,6 +360,7 @@ static cog_status advance(struct reader *reader, struct record_batch *batch, siz
      * record. */
     batch->bytes.data[batch->bytes.size++] = 0;
     *start = batch->bytes.size;
+    TRY(check_unchanged(reader, error));
     reader->current++;
     return leave_file(reader, error);
 }

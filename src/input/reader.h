@@ -1,8 +1,8 @@
 /* Reading documents from files: a reader cuts its inputs into batches of raw records on one thread
  * (reader_fill); any thread turns a record of a batch into a document (reader_parse). Memory does
  * not grow with the input, but for query logs, whose rows are grouped by query in memory. A reader
- * can be rewound, because statistics need a pass of their own; standard input is kept in a scratch
- * file for that. */
+ * can be rewound, because statistics need a pass of their own; a job that does so asks for pipes to
+ * be kept in a scratch file (reader_keep_pipes). */
 #pragma once
 
 #include "input/document.h"
@@ -31,7 +31,6 @@ struct reader_options {
     const char *id_field;
     const char *lang_field;
     size_t batch_bytes; /* 0: 1 MiB; a longer record has a batch of its own */
-    bool spool;         /* keep what comes from standard input, so that the reader can be rewound */
 };
 void reader_options_init(struct reader_options *options);
 
@@ -57,7 +56,11 @@ struct bad_record {
 cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
                        struct reader **reader, cog_error *error);
 void reader_close(struct reader *reader);
-/* Back to the first record. */
+/* From now on, what comes through pipes is kept in a scratch file in TMPDIR, so that the reader can
+ * be rewound. Call it before the first reader_fill. */
+void reader_keep_pipes(struct reader *reader);
+/* Back to the first record. Fails if a pipe that was not kept has been read, and reader_fill fails
+ * at the end of a file that has changed since an earlier pass. */
 cog_status reader_rewind(struct reader *reader, cog_error *error);
 
 /* The next records; *end with an empty batch when the inputs are exhausted. A truncated or damaged

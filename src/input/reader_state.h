@@ -12,6 +12,7 @@ struct reader {
     struct input_files inputs;
     size_t current; /* the file being read, or the next one to open */
     bool open;
+    bool keeps_pipes;
     struct byte_source source;
     struct record_cutter cutter;
     struct buffer carry; /* the front of a record that the last batch ended in */

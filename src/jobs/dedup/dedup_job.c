@@ -89,8 +89,12 @@ static cog_status write_reject(void *context, struct bytes_view raw, cog_error *
 static cog_status read_documents(struct dedup *dedup, cog_documents *documents,
                                  const cog_dedup_outputs *outputs, cog_error *error) {
     struct pair_task *task = &dedup->task;
-    struct corpus_options reading = {
-        .terms = &task->terms, .want_frequencies = task->options.measure == COG_MEASURE_COSINE};
+    struct corpus_options reading = {.terms = &task->terms,
+                                     .want_frequencies =
+                                         task->options.measure == COG_MEASURE_COSINE,
+                                     .repeat_ids = true};
+    if (outputs->kept)
+        ingest_keep_pipes(documents);
     cog_status status = pair_task_check_memory(task, &documents, error);
     if (status == COG_OK && outputs->rejects) {
         status = output_open(outputs->rejects, &dedup->rejects, error);

@@ -348,6 +348,7 @@ static cog_status prepare(struct sign_job *job, cog_documents *documents,
     THEN(status, check_memory(job, documents, terms, collects, error));
     if (status != COG_OK || !collects)
         return status;
+    ingest_keep_pipes(documents); /* in case the spool finds no room */
     if (bag_spool_create(outputs->signatures, &job->spool, NULL) != COG_OK)
         job->spool = NULL;
     status = statistics_collect(documents, &options->terms, job->run, job->spool, collected,

@@ -123,13 +123,13 @@ static void with_standard_input(const char *text, void (*use)(void)) {
 
 static void read_pipe_twice(void) {
     struct reader_options options = default_options();
-    options.spool = true;
     options.batch_bytes = 8;
     const char *path = "-";
     struct reader *reader = NULL;
     struct record_batch batch = {0};
     bool end;
     CHECK_OK(reader_open(&options, &path, 1, &reader, error));
+    reader_keep_pipes(reader);
     CHECK_OK(reader_fill(reader, &batch, &end, error));
     CHECK_OK(reader_rewind(reader, error));
     record_batch_free(&batch);
