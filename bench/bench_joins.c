@@ -292,27 +292,20 @@ static void report_join(const char *name, run_join *run, const void *input, doub
            (double)work.postings, (double)work.candidates, (double)work.verified);
 }
 
-static cog_status add_tile(void *context, unsigned worker, const struct cosine_tile *tile,
-                           cog_error *error) {
-    (void)worker;
-    (void)error;
-    double *sum = context;
-    *sum += tile->values[0];
-    return COG_OK;
-}
-
 /* All cosines of the rows with one another, and the exact ten best of each, on one core. */
 static void bench_all_pairs(const struct sparse_matrix *matrix) {
     double seconds[2][REPEATS], sum = 0, rows = (double)matrix->rows;
     for (int i = 0; i < REPEATS; i++) {
-        struct cosine_tiling tiling = {.queries = cosine_rows_all(matrix),
-                                       .collection = cosine_rows_all(matrix),
-                                       .threads = 1,
-                                       .work = add_tile,
-                                       .context = &sum};
+        struct cosine_tiles tiles = {.queries = cosine_rows_all(matrix),
+                                     .collection = cosine_rows_all(matrix),
+                                     .threads = 1};
         struct cosine_neighbours neighbours = {0};
         uint64_t start = cpu_ns();
-        cog_status status = cosine_tiles_run(&tiling, NULL);
+        cog_status status = cosine_tiles_create(&tiles, NULL);
+        while (cosine_tiles_next(&tiles, &status, NULL))
+            for (size_t query = 0; query < tiles.query_count; query++)
+                sum += cosine_tile(&tiles, 0, query).values[0];
+        cosine_tiles_free(&tiles);
         uint64_t middle = cpu_ns();
         if (status != COG_OK || cosine_topk(matrix, matrix, 10, 1, &neighbours, NULL) != COG_OK)
             exit(1);

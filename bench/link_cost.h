@@ -105,18 +105,22 @@ static void cost_header(const char *title) {
 /* ---- Brute force ----------------------------------------------------------------------------- */
 
 struct cost_counting {
+    struct cosine_tiles tiles;
     double threshold;
     uint64_t counts[COG_MAX_THREADS];
 };
 
-static cog_status cost_count_tile(void *context, unsigned worker, const struct cosine_tile *tile,
-                                  cog_error *error) {
+static cog_status cost_count_tiles(void *context, unsigned worker, size_t begin, size_t end,
+                                   cog_error *error) {
     (void)error;
     struct cost_counting *counting = context;
-    uint64_t count = 0;
-    for (size_t r = 0; r < tile->row_count; r++)
-        count += (double)tile->values[r] >= counting->threshold;
-    counting->counts[worker] += count;
+    for (size_t query = begin; query < end; query++) {
+        struct cosine_tile tile = cosine_tile(&counting->tiles, worker, query);
+        uint64_t count = 0;
+        for (size_t r = 0; r < tile.row_count; r++)
+            count += (double)tile.values[r] >= counting->threshold;
+        counting->counts[worker] += count;
+    }
     return COG_OK;
 }
 
@@ -127,21 +131,25 @@ static struct cost_time cost_all_cosines(const struct cost_study *study, unsigne
     const struct sparse_matrix *vectors = study->space->vectors;
     bool swap = vectors[0].offsets[vectors[0].rows] / (vectors[0].rows + 1) >
                 vectors[1].offsets[vectors[1].rows] / (vectors[1].rows + 1);
-    struct cosine_tiling tiling = {.queries = cosine_rows_all(&vectors[swap]),
-                                   .collection = cosine_rows_all(&vectors[!swap]),
-                                   .threads = threads,
-                                   .work = cost_count_tile,
-                                   .context = &counting};
+    struct cosine_tiles *tiles = &counting.tiles;
+    tiles->queries = cosine_rows_all(&vectors[swap]);
+    tiles->collection = cosine_rows_all(&vectors[!swap]);
+    tiles->threads = threads;
     struct cost_time start = cost_now();
-    need(cosine_tiles_run(&tiling, &error), &error);
+    cog_status status = cosine_tiles_create(tiles, &error);
+    while (cosine_tiles_next(tiles, &status, &error))
+        status = parallel_for(tiles->threads, tiles->query_count, COSINE_TILE_GRAIN,
+                              cost_count_tiles, &counting, &error);
+    cosine_tiles_free(tiles);
+    need(status, &error);
     return cost_since(start);
 }
 
 static void cost_find_truth(struct cost_study *study) {
     cog_error error = {0};
     struct join_options options = {.threshold = study->threshold};
-    need(cosine_join(&study->space->vectors[0], &study->space->vectors[1], &options,
-                           &study->truth, &error),
+    need(cosine_join(&study->space->vectors[0], &study->space->vectors[1], &options, &study->truth,
+                     &error),
          &error);
 }
 
@@ -168,8 +176,8 @@ static double cost_flat(const struct cost_study *study, uint32_t radius_bits,
     cog_error error = {0};
     uint64_t comparisons;
     double start = cost_seconds();
-    need(flat_join(&study->views[0], &study->views[1], radius_bits, study->space->threads,
-                           found, &comparisons, &error),
+    need(flat_join(&study->views[0], &study->views[1], radius_bits, study->space->threads, found,
+                   &comparisons, &error),
          &error);
     return cost_seconds() - start;
 }
@@ -318,8 +326,7 @@ static void cost_print_windows(const struct cost_study *study, struct cost_best 
             struct match_list found = {0};
             struct window_work work = {0};
             double start = cost_seconds();
-            need(window_join(&study->views[0], &study->views[1], &options, &found, &work,
-                                   &error),
+            need(window_join(&study->views[0], &study->views[1], &options, &found, &work, &error),
                  &error);
             double seconds = cost_seconds() - start;
             struct window_setting setting = {COST_BITS, options.tables, options.window,
@@ -358,8 +365,8 @@ static void cost_print_tables(const struct cost_study *study, struct cost_best *
         struct match_list found = {0};
         struct lsh_work work = {0};
         double start = cost_seconds();
-        need(lsh_join(&sides[0], &sides[1], &settings[i], &check, study->space->threads,
-                            &found, &work, &error),
+        need(lsh_join(&sides[0], &sides[1], &settings[i], &check, study->space->threads, &found,
+                      &work, &error),
              &error);
         double seconds = cost_seconds() - start;
         char name[64];

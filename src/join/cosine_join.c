@@ -1,64 +1,137 @@
 #include "join/cosine_join.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "join/cosine_bounds.h"
-#include "join/cosine_heads.h"
-#include "join/cosine_probe.h"
+#include "join/cosine_lists.h"
+#include "join/cosine_tiles.h"
 #include "join/equal_rows.h"
 
-/* A block's accumulators stay in the second-level cache; its index is built on the way. */
+/* A block's accumulators stay in the second-level cache; its lists are built on the way. */
 enum { BLOCK_ROWS = 8192, BLOCK_ENTRIES = 1 << 22, QUERY_GRAIN = 64 };
 
 _Static_assert((int)BLOCK_ROWS >= (int)COSINE_TILE_ROWS, "rows in reach have the room of met ones");
 
-struct worker {
-    struct cosine_probe probe;
-    struct join_part part;
+/* Costs in nanoseconds, measured on one core: a column that two heads share; a pair's share of
+ * looking up the query's lists and of comparing its sum; an entry of a row whose true product is
+ * formed; a posting visited; a row met in lists. */
+static const double shared_ns = 1.3, head_pair_ns = 0.4, entry_ns = 1.5, posting_ns = 2,
+                    met_ns = 26;
+
+/* ---- Cuts and tails -------------------------------------------------------------------------- */
+
+static uint32_t *count_columns(const struct sparse_matrix *matrix) {
+    uint32_t *counts = memory_zeroed_array((size_t)matrix->column_count + 1, sizeof *counts);
+    for (uint64_t i = 0; counts && i < matrix->offsets[matrix->rows]; i++)
+        counts[matrix->columns[i]]++;
+    return counts;
+}
+
+cog_status cosine_cuts_find(const struct sparse_matrix *x, const struct sparse_matrix *y,
+                            struct cosine_cuts *cuts, cog_error *error) {
+    uint32_t *x_counts = count_columns(x), *y_counts = count_columns(y), column = 0;
+    double all = 0, before = 0, pairs = (double)x->rows * (double)y->rows;
+    if (!x_counts || !y_counts) {
+        free(x_counts);
+        free(y_counts);
+        return error_memory(error, 2 * (size_t)x->column_count * sizeof *x_counts, "a cosine join");
+    }
+    for (uint32_t c = 0; c < x->column_count; c++)
+        all += (double)x_counts[c] * (double)y_counts[c];
+    for (int cut = 0; cut < COSINE_CUTS; cut++) {
+        double share = ldexp(all, cut + 1 - COSINE_CUTS);
+        for (; column < x->column_count && (before < share || cut + 1 == COSINE_CUTS); column++)
+            before += (double)x_counts[column] * (double)y_counts[column];
+        cuts->columns[cut] = column;
+        cuts->products[cut] = pairs > 0 ? before / pairs : 0;
+    }
+    free(x_counts);
+    free(y_counts);
+    return COG_OK;
+}
+
+static double share_needed(double missing, double x_squares, double y_squares) {
+    double lengths = sqrt(x_squares * y_squares);
+    return missing <= 0 || lengths == 0 ? 0 : fmin(missing / lengths, 1);
+}
+
+void cosine_tails_needed(const struct sparse_matrix *x, size_t a, const struct sparse_matrix *y,
+                         size_t b, double threshold, const struct cosine_cuts *cuts,
+                         struct cosine_tails *needed) {
+    uint64_t i = x->offsets[a + 1], j = y->offsets[b + 1];
+    double dot = sparse_row_dot(x, a, y, b), tail = 0, x_squares = 0, y_squares = 0;
+    double *met = &needed->cosines[COSINE_TAIL_MET];
+    int cut = COSINE_CUTS - 1;
+    *needed = (struct cosine_tails){0};
+    while (i > x->offsets[a] || j > y->offsets[b]) {
+        int64_t p = i > x->offsets[a] ? (int64_t)x->columns[i - 1] : -1;
+        int64_t q = j > y->offsets[b] ? (int64_t)y->columns[j - 1] : -1;
+        for (; cut >= 0 && (p > q ? p : q) < (int64_t)cuts->columns[cut]; cut--)
+            needed->cosines[cut] = share_needed(threshold - (dot - tail), x_squares, y_squares);
+        double u = p >= q ? (double)x->values[--i] : 0, v = q >= p ? (double)y->values[--j] : 0;
+        x_squares += u * u;
+        y_squares += v * v;
+        tail += u * v;
+        if (p == q)
+            *met = fmax(*met, share_needed(threshold - (dot - tail), x_squares, y_squares));
+    }
+    for (; cut >= 0; cut--)
+        needed->cosines[cut] = share_needed(threshold - (dot - tail), x_squares, y_squares);
+}
+
+/* ---- The join -------------------------------------------------------------------------------- */
+
+/* The norms of the tails behind a cut, by position: what the tails of two rows add to the products
+ * of their heads is at most the product of two of these. */
+struct heads {
+    uint32_t column_end;
+    float threshold;
+    float *query_tails, *row_tails;
 };
 
 struct cosine_join {
-    size_t listed;                          /* matches of all workers; atomic */
+    struct join_parts parts;
     struct cosine_rows queries, collection; /* the first rows of groups; the same for a self-join */
     struct equal_rows groups[2];
     const struct equal_rows *query_groups, *collection_groups;
     bool self;
     double threshold;
     float filter_threshold; /* lowered by the error of float sums */
-    const struct cosine_rests *rests;
+    const struct cosine_tails *tails;
     struct cosine_extent query_extent;
     size_t block_begin, block_end;
-    struct cosine_index index;
-    float *query_lengths; /* x(c) at each entry of the queries' matrix, times the rest's cosine */
-    struct cosine_heads heads;
+    struct cosine_lists lists;
+    float *query_lengths; /* x(c) at each entry of the queries' matrix, times the tail's cosine */
+    struct heads heads;
+    struct cosine_tiles tiles;
     uint8_t *spans;
-    struct worker *workers;
-    unsigned threads;
+    struct cosine_probe *probes; /* one per worker */
 };
 
-/* Decides by the true product, with the query spread over the worker's columns. */
-static cog_status verify(const struct cosine_join *join, struct worker *worker, size_t query,
+/* Decides by the true product, with the query spread over the probe's columns. */
+static cog_status verify(const struct cosine_join *join, unsigned worker, size_t query,
                          size_t position, cog_error *error) {
-    double dot = sparse_dense_dot(worker->probe.dense, join->collection.matrix,
+    struct join_part *part = &join->parts.items[worker];
+    double dot = sparse_dense_dot(join->probes[worker].dense, join->collection.matrix,
                                   join->collection.rows[position]);
-    worker->part.work.verified++;
+    part->work.verified++;
     if (!(dot >= join->threshold))
         return COG_OK;
     return equal_rows_match(join->query_groups, query, join->collection_groups, position,
-                            join->self, dot, &worker->part.matches, error);
+                            join->self, dot, &part->matches, error);
 }
 
-/* ---- By inverted lists ----------------------------------------------------------------------- */
+/* ---- By posting lists ------------------------------------------------------------------------ */
 
-static float met_rest_cosine(const struct cosine_join *join) {
-    return join->rests ? (float)join->rests->cosines[COSINE_REST_MET] : 1;
+static float met_tail_cosine(const struct cosine_join *join) {
+    return join->tails ? (float)join->tails->cosines[COSINE_TAIL_MET] : 1;
 }
 
 /* The least y(c) of an entry that lists hold. */
 static float least_listed(const struct cosine_join *join) {
-    return join->filter_threshold / (join->query_extent.length * met_rest_cosine(join));
+    return join->filter_threshold / (join->query_extent.length * met_tail_cosine(join));
 }
 
 static struct cosine_query query_of(const struct cosine_join *join, uint32_t row,
@@ -69,29 +142,30 @@ static struct cosine_query query_of(const struct cosine_join *join, uint32_t row
                                  (size_t)(matrix->offsets[row + 1] - at)};
 }
 
-static cog_status run_query(const struct cosine_join *join, struct worker *worker, size_t position,
+static cog_status run_query(const struct cosine_join *join, unsigned worker, size_t position,
                             cog_error *error) {
+    struct cosine_probe *probe = &join->probes[worker];
     uint32_t row = join->queries.rows[position], first = 0;
     struct cosine_query query =
         query_of(join, row, join->query_lengths + join->queries.matrix->offsets[row]);
     if (join->self && position >= join->block_begin)
         first = (uint32_t)(position - join->block_begin) + 1;
-    size_t kept = cosine_probe_run(&worker->probe, &join->index, &query, join->filter_threshold,
-                                   first, &worker->part.work);
+    size_t kept = cosine_probe_run(probe, &join->lists, &query, join->filter_threshold, first,
+                                   &join->parts.items[worker].work);
     cog_status status = COG_OK;
     for (size_t i = 0; i < kept && status == COG_OK; i++)
-        status = verify(join, worker, position, join->block_begin + worker->probe.met[i], error);
+        status = verify(join, worker, position, join->block_begin + probe->met[i], error);
     if (kept > 0)
-        cosine_probe_unload(&worker->probe, &query);
+        cosine_probe_unload(probe, &query);
     return status;
 }
 
-static cog_status run_queries(void *context, unsigned number, size_t begin, size_t end,
+static cog_status run_queries(void *context, unsigned worker, size_t begin, size_t end,
                               cog_error *error) {
     struct cosine_join *join = context;
     cog_status status = COG_OK;
     for (size_t i = begin; i < end && status == COG_OK; i++)
-        status = run_query(join, &join->workers[number], i, error);
+        status = run_query(join, worker, i, error);
     return status;
 }
 
@@ -107,122 +181,252 @@ static size_t block_end(const struct cosine_rows *rows, size_t begin, size_t *en
 }
 
 /* Room for the blocks of some rows. */
-static cog_status make_index(struct cosine_index *index, const struct cosine_rows *rows,
+static cog_status make_lists(struct cosine_lists *lists, const struct cosine_rows *rows,
                              cog_error *error) {
     size_t most_entries = 0, entries;
     for (size_t begin = 0; begin < rows->count;) {
         begin = block_end(rows, begin, &entries);
         most_entries = entries > most_entries ? entries : most_entries;
     }
-    return cosine_index_create(index, rows->matrix->column_count, BLOCK_ROWS, most_entries, error);
+    return cosine_lists_create(lists, rows->matrix->column_count, BLOCK_ROWS, most_entries, error);
 }
 
 static cog_status run_lists(struct cosine_join *join, cog_error *error) {
     const struct sparse_matrix *queries = join->queries.matrix;
     size_t count = (size_t)queries->offsets[queries->rows], entries;
-    const float rest = met_rest_cosine(join);
-    cog_status status = make_index(&join->index, &join->collection, error);
+    const float tail = met_tail_cosine(join);
+    cog_status status = make_lists(&join->lists, &join->collection, error);
     join->query_lengths = memory_array(count + 1, sizeof *join->query_lengths);
     if (status == COG_OK && !join->query_lengths)
         status = error_memory(error, count * sizeof *join->query_lengths, "a cosine join");
     for (size_t row = 0; row < queries->rows && status == COG_OK; row++)
-        cosine_rest_lengths(queries, row, rest, join->query_lengths + queries->offsets[row]);
+        cosine_tail_lengths(queries, row, tail, join->query_lengths + queries->offsets[row]);
     while (join->block_end < join->collection.count && status == COG_OK) {
         join->block_begin = join->block_end;
         join->block_end = block_end(&join->collection, join->block_begin, &entries);
-        cosine_index_build(&join->index, join->collection.matrix,
+        cosine_lists_build(&join->lists, join->collection.matrix,
                            join->collection.rows + join->block_begin,
                            join->block_end - join->block_begin, least_listed(join));
-        status = parallel_for(join->threads, join->self ? join->block_end : join->queries.count,
-                              QUERY_GRAIN, run_queries, join, error);
+        status =
+            parallel_for(join->parts.threads, join->self ? join->block_end : join->queries.count,
+                         QUERY_GRAIN, run_queries, join, error);
     }
     return status;
 }
 
-/* ---- By heads -------------------------------------------------------------------------------- */
+/* ---- By heads --------------------------------------------------------------------------------
+ *
+ * The products of the columns before a cut, the heads, for all pairs, tile by tile; the pairs that
+ * may reach the threshold by what their tails can add get their true product. Adding up short lists
+ * into sums that stay in the first-level cache costs a fraction of a nanosecond per pair, less than
+ * meeting the pair in posting lists, as soon as one pair in twenty is met. */
 
-static cog_status join_tile(void *context, unsigned number, const struct cosine_tile *tile,
-                            cog_error *error) {
-    struct cosine_join *join = context;
-    struct worker *worker = &join->workers[number];
-    uint32_t *rows = worker->probe.met, query = join->queries.rows[tile->query];
+static float *tail_lengths(const struct cosine_rows *rows, uint32_t column, double factor) {
+    float *lengths = memory_array(rows->count + 1, sizeof *lengths);
+    for (size_t i = 0; lengths && i < rows->count; i++)
+        lengths[i] =
+            cosine_tail_length(rows->matrix, cosine_row_at(rows, i), column) * (float)factor;
+    return lengths;
+}
+
+static cog_status make_heads(struct heads *heads, struct cosine_tiles *tiles,
+                             const struct cosine_join *join, const struct cosine_cuts *cuts,
+                             int cut, cog_error *error) {
+    uint32_t column = cuts->columns[cut];
+    *heads =
+        (struct heads){.column_end = column,
+                       .threshold = join->filter_threshold,
+                       .query_tails = tail_lengths(&tiles->queries, column,
+                                                   join->tails ? join->tails->cosines[cut] : 1),
+                       .row_tails = tail_lengths(&tiles->collection, column, 1)};
+    tiles->column_end = column;
+    if (heads->query_tails && heads->row_tails)
+        return cosine_tiles_create(tiles, error);
+    return error_memory(error, (tiles->queries.count + tiles->collection.count) * sizeof(float),
+                        "a cosine join");
+}
+
+static void free_heads(struct heads *heads, struct cosine_tiles *tiles) {
+    cosine_tiles_free(tiles);
+    free(heads->query_tails);
+    free(heads->row_tails);
+}
+
+/* Rows of a tile of the heads' products, from row `from` of the tile on, that may reach the
+ * threshold with the tile's query. Returns how many. *met grows by the rows that share a column of
+ * the heads with the query, or are in reach without one. */
+static size_t rows_in_reach(const struct heads *heads, const struct cosine_tile *tile, size_t from,
+                            uint32_t rows[COSINE_TILE_ROWS], uint64_t *met) {
+    enum { RUN = 32 };
+    const float tail = heads->query_tails[tile->query], threshold = heads->threshold;
+    size_t kept = 0;
+    for (size_t begin = from; begin < tile->row_count; begin += RUN) {
+        size_t count = tile->row_count - begin < RUN ? tile->row_count - begin : RUN;
+        const float *sums = tile->values + begin;
+        const float *tails = heads->row_tails + tile->row_begin + begin;
+        uint32_t near = 0, shared = 0;
+        for (size_t i = 0; i < count; i++) {
+            near += sums[i] + tail * tails[i] >= threshold;
+            shared += sums[i] != 0;
+        }
+        *met += shared;
+        for (size_t i = 0; near > 0 && i < count; i++) {
+            bool reaches = sums[i] + tail * tails[i] >= threshold;
+            rows[kept] = (uint32_t)(begin + i);
+            kept += reaches;
+            *met += reaches && sums[i] == 0;
+        }
+    }
+    return kept;
+}
+
+static cog_status join_tile(struct cosine_join *join, unsigned worker,
+                            const struct cosine_tile *tile, cog_error *error) {
+    struct cosine_probe *probe = &join->probes[worker];
+    uint32_t *rows = probe->met, query = join->queries.rows[tile->query];
     size_t from = 0;
     cog_status status = COG_OK;
     if (join->self && tile->query >= tile->row_begin)
         from = tile->query + 1 - tile->row_begin;
-    size_t kept = cosine_heads_reach(&join->heads, tile, from, rows, &worker->part.work.candidates);
+    size_t kept =
+        rows_in_reach(&join->heads, tile, from, rows, &join->parts.items[worker].work.candidates);
     if (kept == 0)
         return COG_OK;
-    sparse_spread(join->queries.matrix, query, worker->probe.dense);
+    sparse_spread(join->queries.matrix, query, probe->dense);
     for (size_t i = 0; i < kept && status == COG_OK; i++)
         status = verify(join, worker, tile->query, tile->row_begin + rows[i], error);
-    sparse_clear(join->queries.matrix, query, worker->probe.dense);
+    sparse_clear(join->queries.matrix, query, probe->dense);
     return status;
 }
 
-static cog_status run_heads(struct cosine_join *join, const struct cosine_heads_task *task, int cut,
+static cog_status join_tiles(void *context, unsigned worker, size_t begin, size_t end,
+                             cog_error *error) {
+    struct cosine_join *join = context;
+    cog_status status = COG_OK;
+    for (size_t query = begin; query < end && status == COG_OK; query++) {
+        struct cosine_tile tile = cosine_tile(&join->tiles, worker, query);
+        status = join_tile(join, worker, &tile, error);
+    }
+    return status;
+}
+
+static cog_status run_heads(struct cosine_join *join, const struct cosine_cuts *cuts, int cut,
                             cog_error *error) {
-    cog_status status = cosine_heads_create(&join->heads, task, cut, error);
-    struct cosine_tiling tiling = {.queries = join->queries,
+    struct cosine_tiles *tiles = &join->tiles;
+    *tiles = (struct cosine_tiles){.queries = join->queries,
                                    .collection = join->collection,
                                    .later_only = join->self,
-                                   .threads = join->threads,
-                                   .work = join_tile,
-                                   .context = join,
-                                   .column_end = join->heads.column_end};
-    return status == COG_OK ? cosine_tiles_run(&tiling, error) : status;
+                                   .threads = join->parts.threads};
+    cog_status status = make_heads(&join->heads, tiles, join, cuts, cut, error);
+    while (cosine_tiles_next(tiles, &status, error))
+        status = parallel_for(tiles->threads, tiles->query_count, COSINE_TILE_GRAIN, join_tiles,
+                              join, error);
+    free_heads(&join->heads, tiles);
+    return status;
 }
 
 /* ---- The cheaper of the two ------------------------------------------------------------------ */
 
-/* What the lists of the sample's rows cost its queries, in nanoseconds a pair of rows. Measured: 2
- * a posting and 26 a row met. */
-static cog_status judge_lists(const struct cosine_join *join, const struct cosine_sample *sample,
+/* Rows to judge a join by, evenly spread over both sides. */
+enum { SAMPLE_QUERIES = 128, SAMPLE_ROWS = 1024 };
+struct sample {
+    uint32_t rows[2][SAMPLE_ROWS];
+    struct cosine_rows queries, collection;
+    double product_ns; /* what the true product of a pair takes */
+};
+
+static struct cosine_rows spread(const struct cosine_rows *rows, size_t most, uint32_t *sample) {
+    size_t count = rows->count < most ? rows->count : most;
+    for (size_t i = 0; i < count; i++)
+        sample[i] = cosine_row_at(rows, i * rows->count / count);
+    return (struct cosine_rows){rows->matrix, sample, count};
+}
+
+/* The cost of the join by heads at a cut, in nanoseconds per pair of rows. */
+static cog_status judge_cut(const struct cosine_join *join, const struct sample *sample,
+                            const struct cosine_cuts *cuts, int cut, double *pair_ns,
+                            cog_error *error) {
+    struct cosine_tiles tiles = {
+        .queries = sample->queries, .collection = sample->collection, .threads = 1};
+    struct heads heads;
+    uint64_t in_reach = 0, met = 0;
+    uint32_t rows[COSINE_TILE_ROWS];
+    cog_status status = make_heads(&heads, &tiles, join, cuts, cut, error);
+    while (cosine_tiles_next(&tiles, &status, error))
+        for (size_t query = 0; query < tiles.query_count; query++) {
+            struct cosine_tile tile = cosine_tile(&tiles, 0, query);
+            in_reach += rows_in_reach(&heads, &tile, 0, rows, &met);
+        }
+    free_heads(&heads, &tiles);
+    *pair_ns = head_pair_ns + shared_ns * cuts->products[cut] +
+               sample->product_ns * (double)in_reach /
+                   ((double)sample->queries.count * (double)sample->collection.count);
+    return status;
+}
+
+/* The cut at which the join by heads is cheapest, and its cost. */
+static cog_status choose_cut(const struct cosine_join *join, const struct sample *sample,
+                             const struct cosine_cuts *cuts, int *best, double *best_ns,
+                             cog_error *error) {
+    cog_status status = COG_OK;
+    *best = 0;
+    *best_ns = HUGE_VAL;
+    for (int cut = 0; cut < COSINE_CUTS && status == COG_OK; cut++) {
+        double pair_ns;
+        if (head_pair_ns + shared_ns * cuts->products[cut] >= *best_ns)
+            break;
+        status = judge_cut(join, sample, cuts, cut, &pair_ns, error);
+        if (pair_ns < *best_ns) {
+            *best = cut;
+            *best_ns = pair_ns;
+        }
+    }
+    return status;
+}
+
+/* The cost of the sample's posting lists to its queries, in nanoseconds per pair of rows. */
+static cog_status judge_lists(const struct cosine_join *join, const struct sample *sample,
                               double *pair_ns, cog_error *error) {
-    struct cosine_index index = {0};
+    struct cosine_lists lists = {0};
     struct join_work work = {0};
-    struct cosine_probe *probe = &join->workers[0].probe;
+    struct cosine_probe *probe = &join->probes[0];
     float *lengths = memory_array(join->query_extent.count + 1, sizeof *lengths);
-    cog_status status = make_index(&index, &sample->collection, error);
+    cog_status status = make_lists(&lists, &sample->collection, error);
     if (status == COG_OK && !lengths)
         status = error_memory(error, join->query_extent.count * sizeof *lengths, "a cosine join");
     if (status == COG_OK)
-        cosine_index_build(&index, sample->collection.matrix, sample->collection.rows,
+        cosine_lists_build(&lists, sample->collection.matrix, sample->collection.rows,
                            sample->collection.count, least_listed(join));
     for (size_t i = 0; i < sample->queries.count && status == COG_OK; i++) {
         uint32_t row = sample->queries.rows[i];
-        cosine_rest_lengths(join->queries.matrix, row, met_rest_cosine(join), lengths);
+        cosine_tail_lengths(join->queries.matrix, row, met_tail_cosine(join), lengths);
         struct cosine_query query = query_of(join, row, lengths);
-        size_t kept = cosine_probe_run(probe, &index, &query, join->filter_threshold, 0, &work);
+        size_t kept = cosine_probe_run(probe, &lists, &query, join->filter_threshold, 0, &work);
         if (kept > 0)
             cosine_probe_unload(probe, &query);
         work.verified += kept;
     }
-    cosine_index_free(&index);
+    cosine_lists_free(&lists);
     free(lengths);
-    *pair_ns = (2 * (double)work.postings + 26 * (double)work.candidates +
+    *pair_ns = (posting_ns * (double)work.postings + met_ns * (double)work.candidates +
                 sample->product_ns * (double)work.verified) /
                ((double)sample->queries.count * (double)sample->collection.count);
     return status;
 }
 
 static cog_status run_cheaper(struct cosine_join *join, cog_error *error) {
-    struct cosine_sample sample;
-    struct cosine_heads_task task = {.queries = join->queries,
-                                     .collection = join->collection,
-                                     .rests = join->rests,
-                                     .threshold = join->filter_threshold};
-    struct cosine_heads_choice heads = {0};
-    double lists_ns = 0;
-    cosine_sample_draw(&sample, &join->queries, &join->collection);
-    cog_status status =
-        cosine_cuts_find(join->queries.matrix, join->collection.matrix, &task.cuts, error);
-    THEN(status, cosine_heads_choose(&task, &sample, &heads, error));
-    THEN(status, judge_lists(join, &sample, &lists_ns, error));
-    if (status != COG_OK)
-        return status;
-    return lists_ns <= heads.pair_ns ? run_lists(join, error)
-                                     : run_heads(join, &task, heads.cut, error);
+    const struct sparse_matrix *matrix = join->collection.matrix;
+    struct sample sample;
+    struct cosine_cuts cuts;
+    int cut = 0;
+    double heads_ns = 0, lists_ns = 0;
+    sample.queries = spread(&join->queries, SAMPLE_QUERIES, sample.rows[0]);
+    sample.collection = spread(&join->collection, SAMPLE_ROWS, sample.rows[1]);
+    sample.product_ns = entry_ns * (double)matrix->offsets[matrix->rows] / (double)matrix->rows;
+    TRY(cosine_cuts_find(join->queries.matrix, matrix, &cuts, error));
+    TRY(choose_cut(join, &sample, &cuts, &cut, &heads_ns, error));
+    TRY(judge_lists(join, &sample, &lists_ns, error));
+    return lists_ns <= heads_ns ? run_lists(join, error) : run_heads(join, &cuts, cut, error);
 }
 
 /* Rows of a group are equal, so their similarity is the square of their length. */
@@ -235,10 +439,7 @@ static cog_status match_within_groups(struct cosine_join *join, struct match_lis
         if (groups->offsets[g + 1] - groups->offsets[g] < 2)
             continue;
         uint32_t row = equal_rows_first(groups, g);
-        uint64_t at = matrix->offsets[row];
-        size_t count = (size_t)(matrix->offsets[row + 1] - at);
-        double dot = sparse_dot(matrix->columns + at, matrix->values + at, count,
-                                matrix->columns + at, matrix->values + at, count);
+        double dot = sparse_row_dot(matrix, row, matrix, row);
         if (dot >= join->threshold)
             status = equal_rows_match_within(groups, g, dot, matches, error);
     }
@@ -259,51 +460,38 @@ static cog_status group_rows(const struct sparse_matrix *matrix, struct equal_ro
     return COG_OK;
 }
 
-static cog_status make_workers(struct cosine_join *join, cog_error *error) {
+static cog_status make_probes(struct cosine_join *join, cog_error *error) {
+    const unsigned threads = join->parts.threads;
     uint32_t columns = join->queries.matrix->column_count;
     join->spans = cosine_spans(join->collection.matrix);
-    join->workers = memory_zeroed_array(join->threads, sizeof *join->workers);
-    bool enough = join->spans && join->workers;
-    for (unsigned i = 0; enough && i < join->threads; i++)
-        enough = cosine_probe_create(&join->workers[i].probe, join->spans, columns, BLOCK_ROWS);
-    return enough
-               ? COG_OK
-               : error_memory(error, join->threads * cosine_probe_memory_bytes(columns, BLOCK_ROWS),
-                              "a cosine join");
+    join->probes = memory_zeroed_array(threads, sizeof *join->probes);
+    bool enough = join->spans && join->probes;
+    for (unsigned i = 0; enough && i < threads; i++)
+        enough = cosine_probe_create(&join->probes[i], join->spans, columns, BLOCK_ROWS);
+    return enough ? COG_OK
+                  : error_memory(error, threads * cosine_probe_memory_bytes(columns, BLOCK_ROWS),
+                                 "a cosine join");
 }
 
-static cog_status run_join(struct cosine_join *join, const struct join_options *options,
-                           struct match_list *matches, cog_error *error) {
+static cog_status run_join(struct cosine_join *join, cog_error *error) {
     struct cosine_extent collection = cosine_extent(join->collection.matrix);
     join->query_extent = cosine_extent(join->queries.matrix);
-    join->threshold = options->threshold;
-    join->rests = options->rests;
-    join->threads = threads_resolve(options->threads);
     join->filter_threshold =
-        (float)(options->threshold - cosine_float_error(join->query_extent, collection));
-    cog_status status = make_workers(join, error);
-    for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
-        match_list_share(&join->workers[i].part.matches, options->max_matches, &join->listed);
-    if (status == COG_OK && join->query_extent.length > 0 && collection.length > 0)
-        status = run_cheaper(join, error);
-    if (status == COG_OK && join->self)
-        status = match_within_groups(join, &join->workers[0].part.matches, error);
-    for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
-        status = join_collect(&join->workers[i].part, options, matches, error);
-    match_list_sort(matches);
-    return status;
+        (float)(join->threshold - cosine_float_error(join->query_extent, collection));
+    TRY(make_probes(join, error));
+    if (join->query_extent.length > 0 && collection.length > 0) {
+        TRY(run_cheaper(join, error));
+    }
+    return join->self ? match_within_groups(join, &join->parts.items[0].matches, error) : COG_OK;
 }
 
 static void free_join(struct cosine_join *join) {
-    for (unsigned i = 0; join->workers && i < join->threads; i++) {
-        cosine_probe_free(&join->workers[i].probe);
-        match_list_free(&join->workers[i].part.matches);
-    }
-    free(join->workers);
+    for (unsigned i = 0; join->probes && i < join->parts.threads; i++)
+        cosine_probe_free(&join->probes[i]);
+    free(join->probes);
     free(join->spans);
     free(join->query_lengths);
-    cosine_index_free(&join->index);
-    cosine_heads_free(&join->heads);
+    cosine_lists_free(&join->lists);
     free((void *)join->queries.rows);
     if (!join->self)
         free((void *)join->collection.rows);
@@ -314,7 +502,8 @@ static void free_join(struct cosine_join *join) {
 cog_status cosine_join(const struct sparse_matrix *a, const struct sparse_matrix *b,
                        const struct join_options *options, struct match_list *matches,
                        cog_error *error) {
-    struct cosine_join join = {.self = b == NULL};
+    struct cosine_join join = {
+        .self = b == NULL, .threshold = options->threshold, .tails = options->tails};
     if (b && a->column_count != b->column_count)
         return error_set(error, COG_ERR_USAGE,
                          "rows of %u and of %u columns cannot be joined: number both sides' terms "
@@ -322,15 +511,13 @@ cog_status cosine_join(const struct sparse_matrix *a, const struct sparse_matrix
                          a->column_count, b->column_count);
     join.query_groups = &join.groups[0];
     join.collection_groups = &join.groups[b ? 1 : 0];
-    cog_status status = join_start(options, error);
+    cog_status status = join_start(&join.parts, options, error);
     THEN(status, group_rows(a, &join.groups[0], &join.queries, error));
     if (status == COG_OK && b)
         status = group_rows(b, &join.groups[1], &join.collection, error);
     else
         join.collection = join.queries;
-    THEN(status, run_join(&join, options, matches, error));
+    THEN(status, run_join(&join, error));
     free_join(&join);
-    if (status != COG_OK)
-        match_list_free(matches);
-    return status;
+    return join_finish(&join.parts, options, status, matches, error);
 }

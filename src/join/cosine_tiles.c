@@ -1,14 +1,60 @@
 #include "join/cosine_tiles.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
 
+/* ---- Norms ----------------------------------------------------------------------------------- */
+
+void cosine_tail_lengths(const struct sparse_matrix *matrix, size_t row, float factor,
+                         float *lengths) {
+    const float *values = matrix->values + matrix->offsets[row];
+    double squares = 0;
+    for (size_t i = (size_t)(matrix->offsets[row + 1] - matrix->offsets[row]); i-- > 0;) {
+        squares += (double)values[i] * (double)values[i];
+        lengths[i] = (float)sqrt(squares) * COSINE_ROUND_UP * factor;
+    }
+}
+
+float cosine_tail_length(const struct sparse_matrix *matrix, size_t row, uint32_t column) {
+    double squares = 0;
+    for (uint64_t i = matrix->offsets[row] + sparse_row_before(matrix, row, column);
+         i < matrix->offsets[row + 1]; i++)
+        squares += (double)matrix->values[i] * (double)matrix->values[i];
+    return (float)sqrt(squares) * COSINE_ROUND_UP;
+}
+
+struct cosine_extent cosine_extent(const struct sparse_matrix *matrix) {
+    struct cosine_extent extent = {0, 0};
+    for (size_t r = 0; r < matrix->rows; r++) {
+        size_t count = (size_t)(matrix->offsets[r + 1] - matrix->offsets[r]);
+        const float *values = matrix->values + matrix->offsets[r];
+        double squares = 0;
+        for (size_t i = 0; i < count; i++)
+            squares += (double)values[i] * (double)values[i];
+        float length = (float)sqrt(squares) * COSINE_ROUND_UP;
+        extent.count = count > extent.count ? count : extent.count;
+        extent.length = length > extent.length ? length : extent.length;
+    }
+    return extent;
+}
+
+/* n products and their sum are off by at most (n + 1) * 2^-24 * |x| |y| and terms of second order,
+ * because the sum of |x_i y_i| is at most |x| |y|. This is twice that, and some more for a last
+ * addition. */
+double cosine_float_error(struct cosine_extent x, struct cosine_extent y) {
+    double count = (double)(x.count < y.count ? x.count : y.count);
+    return (count + 16) * 0x1p-23 * (double)x.length * (double)y.length;
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
 /* Sums of a block take 16 KiB. A column becomes dense when a fifth of the block's rows have it:
- * adding into scattered sums costs about five times as much a row as adding arrays. */
-enum { BLOCK_ROWS = COSINE_TILE_ROWS, QUERY_GRAIN = 16, DENSE_SHARE = 5, FUSED = 4 };
+ * adding into scattered sums costs about five times as much per row as adding arrays. */
+enum { BLOCK_ROWS = COSINE_TILE_ROWS, DENSE_SHARE = 5, FUSED = 4 };
 
 #define DENSE UINT32_MAX
 
@@ -21,21 +67,6 @@ struct tile_posting {
 struct tile_column {
     uint32_t start;
     uint32_t count;
-};
-
-struct tile_block {
-    size_t begin, end;
-    struct tile_column *columns;
-    struct tile_posting *postings;
-    float *dense;
-    size_t posting_capacity, dense_capacity;
-};
-
-struct tile_run {
-    const struct cosine_tiling *tiling;
-    uint32_t column_end;
-    struct tile_block block;
-    float *sums; /* BLOCK_ROWS for each worker */
 };
 
 /* A row's entries before the column. */
@@ -55,10 +86,10 @@ static struct tile_row tile_row(const struct cosine_rows *rows, size_t position,
 }
 
 /* Gives each column its list or its array; false when memory is out. */
-static bool lay_out_columns(struct tile_block *block, uint32_t column_count) {
+static bool lay_out_columns(struct cosine_tiles *tiles) {
     size_t postings = 0, dense = 0;
-    for (uint32_t c = 0; c < column_count; c++) {
-        struct tile_column *column = &block->columns[c];
+    for (uint32_t c = 0; c < tiles->column_end; c++) {
+        struct tile_column *column = &tiles->columns[c];
         if ((size_t)column->count * DENSE_SHARE >= BLOCK_ROWS) {
             *column = (struct tile_column){(uint32_t)dense++, DENSE};
         } else {
@@ -67,34 +98,35 @@ static bool lay_out_columns(struct tile_block *block, uint32_t column_count) {
             column->count = 0;
         }
     }
-    if (!memory_grow((void **)&block->postings, &block->posting_capacity, postings + 1,
-                     sizeof *block->postings) ||
-        !memory_grow((void **)&block->dense, &block->dense_capacity, dense * BLOCK_ROWS + 1,
-                     sizeof *block->dense))
+    if (!memory_grow((void **)&tiles->postings, &tiles->posting_capacity, postings + 1,
+                     sizeof *tiles->postings) ||
+        !memory_grow((void **)&tiles->dense, &tiles->dense_capacity, dense * BLOCK_ROWS + 1,
+                     sizeof *tiles->dense))
         return false;
-    memset(block->dense, 0, dense * BLOCK_ROWS * sizeof *block->dense);
+    memset(tiles->dense, 0, dense * BLOCK_ROWS * sizeof *tiles->dense);
     return true;
 }
 
-static cog_status build_block(struct tile_block *block, const struct cosine_rows *collection,
-                              uint32_t column_end, cog_error *error) {
-    memset(block->columns, 0, ((size_t)column_end + 1) * sizeof *block->columns);
-    for (size_t r = block->begin; r < block->end; r++) {
+static cog_status build_block(struct cosine_tiles *tiles, cog_error *error) {
+    const struct cosine_rows *collection = &tiles->collection;
+    const uint32_t column_end = tiles->column_end;
+    memset(tiles->columns, 0, ((size_t)column_end + 1) * sizeof *tiles->columns);
+    for (size_t r = tiles->begin; r < tiles->end; r++) {
         struct tile_row row = tile_row(collection, r, column_end);
         for (size_t i = 0; i < row.count; i++)
-            block->columns[row.columns[i]].count++;
+            tiles->columns[row.columns[i]].count++;
     }
-    if (!lay_out_columns(block, column_end))
+    if (!lay_out_columns(tiles))
         return error_memory(error, cosine_tiles_memory_bytes(collection->matrix, 1), "cosines");
-    for (size_t r = block->begin; r < block->end; r++) {
+    for (size_t r = tiles->begin; r < tiles->end; r++) {
         struct tile_row row = tile_row(collection, r, column_end);
-        uint32_t number = (uint32_t)(r - block->begin);
+        uint32_t number = (uint32_t)(r - tiles->begin);
         for (size_t i = 0; i < row.count; i++) {
-            struct tile_column *column = &block->columns[row.columns[i]];
+            struct tile_column *column = &tiles->columns[row.columns[i]];
             if (column->count == DENSE)
-                block->dense[(size_t)column->start * BLOCK_ROWS + number] = row.values[i];
+                tiles->dense[(size_t)column->start * BLOCK_ROWS + number] = row.values[i];
             else
-                block->postings[column->start + column->count++] =
+                tiles->postings[column->start + column->count++] =
                     (struct tile_posting){number, row.values[i]};
         }
     }
@@ -111,14 +143,14 @@ static void add_dense(float *restrict sums, const float *const dense[FUSED],
         sums[i] += (w0 * d0[i] + w1 * d1[i]) + (w2 * d2[i] + w3 * d3[i]);
 }
 
-static void add_query(const struct tile_block *block, struct tile_row query, float *sums) {
+static void add_query(const struct cosine_tiles *tiles, struct tile_row query, float *sums) {
     const float *dense[FUSED];
     float weights[FUSED];
     int waiting = 0;
     for (size_t i = 0; i < query.count; i++) {
-        struct tile_column column = block->columns[query.columns[i]];
+        struct tile_column column = tiles->columns[query.columns[i]];
         if (column.count == DENSE) {
-            dense[waiting] = block->dense + (size_t)column.start * BLOCK_ROWS;
+            dense[waiting] = tiles->dense + (size_t)column.start * BLOCK_ROWS;
             weights[waiting++] = query.values[i];
             if (waiting == FUSED) {
                 add_dense(sums, dense, weights);
@@ -126,7 +158,7 @@ static void add_query(const struct tile_block *block, struct tile_row query, flo
             }
             continue;
         }
-        const struct tile_posting *p = block->postings + column.start;
+        const struct tile_posting *p = tiles->postings + column.start;
         float weight = query.values[i];
         for (uint32_t n = 0; n < column.count; n++)
             sums[p[n].row] += weight * p[n].value;
@@ -140,49 +172,44 @@ static void add_query(const struct tile_block *block, struct tile_row query, flo
     }
 }
 
-static cog_status run_queries(void *context, unsigned worker, size_t begin, size_t end,
-                              cog_error *error) {
-    struct tile_run *run = context;
-    const struct tile_block *block = &run->block;
-    float *sums = run->sums + (size_t)worker * BLOCK_ROWS;
-    cog_status status = COG_OK;
-    for (size_t q = begin; q < end && status == COG_OK; q++) {
-        struct cosine_tile tile = {q, block->begin, block->end - block->begin, sums};
-        memset(sums, 0, BLOCK_ROWS * sizeof *sums);
-        add_query(block, tile_row(&run->tiling->queries, q, run->column_end), sums);
-        status = run->tiling->work(run->tiling->context, worker, &tile, error);
-    }
-    return status;
+struct cosine_tile cosine_tile(const struct cosine_tiles *tiles, unsigned worker, size_t query) {
+    float *sums = tiles->sums + (size_t)worker * BLOCK_ROWS;
+    memset(sums, 0, BLOCK_ROWS * sizeof *sums);
+    add_query(tiles, tile_row(&tiles->queries, query, tiles->column_end), sums);
+    return (struct cosine_tile){query, tiles->begin, tiles->end - tiles->begin, sums};
 }
 
-cog_status cosine_tiles_run(const struct cosine_tiling *tiling, cog_error *error) {
-    const struct cosine_rows *collection = &tiling->collection;
-    struct tile_run run = {.tiling = tiling,
-                           .column_end = tiling->column_end ? tiling->column_end
-                                                            : collection->matrix->column_count};
-    unsigned threads = threads_resolve(tiling->threads);
-    size_t sums_bytes = (size_t)threads * BLOCK_ROWS * sizeof *run.sums;
-    run.block.columns = memory_array((size_t)run.column_end + 1, sizeof *run.block.columns);
-    run.sums = memory_large(sums_bytes);
-    cog_status status = COG_OK;
-    if (!run.block.columns || !run.sums)
-        status =
-            error_memory(error, cosine_tiles_memory_bytes(collection->matrix, threads), "cosines");
-    while (status == COG_OK && run.block.end < collection->count) {
-        size_t left = collection->count - run.block.end;
-        run.block.begin = run.block.end;
-        run.block.end += left < BLOCK_ROWS ? left : BLOCK_ROWS;
-        status = build_block(&run.block, collection, run.column_end, error);
-        size_t queries = tiling->queries.count;
-        if (tiling->later_only && run.block.end - 1 < queries)
-            queries = run.block.end - 1;
-        THEN(status, parallel_for(threads, queries, QUERY_GRAIN, run_queries, &run, error));
-    }
-    free(run.block.columns);
-    free(run.block.postings);
-    free(run.block.dense);
-    memory_large_free(run.sums, sums_bytes);
-    return status;
+cog_status cosine_tiles_create(struct cosine_tiles *tiles, cog_error *error) {
+    const struct sparse_matrix *matrix = tiles->collection.matrix;
+    if (tiles->column_end == 0)
+        tiles->column_end = matrix->column_count;
+    tiles->threads = threads_resolve(tiles->threads);
+    tiles->sums_bytes = (size_t)tiles->threads * BLOCK_ROWS * sizeof *tiles->sums;
+    tiles->columns = memory_array((size_t)tiles->column_end + 1, sizeof *tiles->columns);
+    tiles->sums = memory_large(tiles->sums_bytes);
+    return tiles->columns && tiles->sums
+               ? COG_OK
+               : error_memory(error, cosine_tiles_memory_bytes(matrix, tiles->threads), "cosines");
+}
+
+bool cosine_tiles_next(struct cosine_tiles *tiles, cog_status *status, cog_error *error) {
+    size_t left = tiles->collection.count - tiles->end;
+    if (*status != COG_OK || left == 0)
+        return false;
+    tiles->begin = tiles->end;
+    tiles->end += left < BLOCK_ROWS ? left : BLOCK_ROWS;
+    tiles->query_count = tiles->queries.count;
+    if (tiles->later_only && tiles->end - 1 < tiles->query_count)
+        tiles->query_count = tiles->end - 1;
+    *status = build_block(tiles, error);
+    return *status == COG_OK;
+}
+
+void cosine_tiles_free(struct cosine_tiles *tiles) {
+    free(tiles->columns);
+    free(tiles->postings);
+    free(tiles->dense);
+    memory_large_free(tiles->sums, tiles->sums_bytes);
 }
 
 /* A dense column has a fifth of the block's rows or more, so arrays take at most DENSE_SHARE values

@@ -5,9 +5,54 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "join/cosine_bounds.h"
-#include "join/cosine_scan.h"
 #include "join/cosine_tiles.h"
+
+/* ---- A few queries ----------------------------------------------------------------------------
+ */
+
+enum { ROWS_AT_A_TIME = 1024 };
+
+struct scan {
+    const struct sparse_matrix *queries, *collection;
+    float *dense; /* a query by column for each worker; zero in between */
+    cosine_scan_work *work;
+    void *context;
+};
+
+static cog_status scan_rows(void *context, unsigned worker, size_t begin, size_t end,
+                            cog_error *error) {
+    const struct scan *scan = context;
+    float *dense = scan->dense + (size_t)worker * scan->collection->column_count;
+    cog_status status = COG_OK;
+    for (size_t query = 0; query < scan->queries->rows && status == COG_OK; query++) {
+        sparse_spread(scan->queries, query, dense);
+        for (size_t row = begin; row < end && status == COG_OK; row++) {
+            double product = sparse_dense_dot(dense, scan->collection, row);
+            if (product > 0)
+                status = scan->work(scan->context, worker, query, (uint32_t)row, product, error);
+        }
+        sparse_clear(scan->queries, query, dense);
+    }
+    return status;
+}
+
+cog_status cosine_scan(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
+                       unsigned threads, cosine_scan_work *work, void *context, cog_error *error) {
+    size_t columns = collection->column_count;
+    struct scan scan = {.queries = queries,
+                        .collection = collection,
+                        .dense = memory_zeroed_array(threads * columns + 1, sizeof(float)),
+                        .work = work,
+                        .context = context};
+    cog_status status =
+        scan.dense
+            ? parallel_for(threads, collection->rows, ROWS_AT_A_TIME, scan_rows, &scan, error)
+            : error_memory(error, threads * columns * sizeof(float), "an exact search");
+    free(scan.dense);
+    return status;
+}
+
+/* ---- The nearest ----------------------------------------------------------------------------- */
 
 /* In a scan each worker has heaps of its own, which a large k would make large. */
 enum { SCAN_NEIGHBOURS = 4096 };
@@ -25,6 +70,7 @@ struct topk_run {
     size_t heap_sets;     /* 1, or a set of heaps for each worker */
     struct ranked *heaps; /* k for each query of a set; the worst is on top */
     uint32_t *counts;
+    struct cosine_tiles tiles;
     float *best;  /* in tiles: k for each worker, a heap of the largest values of a tile's row */
     float *dense; /* in tiles: a query by column for each worker; zero in between */
 };
@@ -90,10 +136,7 @@ static float kth_value(const float *values, size_t count, size_t k, float floor,
 
 /* A row among the k best has a value of at least (k-th largest value of the tile) - 2 * error, and
  * at least (worst of k found before) - error: of those the true product is computed. */
-static cog_status search_tile(void *context, unsigned worker, const struct cosine_tile *tile,
-                              cog_error *error) {
-    (void)error;
-    struct topk_run *run = context;
+static void search_tile(struct topk_run *run, unsigned worker, const struct cosine_tile *tile) {
     float *best = run->best + (size_t)worker * run->k;
     float *dense = run->dense + (size_t)worker * run->collection->column_count;
     const float *values = tile->values;
@@ -117,6 +160,16 @@ static cog_status search_tile(void *context, unsigned worker, const struct cosin
     }
     if (spread_out)
         sparse_clear(run->queries, tile->query, dense);
+}
+
+static cog_status search_tiles(void *context, unsigned worker, size_t begin, size_t end,
+                               cog_error *error) {
+    (void)error;
+    struct topk_run *run = context;
+    for (size_t query = begin; query < end; query++) {
+        struct cosine_tile tile = cosine_tile(&run->tiles, worker, query);
+        search_tile(run, worker, &tile);
+    }
     return COG_OK;
 }
 
@@ -188,18 +241,20 @@ static cog_status search_in_tiles(struct topk_run *run, unsigned threads, cog_er
     run->error = (float)error_bound * 1.001f;
     run->zero_is_true =
         none_negative_or_tiny(run->queries) && none_negative_or_tiny(run->collection);
-    struct cosine_tiling tiling = {.queries = cosine_rows_all(run->queries),
-                                   .collection = cosine_rows_all(run->collection),
-                                   .threads = threads,
-                                   .work = search_tile,
-                                   .context = run};
     size_t columns = run->collection->column_count;
+    run->tiles = (struct cosine_tiles){.queries = cosine_rows_all(run->queries),
+                                       .collection = cosine_rows_all(run->collection),
+                                       .threads = threads};
     run->best = memory_array(threads * run->k + 1, sizeof *run->best);
     run->dense = memory_zeroed_array(threads * columns + 1, sizeof *run->dense);
     cog_status status =
         run->best && run->dense
-            ? cosine_tiles_run(&tiling, error)
+            ? cosine_tiles_create(&run->tiles, error)
             : error_memory(error, threads * (run->k + columns) * sizeof(float), "an exact search");
+    while (cosine_tiles_next(&run->tiles, &status, error))
+        status = parallel_for(threads, run->tiles.query_count, COSINE_TILE_GRAIN, search_tiles, run,
+                              error);
+    cosine_tiles_free(&run->tiles);
     free(run->best);
     free(run->dense);
     return status;

@@ -25,3 +25,17 @@ void cosine_topk_free(struct cosine_neighbours *neighbours);
 /* What the search takes at its peak, its result included. */
 size_t cosine_topk_memory_bytes(const struct sparse_matrix *queries,
                                 const struct sparse_matrix *collection, size_t k, unsigned threads);
+
+/* The products of a few queries with all rows of a collection, row by row. For a few queries this
+ * is cheaper than storing blocks of the collection by column: measured on pages and articles of 100
+ * to 1000 terms, tiles cost as much as 15 to 20 scans. */
+enum { COSINE_SCAN_QUERIES = 8 };
+
+/* Called for each product above zero, on any thread, worker < threads. Products are sparse_dot's.
+ */
+typedef cog_status cosine_scan_work(void *context, unsigned worker, size_t query, uint32_t row,
+                                    double product, cog_error *error);
+
+/* The matrices have the same columns; threads is not 0. */
+cog_status cosine_scan(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
+                       unsigned threads, cosine_scan_work *work, void *context, cog_error *error);

@@ -43,25 +43,24 @@ struct sized_set {
 };
 
 struct worker {
-    uint32_t *counts;    /* an entry; shared members met so far, or DEAD; zero between queries */
-    uint32_t *met;       /* entries in the order of their first shared member */
-    uint64_t *bits;      /* members of the query; zero between queries */
-    uint32_t *needed;    /* overlap needed with a partner of each size from needed_from on */
-    uint32_t needed_for; /* the size of the queries that `needed` is for */
-    struct join_part part;
+    uint32_t *counts;       /* an entry; shared members met so far, or DEAD; zero between queries */
+    uint32_t *met;          /* entries in the order of their first shared member */
+    uint64_t *bits;         /* members of the query; zero between queries */
+    uint32_t *needed;       /* overlap needed with a partner of each size from needed_from on */
+    uint32_t needed_for;    /* the size of the queries that `needed` is for */
+    struct join_part *part; /* borrowed */
 };
 
 #define DEAD UINT32_MAX
 
 struct jaccard_join {
-    size_t listed;                         /* matches of all workers; atomic */
+    struct join_parts parts;
     struct sized_sets queries, collection; /* queries unused in a self-join */
     bool self;
     double threshold;
     uint64_t *starts; /* member_count + 1 */
     struct posting *postings;
-    struct worker *workers;
-    unsigned threads;
+    struct worker *workers; /* one per part */
 };
 
 static bool reaches(uint64_t overlap, uint64_t either, double threshold) {
@@ -177,7 +176,7 @@ static size_t meet(const struct jaccard_join *join, struct worker *worker,
             uint32_t *count = &worker->counts[p->entry], rest_there = size - p->place;
             worker->met[met] = p->entry;
             met += *count == 0;
-            worker->part.work.postings++;
+            worker->part->work.postings++;
             uint32_t most = *count + (rest < rest_there ? rest : rest_there);
             *count = *count == DEAD || most < worker->needed[size] ? DEAD : *count + 1;
         }
@@ -207,13 +206,13 @@ static cog_status verify(const struct jaccard_join *join, struct worker *worker,
                          cog_error *error) {
     const struct equal_rows *groups = &join->collection.groups;
     uint32_t shared = count_shared(worker->bits, other, worker->needed[other->size]);
-    worker->part.work.verified++;
+    worker->part->work.verified++;
     if (shared < worker->needed[other->size])
         return COG_OK;
     double either = (double)((uint64_t)query->size + other->size - shared);
     return equal_rows_match(join->self ? groups : &join->queries.groups, query->group, groups,
                             other->group, join->self, (double)shared / either,
-                            &worker->part.matches, error);
+                            &worker->part->matches, error);
 }
 
 static cog_status run_query(const struct jaccard_join *join, struct worker *worker,
@@ -221,7 +220,7 @@ static cog_status run_query(const struct jaccard_join *join, struct worker *work
     struct partners partners = find_partners(join, query, position);
     prepare_needed(join, worker, query->size, &partners);
     size_t met = meet(join, worker, query, &partners), kept = 0;
-    worker->part.work.candidates += met;
+    worker->part->work.candidates += met;
     for (size_t i = 0; i < met; i++) {
         uint32_t entry = worker->met[i];
         worker->met[kept] = entry;
@@ -321,18 +320,19 @@ static cog_status make_workers(struct jaccard_join *join, cog_error *error) {
     const struct sized_sets *sets = &join->collection;
     size_t largest = sets->count ? sets->entries[sets->count - 1].size : 0;
     size_t words = sets->sets->member_count / 64 + 1;
-    join->workers = memory_zeroed_array(join->threads, sizeof *join->workers);
+    join->workers = memory_zeroed_array(join->parts.threads, sizeof *join->workers);
     bool enough = join->workers != NULL;
-    for (unsigned i = 0; enough && i < join->threads; i++) {
+    for (unsigned i = 0; enough && i < join->parts.threads; i++) {
         struct worker *worker = &join->workers[i];
         worker->counts = memory_zeroed_array(sets->count + 1, sizeof *worker->counts);
         worker->met = memory_array(sets->count + 1, sizeof *worker->met);
         worker->bits = memory_zeroed_array(words, sizeof *worker->bits);
         worker->needed = memory_array(largest + 1, sizeof *worker->needed);
+        worker->part = &join->parts.items[i];
         enough = worker->counts && worker->met && worker->bits && worker->needed;
     }
     size_t size_bytes =
-        join->threads * worker_memory_bytes(sets->count, sets->sets->member_count, largest);
+        join->parts.threads * worker_memory_bytes(sets->count, sets->sets->member_count, largest);
     return enough ? COG_OK : error_memory(error, size_bytes, "a Jaccard join");
 }
 
@@ -350,32 +350,21 @@ static cog_status match_within_groups(struct jaccard_join *join, struct match_li
     return status;
 }
 
-static cog_status run_join(struct jaccard_join *join, const struct join_options *options,
-                           struct match_list *matches, cog_error *error) {
-    join->threads = threads_resolve(options->threads);
-    cog_status status = build_index(join, error);
-    THEN(status, make_workers(join, error));
-    for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
-        match_list_share(&join->workers[i].part.matches, options->max_matches, &join->listed);
-    THEN(status,
-         parallel_for(join->threads, join->self ? join->collection.count : join->queries.count,
-                      QUERY_GRAIN, run_queries, join, error));
-    if (status == COG_OK && join->self)
-        status = match_within_groups(join, &join->workers[0].part.matches, error);
-    for (unsigned i = 0; i < join->threads && status == COG_OK; i++)
-        status = join_collect(&join->workers[i].part, options, matches, error);
-    match_list_sort(matches);
-    return status;
+static cog_status run_join(struct jaccard_join *join, cog_error *error) {
+    TRY(build_index(join, error));
+    TRY(make_workers(join, error));
+    TRY(parallel_for(join->parts.threads, join->self ? join->collection.count : join->queries.count,
+                     QUERY_GRAIN, run_queries, join, error));
+    return join->self ? match_within_groups(join, &join->parts.items[0].matches, error) : COG_OK;
 }
 
 static void free_join(struct jaccard_join *join) {
-    for (unsigned i = 0; join->workers && i < join->threads; i++) {
+    for (unsigned i = 0; join->workers && i < join->parts.threads; i++) {
         struct worker *worker = &join->workers[i];
         free(worker->counts);
         free(worker->met);
         free(worker->bits);
         free(worker->needed);
-        match_list_free(&worker->part.matches);
     }
     free(join->workers);
     free(join->starts);
@@ -395,13 +384,11 @@ cog_status jaccard_join(const struct set_collection *a, const struct set_collect
                          "sets of %u and of %u members cannot be joined: number both sides' "
                          "members together",
                          a->member_count, b->member_count);
-    cog_status status = join_start(options, error);
+    cog_status status = join_start(&join.parts, options, error);
     if (status == COG_OK && b)
         status = size_sets(a, options->threshold, &join.queries, error);
     THEN(status, size_sets(b ? b : a, options->threshold, &join.collection, error));
-    THEN(status, run_join(&join, options, matches, error));
+    THEN(status, run_join(&join, error));
     free_join(&join);
-    if (status != COG_OK)
-        match_list_free(matches);
-    return status;
+    return join_finish(&join.parts, options, status, matches, error);
 }

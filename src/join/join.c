@@ -1,23 +1,42 @@
 #include "join/join.h"
 
-cog_status join_start(const struct join_options *options, cog_error *error) {
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+
+cog_status join_start(struct join_parts *parts, const struct join_options *options,
+                      cog_error *error) {
+    *parts = (struct join_parts){.threads = threads_resolve(options->threads)};
     if (!(options->threshold > 0 && options->threshold <= 1))
         return error_set(error, COG_ERR_USAGE,
                          "threshold %g: a join needs one above 0 and at most 1",
                          options->threshold);
-    if (options->work)
-        *options->work = (struct join_work){0};
+    parts->items = memory_zeroed_array(parts->threads, sizeof *parts->items);
+    if (!parts->items)
+        return error_memory(error, parts->threads * sizeof *parts->items, "a join");
+    for (unsigned i = 0; i < parts->threads; i++)
+        match_list_share(&parts->items[i].matches, options->max_matches, &parts->listed);
     return COG_OK;
 }
 
-cog_status join_collect(struct join_part *part, const struct join_options *options,
-                        struct match_list *matches, cog_error *error) {
-    if (options->work) {
-        options->work->postings += part->work.postings;
-        options->work->candidates += part->work.candidates;
-        options->work->verified += part->work.verified;
+cog_status join_finish(struct join_parts *parts, const struct join_options *options,
+                       cog_status status, struct match_list *matches, cog_error *error) {
+    struct join_work work = {0};
+    for (unsigned i = 0; parts->items && i < parts->threads; i++) {
+        struct join_part *part = &parts->items[i];
+        work.postings += part->work.postings;
+        work.candidates += part->work.candidates;
+        work.verified += part->work.verified;
+        THEN(status, match_list_move(matches, &part->matches, error));
+        match_list_free(&part->matches);
     }
-    cog_status status = match_list_move(matches, &part->matches, error);
-    match_list_free(&part->matches);
+    free(parts->items);
+    if (options->work)
+        *options->work = work;
+    if (status == COG_OK)
+        match_list_sort(matches);
+    else
+        match_list_free(matches);
     return status;
 }

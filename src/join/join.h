@@ -1,14 +1,15 @@
-/* What every exact join takes and reports. A join finds all pairs of rows whose measure is at or
- * above the threshold, misses none, and lists each once, sorted by rows. */
+/* What every exact join takes and reports, and the frame that all share: options are checked, each
+ * worker lists its matches, and the lists are put together. A join finds all pairs of rows whose
+ * measure is at or above the threshold, misses none, and lists each once, sorted by rows. */
 #pragma once
 
 #include "search/hits/match_list.h"
 
-struct cosine_rests;
+struct cosine_tails;
 
 /* How much a join had to do; the same for every number of threads. */
 struct join_work {
-    uint64_t postings;   /* entries of inverted lists visited */
+    uint64_t postings;   /* entries of posting lists visited */
     uint64_t candidates; /* pairs of different rows that were met there */
     uint64_t verified;   /* pairs whose measure was computed */
 };
@@ -17,20 +18,30 @@ struct join_options {
     double threshold;       /* above 0, at most 1; compared with the measure before rounding */
     unsigned threads;       /* 0 means all */
     struct join_work *work; /* filled unless NULL */
-    /* Cosine joins: what bounds expect of the ends of rows (cosine_rests.h), for the cuts of the
+    /* Cosine joins: what bounds expect of the tails of rows (cosine_join.h), for the cuts of the
      * joined matrices. NULL: the worst, and no pair is missed. */
-    const struct cosine_rests *rests;
-    size_t max_matches; /* that a worker may list; more are COG_ERR_MEMORY, 0 is no limit */
+    const struct cosine_tails *tails;
+    size_t max_matches; /* more are COG_ERR_MEMORY; 0 is no limit */
 };
 
-/* What one worker finds. */
+/* What one worker finds; workers write to different cache lines. */
 struct join_part {
     struct match_list matches;
     struct join_work work;
+    uint64_t unused[5];
 };
 
-/* Checks the threshold and clears the counts. */
-cog_status join_start(const struct join_options *options, cog_error *error);
-/* Moves a worker's matches and counts to the whole. */
-cog_status join_collect(struct join_part *part, const struct join_options *options,
-                        struct match_list *matches, cog_error *error);
+struct join_parts {
+    struct join_part *items; /* one per worker */
+    unsigned threads;
+    size_t listed; /* matches of all workers; atomic */
+};
+
+/* Checks the threshold and makes a part per worker. The parts stay where they are until
+ * join_finish, which is called in any case. */
+cog_status join_start(struct join_parts *parts, const struct join_options *options,
+                      cog_error *error);
+/* If status is COG_OK, moves all matches and counts to `matches` and options->work, sorted; else
+ * empties `matches`. Releases the parts and returns the status. */
+cog_status join_finish(struct join_parts *parts, const struct join_options *options,
+                       cog_status status, struct match_list *matches, cog_error *error);

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "join/cosine_join.h"
-#include "join/cosine_rests.h"
 #include "run/report.h"
 
 static int by_value(const void *x, const void *y) {
@@ -15,33 +14,33 @@ static int by_value(const void *x, const void *y) {
 
 /* What the pairs of a sample need for the wanted recall. Half of what may be missed is left to
  * chance in the sample, whose pairs are no independent draws: rows have many or none. */
-static cog_status rests_of_pairs(const struct pair_task *task, const struct match_list *pairs,
-                                 struct cosine_rests *rests, cog_error *error) {
+static cog_status tails_of_pairs(const struct pair_task *task, const struct match_list *pairs,
+                                 struct cosine_tails *tails, cog_error *error) {
     const struct sparse_matrix *x = &task->vectors[0], *y = &task->vectors[task->sides - 1];
     struct cosine_cuts cuts;
     cog_status status = cosine_cuts_find(x, y, &cuts, error);
-    double *needed = memory_array(pairs->count, COSINE_RESTS * sizeof *needed);
+    double *needed = memory_array(pairs->count, COSINE_TAILS * sizeof *needed);
     if (status == COG_OK && !needed)
-        status = error_memory(error, pairs->count * COSINE_RESTS * sizeof *needed, "the plan");
+        status = error_memory(error, pairs->count * COSINE_TAILS * sizeof *needed, "the plan");
     for (size_t i = 0; i < pairs->count && status == COG_OK; i++) {
-        struct cosine_rests of_pair;
-        cosine_rests_needed(x, pairs->items[i].a, y, pairs->items[i].b, task->options.threshold,
+        struct cosine_tails of_pair;
+        cosine_tails_needed(x, pairs->items[i].a, y, pairs->items[i].b, task->options.threshold,
                             &cuts, &of_pair);
-        for (size_t rest = 0; rest < COSINE_RESTS; rest++)
-            needed[rest * pairs->count + i] = of_pair.cosines[rest];
+        for (size_t tail = 0; tail < COSINE_TAILS; tail++)
+            needed[tail * pairs->count + i] = of_pair.cosines[tail];
     }
     size_t kept = (size_t)ceil((1 + task->options.recall) / 2 * (double)pairs->count);
-    for (size_t rest = 0; rest < COSINE_RESTS && status == COG_OK; rest++) {
-        double *values = needed + rest * pairs->count;
+    for (size_t tail = 0; tail < COSINE_TAILS && status == COG_OK; tail++) {
+        double *values = needed + tail * pairs->count;
         qsort(values, pairs->count, sizeof *values, by_value);
-        rests->cosines[rest] = values[kept - 1];
+        tails->cosines[tail] = values[kept - 1];
     }
     free(needed);
     return status;
 }
 
 /* *planned stays false where the sample has too few pairs to tell. */
-static cog_status plan_rests(const struct pair_task *task, struct cosine_rests *rests,
+static cog_status plan_tails(const struct pair_task *task, struct cosine_tails *tails,
                              bool *planned, cog_error *error) {
     enum { PLAN_ROWS = 500, PAIRS_MIN = 50 };
     struct match_list truth = {0};
@@ -51,7 +50,7 @@ static cog_status plan_rests(const struct pair_task *task, struct cosine_rests *
         status = truth_of_rows(&rows, PLAN_ROWS, &truth, error);
     *planned = status == COG_OK && truth.count >= PAIRS_MIN;
     if (*planned)
-        status = rests_of_pairs(task, &truth, rests, error);
+        status = tails_of_pairs(task, &truth, tails, error);
     report_number(task->report, "planned_by_pairs", (double)truth.count);
     match_list_free(&truth);
     return status;
@@ -68,14 +67,14 @@ cog_status list_pairs_check(const cog_pairs_options *options, cog_error *error) 
 cog_status list_pairs_find(struct pair_task *task, struct match_list *matches, bool *exact,
                            cog_error *error) {
     struct join_work work = {0};
-    struct cosine_rests rests;
+    struct cosine_tails tails;
     struct join_options options = {.threshold = task->options.threshold,
                                    .threads = task->threads,
                                    .work = &work,
                                    .max_matches = pair_task_max_matches(task)};
     bool planned;
-    cog_status status = plan_rests(task, &rests, &planned, error);
-    options.rests = planned ? &rests : NULL;
+    cog_status status = plan_tails(task, &tails, &planned, error);
+    options.tails = planned ? &tails : NULL;
     THEN(status, cosine_join(&task->vectors[0], task->sides == 2 ? &task->vectors[1] : NULL,
                              &options, matches, error));
     report_number(task->report, "candidates", (double)work.candidates);

@@ -1,5 +1,5 @@
 /* Pairs by inverted lists whose bounds miss a few: the join that the method exact uses, but its
- * bounds expect less of the ends of two rows than they could add at most (match/cosine_rests.h).
+ * bounds expect less of the ends of two rows than they could add at most (join/cosine_join.h).
  * How much less, the true pairs of some rows tell, for the wanted recall; other rows tell the
  * recall that was reached. */
 #pragma once

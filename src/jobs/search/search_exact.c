@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "jobs/search/search_task.h"
 #include "join/cosine_join.h"
-#include "join/cosine_scan.h"
+#include "join/cosine_topk.h"
 #include "join/cosine_topk.h"
 
 struct exact_search {

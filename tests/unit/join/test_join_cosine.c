@@ -1,8 +1,7 @@
 #include <math.h>
 
-#include "join/cosine_bounds.h"
 #include "join/cosine_join.h"
-#include "join/cosine_rests.h"
+#include "join/cosine_tiles.h"
 #include "join/pair_check.h"
 #include "join_data.h"
 #include "test.h"
@@ -152,11 +151,11 @@ static double rest_needed_at(const struct sparse_matrix *a, size_t i, const stru
     double head = sparse_dot(a->columns + at_a, a->values + at_a, sparse_row_before(a, i, column),
                              b->columns + at_b, b->values + at_b, sparse_row_before(b, j, column));
     double lengths =
-        (double)cosine_rest_length(a, i, column) * (double)cosine_rest_length(b, j, column);
+        (double)cosine_tail_length(a, i, column) * (double)cosine_tail_length(b, j, column);
     return head >= threshold || lengths == 0 ? 0 : fmin(1, (threshold - head) / lengths);
 }
 
-TEST(join_cosine_rests_needed_are_those_of_the_definition) {
+TEST(join_cosine_tails_needed_are_those_of_the_definition) {
     struct random random = random_seeded(22);
     struct row_shape shape = {.rows = 60, .columns = 80, .mean_count = 9, .skew = 2, .unit = true};
     struct sparse_matrix a = join_random_matrix(&random, shape);
@@ -171,9 +170,9 @@ TEST(join_cosine_rests_needed_are_those_of_the_definition) {
     CHECK(truth.count > 50);
     for (size_t n = 0; n < truth.count; n++) {
         uint32_t i = truth.items[n].a, j = truth.items[n].b;
-        struct cosine_rests needed;
+        struct cosine_tails needed;
         double met = 0;
-        cosine_rests_needed(&a, i, &b, j, 0.3, &cuts, &needed);
+        cosine_tails_needed(&a, i, &b, j, 0.3, &cuts, &needed);
         for (int cut = 0; cut < COSINE_CUTS; cut++)
             CHECK(fabs(needed.cosines[cut] - rest_needed_at(&a, i, &b, j, 0.3, cuts.columns[cut])) <
                   1e-4);
@@ -181,7 +180,7 @@ TEST(join_cosine_rests_needed_are_those_of_the_definition) {
             if (sparse_row_before(&a, i, c) < sparse_row_before(&a, i, c + 1) &&
                 sparse_row_before(&b, j, c) < sparse_row_before(&b, j, c + 1))
                 met = fmax(met, rest_needed_at(&a, i, &b, j, 0.3, c));
-        CHECK(fabs(needed.cosines[COSINE_REST_MET] - met) < 1e-4);
+        CHECK(fabs(needed.cosines[COSINE_TAIL_MET] - met) < 1e-4);
     }
     match_list_free(&truth);
     sparse_matrix_free(&a);
@@ -192,20 +191,20 @@ TEST(join_cosine_rests_needed_are_those_of_the_definition) {
 struct rests_trial {
     struct sparse_matrix a, b;
     struct cosine_cuts cuts;
-    struct cosine_rests rests;
+    struct cosine_tails tails;
     struct match_list truth, found;
 };
 
-/* Whether what is found is every pair that needs no more of one of the rests; by heads, at a cut,
+/* Whether what is found is every pair that needs no more of one of the tails; by heads, at a cut,
  * no other pair either. */
 static bool rest_explains(const struct rests_trial *trial, int rest) {
     for (size_t i = 0; i < trial->truth.count; i++) {
         struct match match = trial->truth.items[i];
-        struct cosine_rests needed;
-        cosine_rests_needed(&trial->a, match.a, &trial->b, match.b, 0.3, &trial->cuts, &needed);
-        double lacking = needed.cosines[rest] - trial->rests.cosines[rest];
+        struct cosine_tails needed;
+        cosine_tails_needed(&trial->a, match.a, &trial->b, match.b, 0.3, &trial->cuts, &needed);
+        double lacking = needed.cosines[rest] - trial->tails.cosines[rest];
         bool kept = match_list_holds(&trial->found, match.a, match.b);
-        if (kept ? rest != COSINE_REST_MET && lacking > 1e-3 : lacking < -1e-5)
+        if (kept ? rest != COSINE_TAIL_MET && lacking > 1e-3 : lacking < -1e-5)
             return false;
     }
     return true;
@@ -227,16 +226,16 @@ TEST(join_cosine_with_less_expected_of_the_rests_keeps_what_needs_no_more) {
                                     .b = join_random_matrix(&random, shape)};
         struct join_work work;
         struct join_options options = {
-            .threshold = 0.3, .threads = 2, .work = &work, .rests = &trial.rests};
-        for (int rest = 0; rest < COSINE_RESTS; rest++)
-            trial.rests.cosines[rest] = 0.36 + 0.05 * round + 0.02 * (5 * rest % COSINE_RESTS);
+            .threshold = 0.3, .threads = 2, .work = &work, .tails = &trial.tails};
+        for (int rest = 0; rest < COSINE_TAILS; rest++)
+            trial.tails.cosines[rest] = 0.36 + 0.05 * round + 0.02 * (5 * rest % COSINE_TAILS);
         trial.truth = expected_matches(&trial.a, &trial.b, 0.3);
         CHECK(cosine_cuts_find(&trial.a, &trial.b, &trial.cuts, NULL) == COG_OK);
         CHECK(cosine_join(&trial.a, &trial.b, &options, &trial.found, NULL) == COG_OK);
         for (size_t i = 0; i < trial.found.count; i++)
             CHECK(match_list_holds(&trial.truth, trial.found.items[i].a, trial.found.items[i].b));
         bool lists = work.postings > 0;
-        int rest = lists ? COSINE_REST_MET : 0;
+        int rest = lists ? COSINE_TAIL_MET : 0;
         while (!lists && rest < COSINE_CUTS - 1 && !rest_explains(&trial, rest))
             rest++;
         CHECK_MSG(rest_explains(&trial, rest), "round %d", round);

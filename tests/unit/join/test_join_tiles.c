@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "join/cosine_bounds.h"
+#include "base/threads.h"
 #include "join/cosine_join.h"
 #include "join/cosine_tiles.h"
 #include "join/cosine_topk.h"
@@ -21,15 +21,22 @@ struct collected {
     uint8_t *seen;
 };
 
-static cog_status collect_tile(void *context, unsigned worker, const struct cosine_tile *tile,
-                               cog_error *error) {
-    (void)worker;
+struct collecting {
+    const struct cosine_tiles *tiles;
+    struct collected *all;
+};
+
+static cog_status collect_tiles(void *context, unsigned worker, size_t begin, size_t end,
+                                cog_error *error) {
     (void)error;
-    struct collected *all = context;
-    for (size_t r = 0; r < tile->row_count; r++) {
-        size_t at = tile->query * all->rows + tile->row_begin + r;
-        all->values[at] = tile->values[r];
-        all->seen[at]++;
+    const struct collecting *collecting = context;
+    for (size_t query = begin; query < end; query++) {
+        struct cosine_tile tile = cosine_tile(collecting->tiles, worker, query);
+        for (size_t r = 0; r < tile.row_count; r++) {
+            size_t at = query * collecting->all->rows + tile.row_begin + r;
+            collecting->all->values[at] = tile.values[r];
+            collecting->all->seen[at]++;
+        }
     }
     return COG_OK;
 }
@@ -39,9 +46,18 @@ static struct collected collect(struct cosine_rows queries, struct cosine_rows c
     size_t count = queries.count * collection.count;
     struct collected all = {collection.count, malloc((count + 1) * sizeof(float)),
                             calloc(count + 1, 1)};
-    struct cosine_tiling tiling = {queries,      collection, later_only, threads,
-                                   collect_tile, &all,       column_end};
-    if (!all.values || !all.seen || cosine_tiles_run(&tiling, NULL) != COG_OK)
+    struct cosine_tiles tiles = {.queries = queries,
+                                 .collection = collection,
+                                 .later_only = later_only,
+                                 .threads = threads,
+                                 .column_end = column_end};
+    struct collecting collecting = {&tiles, &all};
+    cog_status status = cosine_tiles_create(&tiles, NULL);
+    while (all.values && all.seen && cosine_tiles_next(&tiles, &status, NULL))
+        status = parallel_for(tiles.threads, tiles.query_count, COSINE_TILE_GRAIN, collect_tiles,
+                              &collecting, NULL);
+    cosine_tiles_free(&tiles);
+    if (!all.values || !all.seen || status != COG_OK)
         abort();
     return all;
 }
