@@ -119,35 +119,22 @@ bool take_sign_options(const struct arguments *arguments, cog_signature_kind oth
     return take_signing(arguments, options);
 }
 
-static bool take_lsh_options(const struct arguments *arguments, cog_lsh_options *options) {
-    uint64_t key_bits = options->key_bits, tables = options->tables, flips = options->flips;
-    uint64_t band_values = options->band_values;
-    if (!number_option(arguments, OPTION_KEY_BITS, 2, 56, &key_bits) ||
-        !number_option(arguments, OPTION_TABLES, 1, 4096, &tables) ||
-        !number_option(arguments, OPTION_FLIPS, 0, 56, &flips) ||
-        !number_option(arguments, OPTION_BAND_VALUES, 1, 512, &band_values))
+bool take_knob(const struct arguments *arguments, enum option_id id, cog_method method,
+               const char *name, cog_knobs *knobs) {
+    uint64_t value = 1;
+    cog_error error;
+    const cog_knob *knob = NULL;
+    for (size_t i = 0; i < cog_method_knob_count(method); i++)
+        if (strcmp(cog_method_knob(method, i)->name, name) == 0)
+            knob = cog_method_knob(method, i);
+    if (!knob || !has_option(arguments, id))
+        return true;
+    if (knob->kind == COG_KNOB_CHOICE)
+        value = (uint64_t)choice_option(arguments, id, 0);
+    else if (knob->kind == COG_KNOB_NUMBER &&
+             !number_option(arguments, id, knob->least, knob->most, &value))
         return false;
-    *options = (cog_lsh_options){
-        (unsigned)key_bits,
-        (unsigned)tables,
-        (unsigned)flips,
-        has_option(arguments, OPTION_FLIPS) && flips == 0
-            ? COG_FLIP_NONE
-            : (cog_flip_mode)choice_option(arguments, OPTION_FLIP_MODE, COG_FLIP_ACROSS),
-        choice_option(arguments, OPTION_FLIP_SIDE, 0) == 1,
-        (unsigned)band_values};
-    return true;
-}
-
-static bool take_window_options(const struct arguments *arguments, cog_window_options *options) {
-    uint64_t tables = options->tables;
-    if (!number_option(arguments, OPTION_TABLES, 1, 4096, &tables) ||
-        !number_option(arguments, OPTION_WINDOW, 1, UINT32_MAX, &options->rows) ||
-        !number_option(arguments, OPTION_CHUNK, 1, UINT32_MAX, &options->chunk))
-        return false;
-    options->tables = (unsigned)tables;
-    options->shared = has_option(arguments, OPTION_SHARED_WINDOW);
-    return true;
+    return cog_knobs_set(knobs, method, name, value, &error) == COG_OK;
 }
 
 /* A knob of a method that was not asked for would do nothing. */
@@ -164,11 +151,24 @@ static bool check_method_options(const struct arguments *arguments, cog_method m
             refuse_options(arguments, of_both, "belongs to --method lsh or window"));
 }
 
-bool take_method_options(const struct arguments *arguments, cog_method method, cog_lsh_options *lsh,
-                         cog_window_options *window, double *recall) {
-    return check_method_options(arguments, method) && take_lsh_options(arguments, lsh) &&
-           take_window_options(arguments, window) &&
-           real_option(arguments, OPTION_RECALL, 0, 1, recall);
+bool take_method_options(const struct arguments *arguments, cog_method method, cog_knobs *knobs,
+                         double *recall) {
+    static const struct {
+        enum option_id id;
+        const char *name;
+    } options[] = {{OPTION_KEY_BITS, "key-bits"},
+                   {OPTION_TABLES, "tables"},
+                   {OPTION_FLIPS, "flips"},
+                   {OPTION_FLIP_MODE, "flip-mode"},
+                   {OPTION_FLIP_SIDE, "flip-side"},
+                   {OPTION_BAND_VALUES, "band-values"},
+                   {OPTION_WINDOW, "window"},
+                   {OPTION_CHUNK, "chunk"},
+                   {OPTION_SHARED_WINDOW, "shared-window"}};
+    bool taken = check_method_options(arguments, method);
+    for (size_t i = 0; taken && i < sizeof options / sizeof *options; i++)
+        taken = take_knob(arguments, options[i].id, method, options[i].name, knobs);
+    return taken && real_option(arguments, OPTION_RECALL, 0, 1, recall);
 }
 
 /* Hash tables over minhash signatures are bands of whole values, 128 of them as others have it,
@@ -208,8 +208,7 @@ static bool take_pairing(const struct arguments *arguments, cog_pairs_options *o
             arguments, weight_options,
             "weighs terms, and the Jaccard coefficient counts them; give --measure cosine"))
         return false;
-    return take_method_options(arguments, options->method, &options->lsh, &options->window,
-                               &options->recall) &&
+    return take_method_options(arguments, options->method, &options->knobs, &options->recall) &&
            take_signing(arguments, &options->sign) &&
            real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold);
 }

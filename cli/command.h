@@ -46,8 +46,11 @@ bool take_sign_options(const struct arguments *arguments, cog_signature_kind oth
                        cog_sign_options *options);
 cog_method method_option(const struct arguments *arguments);
 /* The knobs of a method; those of another one are refused. */
-bool take_method_options(const struct arguments *arguments, cog_method method, cog_lsh_options *lsh,
-                         cog_window_options *window, double *recall);
+bool take_method_options(const struct arguments *arguments, cog_method method, cog_knobs *knobs,
+                         double *recall);
+/* Sets a knob of the method if its option is given; true too if the method has no such knob. */
+bool take_knob(const struct arguments *arguments, enum option_id id, cog_method method,
+               const char *name, cog_knobs *knobs);
 /* The measure's usual options, then what was given. */
 bool take_pairs_options(const struct arguments *arguments, cog_measure otherwise,
                         cog_pairs_options *options);

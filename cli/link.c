@@ -50,8 +50,7 @@ static bool take_options(const struct arguments *arguments, struct link_argument
     cog_link_options_init(options);
     uint64_t candidates = options->candidates, hubs = options->hub_neighbours, bits = options->bits;
     options->method = methods[choice_option(arguments, OPTION_LINK_METHOD, 0)];
-    if (!take_method_options(arguments, options->method, &options->lsh, &options->window,
-                             &options->recall) ||
+    if (!take_method_options(arguments, options->method, &options->knobs, &options->recall) ||
         !real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) ||
         !real_option(arguments, OPTION_SENTENCE_THRESHOLD, 0, 1, &taken->sentence_threshold) ||
         !take_projection_options(arguments, &options->projection) ||

@@ -23,27 +23,22 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
                                          COG_METHOD_SLICES, COG_METHOD_COLUMNS, COG_METHOD_PSM,
                                          COG_METHOD_BPHS};
     cog_search_options_init(options);
-    uint64_t k = options->k, radius = 0, expand = 0, admit = 0, flips = 0;
+    uint64_t k = options->k, radius = 0;
     if (!number_option(arguments, OPTION_NEIGHBOURS, 1, UINT32_MAX, &k) ||
         !real_option(arguments, OPTION_LEAST, 0, 1, &options->threshold) ||
         !number_option(arguments, OPTION_RADIUS, 0, 4096, &radius) ||
-        !number_option(arguments, OPTION_EXPAND, 0, 26, &expand) ||
-        !number_option(arguments, OPTION_ADMIT, 0, 26, &admit) ||
-        !number_option(arguments, OPTION_PSM_FLIPS, 1, 4095, &flips) ||
+        !take_knob(arguments, OPTION_EXPAND, COG_METHOD_SLICES, "expand", &options->knobs) ||
+        !take_knob(arguments, OPTION_ADMIT, COG_METHOD_SLICES, "admit", &options->knobs) ||
+        !take_knob(arguments, OPTION_PSM_FLIPS, COG_METHOD_PSM, "flips", &options->knobs) ||
         !real_option(arguments, OPTION_SEARCH_RECALL, 0, 1, &options->recall))
         return false;
     bool within = has_option(arguments, OPTION_LEAST) || has_option(arguments, OPTION_RADIUS);
     options->k = within && !has_option(arguments, OPTION_NEIGHBOURS) ? 0 : k;
     if (has_option(arguments, OPTION_RADIUS))
         options->radius_bits = (uint32_t)radius;
-    if (has_option(arguments, OPTION_EXPAND))
-        options->expand = (int)expand;
-    if (has_option(arguments, OPTION_ADMIT))
-        options->admit = (int)admit;
     options->method = methods[choice_option(arguments, OPTION_SEARCH_METHOD, 0)];
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
     options->first = has_option(arguments, OPTION_FIRST);
-    options->flips = flips;
     return true;
 }
 
@@ -112,7 +107,6 @@ static cog_status open_folder(const struct search_arguments *taken, const char *
 
 bool take_index_options(const struct arguments *arguments, cog_index_options *options) {
     cog_index_options_init(options);
-    uint64_t slice_bits = 0, header = 0, blocks = 0, choose = 0;
     int kind = choice_option(arguments, OPTION_SIGNATURE, COG_SIGNATURE_RP);
     if (kind != COG_SIGNATURE_RP) {
         cog_sign_options_init(&options->sign, (cog_signature_kind)kind);
@@ -121,15 +115,12 @@ bool take_index_options(const struct arguments *arguments, cog_index_options *op
     if (!take_signature_options(arguments, &options->sign.signature) ||
         !take_term_options(arguments, &options->sign.terms) ||
         !take_weight_options(arguments, &options->sign.weights) ||
-        !number_option(arguments, OPTION_SLICE_BITS, 1, 26, &slice_bits) ||
-        !number_option(arguments, OPTION_HEADER, 1, 31, &header) ||
-        !number_option(arguments, OPTION_BLOCKS, 1, 16, &blocks) ||
-        !number_option(arguments, OPTION_CHOOSE, 1, 16, &choose))
+        !take_knob(arguments, OPTION_SLICE_BITS, COG_METHOD_SLICES, "slice-bits",
+                   &options->knobs) ||
+        !take_knob(arguments, OPTION_HEADER, COG_METHOD_PSM, "header", &options->knobs) ||
+        !take_knob(arguments, OPTION_BLOCKS, COG_METHOD_BPHS, "blocks", &options->knobs) ||
+        !take_knob(arguments, OPTION_CHOOSE, COG_METHOD_BPHS, "choose", &options->knobs))
         return false;
-    options->slice_bits = (unsigned)slice_bits;
-    options->header_bits = (unsigned)header;
-    options->blocks = (unsigned)blocks;
-    options->chosen = (unsigned)choose;
     options->vectors = !has_option(arguments, OPTION_NO_VECTORS);
     return true;
 }

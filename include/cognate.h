@@ -279,32 +279,49 @@ typedef enum cog_method {
     COG_METHOD_COUNT,
 } cog_method;
 
-typedef enum cog_flip_mode {
-    COG_FLIP_ACROSS,   /* the likeliest flips of all tables together */
-    COG_FLIP_DISTANCE, /* the bits of each key whose sums are nearest to zero */
-    COG_FLIP_RANDOM,
-    COG_FLIP_NONE,
-} cog_flip_mode;
+/* What a method can be asked for. */
+enum cog_answers {
+    COG_ANSWERS_PAIRS = 1,   /* all similar pairs of a collection, or of two */
+    COG_ANSWERS_NEAREST = 2, /* the k nearest rows of a query */
+    COG_ANSWERS_WITHIN = 4,  /* all rows within a radius or above a threshold */
+    COG_ANSWERS_ANY = 8,     /* any one row within a radius */
+};
 
-/* Hash tables. What is 0 is chosen by the size of the collection and the wanted recall, with what
- * is given. */
-typedef struct cog_lsh_options {
-    unsigned key_bits; /* K; even */
-    unsigned tables;   /* L; for minhash values of more than one bit, the number of bands */
-    unsigned flips;    /* F: extra keys a table, with flipped bits */
-    cog_flip_mode flip_mode;
-    bool flip_both;       /* rows in the tables are flipped as well as queries */
-    unsigned band_values; /* minhash values of more than one bit: how many are a band. Bands have no
-                           * bits to flip: K and F are those of other keys */
-} cog_lsh_options;
+/* A knob is a setting of one method, usually a parameter of its paper. All are optional: what is
+ * not set is chosen by the size of the collection and the wanted recall. */
+typedef enum cog_knob_kind { COG_KNOB_NUMBER, COG_KNOB_FLAG, COG_KNOB_CHOICE } cog_knob_kind;
+enum cog_knob_use { COG_KNOB_PAIRS = 1, COG_KNOB_BUILD = 2, COG_KNOB_SEARCH = 4 };
+typedef struct cog_knob {
+    const char *name; /* "slice-bits" */
+    cog_knob_kind kind;
+    uint64_t least, most;       /* a flag is 0 or 1, a choice a number among `choices` */
+    const char *const *choices; /* COG_KNOB_CHOICE: their names, most + 1 of them */
+    const char *symbol;         /* "W", as the paper calls it */
+    const char *help;           /* one line, which ends with what holds if the knob is not set */
+    unsigned uses;              /* cog_knob_use: where it can be set */
+} cog_knob;
 
-/* Sliding window. What is 0 is chosen by the size of the collection and the wanted recall. */
-typedef struct cog_window_options {
-    unsigned tables; /* Q */
-    uint64_t rows;   /* B: rows of a window */
-    uint64_t chunk;  /* M: rows that a thread takes at a time */
-    bool shared;     /* two collections share the window, as in the paper */
-} cog_window_options;
+/* Values for the knobs of one method. Zero-initialise: nothing is set. */
+enum { COG_KNOBS_MAX = 8 };
+typedef struct cog_knobs {
+    cog_method method;              /* whose knobs they are */
+    uint32_t given;                 /* bit i: knob i is set */
+    uint64_t values[COG_KNOBS_MAX]; /* in the order of cog_method_knob */
+} cog_knobs;
+
+/* What the library knows about its methods; NULL, 0 or false for a number that is no method, and
+ * for COG_METHOD_AUTO ("auto" is its name). Owned by the library. */
+COG_API const char *cog_method_name(cog_method method);
+COG_API bool cog_method_named(const char *name, cog_method *method);
+COG_API const char *cog_method_summary(cog_method method);
+COG_API unsigned cog_method_answers(cog_method method);  /* cog_answers */
+COG_API bool cog_method_keeps_tables(cog_method method); /* an index can be built for it */
+COG_API size_t cog_method_knob_count(cog_method method);
+COG_API const cog_knob *cog_method_knob(cog_method method, size_t number);
+/* Sets a knob by name. COG_ERR_USAGE: the method has no such knob, the value is out of its range,
+ * or the knobs were set for another method. */
+COG_API cog_status cog_knobs_set(cog_knobs *knobs, cog_method method, const char *name,
+                                 uint64_t value, cog_error *error);
 
 typedef struct cog_pairs_options {
     cog_measure measure;
@@ -313,8 +330,7 @@ typedef struct cog_pairs_options {
     double recall;         /* what signatures aim for: the radius is as wide as that takes */
     bool verify;           /* false: signatures decide, and similarities are estimates */
     cog_sign_options sign; /* terms and weights; the signature where the method uses one */
-    cog_lsh_options lsh;
-    cog_window_options window;
+    cog_knobs knobs;       /* of the method; with AUTO none */
 } cog_pairs_options;
 /* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024,
  * which suits distances; bands of hash tables want values of more bits. */
@@ -442,10 +458,8 @@ COG_API const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, 
 typedef struct cog_index_options {
     cog_method
         method; /* FLAT: signatures alone; SLICES: with lists; AUTO: lists from 100,000 rows on */
-    unsigned slice_bits;  /* 0: by the number of rows */
+    cog_knobs knobs;      /* of the method (COG_KNOB_BUILD); with AUTO they choose it */
     unsigned radius_bits; /* PSM, BPHS: the radius of searches, BPHS: the greatest */
-    unsigned header_bits; /* PSM: bits of a key that address the table; 0: by the number of rows */
-    unsigned blocks, chosen; /* BPHS: G and g, C(G, g) tables; 0: radius + 2, and 2 of them */
     const float *weights; /* PSM over signatures: the sums behind their bits, rows x bits; borrowed
                              for the call. Documents bring their own. */
     bool streamed; /* PSM, BPHS over signatures: nothing is built now; each search builds the tables
@@ -545,10 +559,9 @@ typedef struct cog_search_options {
     double threshold;     /* least similarity; 0: none */
     uint32_t radius_bits; /* greatest distance; COG_RADIUS_NONE: none */
     double recall;        /* what to aim for; 1: certain, refused where the method cannot be */
-    int expand, admit;    /* slices: i and j; -1: by the recall */
+    cog_knobs knobs;      /* of the method (COG_KNOB_SEARCH); with AUTO they choose it */
     bool verify;          /* false: signatures decide, and similarities are estimates */
     bool first;           /* PSM, BPHS: any one row within the radius is enough */
-    size_t flips;         /* PSM: of each query, the most probable ones; 0: by the recall */
     size_t recall_sample; /* queries that are brute-forced to measure the recall; 0: none */
 } cog_search_options;
 /* The 10 nearest, recall 0.95, verified, 100 queries sampled. */
@@ -696,8 +709,7 @@ typedef struct cog_link_options {
                         * after; auto: by size */
     unsigned bits;     /* of the signatures */
     double recall;     /* that lists, hash tables and windows are planned for */
-    cog_lsh_options lsh;
-    cog_window_options window;
+    cog_knobs knobs;   /* of the method; with AUTO none */
     unsigned candidates;     /* looked at for each source document */
     unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine.
                               * Partners are chosen by the same with the two nearest. */

@@ -96,20 +96,22 @@ cog_status options_signature(const cog_signature_options *options,
     return signature_options_check(signature, error);
 }
 
-cog_status options_lsh(const cog_lsh_options *options, uint64_t seed, struct lsh_options *lsh,
+cog_status options_lsh(const cog_knobs *knobs, uint64_t seed, struct lsh_options *lsh,
                        cog_error *error) {
-    static const enum lsh_flip_mode modes[] = {[COG_FLIP_ACROSS] = LSH_FLIP_ACROSS,
-                                               [COG_FLIP_DISTANCE] = LSH_FLIP_DISTANCE,
-                                               [COG_FLIP_RANDOM] = LSH_FLIP_RANDOM,
-                                               [COG_FLIP_NONE] = LSH_FLIP_NONE};
-    if ((size_t)options->flip_mode >= sizeof modes / sizeof *modes)
-        return error_set(error, COG_ERR_USAGE, "flip mode %d: there is none of that number",
-                         (int)options->flip_mode);
-    *lsh = (struct lsh_options){.key_bits = options->key_bits,
-                                .tables = options->tables,
-                                .flips = options->flip_mode == COG_FLIP_NONE ? 0 : options->flips,
-                                .flip_mode = modes[options->flip_mode],
-                                .flip_both = options->flip_both,
+    static const enum lsh_flip_mode modes[] = {[LSH_CHOICE_ACROSS] = LSH_FLIP_ACROSS,
+                                               [LSH_CHOICE_DISTANCE] = LSH_FLIP_DISTANCE,
+                                               [LSH_CHOICE_RANDOM] = LSH_FLIP_RANDOM,
+                                               [LSH_CHOICE_NONE] = LSH_FLIP_NONE};
+    TRY(method_check_knobs(&lsh_method, knobs, COG_KNOB_PAIRS, error));
+    uint64_t flips = knob_or(knobs, LSH_FLIPS, 0);
+    bool none = knob_is_given(knobs, LSH_FLIPS) && flips == 0;
+    enum lsh_flip_mode mode =
+        none ? LSH_FLIP_NONE : modes[knob_or(knobs, LSH_FLIP_MODE, LSH_CHOICE_ACROSS)];
+    *lsh = (struct lsh_options){.key_bits = (unsigned)knob_or(knobs, LSH_KEY_BITS, 0),
+                                .tables = (unsigned)knob_or(knobs, LSH_TABLES, 0),
+                                .flips = mode == LSH_FLIP_NONE ? 0 : (unsigned)flips,
+                                .flip_mode = mode,
+                                .flip_both = knob_or(knobs, LSH_FLIP_SIDE, 0),
                                 .seed = seed};
     return COG_OK;
 }

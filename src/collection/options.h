@@ -3,6 +3,7 @@
 
 #include "input/reader.h"
 #include "search/lsh/lsh_keys.h"
+#include "search/lsh/lsh_method.h"
 #include "signature/signer.h"
 #include "store/settings.h"
 #include "text/analyzer.h"
@@ -17,7 +18,7 @@ cog_status options_signature(const cog_signature_options *options,
                              struct signature_options *signature, cog_error *error);
 
 /* What is 0 is still to be planned. */
-cog_status options_lsh(const cog_lsh_options *options, uint64_t seed, struct lsh_options *lsh,
+cog_status options_lsh(const cog_knobs *knobs, uint64_t seed, struct lsh_options *lsh,
                        cog_error *error);
 
 /* Everything that decides which terms a text has. */

@@ -8,8 +8,8 @@
 #include "base/numbers.h"
 #include "base/strings.h"
 #include "jobs/evaluate/neighbour_measures.h"
-#include "jobs/search/hit_lists.h"
 #include "jobs/search/search_job.h"
+#include "jobs/search/segment_hits.h"
 #include "plan/sampled_truth.h"
 
 /* One answer: the hits of a query, in their order. */

@@ -10,13 +10,13 @@
 #include "base/threads.h"
 #include "index/numbered_ids.h"
 #include "jobs/sign/signature_handle.h"
+#include "plan/method_table.h"
 #include "run/memory_budget.h"
 #include "run/progress.h"
 #include "run/report.h"
-
-static const char *const method_names[COG_METHOD_COUNT] = {
-    [COG_METHOD_AUTO] = "auto",       [COG_METHOD_FLAT] = "flat", [COG_METHOD_SLICES] = "slices",
-    [COG_METHOD_COLUMNS] = "columns", [COG_METHOD_PSM] = "psm",   [COG_METHOD_BPHS] = "bphs"};
+#include "search/bphs/bphs_method.h"
+#include "search/psm/psm_method.h"
+#include "search/slices/slices_method.h"
 
 void cog_index_options_init(cog_index_options *options) {
     *options = (cog_index_options){.method = COG_METHOD_AUTO, .radius_bits = 3, .vectors = true};
@@ -50,8 +50,8 @@ static bool is_short(cog_method method) {
     return method == COG_METHOD_PSM || method == COG_METHOD_BPHS;
 }
 
-static cog_status check_options(const cog_index_options *options, bool documents,
-                                cog_error *error) {
+static cog_status check_options(cog_index_options *options, bool documents, cog_error *error) {
+    TRY(method_take_knobs(&options->method, &options->knobs, COG_KNOB_BUILD, error));
     if (options->method == COG_METHOD_EXACT)
         return error_set(
             error, COG_ERR_USAGE,
@@ -62,27 +62,25 @@ static cog_status check_options(const cog_index_options *options, bool documents
         return error_set(
             error, COG_ERR_USAGE,
             "inverted lists, hash tables and windows join pairs and do not search an index");
-    if (options->slice_bits > SLICE_WIDTH_MAX)
-        return error_set(error, COG_ERR_USAGE, "slices of %u bits: choose 1 to %d",
-                         options->slice_bits, SLICE_WIDTH_MAX);
-    if (options->header_bits > LINE_HEADER_BITS_MAX ||
-        (options->header_bits && options->method != COG_METHOD_PSM))
-        return error_set(error, COG_ERR_USAGE,
-                         "a header of %u bits: psm takes one of 1 to %d, other methods none",
-                         options->header_bits, LINE_HEADER_BITS_MAX);
-    if ((options->blocks || options->chosen) && options->method != COG_METHOD_BPHS)
-        return error_set(error, COG_ERR_USAGE, "blocks of the keys are for the method bphs");
     if (documents && options->sign.signature.kind == COG_SIGNATURE_MINHASH)
         return error_set(error, COG_ERR_USAGE,
                          "minhash signatures do not tell a cosine: use rp, simhash or topsig");
     return COG_OK;
 }
 
+static unsigned slice_bits_of(const cog_index_options *options) {
+    return options->method == COG_METHOD_SLICES
+               ? (unsigned)knob_or(&options->knobs, SLICES_WIDTH, 0)
+               : 0;
+}
+
 static struct short_form form_of(const cog_index_options *options) {
+    const cog_knobs *psm = options->method == COG_METHOD_PSM ? &options->knobs : NULL;
+    const cog_knobs *bphs = options->method == COG_METHOD_BPHS ? &options->knobs : NULL;
     return (struct short_form){.radius_bits = options->radius_bits,
-                               .header_bits = options->header_bits,
-                               .blocks = options->blocks,
-                               .chosen = options->chosen};
+                               .header_bits = (unsigned)knob_or(psm, PSM_HEADER, 0),
+                               .blocks = (unsigned)knob_or(bphs, BPHS_BLOCKS, 0),
+                               .chosen = (unsigned)knob_or(bphs, BPHS_CHOOSE, 0)};
 }
 
 static cog_status record_short_form(const cog_index_options *options, unsigned bits,
@@ -103,8 +101,8 @@ static cog_status prepare_stream(cog_index *index, cog_index_options *options,
     index->is_streamed = options->streamed && is_short(options->method);
     if (!index->is_streamed)
         return COG_OK;
-    options->method = COG_METHOD_FLAT;
     index->stream_form = form_of(options);
+    options->method = COG_METHOD_FLAT;
     TRY(short_form_check_rows(&index->stream_form, rows->rows, error));
     return short_form_complete(&index->stream_form, rows->bits, error);
 }
@@ -112,8 +110,8 @@ static cog_status prepare_stream(cog_index *index, cog_index_options *options,
 static cog_status record_method(const cog_index_options *options, unsigned bits,
                                 struct settings *settings, cog_error *error) {
     cog_status status =
-        settings_set_text(settings, "index method", method_names[options->method], error);
-    THEN(status, settings_set_u64(settings, "slice bits", options->slice_bits, error));
+        settings_set_text(settings, "index method", method_name(options->method), error);
+    THEN(status, settings_set_u64(settings, "slice bits", slice_bits_of(options), error));
     if (status == COG_OK && is_short(options->method))
         status = record_short_form(options, bits, settings, error);
     return status;
@@ -132,7 +130,7 @@ static double signatures_memory(const struct signatures_view *rows,
         short_form_complete(&form, rows->bits, NULL);
         return bytes * (5 + (options->method == COG_METHOD_PSM ? 1 : 1.2 * form.tables));
     }
-    return bytes + slice_lists_build_bytes(rows->rows, rows->bits, options->slice_bits, threads);
+    return bytes + slice_lists_build_bytes(rows->rows, rows->bits, slice_bits_of(options), threads);
 }
 
 /* What must fit when the parts of an index come together again. */
@@ -281,9 +279,10 @@ cog_status index_check_memory(const cog_documents *documents, const cog_run_opti
                                run, report, error);
 }
 
-cog_status cog_index_build(cog_documents *documents, const cog_index_options *options,
+cog_status cog_index_build(cog_documents *documents, const cog_index_options *asked,
                            const cog_run_options *run, cog_index **result, cog_report *report,
                            cog_error *error) {
+    cog_index_options copy = *asked, *options = &copy;
     struct corpus corpus = {0};
     struct segment_draft draft = {0};
     struct term_options terms;
@@ -341,20 +340,13 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
-static cog_method method_of(const struct settings *settings) {
-    const char *name = "auto";
-    settings_get_text(settings, "index method", &name);
-    for (int method = 0; method < COG_METHOD_COUNT; method++)
-        if (method_names[method] && strcmp(method_names[method], name) == 0)
-            return (cog_method)method;
-    return COG_METHOD_AUTO;
-}
-
 void cog_index_describe(const cog_index *index, cog_index_info *info) {
     const struct manifest *manifest = &index->parts.manifest;
+    const char *method = "auto";
+    settings_get_text(&manifest->settings, "index method", &method);
     *info = (cog_index_info){.segments = manifest->count,
                              .bits = index_bits(index),
-                             .method = method_of(&manifest->settings),
+                             .method = method_named(method),
                              .documents = index->has_documents,
                              .vectors = index->has_vectors};
     for (size_t i = 0; i < manifest->count; i++) {

@@ -14,6 +14,7 @@
 #include "search/lsh/lsh_join.h"
 #include "search/slices/slices.h"
 #include "search/window/window_join.h"
+#include "search/window/window_method.h"
 
 /* More are proposed than wanted: the means that tell how far a link stands out are those of the
  * truly nearest. */
@@ -174,17 +175,18 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
 static cog_status join_windows(struct proposing *work, uint32_t radius_bits,
                                struct match_list *matches, cog_error *error) {
     const struct signatures_view *views = work->views;
-    const cog_window_options *given = &work->search->options->window;
-    struct window_setting setting = {views[0].bits, given->tables, given->rows, radius_bits};
+    const cog_knobs *given = &work->search->options->knobs;
+    struct window_setting setting = {views[0].bits, (unsigned)knob_or(given, WINDOW_TABLES, 0),
+                                     knob_or(given, WINDOW_ROWS, 0), radius_bits};
     double cosine = COG_THRESHOLD_ACROSS;
     const struct window_targets targets = {.cosines = &cosine, .count = 1};
     window_plan(&setting, views[0].rows + views[1].rows, &targets, work->search->options->recall);
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,
-                                     .chunk_rows = given->chunk,
+                                     .chunk_rows = knob_or(given, WINDOW_CHUNK, 0),
                                      .radius_bits = radius_bits,
                                      .threads = work->space->threads,
-                                     .shared_window = given->shared};
+                                     .shared_window = knob_or(given, WINDOW_SHARED, 0)};
     return window_join(&views[0], &views[1], &options, matches, NULL, error);
 }
 
@@ -202,7 +204,7 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
     struct lsh_check check = {.radius_bits = radius_bits};
     struct lsh_collection sides[2];
     float *sums[2] = {NULL, NULL};
-    cog_status status = options_lsh(&work->search->options->lsh, 0, &demand.given, error);
+    cog_status status = options_lsh(&work->search->options->knobs, 0, &demand.given, error);
     THEN(status, lsh_plan(&demand, &options, &expected, error));
     size_t stride = status == COG_OK ? lsh_bits_used(&options) : 0;
     for (int side = 0; side < 2 && status == COG_OK; side++) {

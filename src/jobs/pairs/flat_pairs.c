@@ -10,6 +10,7 @@
 #include "run/report.h"
 #include "search/flat/flat_join.h"
 #include "search/window/window_join.h"
+#include "search/window/window_method.h"
 
 /* ---- Candidates and their verification ------------------------------------------------------- */
 
@@ -104,8 +105,8 @@ static cog_status find_crowd(const struct pair_task *task, const struct signatur
     size_t step = pairs->count / CROWD_ROWS + 1, count = 0;
     for (size_t i = 0; i < pairs->count; i += step)
         places[count++] = (uint32_t)row_place(&task->compared[0], pairs->items[i].a);
-    return row_crowd(&views[0], task->sides == 2 ? &views[1] : NULL, task->options.window.shared,
-                     places, count, crowd, error);
+    return row_crowd(&views[0], task->sides == 2 ? &views[1] : NULL,
+                     knob_or(&task->options.knobs, WINDOW_SHARED, 0), places, count, crowd, error);
 }
 
 /* The recall is stated for the pairs that a sample has, or, where it has few or there are no
@@ -151,19 +152,20 @@ static uint64_t window_memory(const struct pair_task *task) {
 static cog_status join_windows(const struct pair_task *task, const struct signatures_view *views,
                                uint32_t radius, struct match_list *matches, uint64_t *comparisons,
                                cog_error *error) {
-    const cog_window_options *given = &task->options.window;
-    struct window_setting setting = {views[0].bits, given->tables, given->rows, radius};
+    const cog_knobs *given = &task->options.knobs;
+    struct window_setting setting = {views[0].bits, (unsigned)knob_or(given, WINDOW_TABLES, 0),
+                                     knob_or(given, WINDOW_ROWS, 0), radius};
     cog_status status = plan_windows(task, views, &setting, error);
     if (status != COG_OK)
         return status;
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,
-                                     .chunk_rows = given->chunk,
+                                     .chunk_rows = knob_or(given, WINDOW_CHUNK, 0),
                                      .radius_bits = radius,
                                      .seed = task->options.sign.signature.seed,
                                      .threads = task->threads,
                                      .memory_bytes = window_memory(task),
-                                     .shared_window = given->shared};
+                                     .shared_window = knob_or(given, WINDOW_SHARED, 0)};
     struct window_work work = {0};
     status = window_join(&views[0], task->sides == 2 ? &views[1] : NULL, &options, matches, &work,
                          error);

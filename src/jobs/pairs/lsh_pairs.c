@@ -56,15 +56,16 @@ static cog_status check_signature(const cog_pairs_options *options, cog_error *e
 }
 
 static cog_status check_bands(const cog_pairs_options *options, cog_error *error) {
-    const cog_lsh_options *lsh = &options->lsh;
+    const cog_knobs *knobs = &options->knobs;
     const unsigned value_bits = options->sign.signature.value_bits;
-    if (lsh->key_bits || lsh->flips || lsh->flip_both)
+    if (knob_or(knobs, LSH_KEY_BITS, 0) || knob_or(knobs, LSH_FLIPS, 0) ||
+        knob_or(knobs, LSH_FLIP_SIDE, 0))
         return error_set(error, COG_ERR_USAGE,
                          "bands of minhash values of %u bits have no --key-bits and no flips: give "
                          "--tables and --band-values, or --value-bits 1",
                          value_bits);
-    const struct lsh_options least = {.tables = lsh->tables ? lsh->tables : 1,
-                                      .band_values = lsh->band_values ? lsh->band_values : 1,
+    const struct lsh_options least = {.tables = (unsigned)knob_or(knobs, LSH_TABLES, 1),
+                                      .band_values = (unsigned)knob_or(knobs, LSH_BAND_VALUES, 1),
                                       .value_bits = value_bits};
     return lsh_options_check(&least, options->sign.signature.bits, false, error);
 }
@@ -73,7 +74,7 @@ static cog_status start_demand(const cog_pairs_options *options, struct lsh_dema
                                cog_error *error) {
     const cog_signature_options *signature = &options->sign.signature;
     *demand = (struct lsh_demand){.bits = signature->bits, .have_sums = has_sums(options)};
-    return options_lsh(&options->lsh, signature->seed, &demand->given, error);
+    return options_lsh(&options->knobs, signature->seed, &demand->given, error);
 }
 
 cog_status lsh_pairs_check(const cog_pairs_options *options, cog_error *error) {
@@ -83,7 +84,7 @@ cog_status lsh_pairs_check(const cog_pairs_options *options, cog_error *error) {
         return status;
     if (has_bands(&options->sign.signature))
         return check_bands(options, error);
-    if (options->lsh.band_values)
+    if (knob_is_given(&options->knobs, LSH_BAND_VALUES))
         return error_set(error, COG_ERR_USAGE,
                          "bands are of minhash values of several bits: give --measure jaccard and "
                          "--value-bits 32, or leave out --band-values");
@@ -94,9 +95,10 @@ cog_status lsh_pairs_check(const cog_pairs_options *options, cog_error *error) {
 static double plan_bands(struct lsh_pairs *pairs) {
     const cog_pairs_options *options = &pairs->task->options;
     const cog_signature_options *signature = &options->sign.signature;
-    pairs->options = (struct lsh_options){.value_bits = signature->value_bits,
-                                          .band_values = options->lsh.band_values,
-                                          .tables = options->lsh.tables};
+    pairs->options =
+        (struct lsh_options){.value_bits = signature->value_bits,
+                             .band_values = (unsigned)knob_or(&options->knobs, LSH_BAND_VALUES, 0),
+                             .tables = (unsigned)knob_or(&options->knobs, LSH_TABLES, 0)};
     return band_plan(options->threshold, options->recall, signature->value_bits,
                      signature->bits / signature->value_bits, &pairs->options.band_values,
                      &pairs->options.tables);

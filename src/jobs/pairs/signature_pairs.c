@@ -13,6 +13,7 @@
 #include "search/flat/flat_join.h"
 #include "search/multisort/multisort_join.h"
 #include "search/window/window_join.h"
+#include "search/window/window_method.h"
 
 /* What a join of signatures is about. */
 struct signature_task {
@@ -109,8 +110,9 @@ static cog_status plan_windows(const struct signature_task *task, struct window_
         targets =
             (struct window_targets){.distances = distances, .count = pairs.count, .crowd = crowd};
         recall = truth_planned_recall((1 + 3 * recall) / 4, independent);
-        status = row_crowd(task->first, task->second, task->options->window.shared, places, around,
-                           crowd, error);
+        status =
+            row_crowd(task->first, task->second, knob_or(&task->options->knobs, WINDOW_SHARED, 0),
+                      places, around, crowd, error);
     }
     report_number(task->report, "planned_by_pairs", (double)pairs.count);
     match_list_free(&pairs);
@@ -122,20 +124,20 @@ static cog_status plan_windows(const struct signature_task *task, struct window_
 
 static cog_status join_windows(const struct signature_task *task, struct match_list *matches,
                                cog_error *error) {
-    const cog_window_options *given = &task->options->window;
-    struct window_setting setting = {task->first->bits, given->tables, given->rows,
-                                     task->radius_bits};
+    const cog_knobs *given = &task->options->knobs;
+    struct window_setting setting = {task->first->bits, (unsigned)knob_or(given, WINDOW_TABLES, 0),
+                                     knob_or(given, WINDOW_ROWS, 0), task->radius_bits};
     cog_status status = plan_windows(task, &setting, error);
     if (status != COG_OK)
         return status;
     struct window_options options = {.tables = setting.tables,
                                      .window = setting.window,
-                                     .chunk_rows = given->chunk,
+                                     .chunk_rows = knob_or(given, WINDOW_CHUNK, 0),
                                      .radius_bits = task->radius_bits,
                                      .seed = task->options->sign.signature.seed,
                                      .threads = threads_of(task),
                                      .memory_bytes = budget_of(task),
-                                     .shared_window = given->shared};
+                                     .shared_window = knob_or(given, WINDOW_SHARED, 0)};
     struct window_work work = {0};
     matches->limit = (size_t)(budget_of(task) / (2 * sizeof(struct match)));
     status = window_join(task->first, task->second, &options, matches, &work, error);

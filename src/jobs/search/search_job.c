@@ -22,8 +22,6 @@ void cog_search_options_init(cog_search_options *options) {
     *options = (cog_search_options){.k = 10,
                                     .radius_bits = COG_RADIUS_NONE,
                                     .recall = 0.95,
-                                    .expand = -1,
-                                    .admit = -1,
                                     .verify = true,
                                     .recall_sample = 100};
 }
@@ -41,7 +39,7 @@ static cog_status check_memory(const cog_index *index, double query_bytes,
 
 /* Whether the numbers behind the queries' bits tell where to look. */
 static bool wants_sums(const cog_index *index, const cog_search_options *options) {
-    return options->expand < 0 && options->recall < 1 &&
+    return slices_knob(options, SLICES_EXPAND) < 0 && options->recall < 1 &&
            (search_task_has_lists(index) || search_task_has_columns(index) ||
             index->parts.segments[0].tables);
 }

@@ -1,7 +1,7 @@
 /* What stands behind cog_hits. */
 #pragma once
 
-#include "jobs/search/hit_lists.h"
+#include "jobs/search/segment_hits.h"
 
 struct cog_hits {
     const cog_index *index;

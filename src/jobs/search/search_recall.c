@@ -176,7 +176,7 @@ static bool recall_decides(const struct search_task *task) {
     bool certain = options->method == COG_METHOD_EXACT || options->recall >= 1 ||
                    (options->method == COG_METHOD_FLAT && !task->has_vectors);
     return !certain && options->k && options->threshold == 0 &&
-           options->radius_bits == COG_RADIUS_NONE && options->expand < 0 &&
+           options->radius_bits == COG_RADIUS_NONE && slices_knob(options, SLICES_EXPAND) < 0 &&
            options->recall_sample && (options->verify || !task->has_vectors);
 }
 

@@ -24,15 +24,11 @@ static const struct short_tables *find_tables(const cog_index *index, cog_method
 
 cog_status search_short_check(cog_search_options *options, const cog_index *index,
                               cog_error *error) {
-    if (options->flips && options->method == COG_METHOD_AUTO)
-        options->method = COG_METHOD_PSM;
     bool short_method = options->method == COG_METHOD_PSM || options->method == COG_METHOD_BPHS;
     const char *name = options->method == COG_METHOD_PSM ? "psm" : "bphs";
     if (options->first && !short_method && options->method != COG_METHOD_AUTO)
         return error_set(error, COG_ERR_USAGE,
                          "--first is for the methods psm and bphs: give -k 1 for the nearest");
-    if (options->flips && options->method != COG_METHOD_PSM)
-        return error_set(error, COG_ERR_USAGE, "--flips is for the method psm");
     if (options->first)
         options->k = 1;
     if (!short_method)

@@ -8,13 +8,10 @@
 #include "estimate/radius.h"
 #include "jobs/search/search_short.h"
 #include "join/cosine_join.h"
+#include "plan/method_table.h"
 #include "run/report.h"
 
 enum { VERIFY_GRAIN = 64 };
-
-static const char *const method_names[COG_METHOD_COUNT] = {
-    [COG_METHOD_EXACT] = "exact",     [COG_METHOD_FLAT] = "flat", [COG_METHOD_SLICES] = "slices",
-    [COG_METHOD_COLUMNS] = "columns", [COG_METHOD_PSM] = "psm",   [COG_METHOD_BPHS] = "bphs"};
 
 void search_task_free(struct search_task *task) {
     sparse_matrix_free(&task->vectors);
@@ -46,10 +43,11 @@ static cog_status check_numbers(const cog_search_options *options, cog_error *er
         return error_set(error, COG_ERR_USAGE,
                          "nothing to look for: give k, a threshold or a "
                          "radius");
-    if (options->expand >= 0 && options->admit > options->expand)
+    int expand = slices_knob(options, SLICES_EXPAND), admit = slices_knob(options, SLICES_ADMIT);
+    if (expand >= 0 && admit > expand)
         return error_set(error, COG_ERR_USAGE,
                          "--admit %d is beyond --expand %d: lists that are not read admit nothing",
-                         options->admit, options->expand);
+                         admit, expand);
     return COG_OK;
 }
 
@@ -81,7 +79,7 @@ static cog_status answer_certainly(struct search_task *task, cog_error *error) {
         return error_set(error, COG_ERR_USAGE,
                          "a recall of 1 is certain, and the method %s is not: use the method auto "
                          "or %s, or a recall below 1",
-                         method_names[method], of_cosines ? "exact" : "flat");
+                         method_name(method), of_cosines ? "exact" : "flat");
     if (of_cosines) {
         options->method = COG_METHOD_EXACT;
         report_notice(task->report, "signatures cannot certify the cosines of documents: a recall "
@@ -92,7 +90,9 @@ static cog_status answer_certainly(struct search_task *task, cog_error *error) {
 
 cog_status search_task_check(struct search_task *task, cog_error *error) {
     cog_search_options *options = &task->options;
-    cog_status status = check_numbers(options, error);
+    cog_status status =
+        method_take_knobs(&options->method, &options->knobs, COG_KNOB_SEARCH, error);
+    THEN(status, check_numbers(options, error));
     if (status != COG_OK)
         return status;
     if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW ||
@@ -136,12 +136,14 @@ struct signature_search search_task_signatures(const struct search_task *task, c
                                       .method = method,
                                       .k = options->k,
                                       .radius_bits = options->radius_bits,
-                                      .expand = options->expand,
-                                      .admit = options->admit,
+                                      .expand = slices_knob(options, SLICES_EXPAND),
+                                      .admit = slices_knob(options, SLICES_ADMIT),
                                       .certain = options->recall >= 1,
                                       .recall = options->recall,
                                       .first = options->first,
-                                      .flips = options->flips,
+                                      .flips = options->method == COG_METHOD_PSM
+                                                   ? (size_t)knob_or(&options->knobs, PSM_FLIPS, 0)
+                                                   : 0,
                                       .memory_bytes = task->run ? task->run->memory_bytes : 0,
                                       .threads = task->threads};
     if (asks_within(options)) {
@@ -273,7 +275,7 @@ void search_task_report(const struct search_task *task) {
     }
     if (task->chunks)
         report_number(task->report, "chunks", (double)task->chunks);
-    report_text(task->report, "method", method_names[task->options.method]);
+    report_text(task->report, "method", method_name(task->options.method));
     report_number(task->report, "queries", (double)task->queries);
     report_number(task->report, "matches", (double)task->hits.offsets[task->queries]);
 }

@@ -2,8 +2,10 @@
  * recall of what they found. */
 #pragma once
 
-#include "jobs/search/hit_lists.h"
 #include "jobs/search/search_effort.h"
+#include "jobs/search/segment_hits.h"
+#include "search/psm/psm_method.h"
+#include "search/slices/slices_method.h"
 
 /* Queries that are answered exhaustively, to choose the effort and to tell the recall. */
 struct search_sample;
@@ -55,6 +57,11 @@ struct signature_search {
     size_t chunks; /* set: of a streamed index */
 };
 
+/* A knob of slices; -1 if it is not given. */
+static inline int slices_knob(const cog_search_options *options, unsigned number) {
+    bool given = options->knobs.method == COG_METHOD_SLICES && options->knobs.given >> number & 1;
+    return given ? (int)options->knobs.values[number] : -1;
+}
 /* Refuses what cannot be done. */
 cog_status search_task_check(struct search_task *task, cog_error *error);
 /* What signatures are to be asked for the options. */

@@ -52,10 +52,12 @@ static struct world *make_world(cog_method method, cog_error *error) {
     cog_index_options options;
     cog_index_options_init(&options);
     options.method = method;
-    options.slice_bits = 9;
     cog_report_create(&world->report, error);
-    cog_status status =
-        cog_signatures_from_memory(world->rows, FIRST, BITS, &world->parts[0], error);
+    cog_status status = COG_OK;
+    if (method == COG_METHOD_SLICES)
+        status = cog_knobs_set(&options.knobs, method, "slice-bits", 9, error);
+    if (status == COG_OK)
+        status = cog_signatures_from_memory(world->rows, FIRST, BITS, &world->parts[0], error);
     if (status == COG_OK)
         status = cog_signatures_from_memory(world->rows + FIRST * BYTES, ROWS - FIRST, BITS,
                                             &world->parts[1], error);

@@ -1,45 +1,9 @@
-#include "jobs/search/hit_lists.h"
+#include "jobs/search/segment_hits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-
-cog_status hit_lists_init(struct hit_lists *lists, size_t queries, size_t hits, cog_error *error) {
-    *lists = (struct hit_lists){.queries = queries};
-    lists->offsets = memory_zeroed_array(queries + 1, sizeof *lists->offsets);
-    lists->items = memory_array(hits + 1, sizeof *lists->items);
-    if (lists->offsets && lists->items)
-        return COG_OK;
-    hit_lists_free(lists);
-    return error_memory(error, hits * sizeof *lists->items + queries * sizeof *lists->offsets,
-                        "the hits");
-}
-
-void hit_lists_free(struct hit_lists *lists) {
-    free(lists->offsets);
-    free(lists->items);
-    *lists = (struct hit_lists){0};
-}
-
-static int by_distance(const void *a, const void *b) {
-    const struct match *x = a, *y = b;
-    if (x->distance != y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
-}
-
-static int by_similarity(const void *a, const void *b) {
-    const struct match *x = a, *y = b;
-    if (x->similarity != y->similarity)
-        return x->similarity > y->similarity ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
-}
-
-void hits_sort(struct match *items, size_t count, enum hit_order order) {
-    if (count > 1)
-        qsort(items, count, sizeof *items, order == HITS_BY_DISTANCE ? by_distance : by_similarity);
-}
 
 /* Takes removed rows out and numbers the others through the index. *is_short tells whether a query
  * was left with fewer than k although the segment has more. */

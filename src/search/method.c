@@ -1,0 +1,34 @@
+#include "search/method.h"
+
+#include <string.h>
+
+bool method_takes_bits(const struct search_method *method, unsigned bits) {
+    return method->bits_max == 0 ||
+           (bits >= method->bits_min && bits <= method->bits_max && bits % method->bits_step == 0);
+}
+
+unsigned method_knob_named(const struct search_method *method, const char *name) {
+    unsigned number = 0;
+    while (number < method->knob_count && strcmp(method->knobs[number].name, name) != 0)
+        number++;
+    return number;
+}
+
+cog_status method_check_knobs(const struct search_method *method, const cog_knobs *knobs,
+                              unsigned use, cog_error *error) {
+    for (unsigned i = 0; i < COG_KNOBS_MAX; i++) {
+        if (!knob_is_given(knobs, i))
+            continue;
+        if (i >= method->knob_count || !(method->knobs[i].uses & use))
+            return error_set(error, COG_ERR_USAGE, "the method %s has no use for '%s' here",
+                             method->name,
+                             i < method->knob_count ? method->knobs[i].name : "a knob");
+        const cog_knob *knob = &method->knobs[i];
+        uint64_t value = knobs->values[i];
+        if (value < knob->least || value > knob->most)
+            return error_set(error, COG_ERR_USAGE, "%s: %llu is out of range: choose %llu to %llu",
+                             knob->name, (unsigned long long)value, (unsigned long long)knob->least,
+                             (unsigned long long)knob->most);
+    }
+    return COG_OK;
+}

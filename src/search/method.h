@@ -1,0 +1,179 @@
+/* What a search method is: one constant descriptor, the same for every method.
+ *
+ * Segments, jobs, the planner, help texts and reports ask the descriptor and never name a method.
+ * The descriptors stand in one table (plan/method_table.h), in the order of cog_method.
+ *
+ * To add a method:
+ *   1. Make a folder src/search/NAME with NAME_method.c, which defines
+ *      `const struct search_method NAME_method`, and NAME_method.h, which declares it.
+ *   2. Fill in what the method can do. A function that is NULL is something that it cannot do.
+ *   3. Add one line to plan/method_table.c (and a constant to cog_method, if users may name it).
+ * tests/unit/search/test_every_method.c then tries it against the exhaustive search; the method in
+ * tests/unit/search/ones shows all of this in its shortest form.
+ *
+ * Who owns what: requests borrow everything they point to, for the call. Tables belong to whoever
+ * called build or open, and go back to `release`; tables that were opened borrow the container's
+ * bytes. A method is asked by several threads at once with the same tables, each with its own
+ * request and scratch. */
+#pragma once
+
+#include "hamming/hamming.h"
+#include "search/hits/hit_lists.h"
+#include "search/hits/match_list.h"
+#include "store/container.h"
+#include "vector/sparse.h"
+
+/* ---- What goes in ---------------------------------------------------------------------------- */
+
+/* Rows of a collection, or queries. What a method does not need may be NULL. */
+struct method_rows {
+    const struct signatures_view *signatures;
+    const float *margins; /* rows x bits: the sums behind the bits */
+    const struct sparse_matrix *vectors;
+};
+
+/* The size of a job: what settings and predictions are made for. */
+struct method_size {
+    size_t rows, queries;
+    unsigned bits;
+    uint32_t radius_bits; /* the greatest that searches will ask for; 0 if they ask for k */
+    double recall;
+    unsigned threads; /* at least 1 */
+};
+
+/* What is expected of a job, with everything that the tables and the search take. */
+struct method_prediction {
+    double recall, comparisons;
+    double build_ns, search_ns;
+    double table_bytes; /* in memory or on disk, without the signatures */
+    double build_bytes; /* memory while the tables are built, table_bytes included */
+    double search_bytes;
+};
+
+/* Fields named _out are set by the method. */
+struct method_build {
+    struct method_rows rows;
+    uint32_t radius_bits;   /* the greatest that searches will ask for */
+    const cog_knobs *knobs; /* as `settings` completed them for these rows */
+    /* Tables of the same method that the same index already has (of its first segment), or NULL:
+     * what was learned from their rows may hold for the new ones. */
+    const void *earlier;
+    unsigned threads;
+};
+
+struct method_search {
+    struct method_rows rows; /* those that the tables were built from */
+    struct method_rows queries;
+    size_t k;             /* the k nearest; 0: all within radius_bits or threshold */
+    uint32_t radius_bits; /* if k is 0 and there are signatures */
+    double threshold;     /* if k is 0 and the method compares vectors */
+    bool first;           /* any one row within the radius is enough */
+    double recall;        /* 1: the answer must be exact, whatever it costs */
+    unsigned effort;      /* step of the method's effort, from 0 on: see effort_steps */
+    size_t candidates;    /* rows that get a true distance at least, if there are that many */
+    const cog_knobs *knobs;
+    const struct method_build *streamed; /* tables are NULL, and are built chunk by chunk */
+    uint64_t memory_bytes;               /* of the tables of a chunk; 0: any */
+    unsigned threads;
+    /* Scratch memory that a searcher keeps between searches of the same tables. NULL, or the
+     * address of a pointer that is NULL at first; `scratch_free` releases it. */
+    void **scratch;
+    bool is_exact_out; /* no row is missing from any answer */
+    uint64_t compared_out, chunks_out;
+};
+
+struct method_join {
+    struct method_rows first, second; /* second without signatures and vectors: pairs of `first` */
+    uint32_t radius_bits;
+    double threshold; /* of the measure, for methods that compare vectors */
+    double recall;
+    const cog_knobs *knobs; /* complete: what is not given is 0, and the method chooses */
+    uint64_t seed;
+    uint64_t memory_bytes; /* 0: no limit. A join that would need more works from disk. */
+    unsigned threads;
+    uint64_t comparisons_out, candidates_out;
+    uint64_t pieces_out; /* that were read back from disk */
+};
+
+/* ---- The descriptor -------------------------------------------------------------------------- */
+
+enum method_needs {
+    NEEDS_VECTORS = 1,        /* of rows and queries */
+    NEEDS_ROW_MARGINS = 2,    /* to build */
+    NEEDS_QUERY_MARGINS = 4,  /* to search */
+    PREFERS_QUERY_MARGINS = 8 /* finds more with them */
+};
+
+struct search_method {
+    const char *name;      /* as users write it */
+    const char *summary;   /* one line of help */
+    const cog_knob *knobs; /* in the order of cog_knobs.values */
+    unsigned knob_count;   /* COG_KNOBS_MAX at most */
+
+    /* cog_answers: what it can be asked for, and what of that it answers exactly if recall is 1. */
+    unsigned answers, certain;
+    unsigned needs; /* method_needs */
+    /* Signatures: multiples of bits_step from bits_min to bits_max. bits_max 0: none needed. */
+    unsigned bits_min, bits_max, bits_step;
+    bool is_chosen_unmeasured; /* auto takes it for what it answers, without timing a scan */
+
+    /* Fills in what a prediction is known for; other fields stay 0. NULL: nothing is known. */
+    void (*predict)(const struct method_size *size, const cog_knobs *knobs,
+                    struct method_prediction *prediction);
+    /* Gives knobs that are not given a value for this size, and refuses what cannot be built
+     * (COG_ERR_USAGE). Asked once per index, and again by `build` for each segment. NULL: nothing
+     * to complete. */
+    cog_status (*settings)(const struct method_size *size, cog_knobs *knobs, cog_error *error);
+
+    /* Tables. build NULL: the method keeps none, and tables are NULL below. */
+    cog_status (*build)(const struct method_build *build, void **tables, cog_error *error);
+    /* Adds sections to a segment's file. */
+    cog_status (*write)(const void *tables, struct container_writer *writer, cog_error *error);
+    /* Finds the sections that `write` made for these rows, in constant time, without copying.
+     * *tables stays NULL if the file has none. Must survive any bytes (COG_ERR_FORMAT). */
+    cog_status (*open)(const struct container *container, const struct method_rows *rows,
+                       void **tables, cog_error *error);
+    /* Reads everything; COG_ERR_FORMAT names the first fault. */
+    cog_status (*check)(const void *tables, const struct method_rows *rows, cog_error *error);
+    /* Fills in the fields of the method's own. */
+    void (*describe)(const void *tables, cog_index_info *info);
+    void (*release)(void *tables); /* accepts NULL */
+
+    /* Answers all queries; hits of a query by distance (or falling similarity), then row. Must
+     * survive tables of a damaged file. NULL: the method only joins. */
+    cog_status (*search)(const void *tables, struct method_search *search, struct hit_lists *hits,
+                         cog_error *error);
+    void (*scratch_free)(void *scratch); /* accepts NULL. NULL: search keeps no scratch */
+    /* How many steps of effort there are: more effort finds more, and a job tries steps on a
+     * sample until the recall is reached. 0: the effort changes nothing. usual_effort is the step
+     * that is taken without a sample. */
+    unsigned effort_steps;
+    unsigned (*usual_effort)(double recall);
+
+    /* Adds all pairs to the list, sorted by rows; the list's limit and sieve hold. NULL: the method
+     * only searches. */
+    cog_status (*join)(struct method_join *join, struct match_list *pairs, cog_error *error);
+};
+
+/* ---- Knobs ----------------------------------------------------------------------------------- */
+
+/* The value of a knob, by its number in the method's own list. */
+static inline uint64_t knob_or(const cog_knobs *knobs, unsigned number, uint64_t otherwise) {
+    return knobs && knobs->given >> number & 1 ? knobs->values[number] : otherwise;
+}
+static inline bool knob_is_given(const cog_knobs *knobs, unsigned number) {
+    return knobs && knobs->given >> number & 1;
+}
+static inline void knob_set(cog_knobs *knobs, unsigned number, uint64_t value) {
+    knobs->values[number] = value;
+    knobs->given |= 1u << number;
+}
+
+/* Whether the method can use signatures of this width. */
+bool method_takes_bits(const struct search_method *method, unsigned bits);
+/* The number of the method's knob of that name; knob_count if there is none. */
+unsigned method_knob_named(const struct search_method *method, const char *name);
+/* COG_ERR_USAGE if a value is out of its range, or a knob is given for a stage (cog_knob_use) at
+ * which the method does not use it. */
+cog_status method_check_knobs(const struct search_method *method, const cog_knobs *knobs,
+                              unsigned use, cog_error *error);
