@@ -15,7 +15,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "input/parallel/line_source.h"
-#include "jobs/link/link_vectors.h"
+#include "jobs/link/link_space.h"
 #include "link_cost.h"
 #include "search/flat/flat.h"
 

@@ -14,7 +14,7 @@
 #include "base/threads.h"
 #include "collection/vector_sign.h"
 #include "estimate/radius.h"
-#include "jobs/link/link_vectors.h"
+#include "jobs/link/link_space.h"
 #include "jobs/pairs/pair_task.h"
 #include "join/cosine_join.h"
 #include "join/cosine_tiles.h"

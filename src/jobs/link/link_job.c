@@ -1,27 +1,79 @@
-/* Linking two collections of different languages. */
+#include "jobs/link/link_job.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "jobs/link/link_candidates.h"
-#include "jobs/link/link_job.h"
 #include "jobs/pairs/list_pairs.h"
 #include "jobs/result_table.h"
 #include "run/memory_budget.h"
 #include "run/progress.h"
 #include "run/report.h"
-#include "signature/signer.h"
 
-void cog_link_options_init(cog_link_options *options) {
-    *options = (cog_link_options){.calibrated = true,
-                                  .threshold = COG_THRESHOLD_ACROSS,
-                                  .method = COG_METHOD_AUTO,
-                                  .bits = 1024,
-                                  .recall = 0.99,
-                                  .candidates = 30,
-                                  .hub_neighbours = 10};
-    cog_projection_options_init(&options->projection);
+/* ---- Choosing -------------------------------------------------------------------------------- */
+
+static float against(const struct link *link, struct link_means means) {
+    return means.from ? 2 * link->similarity - means.from[link->from] - means.to[link->to]
+                      : link->similarity;
+}
+
+void links_score(struct link *links, size_t count, struct link_means few, struct link_means many) {
+    for (size_t i = 0; i < count; i++) {
+        links[i].contrast = against(&links[i], few);
+        links[i].score = against(&links[i], many);
+    }
+}
+
+static int by_rows(const void *x, const void *y) {
+    const struct link *a = x, *b = y;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+static int by_contrast(const void *x, const void *y) {
+    const struct link *a = x, *b = y;
+    if (a->contrast != b->contrast)
+        return a->contrast > b->contrast ? -1 : 1;
+    return by_rows(x, y);
+}
+
+cog_status links_one_to_one(struct link *links, size_t *count, size_t from_rows, size_t to_rows,
+                            cog_error *error) {
+    uint8_t *taken = memory_zeroed_array(from_rows + to_rows, 1);
+    size_t kept = 0;
+    if (!taken)
+        return error_memory(error, from_rows + to_rows, "links");
+    qsort(links, *count, sizeof *links, by_contrast);
+    for (size_t i = 0; i < *count; i++) {
+        struct link link = links[i];
+        if (taken[link.from] || taken[from_rows + link.to])
+            continue;
+        taken[link.from] = taken[from_rows + link.to] = 1;
+        links[kept++] = link;
+    }
+    free(taken);
+    qsort(links, kept, sizeof *links, by_rows);
+    *count = kept;
+    return COG_OK;
+}
+
+static int by_source(const void *x, const void *y) {
+    const struct link *a = x, *b = y;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return by_contrast(x, y);
+}
+
+void links_best(struct link *links, size_t *count) {
+    size_t kept = 0;
+    qsort(links, *count, sizeof *links, by_source);
+    for (size_t i = 0; i < *count; i++)
+        if (kept == 0 || links[kept - 1].from != links[i].from)
+            links[kept++] = links[i];
+    *count = kept;
 }
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
@@ -129,153 +181,73 @@ static bool is_kept(const struct link *link, const cog_link_options *options) {
     return (double)link->score >= clear_score || cosine >= clear_cosine;
 }
 
-static cog_status choose_links(cog_links *links, const cog_link_options *options, struct link *all,
-                               size_t count, cog_error *error) {
-    cog_status status = COG_OK;
-    links->items = all;
-    links->firsts = memory_array(count, sizeof *links->firsts);
+static cog_status choose_links(cog_links *links, const cog_link_options *options,
+                               cog_error *error) {
+    const struct link_space *space = &links->space;
+    links->firsts = memory_array(links->count, sizeof *links->firsts);
     if (!links->firsts)
-        return error_memory(error, count * sizeof *links->firsts, "links");
-    if (count)
-        memcpy(links->firsts, all, count * sizeof *all);
-    links->first_count = links_best(links->firsts, count);
-    size_t chosen;
+        return error_memory(error, links->count * sizeof *links->firsts, "links");
+    if (links->count)
+        memcpy(links->firsts, links->items, links->count * sizeof *links->items);
+    links->first_count = links->count;
+    links_best(links->firsts, &links->first_count);
     if (options->one_to_one)
-        chosen = links_one_to_one(all, count, links->space.vectors[0].rows,
-                                  links->space.vectors[1].rows, error, &status);
+        TRY(links_one_to_one(links->items, &links->count, space->vectors[0].rows,
+                             space->vectors[1].rows, error));
     else
-        chosen = links_best(all, count);
-    for (size_t i = 0; i < chosen && all; i++)
-        if (is_kept(&all[i], options))
-            all[links->count++] = all[i];
-    return status;
+        links_best(links->items, &links->count);
+    size_t kept = 0;
+    for (size_t i = 0; i < links->count; i++)
+        if (is_kept(&links->items[i], options))
+            links->items[kept++] = links->items[i];
+    links->count = kept;
+    return COG_OK;
 }
 
-static cog_status link_documents(cog_links *links, const cog_link_options *options,
-                                 cog_report *report, cog_error *error) {
-    struct link *all = NULL;
-    size_t count = 0;
-    cog_status status = link_space_build(&links->space, &options->projection, error);
-    if (status != COG_OK)
-        return status;
+cog_status link_prepare(cog_links *links, cog_documents *const documents[2],
+                        const struct lexicon *lexicon, const cog_projection_options *options,
+                        const cog_run_options *run, cog_report *report, cog_error *error) {
+    double text_bytes =
+        (double)ingest_text_bytes(documents[0]) + (double)ingest_text_bytes(documents[1]);
+    TRY(memory_budget_check(MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_PROJECTION, run, report,
+                            error));
+    TRY(link_space_read(&links->space, lexicon, documents[0], documents[1], run, report, error));
+    return link_space_build(&links->space, options, error);
+}
+
+cog_status link_documents(cog_links *links, cog_documents *const documents[2],
+                          const struct lexicon *lexicon, const cog_link_options *options,
+                          const cog_run_options *run, cog_report *report, cog_error *error) {
+    TRY(link_prepare(links, documents, lexicon, &options->projection, run, report, error));
     uint64_t start = clock_ns();
-    status = find_candidates(&links->space, options, &all, &count, error);
-    if (status == COG_OK)
-        status = choose_links(links, options, all, count, error);
-    else
-        free(all);
+    cog_status status =
+        find_candidates(&links->space, options, &links->items, &links->count, error);
+    THEN(status, choose_links(links, options, error));
     report_stage(report, "linking", clock_seconds_since(start));
     report_number(report, "links", (double)links->count);
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
     return status;
 }
 
-/* The documents of both sides, read and not yet in one space. */
-static cog_status read_documents(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
-                                 const cog_run_options *run, cog_links **result, cog_report *report,
-                                 cog_error *error) {
-    double text_bytes = (double)ingest_text_bytes(from) + (double)ingest_text_bytes(to);
-    TRY(memory_budget_check(MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_PROJECTION, run, report,
-                            error));
-    *result = calloc(1, sizeof **result);
-    return *result
-               ? link_space_read(&(*result)->space, &lexicon->table, from, to, run, report, error)
-               : error_memory(error, sizeof **result, "links");
-}
-
-static cog_status hand_out(cog_links *links, cog_status status, cog_links **result) {
-    if (status == COG_OK)
-        *result = links;
-    else
-        cog_links_free(links);
-    return status;
-}
-
-cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
-                             const cog_projection_options *options, const cog_run_options *run,
-                             cog_links **result, cog_report *report, cog_error *error) {
-    cog_links *links = NULL;
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
-    cog_status status = read_documents(from, to, lexicon, run, &links, report, error);
-    THEN(status, link_space_build(&links->space, options, error));
-    job_watch_end(&watch);
-    return hand_out(links, status, result);
-}
-
-cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
-                    const cog_link_options *options, const cog_run_options *run, cog_links **result,
-                    cog_report *report, cog_error *error) {
-    if (options->method != COG_METHOD_EXACT &&
-        (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS))
-        return error_set(error, COG_ERR_USAGE, "signatures of %u bits: choose from %d to %d",
-                         options->bits, SIGNATURE_MIN_BITS, SIGNATURE_MAX_BITS);
-    if (!(options->recall > 0 && options->recall <= 1))
-        return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
-                         options->recall);
-    if (options->recall >= 1 && options->method != COG_METHOD_AUTO &&
-        options->method != COG_METHOD_EXACT)
-        return error_set(error, COG_ERR_USAGE,
-                         "only the exact method finds every partner for certain: use the method "
-                         "auto or exact, or a recall below 1");
-    if (options->candidates == 0)
-        return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
-    cog_links *links = NULL;
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
-    cog_status status = read_documents(from, to, lexicon, run, &links, report, error);
-    THEN(status, link_documents(links, options, report, error));
-    job_watch_end(&watch);
-    return hand_out(links, status, result);
-}
-
-void cog_links_free(cog_links *links) {
-    if (!links)
-        return;
+void links_reset(cog_links *links) {
     link_space_free(&links->space);
     free(links->items);
     free(links->firsts);
-    free(links);
 }
 
-size_t cog_links_count(const cog_links *links) {
-    return links->count;
-}
-
-bool cog_links_find(const cog_links *links, int side, const char *id, size_t id_size,
-                    uint32_t *row) {
-    return corpus_find(&links->space.corpora[side], view_of(id, id_size), row);
-}
-
-static struct bytes_view id_of(const cog_links *links, int side, uint32_t row) {
-    return corpus_id(&links->space.corpora[side], row);
-}
-
-cog_link_item cog_links_item(const cog_links *links, size_t index) {
-    const struct link *link = &links->items[index];
-    struct bytes_view from = id_of(links, 0, link->from), to = id_of(links, 1, link->to);
-    return (cog_link_item){.from = from.data,
-                           .to = to.data,
-                           .from_size = from.size,
-                           .to_size = to.size,
-                           .from_row = link->from,
-                           .to_row = link->to,
-                           .similarity = (double)link->similarity,
-                           .score = (double)link->score};
-}
-
-cog_status cog_links_write(const cog_links *links, cog_output_format format, const char *path,
-                           cog_error *error) {
+cog_status links_write(const cog_links *links, cog_output_format format, const char *path,
+                       cog_error *error) {
     static const struct result_column columns[] = {{"from", RESULT_ID},
                                                    {"to", RESULT_ID},
                                                    {"similarity", RESULT_REAL},
                                                    {"score", RESULT_REAL}};
+    const struct corpus *corpora = links->space.corpora;
     struct result_table table = {0};
     cog_status status = result_table_open(&table, columns, 4, links->count, format, path, error);
     for (size_t i = 0; i < links->count && status == COG_OK; i++) {
         const struct link *link = &links->items[i];
-        struct result_cell cells[] = {{link->from, id_of(links, 0, link->from)},
-                                      {link->to, id_of(links, 1, link->to)},
+        struct result_cell cells[] = {{link->from, corpus_id(&corpora[0], link->from)},
+                                      {link->to, corpus_id(&corpora[1], link->to)},
                                       {.number = (double)link->similarity},
                                       {.number = (double)link->score}};
         status = result_table_add(&table, cells, error);

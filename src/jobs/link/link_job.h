@@ -1,13 +1,61 @@
-/* The links of two collections, as the public API hands them out. */
+/* Links between two collections of different languages: each source document gets its best partner.
+ *
+ * In: both collections, a lexicon, options. Out: a struct cog_links with the chosen links, by
+ * source row. It owns everything in it except the lexicon.
+ *
+ * How partners are chosen: a document that is close to everything (a hub) draws links that it
+ * should not have. A link is therefore measured by 2 cos(x, y) minus the mean cosine of x to its
+ * nearest and of y to its nearest (Conneau et al., "Word translation without parallel data", 2018,
+ * for word vectors). Against the two nearest this decides which candidate is the partner: a page
+ * made from the same template as the partner has a partner of its own that is nearer. Against more
+ * of the nearest it decides whether a candidate is a partner at all. One-to-one links are taken
+ * greedily, the best first, each document once (the rule of the WMT16 shared task). */
 #pragma once
 
-#include "crosslingual/links.h"
-#include "jobs/link/link_vectors.h"
+#include "jobs/link/link_space.h"
+
+struct link {
+    uint32_t from, to;
+    float similarity; /* cosine */
+    float contrast;   /* against the two nearest: chooses among candidates */
+    float score;      /* against more of the nearest: is it a partner at all */
+};
 
 struct cog_links {
     struct link_space space; /* for ids, explanations and sentences */
-    struct link *items;      /* those that were asked for, by source row */
+    struct link *items;      /* the links that were asked for, by source row */
     size_t count;
     struct link *firsts; /* the best of every source row, whatever its score */
     size_t first_count;
 };
+
+/* Reads both collections and brings them into one space, without links. The links are zeroed
+ * before; links_reset releases them, also after a failure. */
+cog_status link_prepare(cog_links *links, cog_documents *const documents[2],
+                        const struct lexicon *lexicon, const cog_projection_options *options,
+                        const cog_run_options *run, cog_report *report, cog_error *error);
+/* The same, with the links. */
+cog_status link_documents(cog_links *links, cog_documents *const documents[2],
+                          const struct lexicon *lexicon, const cog_link_options *options,
+                          const cog_run_options *run, cog_report *report, cog_error *error);
+void links_reset(cog_links *links);
+/* TSV, JSON lines or numpy records: from, to, similarity, score. */
+cog_status links_write(const cog_links *links, cog_output_format format, const char *path,
+                       cog_error *error);
+/* Reads the linked documents again and writes the sentence pairs of each link, one-to-one, each
+ * pair of texts once. */
+cog_status links_write_sentences(const cog_links *links, cog_documents *const documents[2],
+                                 double threshold, const char *path, const cog_run_options *run,
+                                 cog_report *report, cog_error *error);
+
+/* Mean cosines of the documents to their nearest; NULL: the cosine itself counts. */
+struct link_means {
+    const float *from, *to;
+};
+/* Sets contrast and score from the similarity. */
+void links_score(struct link *links, size_t count, struct link_means few, struct link_means many);
+/* Both keep the best links by contrast, bring them to the front by source row, and set *count. Ties
+ * go to the smaller rows. */
+cog_status links_one_to_one(struct link *links, size_t *count, size_t from_rows, size_t to_rows,
+                            cog_error *error);
+void links_best(struct link *links, size_t *count);

@@ -4,7 +4,7 @@
  * about as many reach as are wanted (lists). */
 #pragma once
 
-#include "jobs/link/link_vectors.h"
+#include "jobs/link/link_space.h"
 #include "search/flat/flat.h"
 
 /* Zero-initialise; link_proposals_free releases. */

@@ -222,12 +222,13 @@ static cog_status pair_documents(struct sentence_pairing *pairing, const struct 
             pairing->candidates[count++] = (struct link){.from = (uint32_t)(a - begins[0]),
                                                          .to = (uint32_t)(b - begins[1]),
                                                          .similarity = (float)cosine,
-                                                         .margin = (float)cosine};
+                                                         .contrast = (float)cosine};
         }
-    cog_status status = COG_OK;
-    size_t kept = links_one_to_one(pairing->candidates, count, ends[0] - begins[0],
-                                   ends[1] - begins[1], error, &status);
-    for (size_t i = 0; i < kept && status == COG_OK; i++) {
+    if (count == 0)
+        return COG_OK;
+    cog_status status = links_one_to_one(pairing->candidates, &count, ends[0] - begins[0],
+                                         ends[1] - begins[1], error);
+    for (size_t i = 0; i < count && status == COG_OK; i++) {
         struct link pair = pairing->candidates[i];
         pair.from += (uint32_t)begins[0];
         pair.to += (uint32_t)begins[1];
@@ -289,11 +290,10 @@ static cog_status build_space(struct sentence_pairing *pairing, const cog_run_op
     return status;
 }
 
-cog_status cog_links_sentences(const cog_links *links, cog_documents *from, cog_documents *to,
-                               double threshold, const char *path, const cog_run_options *run,
-                               cog_report *report, cog_error *error) {
+cog_status links_write_sentences(const cog_links *links, cog_documents *const documents[2],
+                                 double threshold, const char *path, const cog_run_options *run,
+                                 cog_report *report, cog_error *error) {
     struct sentence_pairing pairing = {.links = links, .threshold = threshold};
-    cog_documents *documents[2] = {from, to};
     uint64_t start = clock_ns();
     cog_status status = COG_OK;
     for (int i = 0; i < 2 && status == COG_OK; i++) {

@@ -1,10 +1,10 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "crosslingual/links.h"
 #include "crosslingual/projection.h"
 #include "jobs/evaluate/link_scores.h"
 #include "jobs/lexicon/lexicon_job.h"
+#include "jobs/link/link_job.h"
 #include "test.h"
 
 enum { FROM_WORDS = 40, TO_WORDS = 30, ENTRIES = 150, DOCUMENTS = 25 };
@@ -205,7 +205,7 @@ static size_t random_links(struct link *links, struct random *random) {
         for (uint32_t to = 0; to < ROWS; to++)
             if (random_below(random, 3) == 0 && count < LINKS) /* few scores, so that ties occur */
                 links[count++] = (struct link){
-                    .from = from, .to = to, .margin = (float)random_below(random, 8) * 0.125f};
+                    .from = from, .to = to, .contrast = (float)random_below(random, 8) * 0.125f};
     return count;
 }
 
@@ -218,7 +218,7 @@ static size_t naive_one_to_one(const struct link *links, size_t count, struct li
         for (size_t i = 0; i < count; i++) {
             const struct link *link = &links[i];
             if (!from_taken[link->from] && !to_taken[link->to] &&
-                (!best || link->margin > best->margin))
+                (!best || link->contrast > best->contrast))
                 best = link; /* links come by rows: the first of equal ones */
         }
         if (!best)
@@ -234,10 +234,8 @@ TEST(link_one_to_one_is_greedy) {
         struct link links[LINKS], expected[ROWS];
         size_t count = random_links(links, &random);
         size_t size = naive_one_to_one(links, count, expected);
-        cog_status status;
-        cog_error failure;
-        CHECK(links_one_to_one(links, count, ROWS, ROWS, &failure, &status) == size);
-        CHECK(status == COG_OK);
+        CHECK_OK(links_one_to_one(links, &count, ROWS, ROWS, error));
+        CHECK(count == size);
         for (size_t i = 0; i < size; i++) {
             bool found = false;
             for (size_t j = 0; j < size; j++)
@@ -254,7 +252,9 @@ TEST(link_best_is_the_first_of_each) {
                            {1, 2, 0.5f, 0.2f, 0},
                            {0, 1, 0.3f, 0.3f, 0},
                            {2, 2, 0.9f, -1, 0}};
-    CHECK(links_best(links, 5) == 3);
+    size_t count = 5;
+    links_best(links, &count);
+    CHECK(count == 3);
     CHECK(links[0].from == 0 && links[0].to == 1);
     CHECK(links[1].from == 1 && links[1].to == 2);
     CHECK(links[2].from == 2);
@@ -265,11 +265,11 @@ TEST(link_scores_correct_hubs) {
     float from_means[] = {0.25f}, to_means[] = {0, 0.5f};
     struct link_means none = {NULL, NULL}, means = {from_means, to_means};
     links_score(links, 1, none, none);
-    CHECK(links[0].score == 0.5f && links[0].margin == 0.5f);
+    CHECK(links[0].score == 0.5f && links[0].contrast == 0.5f);
     links_score(links, 1, means, none);
-    CHECK(links[0].score == 0.5f && links[0].margin == 0.25f);
+    CHECK(links[0].score == 0.5f && links[0].contrast == 0.25f);
     links_score(links, 1, none, means);
-    CHECK(links[0].score == 0.25f && links[0].margin == 0.5f);
+    CHECK(links[0].score == 0.25f && links[0].contrast == 0.5f);
 }
 
 TEST(link_scores_against_known_links) {

@@ -16,7 +16,7 @@ struct link_space {
     struct statistics *statistics[2];
     struct projection *projection;
     struct sparse_matrix vectors[2];
-    size_t short_documents[2]; /* with fewer than LINK_SHORT_TERMS weighted terms */
+    size_t short_documents; /* of both sides: with fewer than LINK_SHORT_TERMS weighted terms */
     const cog_run_options *run;
     unsigned threads;
     cog_report *report;

@@ -1,15 +1,128 @@
-/* Why two documents of one language are similar: the words that both have, and what each adds to
- * the cosine. */
+#include "jobs/explain/explain_job.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "base/word_table.h"
-#include "collection/corpus.h"
 #include "collection/options.h"
-#include "jobs/explain/word_matches.h"
+
+/* Largest share first, then by the bytes of the words. */
+static int compare_bytes(const char *a, size_t a_size, const char *b, size_t b_size) {
+    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+    return order ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+static int by_share(const void *x, const void *y) {
+    const cog_word_match *a = x, *b = y;
+    if (a->share != b->share)
+        return a->share > b->share ? -1 : 1;
+    int order = compare_bytes(a->from, a->from_size, b->from, b->from_size);
+    return order ? order : compare_bytes(a->to, a->to_size, b->to, b->to_size);
+}
+
+static void sort_matches(cog_word_match *matches, size_t count) {
+    if (count)
+        qsort(matches, count, sizeof *matches, by_share);
+}
+
+/* ---- Across languages ------------------------------------------------------------------------ */
+
+struct explaining {
+    const struct link_space *space;
+    uint32_t rows[2];
+    struct column_sums sums; /* tf* of the source document */
+    double cosine;
+    cog_word_match *items;
+    size_t count, capacity;
+};
+
+/* The value of a column in a row; 0 if the row does not have the column. */
+static double value_of(const struct sparse_matrix *matrix, uint32_t row, uint32_t column) {
+    uint64_t low = matrix->offsets[row], high = matrix->offsets[row + 1];
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (matrix->columns[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < matrix->offsets[row + 1] && matrix->columns[low] == column;
+    return found ? (double)matrix->values[low] : 0;
+}
+
+/* A source term as the lexicon has it, or as it stands in the text. */
+static struct bytes_view source_word(const struct link_space *space, uint64_t hash) {
+    uint32_t word = word_table_find(&space->lexicon->from, hash);
+    if (word != WORD_NONE)
+        return word_table_string(&space->lexicon->from, word);
+    word = word_table_find(&space->unknown.strings, hash);
+    return word != WORD_NONE ? word_table_string(&space->unknown.strings, word) : view_of("", 0);
+}
+
+static cog_status add_match(struct explaining *work, struct bytes_view from, struct bytes_view to,
+                            double probability, double share, cog_error *error) {
+    if (!memory_grow((void **)&work->items, &work->capacity, work->count + 1, sizeof *work->items))
+        return error_memory(error, work->count * sizeof *work->items, "an explanation");
+    work->items[work->count++] = (cog_word_match){.from = from.data,
+                                                  .to = to.data,
+                                                  .from_size = from.size,
+                                                  .to_size = to.size,
+                                                  .probability = probability,
+                                                  .share = share};
+    return COG_OK;
+}
+
+/* Adds a source term with each of its translations that the target document has. A column's part of
+ * the cosine is divided among source terms in proportion to their part of its tf*. */
+static cog_status explain_term(struct explaining *work, uint64_t hash, uint32_t frequency,
+                               cog_error *error) {
+    const struct link_space *space = work->space;
+    const struct projection *projection = space->projection;
+    uint32_t source = term_numbers_find(projection->sources, hash);
+    cog_status status = COG_OK;
+    for (uint64_t i = projection->offsets[source];
+         i < projection->offsets[source + 1] && status == COG_OK; i++) {
+        const struct projected_term *term = &projection->terms[i];
+        double product = value_of(&space->vectors[0], work->rows[0], term->column) *
+                         value_of(&space->vectors[1], work->rows[1], term->column);
+        if (product <= 0)
+            continue;
+        double part = (double)term->weight * frequency / work->sums.sums[term->column];
+        struct bytes_view from = source_word(space, hash), to = from;
+        uint32_t word =
+            word_table_find(&space->lexicon->to, projection->target_hashes[term->column]);
+        if (word != WORD_NONE)
+            to = word_table_string(&space->lexicon->to, word);
+        status =
+            add_match(work, from, to, (double)term->weight, product * part / work->cosine, error);
+    }
+    return status;
+}
+
+cog_status explain_link(const struct link_space *space, uint32_t from_row, uint32_t to_row,
+                        cog_word_match **matches, size_t *count, cog_error *error) {
+    struct explaining work = {.space = space, .rows = {from_row, to_row}};
+    struct bag_view bag = corpus_bag(&space->corpora[0], from_row);
+    work.cosine = sparse_row_dot(&space->vectors[0], from_row, &space->vectors[1], to_row);
+    cog_status status =
+        column_sums_init(&work.sums, term_numbers_count(space->projection->targets), error);
+    THEN(status, projection_add(space->projection, &bag, &work.sums, error));
+    for (size_t i = 0; i < bag.count && work.cosine > 0 && status == COG_OK; i++)
+        status = explain_term(&work, bag.hashes[i], bag.frequencies[i], error);
+    column_sums_free(&work.sums);
+    if (status != COG_OK) {
+        free(work.items);
+        return status;
+    }
+    sort_matches(work.items, work.count);
+    *matches = work.items;
+    *count = work.count;
+    return COG_OK;
+}
+
+/* ---- Inside one language --------------------------------------------------------------------- */
 
 struct pair_explaining {
     const char *const *ids; /* NULL: the first document of each collection */
@@ -86,9 +199,7 @@ static cog_status make_vectors(struct pair_explaining *work, cog_error *error) {
     return status;
 }
 
-/* ---- Matches --------------------------------------------------------------------------------- */
-
-/* The matches with their words behind them: one piece of memory. */
+/* Lists the matches and stores their words behind them, in one block of memory. */
 static cog_status list_matches(const struct pair_explaining *work, double cosine,
                                cog_word_match **matches, size_t *count, cog_error *error) {
     const struct sparse_matrix *x = &work->vectors[0], *y = &work->vectors[work->sides - 1];
@@ -124,7 +235,7 @@ static cog_status list_matches(const struct pair_explaining *work, double cosine
                              .probability = 1,
                              .share = (double)dense[column] * (double)other[column] / cosine};
     }
-    word_matches_sort(*matches, *count);
+    sort_matches(*matches, *count);
     free(dense);
     return COG_OK;
 }
@@ -140,12 +251,11 @@ static void free_explaining(struct pair_explaining *work) {
     pthread_mutex_destroy(&work->lock);
 }
 
-cog_status cog_pairs_explain(cog_documents *documents, cog_documents *against,
-                             const char *const ids[2], const cog_sign_options *options,
-                             const cog_run_options *run, cog_word_match **matches, size_t *count,
-                             double *cosine, cog_report *report, cog_error *error) {
-    struct pair_explaining work = {.ids = ids, .sides = against ? 2 : 1};
-    cog_documents *const both[2] = {documents, against};
+cog_status explain_pair(cog_documents *const documents[2], const char *const ids[2],
+                        const cog_sign_options *options, const cog_run_options *run,
+                        cog_word_match **matches, size_t *count, double *cosine, cog_report *report,
+                        cog_error *error) {
+    struct pair_explaining work = {.ids = ids, .sides = documents[1] ? 2 : 1};
     struct corpus_options reading = {.terms = &work.terms,
                                      .want_frequencies = true,
                                      .amend = watch_words,
@@ -155,7 +265,7 @@ cog_status cog_pairs_explain(cog_documents *documents, cog_documents *against,
     cog_status status = options_terms(&options->terms, &work.terms, error);
     THEN(status, options_weighting(&options->weights, &work.weighting, error));
     for (size_t side = 0; side < work.sides && status == COG_OK; side++)
-        status = corpus_read(&work.corpora[side], both[side], &reading, run, report, error);
+        status = corpus_read(&work.corpora[side], documents[side], &reading, run, report, error);
     for (int which = 0; which < 2 && status == COG_OK; which++)
         status = find_row(&work, which, error);
     THEN(status, make_vectors(&work, error));

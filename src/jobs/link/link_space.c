@@ -1,4 +1,4 @@
-#include "jobs/link/link_vectors.h"
+#include "jobs/link/link_space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -156,139 +156,93 @@ cog_status link_space_read(struct link_space *space, const struct lexicon *lexic
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-enum { ROWS_A_CHUNK = 256 };
+enum { ROWS_PER_PIECE = 256 };
 
-/* Rows [first, first + ROWS_A_CHUNK) of a side, made by one worker. */
-struct row_chunk {
-    uint32_t *columns;
-    float *values;
-    uint64_t row_ends[ROWS_A_CHUNK];
-    size_t count, column_capacity, value_capacity;
-    size_t short_documents;
-};
-
+/* Building the vectors of one side, in two passes over its documents: the first measures rows, the
+ * second fills them. */
 struct vector_building {
     struct link_space *space;
     int side;
     const cog_projection_options *options; /* k1 and b */
-    struct column_sums *sums;              /* one a worker */
-    double *lengths;                       /* of the rows: the sum of tf or tf* */
+    struct column_sums *sums;              /* one per worker */
+    double *lengths;                       /* by row: the sum of tf or tf* */
     double mean_length;
-    float *idf; /* by column; 0 where the term weighs nothing */
-    struct row_chunk *chunks;
+    float *idf; /* by column; 0 if the term has no weight */
 };
 
-/* tf, or tf*, of a row into the sums. */
+/* Adds tf (target side) or tf* (source side) of a row to the sums. */
 static cog_status sum_row(const struct vector_building *building, size_t row,
                           struct column_sums *sums, cog_error *error) {
     const struct link_space *space = building->space;
     struct bag_view bag = corpus_bag(&space->corpora[building->side], row);
     if (building->side == 0)
         return projection_add(space->projection, &bag, sums, error);
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < bag.count && status == COG_OK; i++)
-        status = column_sums_add(sums, term_numbers_find(space->projection->targets, bag.hashes[i]),
-                                 bag.frequencies[i], error);
-    return status;
+    for (size_t i = 0; i < bag.count; i++)
+        TRY(column_sums_add(sums, term_numbers_find(space->projection->targets, bag.hashes[i]),
+                            bag.frequencies[i], error));
+    return COG_OK;
 }
 
 static cog_status measure_rows(void *context, unsigned worker, size_t begin, size_t end,
                                cog_error *error) {
     const struct vector_building *building = context;
     struct column_sums *sums = &building->sums[worker];
-    cog_status status = COG_OK;
-    for (size_t row = begin; row < end && status == COG_OK; row++) {
-        status = sum_row(building, row, sums, error);
+    uint64_t *counts = building->space->vectors[building->side].offsets + 1;
+    for (size_t row = begin; row < end; row++) {
+        TRY(sum_row(building, row, sums, error));
         double length = 0;
-        for (size_t i = 0; i < sums->count; i++)
+        for (size_t i = 0; i < sums->count; i++) {
             length += sums->sums[sums->columns[i]];
+            counts[row] += building->idf[sums->columns[i]] > 0;
+        }
         building->lengths[row] = length;
         column_sums_clear(sums);
     }
-    return status;
+    return COG_OK;
 }
 
-/* Appends the row in the sums to the chunk: BM25, unit length. */
-static cog_status weigh_row(const struct vector_building *building, double length,
-                            const struct column_sums *sums, struct row_chunk *chunk,
-                            cog_error *error) {
-    size_t first = chunk->count, needed = first + sums->count;
-    if (!memory_grow((void **)&chunk->columns, &chunk->column_capacity, needed,
-                     sizeof *chunk->columns) ||
-        !memory_grow((void **)&chunk->values, &chunk->value_capacity, needed,
-                     sizeof *chunk->values))
-        return error_memory(error, needed * 8, "vectors");
+/* Weighs a row by BM25 and scales it to unit length. */
+static void weigh_row(const struct vector_building *building, double length,
+                      const struct column_sums *sums, uint32_t *columns, float *values) {
     double k1 = building->options->k1, b = building->options->b, squares = 0;
     double saturation = k1 * (1 - b + b * length / building->mean_length);
+    size_t count = 0;
     for (size_t i = 0; i < sums->count; i++) {
         uint32_t column = sums->columns[i];
         double tf = sums->sums[column], idf = (double)building->idf[column];
-        double weight = idf * tf * (k1 + 1) / (tf + saturation);
-        if (!(weight > 0))
+        if (!(idf > 0))
             continue;
-        chunk->columns[chunk->count] = column;
-        chunk->values[chunk->count++] = (float)weight;
+        double weight = idf * tf * (k1 + 1) / (tf + saturation);
+        columns[count] = column;
+        values[count++] = (float)weight;
         squares += weight * weight;
     }
-    chunk->short_documents += chunk->count - first < LINK_SHORT_TERMS;
     float scale = squares > 0 ? (float)(1 / sqrt(squares)) : 0;
-    for (size_t i = first; i < chunk->count; i++)
-        chunk->values[i] *= scale;
-    return COG_OK;
+    for (size_t i = 0; i < count; i++)
+        values[i] *= scale;
 }
 
-static cog_status build_chunk(void *context, unsigned worker, size_t begin, size_t end,
-                              cog_error *error) {
+static cog_status fill_rows(void *context, unsigned worker, size_t begin, size_t end,
+                            cog_error *error) {
     const struct vector_building *building = context;
+    const struct sparse_matrix *vectors = &building->space->vectors[building->side];
     struct column_sums *sums = &building->sums[worker];
-    struct row_chunk *chunk = &building->chunks[begin / ROWS_A_CHUNK];
-    cog_status status = COG_OK;
-    for (size_t row = begin; row < end && status == COG_OK; row++) {
-        status = sum_row(building, row, sums, error);
+    for (size_t row = begin; row < end; row++) {
+        TRY(sum_row(building, row, sums, error));
         column_sums_sort(sums);
-        THEN(status, weigh_row(building, building->lengths[row], sums, chunk, error));
-        chunk->row_ends[row - begin] = chunk->count;
+        weigh_row(building, building->lengths[row], sums, vectors->columns + vectors->offsets[row],
+                  vectors->values + vectors->offsets[row]);
         column_sums_clear(sums);
     }
-    return status;
-}
-
-static cog_status join_chunks(const struct vector_building *building, size_t rows,
-                              size_t chunk_count, struct sparse_matrix *matrix, cog_error *error) {
-    uint64_t total = 0;
-    for (size_t c = 0; c < chunk_count; c++)
-        total += building->chunks[c].count;
-    matrix->rows = rows;
-    matrix->column_count = term_numbers_count(building->space->projection->targets);
-    matrix->offsets = memory_zeroed_array(rows + 1, sizeof *matrix->offsets);
-    matrix->columns = memory_array(total, sizeof *matrix->columns);
-    matrix->values = memory_array(total, sizeof *matrix->values);
-    if (!matrix->offsets || !matrix->columns || !matrix->values)
-        return error_memory(error, total * 8, "vectors");
-    uint64_t at = 0;
-    for (size_t c = 0; c < chunk_count; c++) {
-        const struct row_chunk *chunk = &building->chunks[c];
-        size_t first = c * ROWS_A_CHUNK;
-        if (chunk->count) {
-            memcpy(matrix->columns + at, chunk->columns, chunk->count * sizeof *chunk->columns);
-            memcpy(matrix->values + at, chunk->values, chunk->count * sizeof *chunk->values);
-        }
-        for (size_t row = first; row < rows && row < first + ROWS_A_CHUNK; row++)
-            matrix->offsets[row + 1] = at + chunk->row_ends[row - first];
-        at += chunk->count;
-        building->space->short_documents[building->side] += chunk->short_documents;
-    }
     return COG_OK;
 }
-
-/* ---- idf ------------------------------------------------------------------------------------- */
 
 static float idf_of(double documents, double df) {
     double rest = documents > df ? documents - df : 0;
     return (float)portable_log(1 + (rest + 0.5) / (df + 0.5));
 }
 
-static cog_status take_native_idf(void *context, uint64_t hash, struct term_counts counts,
+static cog_status take_target_idf(void *context, uint64_t hash, struct term_counts counts,
                                   cog_error *error) {
     (void)error;
     const struct vector_building *building = context;
@@ -301,7 +255,7 @@ static cog_status take_native_idf(void *context, uint64_t hash, struct term_coun
 static cog_status fill_idf(struct vector_building *building, cog_error *error) {
     const struct projection *projection = building->space->projection;
     if (building->side == 1)
-        return statistics_visit(building->space->statistics[1], take_native_idf, building, error);
+        return statistics_visit(building->space->statistics[1], take_target_idf, building, error);
     double documents = (double)building->space->corpora[0].rows;
     for (uint32_t c = 0; c < term_numbers_count(projection->targets); c++) {
         double df = projection->document_frequencies[c];
@@ -310,65 +264,53 @@ static cog_status fill_idf(struct vector_building *building, cog_error *error) {
     return COG_OK;
 }
 
-static double mean_of(const double *values, size_t count) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i];
-    return sum > 0 ? sum / (double)count : 1;
-}
-
-static cog_status building_init(struct vector_building *building, size_t rows, size_t chunk_count,
-                                cog_error *error) {
+static cog_status building_init(struct vector_building *building, size_t rows, cog_error *error) {
+    struct sparse_matrix *vectors = &building->space->vectors[building->side];
     unsigned threads = building->space->threads;
-    size_t columns = term_numbers_count(building->space->projection->targets);
+    vectors->rows = rows;
+    vectors->column_count = term_numbers_count(building->space->projection->targets);
+    vectors->offsets = memory_zeroed_array(rows + 1, sizeof *vectors->offsets);
     building->sums = memory_zeroed_array(threads, sizeof *building->sums);
     building->lengths = memory_array(rows, sizeof *building->lengths);
-    building->idf = memory_zeroed_array(columns, sizeof *building->idf);
-    building->chunks = memory_zeroed_array(chunk_count, sizeof *building->chunks);
-    if (!building->sums || !building->lengths || !building->idf || !building->chunks)
+    building->idf = memory_zeroed_array(vectors->column_count, sizeof *building->idf);
+    if (!vectors->offsets || !building->sums || !building->lengths || !building->idf)
         return error_memory(error, rows * sizeof *building->lengths, "vectors");
-    cog_status status = COG_OK;
-    for (unsigned i = 0; i < threads && status == COG_OK; i++)
-        status = column_sums_init(&building->sums[i], columns, error);
-    return status == COG_OK ? fill_idf(building, error) : status;
+    for (unsigned i = 0; i < threads; i++)
+        TRY(column_sums_init(&building->sums[i], vectors->column_count, error));
+    return fill_idf(building, error);
 }
 
-static void building_reset(struct vector_building *building, size_t chunk_count) {
-    for (unsigned i = 0; building->sums && i < building->space->threads; i++)
-        column_sums_free(&building->sums[i]);
-    for (size_t c = 0; building->chunks && c < chunk_count; c++) {
-        free(building->chunks[c].columns);
-        free(building->chunks[c].values);
+/* After the first pass: the mean length, and room for the rows. */
+static cog_status make_room(struct vector_building *building, cog_error *error) {
+    struct sparse_matrix *vectors = &building->space->vectors[building->side];
+    double sum = 0;
+    for (size_t row = 0; row < vectors->rows; row++) {
+        sum += building->lengths[row];
+        building->space->short_documents += vectors->offsets[row + 1] < LINK_SHORT_TERMS;
+        vectors->offsets[row + 1] += vectors->offsets[row];
     }
-    free(building->sums);
-    free(building->lengths);
-    free(building->idf);
-    free(building->chunks);
+    building->mean_length = sum > 0 ? sum / (double)vectors->rows : 1;
+    uint64_t total = vectors->offsets[vectors->rows];
+    vectors->columns = memory_array(total, sizeof *vectors->columns);
+    vectors->values = memory_array(total, sizeof *vectors->values);
+    return vectors->columns && vectors->values ? COG_OK : error_memory(error, total * 8, "vectors");
 }
 
 static cog_status build_side(struct link_space *space, int side,
                              const cog_projection_options *options, cog_error *error) {
     size_t rows = space->corpora[side].rows;
-    size_t chunk_count = (rows + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK;
     struct vector_building building = {.space = space, .side = side, .options = options};
-    cog_status status = building_init(&building, rows, chunk_count, error);
-    THEN(status, parallel_for(space->threads, rows, ROWS_A_CHUNK, measure_rows, &building, error));
-    if (status == COG_OK) {
-        building.mean_length = mean_of(building.lengths, rows);
-        status = parallel_for(space->threads, rows, ROWS_A_CHUNK, build_chunk, &building, error);
-    }
-    THEN(status, join_chunks(&building, rows, chunk_count, &space->vectors[side], error));
-    building_reset(&building, chunk_count);
+    cog_status status = building_init(&building, rows, error);
+    THEN(status,
+         parallel_for(space->threads, rows, ROWS_PER_PIECE, measure_rows, &building, error));
+    THEN(status, make_room(&building, error));
+    THEN(status, parallel_for(space->threads, rows, ROWS_PER_PIECE, fill_rows, &building, error));
+    for (unsigned i = 0; building.sums && i < space->threads; i++)
+        column_sums_free(&building.sums[i]);
+    free(building.sums);
+    free(building.lengths);
+    free(building.idf);
     return status;
-}
-
-void cog_projection_options_init(cog_projection_options *options) {
-    struct projection_options usual;
-    projection_options_init(&usual);
-    *options = (cog_projection_options){.keep_unknown = usual.keep_unknown,
-                                        .linkers = usual.compounds.linkers,
-                                        .k1 = 1.2,
-                                        .b = 0.75};
 }
 
 static void report_space(const struct link_space *space) {
@@ -379,7 +321,7 @@ static void report_space(const struct link_space *space) {
     report_number(report, "known_terms", (double)projection->known);
     report_number(report, "split_terms", (double)projection->split);
     report_number(report, "unknown_terms", (double)(projection->passed + projection->dropped));
-    size_t too_short = space->short_documents[0] + space->short_documents[1];
+    size_t too_short = space->short_documents;
     report_number(report, "short_documents", (double)too_short);
     if (too_short)
         report_notice(report, "%zu document%s fewer than %d weighted terms: %s links are weak",

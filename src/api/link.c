@@ -1,0 +1,185 @@
+/* Links between two languages: the public functions. They check arguments and call the job. */
+#include <stdlib.h>
+
+#include "api/arguments.h"
+#include "jobs/link/link_job.h"
+#include "jobs/link/link_pairs.h"
+#include "jobs/pairs/pairs_handle.h"
+#include "run/progress.h"
+#include "signature/signer.h"
+
+void cog_projection_options_init(cog_projection_options *options) {
+    struct projection_options usual;
+    projection_options_init(&usual);
+    *options = (cog_projection_options){.keep_unknown = usual.keep_unknown,
+                                        .linkers = usual.compounds.linkers,
+                                        .k1 = 1.2,
+                                        .b = 0.75};
+}
+
+void cog_link_options_init(cog_link_options *options) {
+    *options = (cog_link_options){.calibrated = true,
+                                  .threshold = COG_THRESHOLD_ACROSS,
+                                  .method = COG_METHOD_AUTO,
+                                  .bits = 1024,
+                                  .recall = 0.99,
+                                  .candidates = 30,
+                                  .hub_neighbours = 10};
+    cog_projection_options_init(&options->projection);
+}
+
+static cog_status check_sides(const cog_documents *from, const cog_documents *to,
+                              const cog_lexicon *lexicon, const cog_projection_options *options,
+                              cog_error *error) {
+    TRY(check_given(from, "from", error));
+    TRY(check_given(to, "to", error));
+    TRY(check_given(lexicon, "lexicon", error));
+    TRY(check_given(options, "options", error));
+    TRY(check_given(options->linkers, "linkers", error));
+    return options->k1 >= 0 && options->b >= 0 && options->b <= 1
+               ? COG_OK
+               : error_set(error, COG_ERR_USAGE,
+                           "BM25 with k1 = %g and b = %g: choose k1 from 0 on and b from 0 to 1",
+                           options->k1, options->b);
+}
+
+static cog_status check_options(const cog_link_options *options, cog_error *error) {
+    TRY(check_given(options, "options", error));
+    TRY(check_enum(options->method, COG_METHOD_COUNT, "method", error));
+    bool exact = options->method == COG_METHOD_EXACT;
+    if (!exact && (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS))
+        return error_set(error, COG_ERR_USAGE, "signatures of %u bits: choose from %d to %d",
+                         options->bits, SIGNATURE_MIN_BITS, SIGNATURE_MAX_BITS);
+    if (!(options->recall > 0 && options->recall <= 1))
+        return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
+                         options->recall);
+    if (options->recall >= 1 && options->method != COG_METHOD_AUTO && !exact)
+        return error_set(error, COG_ERR_USAGE,
+                         "only the exact method finds every partner for certain: use the method "
+                         "auto or exact, or a recall below 1");
+    if (options->candidates == 0)
+        return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
+    return COG_OK;
+}
+
+static cog_status links_create(cog_links **links, cog_error *error) {
+    *links = calloc(1, sizeof **links);
+    return *links ? COG_OK : error_memory(error, sizeof **links, "links");
+}
+
+/* Hands the links out, or frees them after a failure. */
+static cog_status hand_out(cog_links *links, cog_status status, cog_links **result) {
+    if (status == COG_OK)
+        *result = links;
+    else
+        cog_links_free(links);
+    return status;
+}
+
+cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
+                             const cog_projection_options *options, const cog_run_options *run,
+                             cog_links **result, cog_report *report, cog_error *error) {
+    cog_documents *const documents[2] = {from, to};
+    cog_links *links = NULL;
+    struct job_watch watch;
+    TRY(check_sides(from, to, lexicon, options, error));
+    TRY(links_create(&links, error));
+    job_watch_begin(&watch, run);
+    cog_status status =
+        link_prepare(links, documents, &lexicon->table, options, run, report, error);
+    job_watch_end(&watch);
+    return hand_out(links, status, result);
+}
+
+cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
+                    const cog_link_options *options, const cog_run_options *run, cog_links **result,
+                    cog_report *report, cog_error *error) {
+    cog_documents *const documents[2] = {from, to};
+    cog_links *links = NULL;
+    struct job_watch watch;
+    TRY(check_options(options, error));
+    TRY(check_sides(from, to, lexicon, &options->projection, error));
+    TRY(links_create(&links, error));
+    job_watch_begin(&watch, run);
+    cog_status status =
+        link_documents(links, documents, &lexicon->table, options, run, report, error);
+    job_watch_end(&watch);
+    return hand_out(links, status, result);
+}
+
+void cog_links_free(cog_links *links) {
+    if (!links)
+        return;
+    links_reset(links);
+    free(links);
+}
+
+size_t cog_links_count(const cog_links *links) {
+    return links->count;
+}
+
+bool cog_links_find(const cog_links *links, int side, const char *id, size_t id_size,
+                    uint32_t *row) {
+    return (side == 0 || side == 1) &&
+           corpus_find(&links->space.corpora[side], view_of(id, id_size), row);
+}
+
+cog_link_item cog_links_item(const cog_links *links, size_t index) {
+    if (index >= links->count)
+        return (cog_link_item){0};
+    const struct link *link = &links->items[index];
+    struct bytes_view from = corpus_id(&links->space.corpora[0], link->from);
+    struct bytes_view to = corpus_id(&links->space.corpora[1], link->to);
+    return (cog_link_item){.from = from.data,
+                           .to = to.data,
+                           .from_size = from.size,
+                           .to_size = to.size,
+                           .from_row = link->from,
+                           .to_row = link->to,
+                           .similarity = (double)link->similarity,
+                           .score = (double)link->score};
+}
+
+cog_status cog_links_write(const cog_links *links, cog_output_format format, const char *path,
+                           cog_error *error) {
+    TRY(check_given(links, "links", error));
+    TRY(check_given(path, "path", error));
+    TRY(check_enum(format, COG_OUTPUT_NPY + 1, "output format", error));
+    return links_write(links, format, path, error);
+}
+
+cog_status cog_links_sentences(const cog_links *links, cog_documents *from, cog_documents *to,
+                               double threshold, const char *path, const cog_run_options *run,
+                               cog_report *report, cog_error *error) {
+    cog_documents *const documents[2] = {from, to};
+    TRY(check_given(links, "links", error));
+    TRY(check_given(from, "from", error));
+    TRY(check_given(to, "to", error));
+    TRY(check_given(path, "path", error));
+    return links_write_sentences(links, documents, threshold, path, run, report, error);
+}
+
+double cog_links_cosine(const cog_links *links, uint32_t from_row, uint32_t to_row) {
+    const struct sparse_matrix *vectors = links->space.vectors;
+    return from_row < vectors[0].rows && to_row < vectors[1].rows
+               ? sparse_row_dot(&vectors[0], from_row, &vectors[1], to_row)
+               : 0;
+}
+
+cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
+                                 const cog_projection_options *projection,
+                                 const cog_pairs_options *options, const cog_run_options *run,
+                                 cog_pairs **result, cog_report *report, cog_error *error) {
+    cog_documents *const documents[2] = {from, to};
+    struct pair_task task = {0};
+    struct match_list matches = {0};
+    TRY(check_sides(from, to, lexicon, projection, error));
+    TRY(check_given(options, "options", error));
+    if (options->measure != COG_MEASURE_COSINE)
+        return error_set(error, COG_ERR_USAGE,
+                         "documents of two languages are compared by their cosine");
+    cog_status status = pair_task_init(&task, options, 2, run, report, error);
+    THEN(status, link_pairs_find(&task, documents, &lexicon->table, projection, options->method,
+                                 &matches, error));
+    return pairs_of_task(&task, status, &matches, result, error);
+}
