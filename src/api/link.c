@@ -5,7 +5,7 @@
 #include "jobs/link/link_job.h"
 #include "jobs/link/link_pairs.h"
 #include "jobs/pairs/pairs_handle.h"
-#include "run/progress.h"
+#include "run/job.h"
 #include "signature/signer.h"
 
 void cog_projection_options_init(cog_projection_options *options) {
@@ -81,13 +81,13 @@ cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_l
                              cog_links **result, cog_report *report, cog_error *error) {
     cog_documents *const documents[2] = {from, to};
     cog_links *links = NULL;
-    struct job_watch watch;
+    struct job job;
     TRY(check_sides(from, to, lexicon, options, error));
     TRY(links_create(&links, error));
-    job_watch_begin(&watch, run);
+    job_begin(&job, run, report);
     cog_status status =
         link_prepare(links, documents, &lexicon->table, options, run, report, error);
-    job_watch_end(&watch);
+    job_end(&job);
     return hand_out(links, status, result);
 }
 
@@ -96,14 +96,14 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
                     cog_report *report, cog_error *error) {
     cog_documents *const documents[2] = {from, to};
     cog_links *links = NULL;
-    struct job_watch watch;
+    struct job job;
     TRY(check_options(options, error));
     TRY(check_sides(from, to, lexicon, &options->projection, error));
     TRY(links_create(&links, error));
-    job_watch_begin(&watch, run);
+    job_begin(&job, run, report);
     cog_status status =
         link_documents(links, documents, &lexicon->table, options, run, report, error);
-    job_watch_end(&watch);
+    job_end(&job);
     return hand_out(links, status, result);
 }
 

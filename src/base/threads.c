@@ -16,6 +16,7 @@ unsigned threads_resolve(unsigned threads) {
 }
 
 static _Thread_local const struct threads_watch *watch_of_thread;
+static _Thread_local bool is_in_loop;
 
 const struct threads_watch *threads_watch_set(const struct threads_watch *watch) {
     const struct threads_watch *previous = watch_of_thread;
@@ -62,22 +63,27 @@ struct parallel_loop {
     void *context;
     size_t count, grain;
     size_t next; /* atomic */
+    bool is_outermost;
     pthread_mutex_t lock;
     cog_status status;
     size_t failed_at;
     cog_error error;
 };
 
-static void parallel_body(void *argument, unsigned worker) {
-    struct parallel_loop *loop = argument;
+static bool is_stopped(const struct parallel_loop *loop, size_t begin) {
+    const struct threads_watch *watch = watch_of_thread;
+    return watch && watch->stops(watch->context, loop->is_outermost ? begin : 0,
+                                 loop->is_outermost ? loop->count : 0);
+}
+
+static void run_pieces(struct parallel_loop *loop, unsigned worker) {
     for (;;) {
         size_t begin = __atomic_fetch_add(&loop->next, loop->grain, __ATOMIC_RELAXED);
         if (begin >= loop->count)
             return;
         size_t end = loop->count - begin < loop->grain ? loop->count : begin + loop->grain;
         cog_error error = {0};
-        const struct threads_watch *watch = watch_of_thread;
-        cog_status status = watch && watch->stops(watch->context)
+        cog_status status = is_stopped(loop, begin)
                                 ? error_set(&error, COG_ERR_CANCELLED, "stopped")
                                 : loop->work(loop->context, worker, begin, end, &error);
         if (status == COG_OK)
@@ -94,9 +100,17 @@ static void parallel_body(void *argument, unsigned worker) {
     }
 }
 
+static void parallel_body(void *argument, unsigned worker) {
+    bool was_in_loop = is_in_loop;
+    is_in_loop = true;
+    run_pieces(argument, worker);
+    is_in_loop = was_in_loop;
+}
+
 cog_status parallel_for(unsigned threads, size_t count, size_t grain, parallel_work *work,
                         void *context, cog_error *error) {
-    struct parallel_loop loop = {.work = work, .context = context, .count = count};
+    struct parallel_loop loop = {
+        .work = work, .context = context, .count = count, .is_outermost = !is_in_loop};
     loop.grain = grain ? grain : 1;
     pthread_mutex_init(&loop.lock, NULL);
     size_t pieces = (count + loop.grain - 1) / loop.grain;

@@ -7,10 +7,11 @@
 /* 0 means all processors this process may use. Never more than COG_MAX_THREADS. */
 unsigned threads_resolve(unsigned threads);
 
-/* Loops that a watched thread starts, and loops within those, ask `stops` before every piece; true
- * ends them with COG_ERR_CANCELLED. It is called from all threads of a loop. */
+/* Loops that a watched thread starts, and loops inside them, call `stops` before every piece; if it
+ * returns true they end with COG_ERR_CANCELLED. It is called from all threads of a loop, with the
+ * position of the outermost loop and its count (both 0 from an inner loop). */
 struct threads_watch {
-    bool (*stops)(void *context);
+    bool (*stops)(void *context, uint64_t done, uint64_t total);
     void *context;
 };
 /* Watches the calling thread from now on; NULL: nobody watches. Returns who did before. The watch

@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/id_table.h"
-#include "run/memory_budget.h"
+#include "run/job.h"
 #include "run/report.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "input/reader.h"
-#include "run/progress.h"
+#include "run/job.h"
 #include "text/analyzer.h"
 #include "vector/bag.h"
 

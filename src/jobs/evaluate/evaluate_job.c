@@ -10,8 +10,7 @@
 #include "collection/text_signer.h"
 #include "hamming/hamming.h"
 #include "jobs/evaluate/signature_error.h"
-#include "run/memory_budget.h"
-#include "run/progress.h"
+#include "run/job.h"
 #include "run/report.h"
 
 enum { PAIR_GRAIN = 16 };
@@ -201,8 +200,8 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
     evaluation.threads = threads_resolve(run ? run->threads : 0);
     cog_status status =
         seeds ? COG_OK : error_set(error, COG_ERR_USAGE, "no seeds to average over");
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     THEN(status, check_memory(documents, sample, run, report, error));
     THEN(status, prepare(&evaluation, documents, sample, run, report, error));
     if (status == COG_OK) {
@@ -216,7 +215,7 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
     THEN(status, compute_cosines(&evaluation, error));
     for (size_t i = 0; i < kind_count && status == COG_OK; i++)
         status = evaluate_kind(&evaluation, &kinds[i], seeds, &results[i], error);
-    job_watch_end(&watch);
+    job_end(&job);
     report_number(report, "sample", (double)evaluation.sample_count);
     report_number(report, "seeds", seeds);
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());

@@ -11,8 +11,7 @@
 #include "input/parallel/line_source.h"
 #include "jobs/index/index_job.h"
 #include "jobs/sign/signature_handle.h"
-#include "run/memory_budget.h"
-#include "run/progress.h"
+#include "run/job.h"
 #include "run/report.h"
 
 static cog_status begin_change(cog_index *index, int *lock, cog_error *error) {
@@ -167,15 +166,15 @@ cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_r
     struct corpus corpus = {0};
     struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
     int lock = -1;
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     cog_status status = begin_change(index, &lock, error);
     THEN(status, index_check_memory(documents, run, report, error));
     THEN(status, corpus_read(&corpus, documents, &reading, run, report, error));
     THEN(status, add_documents(index, documents, &corpus, threads_resolve(run ? run->threads : 0),
                                report, error));
     index_unlock(lock);
-    job_watch_end(&watch);
+    job_end(&job);
     corpus_free(&corpus);
     return status;
 }
@@ -209,8 +208,8 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
         return error_set(error, COG_ERR_USAGE,
                          "signatures of %u bits do not go into an index of %u bits", rows->bits,
                          index_bits(index));
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     cog_status status = begin_change(index, &lock, error);
     THEN(status, check_rows_memory(index, rows->rows, run, report, error));
     THEN(status, next_number(index, &number, error));
@@ -222,7 +221,7 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
     if (status == COG_OK)
         report_addition(index, rows->rows, start, report);
     index_unlock(lock);
-    job_watch_end(&watch);
+    job_end(&job);
     segment_draft_free(&draft);
     return status;
 }
@@ -361,8 +360,8 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
     int lock;
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     cog_status status = begin_change(index, &lock, error);
     THEN(status, check_rows_memory(index, index->parts.rows, run, report, error));
     THEN(status,
@@ -371,7 +370,7 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     if (status == COG_OK)
         report_addition(index, 0, start, report);
     index_unlock(lock);
-    job_watch_end(&watch);
+    job_end(&job);
     segment_draft_free(&draft);
     return status;
 }

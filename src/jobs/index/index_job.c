@@ -11,8 +11,7 @@
 #include "index/numbered_ids.h"
 #include "jobs/sign/signature_handle.h"
 #include "plan/method_table.h"
-#include "run/memory_budget.h"
-#include "run/progress.h"
+#include "run/job.h"
 #include "run/report.h"
 #include "search/bphs/bphs_method.h"
 #include "search/psm/psm_method.h"
@@ -295,12 +294,12 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
     if (status != COG_OK)
         return status;
     struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     status = corpus_read(&corpus, documents, &reading, run, report, error);
     uint64_t start = clock_ns();
     THEN(status, index_corpus(index, &corpus, options, run, &draft, report, error));
-    job_watch_end(&watch);
+    job_end(&job);
     corpus_free(&corpus);
     return finish_building(index, &draft, status, start, result, report, error);
 }
@@ -324,8 +323,8 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     if (status != COG_OK)
         return status;
     struct settings *settings = &index->parts.manifest.settings;
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     index->build_weights = options->weights;
     status = prepare_stream(index, options, rows, error);
     THEN(status, record_method(options, rows->bits, settings, error));
@@ -334,7 +333,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     THEN(status, index_interpret_settings(index, error));
     THEN(status, segment_draft_signatures(index, rows, 0, false, threads, &draft, error));
     index->build_weights = NULL;
-    job_watch_end(&watch);
+    job_end(&job);
     return finish_building(index, &draft, status, start, result, report, error);
 }
 

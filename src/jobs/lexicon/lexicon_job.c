@@ -13,8 +13,7 @@
 #include "crosslingual/lexicon_import.h"
 #include "crosslingual/word_language.h"
 #include "input/input_files.h"
-#include "run/memory_budget.h"
-#include "run/progress.h"
+#include "run/job.h"
 #include "run/report.h"
 
 _Static_assert((int)COG_PAIRS_PO == (int)PAIRS_PO, "formats of parallel text");
@@ -243,8 +242,8 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
     cog_lexicon *lexicon = calloc(1, sizeof *lexicon);
     if (!lexicon)
         return error_memory(error, sizeof *lexicon, "a lexicon");
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     cog_status status = check_options(options, error);
     if (status == COG_OK) {
         announce_memory(&training, paths, path_count);
@@ -258,7 +257,7 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
     report_stage(report, "pruning", clock_seconds_since(start));
     report_number(report, "entries", (double)lexicon_entry_count(&lexicon->table));
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
-    job_watch_end(&watch);
+    job_end(&job);
     pair_corpus_free(&training.corpus);
     pair_table_free(training.table);
     if (status != COG_OK) {

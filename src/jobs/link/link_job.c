@@ -8,8 +8,7 @@
 #include "jobs/link/link_candidates.h"
 #include "jobs/pairs/list_pairs.h"
 #include "jobs/result_table.h"
-#include "run/memory_budget.h"
-#include "run/progress.h"
+#include "run/job.h"
 #include "run/report.h"
 
 /* ---- Choosing -------------------------------------------------------------------------------- */

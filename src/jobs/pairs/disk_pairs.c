@@ -12,7 +12,7 @@
 #include "base/threads.h"
 #include "jobs/pairs/flat_pairs.h"
 #include "jobs/pairs/short_pairs.h"
-#include "run/memory_budget.h"
+#include "run/job.h"
 #include "run/report.h"
 
 enum {

@@ -15,7 +15,7 @@
 #include "jobs/pairs/short_pairs.h"
 #include "join/cosine_join.h"
 #include "join/jaccard_join.h"
-#include "run/memory_budget.h"
+#include "run/job.h"
 #include "run/report.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
@@ -82,7 +82,7 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     task->run = run;
     task->report = report;
     task->threads = threads_resolve(run ? run->threads : 0);
-    job_watch_begin(&task->watch, run);
+    job_begin(&task->job, run, report);
     if (!(options->threshold > 0 && options->threshold <= 1))
         return error_set(error, COG_ERR_USAGE, "a threshold of %g: choose above 0 and at most 1",
                          options->threshold);
@@ -108,7 +108,7 @@ void pair_task_free(struct pair_task *task) {
         free(task->compared[side].numbers);
     }
     statistics_free(task->statistics);
-    job_watch_end(&task->watch);
+    job_end(&task->job);
 }
 
 /* Bytes a byte of text, measured on the sets that docs/results.md names and rounded up: distinct

@@ -37,7 +37,7 @@ struct pair_task {
     bool estimates; /* the matches carry estimates */
     bool has_distances;
     double announced_bytes; /* what the job said it would need */
-    struct job_watch watch; /* from init to free, on one thread */
+    struct job job; /* from init to free, on one thread */
 };
 
 cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,

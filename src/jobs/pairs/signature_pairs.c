@@ -200,10 +200,10 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
     uint64_t start = clock_ns();
     pairs->sides = against ? 2 : 1;
     pairs->estimates = pairs->has_distances = true;
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     status = join_signatures(&task, &pairs->matches, error);
-    job_watch_end(&watch);
+    job_end(&job);
     if (status != COG_OK) {
         cog_pairs_free(pairs);
         return status;

@@ -14,8 +14,7 @@
 #include "jobs/result_table.h"
 #include "jobs/search/search_short.h"
 #include "jobs/sign/signature_handle.h"
-#include "run/memory_budget.h"
-#include "run/progress.h"
+#include "run/job.h"
 #include "run/report.h"
 
 void cog_search_options_init(cog_search_options *options) {
@@ -110,8 +109,8 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
         return error_set(error, COG_ERR_USAGE,
                          "queries of %u bits for an index of signatures of %u bits",
                          task.signatures.bits, index_bits(index));
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     cog_status status = search_task_check(&task, error);
     double query_bytes = bytes_of_hits(options, (double)task.queries);
     if (index->is_streamed && options->method != COG_METHOD_FLAT)
@@ -123,7 +122,7 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
         status = error_memory(error, sizeof *hits, "hits");
     THEN(status, answer(&task, hits, error));
     search_task_free(&task);
-    job_watch_end(&watch);
+    job_end(&job);
     if (status != COG_OK) {
         cog_hits_free(hits);
         return status;
@@ -196,13 +195,13 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
     cog_hits *hits = calloc(1, sizeof *hits);
     if (!hits)
         return error_memory(error, sizeof *hits, "hits");
-    struct job_watch watch;
-    job_watch_begin(&watch, run);
+    struct job job;
+    job_begin(&job, run, report);
     hits->has_query_ids = true;
     status = corpus_read(&hits->queries, queries, &reading, run, report, error);
     THEN(status, search_corpus(&task, &hits->queries, hits, error));
     search_task_free(&task);
-    job_watch_end(&watch);
+    job_end(&job);
     if (status != COG_OK) {
         cog_hits_free(hits);
         return status;

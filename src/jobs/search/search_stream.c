@@ -1,7 +1,7 @@
 /* Searches of short signatures in tables that are built of one chunk after the other: the
  * collection may be a file larger than memory. */
 #include "jobs/search/search_short.h"
-#include "run/memory_budget.h"
+#include "run/job.h"
 #include "search/psm/psm_chunks.h"
 
 enum {

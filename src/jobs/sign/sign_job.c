@@ -13,7 +13,7 @@
 #include "hamming/hamming.h"
 #include "input/npy.h"
 #include "input/utf8.h"
-#include "run/memory_budget.h"
+#include "run/job.h"
 #include "run/report.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };

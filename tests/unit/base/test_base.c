@@ -190,10 +190,12 @@ TEST(base_pipeline_delivers_in_order) {
 
 struct counted_pieces {
     size_t done, allowed; /* atomic */
+    bool outside;         /* of the loop, as the watch was called */
 };
 
-static bool stops_after_allowed(void *context) {
+static bool stops_after_allowed(void *context, uint64_t done, uint64_t total) {
     struct counted_pieces *pieces = context;
+    pieces->outside |= done >= total;
     return __atomic_load_n(&pieces->done, __ATOMIC_RELAXED) >= pieces->allowed;
 }
 
@@ -207,14 +209,14 @@ static cog_status count_watched(void *context, unsigned worker, size_t begin, si
 
 TEST(base_parallel_loops_stop_when_their_watch_says_so) {
     for (unsigned threads = 1; threads <= 3; threads++) {
-        struct counted_pieces pieces = {0, 10};
+        struct counted_pieces pieces = {.allowed = 10};
         struct threads_watch watch = {stops_after_allowed, &pieces};
         cog_error error = {0};
         CHECK(threads_watch_set(&watch) == NULL);
         CHECK(parallel_for(threads, 100000, 1, count_watched, &pieces, &error) ==
               COG_ERR_CANCELLED);
         CHECK(threads_watch_set(NULL) == &watch);
-        CHECK(pieces.done >= 10 && pieces.done < 10 + threads);
+        CHECK(pieces.done >= 10 && pieces.done < 10 + threads && !pieces.outside);
         CHECK(parallel_for(threads, 100, 1, count_watched, &pieces, &error) == COG_OK);
     }
 }

@@ -1,0 +1,144 @@
+#include "run/job.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+
+enum { PROGRESS_INTERVAL_NS = 100000000 };
+
+static bool watch_stops(void *context, uint64_t done, uint64_t total);
+
+/* The job of the calling thread, or NULL. */
+static struct job *current_job(void) {
+    const struct threads_watch *watch = threads_watch_current();
+    return watch && watch->stops == watch_stops ? watch->context : NULL;
+}
+
+void job_begin(struct job *job, const cog_run_options *run, cog_report *report) {
+    *job = (struct job){.report = report, .threads = threads_resolve(run ? run->threads : 0)};
+    if (run)
+        job->run = *run;
+    job->previous_watch = threads_watch_current();
+    pthread_mutex_init(&job->lock, NULL);
+    if (!job->run.progress)
+        return;
+    job->watch = (struct threads_watch){watch_stops, job};
+    threads_watch_set(&job->watch);
+}
+
+void job_end(struct job *job) {
+    job_stage(job, NULL);
+    report_number(job->report, "peak_memory_bytes", (double)memory_peak_bytes());
+    threads_watch_set(job->previous_watch);
+    pthread_mutex_destroy(&job->lock);
+}
+
+void job_stage(struct job *job, const char *name) {
+    if (job->stage)
+        report_stage(job->report, job->stage, clock_seconds_since(job->stage_ns));
+    __atomic_store_n(&job->stage, name, __ATOMIC_RELAXED);
+    job->stage_ns = clock_ns();
+}
+
+void job_announce(const struct job *job, const char *text) {
+    if (job->run.announce)
+        job->run.announce(job->run.progress_context, text);
+}
+
+/* Asks the callback at most once per interval, whichever thread comes first. */
+static bool watch_stops(void *context, uint64_t done, uint64_t total) {
+    struct job *job = context;
+    if (__atomic_load_n(&job->stopped, __ATOMIC_RELAXED))
+        return true;
+    uint64_t now = clock_ns();
+    if (now < __atomic_load_n(&job->next_ns, __ATOMIC_RELAXED) ||
+        pthread_mutex_trylock(&job->lock) != 0)
+        return false;
+    const char *stage = __atomic_load_n(&job->stage, __ATOMIC_RELAXED);
+    cog_progress state = {stage ? stage : "working", stage ? done : 0, stage ? total : 0};
+    __atomic_store_n(&job->next_ns, now + PROGRESS_INTERVAL_NS, __ATOMIC_RELAXED);
+    bool stops = !job->run.progress(job->run.progress_context, &state);
+    if (stops)
+        __atomic_store_n(&job->stopped, true, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&job->lock);
+    return stops;
+}
+
+/* ---- Progress -------------------------------------------------------------------------------- */
+
+static cog_status call(struct progress *progress, uint64_t done, cog_error *error) {
+    cog_progress state = {progress->stage, done, progress->total};
+    struct job *job = current_job();
+    if (job)
+        pthread_mutex_lock(&job->lock);
+    bool goes_on = progress->run->progress(progress->run->progress_context, &state);
+    if (job)
+        pthread_mutex_unlock(&job->lock);
+    if (goes_on)
+        return COG_OK;
+    return error_set(error, COG_ERR_CANCELLED, "stopped while %s", progress->stage);
+}
+
+void progress_start(struct progress *progress, const cog_run_options *run, const char *stage,
+                    uint64_t total) {
+    *progress = (struct progress){run && run->progress ? run : NULL, stage, total, 0};
+}
+
+cog_status progress_report(struct progress *progress, uint64_t done, cog_error *error) {
+    if (!progress->run)
+        return COG_OK;
+    uint64_t now = clock_ns();
+    if (now < progress->next_ns)
+        return COG_OK;
+    progress->next_ns = now + PROGRESS_INTERVAL_NS;
+    return call(progress, done, error);
+}
+
+cog_status progress_finish(struct progress *progress, cog_error *error) {
+    return progress->run ? call(progress, progress->total, error) : COG_OK;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+double memory_of_statistics(double text_bytes, unsigned ngram) {
+    enum { TERM_BYTES = 64 }; /* per distinct term, while a table of terms grows */
+    if (ngram > 1)
+        return text_bytes * 4;
+    return TERM_BYTES * 30000 * pow(text_bytes / 5e6, 0.7);
+}
+
+double memory_of_parallel_text(double text_bytes) {
+    return 410e6 * pow(text_bytes / 25e6, 0.75);
+}
+
+cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, cog_error *error) {
+    uint64_t budget = run ? run->memory_bytes : 0;
+    if (budget == 0 || needed_bytes <= (double)budget)
+        return COG_OK;
+    return error_set(
+        error, COG_ERR_MEMORY,
+        "the job needs about %.0f MB of memory and the budget is %.0f MB; raise --memory "
+        "or split the input",
+        needed_bytes / (1 << 20), (double)budget / (1 << 20));
+}
+
+void memory_budget_announce(double needed_bytes, const cog_run_options *run, cog_report *report) {
+    report_number(report, "predicted_memory_bytes", ceil(needed_bytes));
+    if (run && run->announce) {
+        char text[64];
+        snprintf(text, sizeof text, "needs about %.0f MB of memory", needed_bytes / (1 << 20));
+        run->announce(run->progress_context, text);
+    }
+}
+
+cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
+                               cog_error *error) {
+    memory_budget_announce(needed_bytes, run, report);
+    return memory_budget_keep(needed_bytes, run, error);
+}
+
+cog_status job_check_memory(const struct job *job, double needed_bytes, cog_error *error) {
+    return memory_budget_check(needed_bytes, &job->run, job->report, error);
+}

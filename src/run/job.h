@@ -1,0 +1,89 @@
+/* A job: what every job of the library carries, from the call of its public function to its return.
+ * In: the caller's run options and report, either of which may be NULL. Out: threads (resolved),
+ * the memory budget and its checks, progress and the question whether to stop, seconds per stage.
+ *
+ * A public function makes one on its stack with job_begin and ends it with job_end; everything
+ * below takes `struct job *` instead of run options, threads and report. It must not move in
+ * between. Progress and stopping cost one clock reading per piece of a parallel loop. */
+#pragma once
+
+#include <pthread.h>
+
+#include "base/error.h"
+#include "base/threads.h"
+#include "run/report.h"
+
+struct job {
+    cog_run_options run; /* all zero if the caller gave none */
+    cog_report *report;  /* may be NULL; borrowed */
+    unsigned threads;    /* 1 or more */
+    const char *stage;   /* atomic; the stage that job_stage began, or NULL */
+    uint64_t stage_ns;   /* when it began */
+    struct threads_watch watch;
+    const struct threads_watch *previous_watch;
+    pthread_mutex_t lock; /* the callback is never called from two threads at once */
+    uint64_t next_ns;     /* atomic; the callback is not called again before */
+    bool stopped;         /* atomic */
+};
+
+/* From begin to end, parallel loops that the calling thread starts call the progress callback now
+ * and then and end with COG_ERR_CANCELLED if it returns false. */
+void job_begin(struct job *job, const cog_run_options *run, cog_report *report);
+/* Ends the stage and reports the peak of memory. */
+void job_end(struct job *job);
+
+/* Ends the current stage, adding its seconds and memory to the report, and begins the stage `name`
+ * (a literal), which progress then shows; NULL begins none. */
+void job_stage(struct job *job, const char *name);
+/* The caller is told at once, not by the report. */
+void job_announce(const struct job *job, const char *text);
+
+/* ---- Progress -------------------------------------------------------------------------------- */
+
+/* Progress of a stage that counts in its own unit (bytes, documents). */
+struct progress {
+    const cog_run_options *run; /* NULL: there is no callback */
+    const char *stage;
+    uint64_t total;
+    uint64_t next_ns; /* the callback is not called again before */
+};
+
+void progress_start(struct progress *progress, const cog_run_options *run, const char *stage,
+                    uint64_t total);
+/* From one thread at a time. COG_ERR_CANCELLED if the callback returns false. */
+cog_status progress_report(struct progress *progress, uint64_t done, cog_error *error);
+/* The last call of a stage, never throttled. */
+cog_status progress_finish(struct progress *progress, cog_error *error);
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* What a job needs in addition to its documents: program, dictionaries, buffers. */
+enum { MEMORY_BASE_BYTES = 40 << 20 };
+
+/* Bytes per byte of text if documents stay in memory as distinct terms with frequencies and as
+ * vectors, as measured and rounded up. */
+enum { MEMORY_OF_TERMS = 3 };
+
+/* The same for documents of two languages: a term of one language becomes several of the other. */
+enum { MEMORY_OF_PROJECTION = 5 };
+
+/* Bytes that statistics of that much text take, about: distinct terms grow as the text to the power
+ * of 0.7; n-grams (size above 1) are nearly all distinct. */
+double memory_of_statistics(double text_bytes, unsigned ngram);
+
+/* Bytes that parallel text takes while a lexicon learns from it, about: most of it is pairs of
+ * words that meet in a sentence, which grow as the text to the power of 0.75. With
+ * MEMORY_BASE_BYTES it was above the peaks of 1.5, 3, 6, 10, 13, 19, 26 and 39 MB of debates
+ * (German and English, default options) by 78, 67, 53, 18, 1, 23, 20 and 36%: tables grow by
+ * doubling. Fewer words per sentence or a higher minimum frequency take much less. */
+double memory_of_parallel_text(double text_bytes);
+
+/* COG_ERR_MEMORY if the budget is less than the job needs. */
+cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, cog_error *error);
+/* Reports the need before the job starts. */
+void memory_budget_announce(double needed_bytes, const cog_run_options *run, cog_report *report);
+/* Both. */
+cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
+                               cog_error *error);
+/* The same for a job. */
+cog_status job_check_memory(const struct job *job, double needed_bytes, cog_error *error);
