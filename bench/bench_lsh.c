@@ -15,10 +15,11 @@
 #include "collection/corpus.h"
 #include "collection/options.h"
 #include "estimate/radius.h"
-#include "papers/query_log_generator.h"
 #include "join/cosine_join.h"
-#include "plan/recall_model.h"
+#include "join/pair_check.h"
+#include "papers/query_log_generator.h"
 #include "search/lsh/lsh_join.h"
+#include "search/lsh/lsh_plan.h"
 #include "signature/signer.h"
 
 enum { TEST_QUERIES = 2000, SIGNATURE_BITS = 128, MODEL_SAMPLES = 8000, SEEDS = 8 };
@@ -167,14 +168,15 @@ static struct outcome measure(const struct study *study, struct lsh_options opti
         options.key_bits <= 8 && study->all.rows > 100000 ? test_bits.rows / 10 : test_bits.rows;
     struct lsh_collection test = {&test_bits, study->test_sums, 0};
     struct lsh_collection all = {&study->all_bits, study->all_sums, 0};
-    struct lsh_vectors vectors = {&study->test, &study->all};
-    struct lsh_check check = {.measure = lsh_cosine, .context = &vectors, .threshold = THRESHOLD};
-    struct match_list found = {0};
+    struct pair_check check = {
+        .vectors = {&study->test, &study->all}, .threshold = THRESHOLD, .scattered = true};
+    const struct match_sieve sieve = {pair_check_keep, &check};
+    struct match_list found = {.sieve = &sieve};
     struct lsh_work work;
     struct outcome outcome;
     uint64_t start_ns = clock_ns();
     cog_error error;
-    if (lsh_join(&test, &all, &options, &check, 0, &found, &work, &error) != COG_OK)
+    if (lsh_join(&test, &all, &options, SIGNATURE_BITS, 0, &found, &work, &error) != COG_OK)
         need(false, error.message);
     outcome.seconds = clock_seconds_since(start_ns);
     outcome.table_bytes = (double)work.table_bytes;
@@ -526,12 +528,11 @@ static void key_costs(const struct study *study) {
 /* All pairs of the log, once by tables and once exactly. */
 static void join_costs(const struct study *study) {
     struct lsh_collection all = {&study->all_bits, study->all_sums, 0};
-    struct lsh_vectors vectors = {&study->all, &study->all};
-    struct lsh_check check = {.measure = lsh_cosine,
-                              .context = &vectors,
-                              .threshold = THRESHOLD,
-                              .radius_bits = radius_for_recall(
-                                  SIGNATURE_BITS, bit_flip_probability_cosine(THRESHOLD), 0.9999)};
+    struct pair_check check = {
+        .vectors = {&study->all, &study->all}, .threshold = THRESHOLD, .scattered = true};
+    const struct match_sieve sieve = {pair_check_keep, &check};
+    const uint32_t radius_bits =
+        radius_for_recall(SIGNATURE_BITS, bit_flip_probability_cosine(THRESHOLD), 0.9999);
     struct join_options exactly = {.threshold = THRESHOLD};
     struct match_list truth = {0};
     uint64_t start_ns = clock_ns();
@@ -540,9 +541,10 @@ static void join_costs(const struct study *study) {
     printf("All pairs of the log at 0.7: the exact join takes %.2f s\n", exact);
     for (unsigned flips = 2; flips <= 8; flips *= 2) {
         struct lsh_options options = flipped(10, flips, LSH_FLIP_ACROSS, false);
-        struct match_list found = {0};
+        struct match_list found = {.sieve = &sieve};
         start_ns = clock_ns();
-        need(lsh_join(&all, NULL, &options, &check, 0, &found, NULL, NULL) == COG_OK, "no join");
+        need(lsh_join(&all, NULL, &options, radius_bits, 0, &found, NULL, NULL) == COG_OK,
+             "no join");
         double seconds = clock_seconds_since(start_ns);
         printf("  K = 16, L = 10, F = %u: recall %.3f in %.2f s, %.1f times the exact join\n",
                flips, (double)found.count / (double)truth.count, seconds, seconds / exact);

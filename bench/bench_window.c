@@ -20,9 +20,9 @@
 #include "hamming/hamming.h"
 #include "join/cosine_join.h"
 #include "papers/window_equations.h"
-#include "plan/recall_model.h"
 #include "search/flat/flat_join.h"
 #include "search/lsh/lsh_join.h"
+#include "search/lsh/lsh_plan.h"
 #include "search/window/window_join.h"
 
 enum {
@@ -53,7 +53,7 @@ struct study {
     uint32_t sample[SAMPLE_ROWS];
     size_t sample_count;
     struct match_list truth; /* a counts from 0 in the sample */
-    double (*crowds)[WINDOW_PREFIX_MAX + 1];
+    double (*sharing)[WINDOW_PREFIX_MAX + 1];
     double upper_bound; /* share of the true pairs within the radius */
     double flat_rate;   /* pairs a second */
 };
@@ -122,7 +122,8 @@ static void sign_rows(struct study *study, const cog_sign_options *options,
     settings_free(&statistics.terms);
 }
 
-/* True pairs of the sample, how crowded each of its rows is, and what signatures can reach. */
+/* True pairs of the sample, how many rows share prefixes with each, and what signatures can reach.
+ */
 static void find_truth(struct study *study) {
     cog_error error;
     struct random random = random_seeded(3);
@@ -136,7 +137,7 @@ static void find_truth(struct study *study) {
         exit(1);
     need(cosine_join(&sample, &study->vectors, &options, &study->truth, &error), &error);
     sparse_matrix_free(&sample);
-    study->crowds = calloc(study->sample_count, sizeof *study->crowds);
+    study->sharing = calloc(study->sample_count, sizeof *study->sharing);
     uint16_t *distances = malloc(rows * sizeof *distances);
     size_t next = 0, kept = 0;
     for (size_t i = 0; i < study->sample_count; i++) {
@@ -145,7 +146,7 @@ static void find_truth(struct study *study) {
         for (size_t other = 0; other < rows; other++)
             if (other != row)
                 histogram[distances[other]]++;
-        window_crowd(histogram, BITS, 1, study->crowds[i]);
+        window_rows_sharing(histogram, BITS, 1, study->sharing[i]);
         for (; next < study->truth.count && study->truth.items[next].a == i; next++) {
             struct match match = study->truth.items[next];
             if (match.b == row)
@@ -241,7 +242,7 @@ static struct prediction predict(const struct study *study, const struct window_
         const struct match *match = &study->truth.items[i];
         double cosine = (double)match->similarity;
         if (match->a != last)
-            window_found(setting, study->crowds[match->a], found);
+            window_found(setting, study->sharing[match->a], found);
         last = match->a;
         sum.published_low += window_recall_published(setting, study->view.rows, cosine, true);
         sum.published_high += window_recall_published(setting, study->view.rows, cosine, false);
@@ -364,7 +365,7 @@ static void study_collection(const char *paths) {
     sparse_matrix_free(&study.vectors);
     statistics_free(statistics);
     match_list_free(&study.truth);
-    free(study.crowds);
+    free(study.sharings);
     free((void *)study.view.data);
 }
 
@@ -544,12 +545,11 @@ static void lsh_growth(void) {
         struct signatures_view view = random_rows((size_t)SMALLEST << i, LSH_BITS);
         struct lsh_collection rows = {&view, NULL, 0};
         struct lsh_options options = {.key_bits = KEY_BITS, .tables = TABLES};
-        struct lsh_check check = {.radius_bits = 20};
         struct match_list matches = {0};
         struct lsh_work work;
         cog_error error;
         double count = (double)view.rows, start = cpu_seconds();
-        need(lsh_join(&rows, NULL, &options, &check, 1, &matches, &work, &error), &error);
+        need(lsh_join(&rows, NULL, &options, 20, 1, &matches, &work, &error), &error);
         sizes[i] = (struct growth){
             count, cpu_seconds() - start,
             count * (TABLES + comparison_keys * lsh_comparisons(&options, view.rows) / 2),

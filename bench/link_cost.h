@@ -20,9 +20,9 @@
 #include "join/cosine_tiles.h"
 #include "link_bench.h"
 #include "papers/window_equations.h"
-#include "plan/recall_model.h"
 #include "search/flat/flat_join.h"
 #include "search/lsh/lsh_join.h"
+#include "search/lsh/lsh_plan.h"
 #include "search/slices/slices.h"
 #include "search/window/window_join.h"
 
@@ -356,7 +356,6 @@ static void cost_print_tables(const struct cost_study *study, struct cost_best *
     };
     cog_error error = {0};
     struct lsh_collection sides[2];
-    struct lsh_check check = {.radius_bits = study->radius_bits};
     for (int side = 0; side < 2; side++)
         sides[side] = (struct lsh_collection){&study->views[side], study->sums[side], COST_BITS};
     cost_header("hash tables (K bits, L tables, F flips a table, by distance or in one order "
@@ -365,8 +364,8 @@ static void cost_print_tables(const struct cost_study *study, struct cost_best *
         struct match_list found = {0};
         struct lsh_work work = {0};
         double start = cost_seconds();
-        need(lsh_join(&sides[0], &sides[1], &settings[i], &check, study->space->threads, &found,
-                      &work, &error),
+        need(lsh_join(&sides[0], &sides[1], &settings[i], study->radius_bits, study->space->threads,
+                      &found, &work, &error),
              &error);
         double seconds = cost_seconds() - start;
         char name[64];

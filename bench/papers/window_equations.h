@@ -1,9 +1,9 @@
 /* The recall of sliding windows as Ture et al. (2011) predict it: equations 4 and 5. Benchmarks
  * print the figures next to measured recall and to the model that the planner uses
- * (plan/recall_model.h). */
+ * (search/window/window_plan.h). */
 #pragma once
 
-#include "plan/recall_model.h"
+#include "search/window/window_plan.h"
 
 /* Equation 4: two rows at this cosine share a prefix of n bits in at least one of m tables, if the
  * tables had bits of their own. */

@@ -25,20 +25,22 @@ static cog_status check_piece(void *context, unsigned worker, size_t begin, size
     const struct checking *checking = context;
     const struct pair_check *check = checking->check;
     const struct sparse_matrix *x = check->vectors[0], *y = check->vectors[1];
-    float *dense = x ? checking->dense + (size_t)worker * x->column_count : NULL;
+    const bool spread = x && !check->scattered;
+    float *dense = spread ? checking->dense + (size_t)worker * x->column_count : NULL;
     struct match *items = checking->items;
     for (size_t i = begin; i < end; i++) {
         size_t a = row_of(check, 0, items[i].a), b = row_of(check, 1, items[i].b);
-        if (x && (i == begin || items[i].a != items[i - 1].a)) {
+        if (spread && (i == begin || items[i].a != items[i - 1].a)) {
             if (i > begin)
                 sparse_clear(x, row_of(check, 0, items[i - 1].a), dense);
             sparse_spread(x, a, dense);
         }
-        double value =
-            x ? sparse_dense_dot(dense, y, b) : set_jaccard(check->sets[0], a, check->sets[1], b);
+        double value = spread ? sparse_dense_dot(dense, y, b)
+                       : x    ? sparse_row_dot(x, a, y, b)
+                              : set_jaccard(check->sets[0], a, check->sets[1], b);
         items[i].similarity = value >= check->threshold ? (float)value : NAN;
     }
-    if (x && end > begin)
+    if (spread && end > begin)
         sparse_clear(x, row_of(check, 0, items[end - 1].a), dense);
     return COG_OK;
 }
@@ -46,7 +48,8 @@ static cog_status check_piece(void *context, unsigned worker, size_t begin, size
 static cog_status check_items(const struct pair_check *check, unsigned threads, struct match *items,
                               size_t *count, cog_error *error) {
     struct checking checking = {.check = check, .items = items};
-    size_t columns = check->vectors[0] ? check->vectors[0]->column_count : 0, kept = 0;
+    size_t kept = 0,
+           columns = check->vectors[0] && !check->scattered ? check->vectors[0]->column_count : 0;
     checking.dense = memory_zeroed_array(threads * columns + 1, sizeof *checking.dense);
     if (!checking.dense)
         return error_memory(error, threads * columns * sizeof *checking.dense, "true cosines");
@@ -68,6 +71,8 @@ cog_status pair_check_run(const struct pair_check *check, struct match_list *mat
 }
 
 cog_status pair_check_keep(void *context, struct match *items, size_t *count, cog_error *error) {
-    match_list_sort(&(struct match_list){.items = items, .count = *count});
-    return check_items(context, 1, items, count, error);
+    const struct pair_check *check = context;
+    if (!check->scattered)
+        match_list_sort(&(struct match_list){.items = items, .count = *count});
+    return check_items(check, 1, items, count, error);
 }

@@ -13,12 +13,14 @@ struct pair_check {
     const struct set_collection *sets[2];
     double threshold;
     unsigned threads;
+    bool scattered; /* few pairs have a row in common: multiply two rows at a time, sort nothing */
 };
 
 /* Keeps the pairs of a sorted list whose measure reaches the threshold, in their order, with that
  * as their similarity. */
 cog_status pair_check_run(const struct pair_check *check, struct match_list *matches,
                           cog_error *error);
-/* The same of some pairs in any order, which are sorted, by the calling thread: for a match_sieve.
+/* The same for some pairs in any order, by the calling thread: for a match_sieve. Sorts the pairs
+ * unless they are scattered.
  * The context is a struct pair_check. */
 cog_status pair_check_keep(void *context, struct match *items, size_t *count, cog_error *error);

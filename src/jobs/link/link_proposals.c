@@ -9,12 +9,13 @@
 #include "collection/vector_sign.h"
 #include "jobs/pairs/list_pairs.h"
 #include "join/cosine_topk.h"
-#include "plan/recall_model.h"
 #include "plan/sampled_truth.h"
 #include "search/lsh/lsh_join.h"
+#include "search/lsh/lsh_plan.h"
 #include "search/slices/slices.h"
 #include "search/window/window_join.h"
 #include "search/window/window_method.h"
+#include "search/window/window_plan.h"
 
 /* More are proposed than wanted: the means that tell how far a link stands out are those of the
  * truly nearest. */
@@ -201,7 +202,6 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
                                 .recall = work->search->options->recall,
                                 .targets = {.cosines = &cosine, .count = 1}};
     struct lsh_options options;
-    struct lsh_check check = {.radius_bits = radius_bits};
     struct lsh_collection sides[2];
     float *sums[2] = {NULL, NULL};
     cog_status status = options_lsh(&work->search->options->knobs, 0, &demand.given, error);
@@ -216,8 +216,8 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
                             : error_memory(error, rows * stride * sizeof *sums[side], "sums");
         sides[side] = (struct lsh_collection){&work->views[side], sums[side], stride};
     }
-    THEN(status, lsh_join(&sides[0], &sides[1], &options, &check, work->space->threads, matches,
-                          NULL, error));
+    THEN(status, lsh_join(&sides[0], &sides[1], &options, radius_bits, work->space->threads,
+                          matches, NULL, error));
     free(sums[0]);
     free(sums[1]);
     return status;

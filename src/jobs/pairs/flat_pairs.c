@@ -4,13 +4,11 @@
 
 #include "collection/corpus_sign.h"
 #include "estimate/radius.h"
-#include "join/pair_check.h"
-#include "plan/recall_model.h"
-#include "plan/row_crowd.h"
 #include "run/report.h"
 #include "search/flat/flat_join.h"
 #include "search/window/window_join.h"
 #include "search/window/window_method.h"
+#include "search/window/window_plan.h"
 
 /* ---- Candidates and their verification ------------------------------------------------------- */
 
@@ -44,22 +42,10 @@ static void estimate_jaccard(const struct pair_task *task, struct match_list *ma
         matches->items[i].similarity = 1 - 2 * (float)matches->items[i].distance / bits;
 }
 
-static struct pair_check true_measure(const struct pair_task *task) {
-    size_t other = task->sides - 1;
-    struct pair_check check = {.threshold = task->options.threshold, .threads = task->threads};
-    if (task->options.measure == COG_MEASURE_JACCARD) {
-        check.sets[0] = &task->sets[0];
-        check.sets[1] = &task->sets[other];
-    } else {
-        check.vectors[0] = &task->vectors[0];
-        check.vectors[1] = &task->vectors[other];
-    }
-    return check;
-}
-
 cog_status flat_pairs_verify(const struct pair_task *task, struct match_list *matches,
                              cog_error *error) {
-    struct pair_check check = true_measure(task);
+    struct pair_check check = pair_task_check(task);
+    check.rows[0] = check.rows[1] = NULL;
     return pair_check_run(&check, matches, error);
 }
 
@@ -98,15 +84,16 @@ static size_t row_place(const struct compared_rows *compared, uint32_t row) {
     return low;
 }
 
-static cog_status find_crowd(const struct pair_task *task, const struct signatures_view *views,
-                             const struct match_list *pairs, double crowd[WINDOW_PREFIX_MAX + 1],
-                             cog_error *error) {
-    uint32_t places[CROWD_ROWS];
-    size_t step = pairs->count / CROWD_ROWS + 1, count = 0;
+static cog_status find_sharing(const struct pair_task *task, const struct signatures_view *views,
+                               const struct match_list *pairs,
+                               double sharing[WINDOW_PREFIX_MAX + 1], cog_error *error) {
+    uint32_t places[SHARING_SAMPLE];
+    size_t step = pairs->count / SHARING_SAMPLE + 1, count = 0;
     for (size_t i = 0; i < pairs->count; i += step)
         places[count++] = (uint32_t)row_place(&task->compared[0], pairs->items[i].a);
-    return row_crowd(&views[0], task->sides == 2 ? &views[1] : NULL,
-                     knob_or(&task->options.knobs, WINDOW_SHARED, 0), places, count, crowd, error);
+    return window_measure_sharing(&views[0], task->sides == 2 ? &views[1] : NULL,
+                                  knob_or(&task->options.knobs, WINDOW_SHARED, 0), places, count,
+                                  sharing, error);
 }
 
 /* The recall is stated for the pairs that a sample has, or, where it has few or there are no
@@ -115,7 +102,7 @@ static cog_status plan_windows(const struct pair_task *task, const struct signat
                                struct window_setting *setting, cog_error *error) {
     enum { COSINES = 32 };
     double cosines[COSINES] = {pair_task_cosine(task, task->options.threshold)};
-    double crowd[WINDOW_PREFIX_MAX + 1] = {0}, recall = task->options.recall;
+    double sharing[WINDOW_PREFIX_MAX + 1] = {0}, recall = task->options.recall;
     double independent = 0;
     struct window_targets targets = {.cosines = cosines, .count = 1};
     struct match_list pairs = {0};
@@ -126,10 +113,10 @@ static cog_status plan_windows(const struct pair_task *task, const struct signat
         for (size_t i = 0; i < COSINES; i++)
             cosines[i] = pair_task_cosine(
                 task, (double)pairs.items[(2 * i + 1) * pairs.count / (2 * COSINES)].similarity);
-        targets = (struct window_targets){.cosines = cosines, .count = COSINES, .crowd = crowd};
-        /* A quarter of what may be missed is left to the model, which has one crowd for all. */
+        targets = (struct window_targets){.cosines = cosines, .count = COSINES, .sharing = sharing};
+        /* A quarter of what may be missed is left to the model, which has one sharing for all. */
         recall = truth_planned_recall((1 + 3 * recall) / 4, independent);
-        status = find_crowd(task, views, &pairs, crowd, error);
+        status = find_sharing(task, views, &pairs, sharing, error);
     }
     report_number(task->report, "planned_by_pairs", (double)pairs.count);
     match_list_free(&pairs);
@@ -195,10 +182,8 @@ static cog_status propose_and_verify(const struct pair_task *task, signature_joi
                                      const struct signatures_view *views, double radius_recall,
                                      uint32_t *radius, struct match_list *matches,
                                      cog_error *error) {
-    struct verification verification = {.check = true_measure(task)};
+    struct verification verification = {.check = pair_task_check(task)};
     const struct match_sieve sieve = {verify_batch, &verification};
-    verification.check.rows[0] = task->compared[0].numbers;
-    verification.check.rows[1] = task->compared[task->sides - 1].numbers;
     matches->sieve = task->options.verify ? &sieve : NULL;
     cog_status status = propose(task, join, views, radius_recall, radius, matches, error);
     matches->sieve = NULL;

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "estimate/radius.h"
-#include "plan/recall_model.h"
 #include "run/report.h"
 #include "search/lsh/lsh_join.h"
+#include "search/lsh/lsh_plan.h"
 
 struct lsh_side {
     struct signatures_view view;
@@ -222,18 +222,12 @@ static cog_status sign_side(const struct lsh_pairs *pairs, size_t number, struct
 
 /* ---- The join -------------------------------------------------------------------------------- */
 
-static double measure(void *context, uint32_t a, uint32_t b) {
-    const struct pair_task *task = context;
-    return pair_task_similarity(task, task->compared[0].numbers[a],
-                                task->compared[task->sides - 1].numbers[b]);
-}
-
 /* A radius that next to no true pair exceeds spares most candidates the measure. Values of several
  * bits have no distances that tell. */
 static uint32_t filter_radius(const struct pair_task *task) {
     const cog_signature_options *signature = &task->options.sign.signature;
     if (has_bands(signature))
-        return 0;
+        return signature->bits;
     double p = bit_flip_probability_cosine(threshold_cosine(task));
     return radius_for_recall(signature->bits, p, 0.9999);
 }
@@ -241,18 +235,22 @@ static uint32_t filter_radius(const struct pair_task *task) {
 static cog_status join_sides(struct lsh_pairs *pairs, struct match_list *matches,
                              cog_error *error) {
     struct pair_task *task = pairs->task;
-    struct lsh_check check = {.measure = measure,
-                              .context = task,
-                              .threshold = task->options.threshold,
-                              .radius_bits = filter_radius(task)};
+    struct pair_check check = pair_task_check(task);
+    const struct match_sieve sieve = {pair_check_keep, &check};
+    check.scattered = true;
+    matches->sieve = &sieve;
     struct lsh_work work = {0};
     matches->limit = pair_task_max_matches(task);
     struct lsh_collection collections[2];
     for (int side = 0; side < 2; side++)
         collections[side] = (struct lsh_collection){
             &pairs->sides[side].view, pairs->sides[side].sums, pairs->sides[side].sums_stride};
-    TRY(lsh_join(&collections[0], task->sides == 2 ? &collections[1] : NULL, &pairs->options,
-                 &check, task->threads, matches, &work, error));
+    cog_status status =
+        lsh_join(&collections[0], task->sides == 2 ? &collections[1] : NULL, &pairs->options,
+                 filter_radius(task), task->threads, matches, &work, error);
+    matches->sieve = NULL;
+    if (status != COG_OK)
+        return status;
     pair_task_name_rows(task, matches);
     report_number(task->report, "candidates", (double)work.entries);
     report_number(task->report, "comparisons", (double)work.comparisons);

@@ -288,6 +288,16 @@ cog_status pair_task_measure(const struct pair_task *task, const struct match_li
     return recall_measure(&rows, matches, task->options.recall, "exact", task->report, error);
 }
 
+struct pair_check pair_task_check(const struct pair_task *task) {
+    const struct truth_rows rows = pair_task_truth(task);
+    return (struct pair_check){
+        .rows = {task->compared[0].numbers, task->compared[task->sides - 1].numbers},
+        .vectors = {rows.vectors[0], rows.vectors[1]},
+        .sets = {rows.sets[0], rows.sets[1]},
+        .threshold = rows.threshold,
+        .threads = rows.threads};
+}
+
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
     size_t other = task->sides - 1;
     return task->options.measure == COG_MEASURE_COSINE

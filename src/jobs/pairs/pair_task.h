@@ -5,6 +5,7 @@
 #include "collection/corpus.h"
 #include "collection/text_signer.h"
 #include "hamming/hamming.h"
+#include "join/pair_check.h"
 #include "plan/sampled_truth.h"
 
 /* The rows of a side that have terms to compare, rising: the others match nothing by their vectors
@@ -80,6 +81,8 @@ struct truth_rows pair_task_truth(const struct pair_task *task);
 cog_status pair_task_measure(const struct pair_task *task, const struct match_list *matches,
                              cog_error *error);
 
+/* How candidates among the compared rows are verified. */
+struct pair_check pair_task_check(const struct pair_task *task);
 /* The true measure of two rows (of side 0 and of the last side). */
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b);
 /* The cosine at which bits differ as often as they do at this value of the measure. */

@@ -6,14 +6,13 @@
 #include "base/memory.h"
 #include "jobs/pairs/pairs_handle.h"
 #include "jobs/sign/signature_handle.h"
-#include "plan/recall_model.h"
-#include "plan/row_crowd.h"
 #include "plan/sampled_truth.h"
 #include "run/report.h"
 #include "search/flat/flat_join.h"
 #include "search/multisort/multisort_join.h"
 #include "search/window/window_join.h"
 #include "search/window/window_method.h"
+#include "search/window/window_plan.h"
 
 /* What a join of signatures is about. */
 struct signature_task {
@@ -97,22 +96,22 @@ static cog_status plan_windows(const struct signature_task *task, struct window_
                                cog_error *error) {
     const struct truth_rows sampled = truth_of(task);
     size_t rows = task->first->rows + (task->second ? task->second->rows : 0), around = 0;
-    uint32_t distances[PLANNED_PAIRS_MAX], places[CROWD_ROWS];
-    double crowd[WINDOW_PREFIX_MAX + 1], independent = 0, recall = task->options->recall;
+    uint32_t distances[PLANNED_PAIRS_MAX], places[SHARING_SAMPLE];
+    double sharing[WINDOW_PREFIX_MAX + 1], independent = 0, recall = task->options->recall;
     struct window_targets targets = {0};
     struct match_list pairs = {0};
     cog_status status = truth_to_plan_by(&sampled, &pairs, &independent, error);
     if (status == COG_OK && pairs.count) {
         for (size_t i = 0; i < pairs.count; i++)
             distances[i] = pairs.items[i].distance;
-        for (size_t i = 0; i < pairs.count; i += pairs.count / CROWD_ROWS + 1)
+        for (size_t i = 0; i < pairs.count; i += pairs.count / SHARING_SAMPLE + 1)
             places[around++] = pairs.items[i].a;
-        targets =
-            (struct window_targets){.distances = distances, .count = pairs.count, .crowd = crowd};
+        targets = (struct window_targets){
+            .distances = distances, .count = pairs.count, .sharing = sharing};
         recall = truth_planned_recall((1 + 3 * recall) / 4, independent);
-        status =
-            row_crowd(task->first, task->second, knob_or(&task->options->knobs, WINDOW_SHARED, 0),
-                      places, around, crowd, error);
+        status = window_measure_sharing(task->first, task->second,
+                                        knob_or(&task->options->knobs, WINDOW_SHARED, 0), places,
+                                        around, sharing, error);
     }
     report_number(task->report, "planned_by_pairs", (double)pairs.count);
     match_list_free(&pairs);

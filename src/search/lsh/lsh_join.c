@@ -22,15 +22,11 @@ struct lsh_join {
     size_t listed; /* matches of all probers; atomic */
     const struct lsh_tables *tables;
     const struct lsh_collection *queries, *rows;
-    const struct lsh_check *check;
+    uint32_t radius_bits;
     bool self;
+    float *similarities; /* by distance */
     struct prober *probers;
 };
-
-double lsh_cosine(void *context, uint32_t a, uint32_t b) {
-    const struct lsh_vectors *vectors = context;
-    return sparse_row_dot(vectors->first, a, vectors->second, b);
-}
 
 /* Flips on one side only let one of two rows find the other; all else is symmetric, and then it is
  * enough that the later row looks for the earlier. */
@@ -42,15 +38,10 @@ static bool looks_back_only(const struct lsh_join *join) {
     return join->self && is_symmetric(&join->tables->options);
 }
 
-static struct match match_of(const struct lsh_join *join, uint32_t query, uint32_t row) {
-    bool swap = join->self && row < query;
-    return (struct match){swap ? row : query, swap ? query : row, 0, 0};
-}
-
 /* The distances of all candidates; returns how many are within the radius, their positions in
  * prober->positions. */
 static cog_status find_distances(const struct lsh_join *join, struct prober *prober, uint32_t query,
-                                 uint32_t radius_bits, size_t *found, cog_error *error) {
+                                 size_t *found, cog_error *error) {
     const uint32_t *rows = prober->probing.candidates;
     const size_t count = prober->probing.candidate_count;
     if (!memory_grow((void **)&prober->distances, &prober->distance_capacity, count,
@@ -60,32 +51,27 @@ static cog_status find_distances(const struct lsh_join *join, struct prober *pro
         return error_memory(error, count * sizeof *prober->positions, "candidates");
     hamming_gather(join->rows->signatures, signature_row(join->queries->signatures, query), rows,
                    count, prober->distances);
-    *found = hamming_kernels()->select(prober->distances, count, radius_bits, prober->positions);
+    *found =
+        hamming_kernels()->select(prober->distances, count, join->radius_bits, prober->positions);
     return COG_OK;
 }
 
-static cog_status check_candidates(const struct lsh_join *join, struct prober *prober,
-                                   uint32_t query, cog_error *error) {
-    const struct lsh_check *check = join->check;
-    const unsigned bits = join->rows->signatures->bits;
+static cog_status take_candidates(const struct lsh_join *join, struct prober *prober,
+                                  uint32_t query, cog_error *error) {
     const uint32_t *rows = prober->probing.candidates;
-    uint32_t radius_bits = check->measure && !check->radius_bits ? bits : check->radius_bits;
     size_t found = 0;
-    cog_status status = find_distances(join, prober, query, radius_bits, &found, error);
+    cog_status status = find_distances(join, prober, query, &found, error);
     for (size_t i = 0; i < prober->probing.candidate_count; i++)
         prober->comparisons += !(join->self && rows[i] == query);
     for (size_t i = 0; i < found && status == COG_OK; i++) {
-        uint32_t position = prober->positions[i];
-        if (join->self && rows[position] == query)
-            continue;
-        struct match match = match_of(join, query, rows[position]);
-        match.distance = prober->distances[position];
-        double similarity = check->measure ? check->measure(check->context, match.a, match.b)
-                                           : cos(M_PI * match.distance / bits);
-        if (check->measure && !(similarity >= check->threshold))
-            continue;
-        match.similarity = (float)similarity;
-        status = match_list_add(&prober->matches, match, error);
+        uint32_t row = rows[prober->positions[i]],
+                 distance = prober->distances[prober->positions[i]];
+        bool swap = join->self && row < query;
+        if (!join->self || row != query)
+            status = match_list_add(&prober->matches,
+                                    (struct match){swap ? row : query, swap ? query : row, distance,
+                                                   join->similarities[distance]},
+                                    error);
     }
     return status;
 }
@@ -102,7 +88,7 @@ static cog_status run_queries(void *context, unsigned worker, size_t begin, size
     for (size_t query = begin; query < end && status == COG_OK; query++) {
         status = lsh_probe(&prober->probing, signature_row(view, query), view->stride_bytes,
                            lsh_sums(join->queries, query), earlier ? query : SIZE_MAX, error);
-        THEN(status, check_candidates(join, prober, (uint32_t)query, error));
+        THEN(status, take_candidates(join, prober, (uint32_t)query, error));
     }
     return status;
 }
@@ -143,51 +129,59 @@ static cog_status collect(struct lsh_join *join, unsigned threads, struct match_
     return status;
 }
 
-static cog_status run(struct lsh_join *join, unsigned threads, struct match_list *matches,
-                      struct lsh_work *work, cog_error *error) {
-    matches->count = 0;
-    if (work)
-        *work = (struct lsh_work){.table_bytes = lsh_tables_bytes(join->tables)};
-    const struct signatures_view *queries = join->queries->signatures;
-    if (queries->bits != join->rows->signatures->bits)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "one collection has %u bits, the other %u: make both with the same settings",
-            queries->bits, join->rows->signatures->bits);
-    cog_status status = lsh_options_check(&join->tables->options, queries->bits,
-                                          join->queries->sums != NULL, error);
-    if (status != COG_OK)
-        return status;
-    threads = threads_resolve(threads);
+static cog_status make_probers(struct lsh_join *join, unsigned threads,
+                               const struct match_list *matches, cog_error *error) {
+    const unsigned bits = join->rows->signatures->bits;
     join->probers = memory_zeroed_array(threads, sizeof *join->probers);
-    if (!join->probers)
-        return error_memory(error, threads * sizeof *join->probers, "threads");
-    for (unsigned worker = 0; worker < threads; worker++)
-        match_list_share(&join->probers[worker].matches, matches->limit, &join->listed);
-    status = parallel_for(threads, queries->rows, QUERY_GRAIN, run_queries, join, error);
-    THEN(status, collect(join, threads, matches, work, error));
+    join->similarities = memory_array((size_t)bits + 1, sizeof *join->similarities);
+    if (!join->probers || !join->similarities)
+        return error_memory(error, threads * sizeof *join->probers, "a join by hash tables");
+    for (unsigned distance = 0; distance <= bits; distance++)
+        join->similarities[distance] = (float)cos(M_PI * distance / bits);
     for (unsigned worker = 0; worker < threads; worker++) {
+        match_list_share(&join->probers[worker].matches, matches->limit, &join->listed);
+        join->probers[worker].matches.sieve = matches->sieve;
+    }
+    return COG_OK;
+}
+
+static void free_probers(struct lsh_join *join, unsigned threads) {
+    for (unsigned worker = 0; join->probers && worker < threads; worker++) {
         lsh_probing_free(&join->probers[worker].probing);
         match_list_free(&join->probers[worker].matches);
         free(join->probers[worker].distances);
         free(join->probers[worker].positions);
     }
     free(join->probers);
-    return status;
+    free(join->similarities);
 }
 
 cog_status lsh_join(const struct lsh_collection *queries, const struct lsh_collection *rows,
-                    const struct lsh_options *options, const struct lsh_check *check,
-                    unsigned threads, struct match_list *matches, struct lsh_work *work,
-                    cog_error *error) {
-    struct lsh_tables tables;
+                    const struct lsh_options *options, uint32_t radius_bits, unsigned threads,
+                    struct match_list *matches, struct lsh_work *work, cog_error *error) {
+    struct lsh_tables tables = {0};
     struct lsh_join join = {.tables = &tables,
                             .queries = queries,
                             .rows = rows ? rows : queries,
-                            .check = check,
+                            .radius_bits = radius_bits,
                             .self = rows == NULL};
+    const unsigned bits = queries->signatures->bits, row_bits = join.rows->signatures->bits;
+    threads = threads_resolve(threads);
+    matches->count = matches->sieved = 0;
+    if (bits != row_bits)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "one collection has %u bits, the other %u: make both with the same settings", bits,
+            row_bits);
+    TRY(lsh_options_check(options, bits, queries->sums != NULL, error));
     cog_status status = lsh_tables_build(&tables, join.rows, options, threads, error);
-    THEN(status, run(&join, threads, matches, work, error));
+    if (work)
+        *work = (struct lsh_work){.table_bytes = status == COG_OK ? lsh_tables_bytes(&tables) : 0};
+    THEN(status, make_probers(&join, threads, matches, error));
+    THEN(status,
+         parallel_for(threads, queries->signatures->rows, QUERY_GRAIN, run_queries, &join, error));
+    THEN(status, collect(&join, threads, matches, work, error));
+    free_probers(&join, threads);
     lsh_tables_free(&tables);
     return status;
 }

@@ -136,11 +136,10 @@ static bool agrees_cross(const struct sample *x, const struct sample *y,
                          const struct lsh_options *options, uint32_t radius_bits,
                          unsigned threads) {
     struct lsh_collection queries = {&x->view, x->sums, 0}, rows = {&y->view, y->sums, 0};
-    struct lsh_check check = {.radius_bits = radius_bits};
     struct match_list matches = {0};
     struct lsh_work work;
     bool agree =
-        lsh_join(&queries, &rows, options, &check, threads, &matches, &work, NULL) == COG_OK;
+        lsh_join(&queries, &rows, options, radius_bits, threads, &matches, &work, NULL) == COG_OK;
     size_t next = 0, comparisons = 0;
     for (size_t a = 0; a < x->view.rows && agree; a++)
         for (size_t b = 0; b < y->view.rows && agree; b++) {
@@ -162,10 +161,10 @@ static bool agrees_cross(const struct sample *x, const struct sample *y,
 static bool agrees_self(const struct sample *x, const struct lsh_options *options,
                         uint32_t radius_bits, unsigned threads) {
     struct lsh_collection rows = {&x->view, x->sums, 0};
-    struct lsh_check check = {.radius_bits = radius_bits};
     struct match_list matches = {0};
     struct lsh_work work;
-    bool agree = lsh_join(&rows, NULL, options, &check, threads, &matches, &work, NULL) == COG_OK;
+    bool agree =
+        lsh_join(&rows, NULL, options, radius_bits, threads, &matches, &work, NULL) == COG_OK;
     size_t next = 0, comparisons = 0;
     for (size_t a = 0; a < x->view.rows && agree; a++)
         for (size_t b = a + 1; b < x->view.rows && agree; b++) {
@@ -502,9 +501,8 @@ TEST(lsh_bands_meet_where_all_values_are_equal) {
         struct signatures_view view = {data, ROWS, bits, stride};
         struct lsh_collection rows = {&view, NULL, 0};
         struct lsh_options options = {.tables = 4, .band_values = 3, .value_bits = value_bits};
-        struct lsh_check check = {.radius_bits = bits};
         struct match_list matches = {0};
-        CHECK_OK(lsh_join(&rows, NULL, &options, &check, 2, &matches, NULL, error));
+        CHECK_OK(lsh_join(&rows, NULL, &options, bits, 2, &matches, NULL, error));
         size_t next = 0;
         for (uint32_t a = 0; a < ROWS; a++)
             for (uint32_t b = a + 1; b < ROWS; b++) {
@@ -524,9 +522,17 @@ TEST(lsh_bands_meet_where_all_values_are_equal) {
     }
 }
 
-static double even_measure(void *context, uint32_t a, uint32_t b) {
+static cog_status keep_even(void *context, struct match *items, size_t *count, cog_error *error) {
     (void)context;
-    return (a + b) % 2 ? 0.25 : 0.75;
+    (void)error;
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if ((items[i].a + items[i].b) % 2 == 0) {
+            items[kept] = items[i];
+            items[kept++].similarity = 0.75F;
+        }
+    *count = kept;
+    return COG_OK;
 }
 
 TEST(lsh_matches_carry_the_true_measure) {
@@ -535,11 +541,10 @@ TEST(lsh_matches_carry_the_true_measure) {
     struct lsh_collection rows = {&sample.view, sample.sums, 0};
     struct lsh_options options = {
         .key_bits = 4, .tables = 3, .flips = 1, .flip_mode = LSH_FLIP_DISTANCE};
-    struct lsh_check everything = {.radius_bits = 64};
-    struct lsh_check even = {.measure = even_measure, .threshold = 0.75};
-    struct match_list all = {0}, matches = {0};
-    CHECK_OK(lsh_join(&rows, NULL, &options, &everything, 3, &all, NULL, error));
-    CHECK_OK(lsh_join(&rows, NULL, &options, &even, 3, &matches, NULL, error));
+    const struct match_sieve sieve = {keep_even, NULL};
+    struct match_list all = {0}, matches = {.sieve = &sieve};
+    CHECK_OK(lsh_join(&rows, NULL, &options, 64, 3, &all, NULL, error));
+    CHECK_OK(lsh_join(&rows, NULL, &options, 64, 3, &matches, NULL, error));
     size_t next = 0;
     for (size_t i = 0; i < all.count; i++) {
         if ((all.items[i].a + all.items[i].b) % 2)

@@ -1,4 +1,5 @@
-/* The part of recall_model.h that is about locality sensitive hashing. */
+#include "search/lsh/lsh_plan.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,7 +7,6 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "hamming/hamming.h"
-#include "plan/recall_model.h"
 
 enum {
     PLAN_SAMPLES = 1000,

@@ -1,24 +1,65 @@
-/* The sliding window's part of recall_model.h. */
+#include "search/window/window_plan.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "estimate/radius.h"
 #include "hamming/hamming.h"
-#include "plan/recall_model.h"
 
-void window_crowd(const uint32_t *histogram, unsigned bits, double scale,
-                  double crowd[WINDOW_PREFIX_MAX + 1]) {
-    memset(crowd, 0, (WINDOW_PREFIX_MAX + 1) * sizeof *crowd);
+void window_rows_sharing(const uint32_t *histogram, unsigned bits, double scale,
+                         double sharing[WINDOW_PREFIX_MAX + 1]) {
+    memset(sharing, 0, (WINDOW_PREFIX_MAX + 1) * sizeof *sharing);
     for (unsigned distance = 0; distance <= bits; distance++) {
-        double sharing = histogram[distance] * scale;
-        for (unsigned prefix = 0; prefix <= WINDOW_PREFIX_MAX && sharing > 0; prefix++) {
-            crowd[prefix] += sharing;
+        double rows = histogram[distance] * scale;
+        for (unsigned prefix = 0; prefix <= WINDOW_PREFIX_MAX && rows > 0; prefix++) {
+            sharing[prefix] += rows;
             /* None of the first prefix + 1 bits is among the `distance` that differ. */
-            sharing *= prefix + distance < bits
-                           ? (double)(bits - distance - prefix) / (double)(bits - prefix)
-                           : 0;
+            rows *= prefix + distance < bits
+                        ? (double)(bits - distance - prefix) / (double)(bits - prefix)
+                        : 0;
         }
     }
+}
+
+/* Rows that each of the others stands for. */
+static double rows_per_sampled(const struct signatures_view *first,
+                               const struct signatures_view *second, bool shared) {
+    if (!second)
+        return 1;
+    size_t around = first->rows > second->rows ? first->rows : second->rows;
+    if (shared)
+        around = first->rows + second->rows;
+    return (double)around / (double)second->rows;
+}
+
+cog_status window_measure_sharing(const struct signatures_view *first,
+                                  const struct signatures_view *second, bool shared,
+                                  const uint32_t *places, size_t count,
+                                  double sharing[WINDOW_PREFIX_MAX + 1], cog_error *error) {
+    const struct signatures_view *others = second ? second : first;
+    const unsigned bits = others->bits;
+    double scale = rows_per_sampled(first, second, shared);
+    uint16_t *distances = memory_array(others->rows, sizeof *distances);
+    uint32_t *histogram = memory_array(bits + 1, sizeof *histogram);
+    bool fits = distances && histogram;
+    memset(sharing, 0, (WINDOW_PREFIX_MAX + 1) * sizeof *sharing);
+    for (size_t i = 0; i < count && fits; i++) {
+        double of_row[WINDOW_PREFIX_MAX + 1];
+        memset(histogram, 0, (bits + 1) * sizeof *histogram);
+        hamming_scan(others, signature_row(first, places[i]), 0, others->rows, distances);
+        for (size_t row = 0; row < others->rows; row++)
+            histogram[distances[row]]++;
+        if (!second)
+            histogram[0]--; /* the row itself */
+        window_rows_sharing(histogram, bits, scale, of_row);
+        for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
+            sharing[prefix] += of_row[prefix] / (double)count;
+    }
+    free(histogram);
+    free(distances);
+    return fits ? COG_OK : error_memory(error, others->rows * sizeof *distances, "the plan");
 }
 
 /* Two rows part at a bit; behind it they agree in bits with probability 1 - rho. The position of
@@ -39,37 +80,37 @@ static double offset_within(double w, double rho, int depth) {
 
 enum { OFFSET_DEPTH = 7, DISTANCE_STEPS = 32 };
 
-/* Two rows that agree as far as the crowd is known stand anywhere among the rows that do. */
-static double met_alike(const struct window_setting *setting, const double *crowd) {
+/* Two rows that agree as far as the model looks stand anywhere among the rows that do. */
+static double met_alike(const struct window_setting *setting, const double *sharing) {
     const unsigned last = setting->bits < WINDOW_PREFIX_MAX ? setting->bits : WINDOW_PREFIX_MAX;
-    double reach = crowd[last] > 0 ? (double)setting->window / crowd[last] : 1;
+    double reach = sharing[last] > 0 ? (double)setting->window / sharing[last] : 1;
     return reach < 1 ? 1 - (1 - reach) * (1 - reach) : 1;
 }
 
 /* Probability that two rows at a distance come within the window in one table. */
-static double met_in_table(const struct window_setting *setting, const double *crowd,
+static double met_in_table(const struct window_setting *setting, const double *sharing,
                            unsigned distance) {
     const unsigned bits = setting->bits;
-    double rho = (double)distance / bits, sharing = 1, met = 0;
+    double rho = (double)distance / bits, alike = 1, met = 0;
     for (unsigned prefix = 0; prefix < WINDOW_PREFIX_MAX && prefix < bits; prefix++) {
-        double parting = sharing * distance / (double)(bits - prefix);
-        double half = crowd[prefix] / 2;
+        double parting = alike * distance / (double)(bits - prefix);
+        double half = sharing[prefix] / 2;
         double reach = half > 0 ? (double)setting->window / half - 1 : 1;
         met += parting * offset_within(reach, rho, OFFSET_DEPTH);
-        sharing -= parting;
+        alike -= parting;
     }
-    return met + sharing * met_alike(setting, crowd);
+    return met + alike * met_alike(setting, sharing);
 }
 
-void window_found(const struct window_setting *setting, const double *crowd, double *found) {
+void window_found(const struct window_setting *setting, const double *sharing, double *found) {
     unsigned step = setting->radius_bits / DISTANCE_STEPS + 1;
     double last = 0;
     for (unsigned distance = 0;; distance += step) {
         double met =
-            met_in_table(setting, crowd, distance < setting->bits ? distance : setting->bits);
+            met_in_table(setting, sharing, distance < setting->bits ? distance : setting->bits);
         double now = 1 - pow(1 - (met < 1 ? met : 1), setting->tables);
         if (distance == 0) /* equal rows stand in the same order in all tables */
-            found[0] = met_alike(setting, crowd);
+            found[0] = met_alike(setting, sharing);
         for (unsigned i = 1; i <= step && distance; i++)
             if (distance - step + i <= setting->radius_bits)
                 found[distance - step + i] = last + (now - last) * i / step;
@@ -105,7 +146,7 @@ enum {
 static double expected_recall(const struct window_setting *setting,
                               const struct window_targets *targets) {
     double found[HAMMING_MAX_BITS + 1], sum = 0;
-    window_found(setting, targets->crowd, found);
+    window_found(setting, targets->sharing, found);
     if (!targets->cosines && !targets->distances)
         return found[setting->radius_bits];
     for (size_t i = 0; i < targets->count; i++)
@@ -152,8 +193,8 @@ double window_plan(struct window_setting *setting, size_t rows, const struct win
     struct window_targets targets = *wanted;
     for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
         spread[prefix] = ldexp((double)rows, -prefix);
-    if (!targets.crowd)
-        targets.crowd = spread;
+    if (!targets.sharing)
+        targets.sharing = spread;
     double reachable = reachable_recall(setting, &targets);
     recall = recall < 0.999 * reachable ? recall : 0.999 * reachable;
     for (size_t window = PLAN_WINDOW_MIN; window / 2 < rows || window == PLAN_WINDOW_MIN;

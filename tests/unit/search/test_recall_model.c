@@ -3,9 +3,10 @@
 #include "base/hash.h"
 #include "estimate/radius.h"
 #include "hamming/hamming.h"
-#include "plan/recall_model.h"
 #include "search/keys/bit_permutation.h"
+#include "search/lsh/lsh_plan.h"
 #include "search/window/window_join.h"
+#include "search/window/window_plan.h"
 #include "test.h"
 
 static bool near(double x, double y, double tolerance) {
@@ -51,9 +52,9 @@ TEST(recall_model_of_the_window_is_near_the_join) {
             size_t found = 0;
             for (size_t m = 0; m < matches.count; m++)
                 found += matches.items[m].a + matches.items[m].b == ROWS - 1;
-            double crowd[WINDOW_PREFIX_MAX + 1], by_distance[101];
-            window_crowd(histogram, BITS, 1, crowd);
-            window_found(&setting, crowd, by_distance);
+            double sharing[WINDOW_PREFIX_MAX + 1], by_distance[101];
+            window_rows_sharing(histogram, BITS, 1, sharing);
+            window_found(&setting, sharing, by_distance);
             double expected = window_recall(&setting, by_distance, cosines[i]);
             CHECK_MSG(near(expected, (double)found / PAIRS, 0.05),
                       "cosine %g window %zu: model %.3f, join %.3f", cosines[i], setting.window,
@@ -74,22 +75,22 @@ TEST(recall_model_of_the_window_knows_equal_rows) {
     uint32_t histogram[BITS + 1] = {0};
     for (size_t row = 1; row < ROWS; row++)
         histogram[hamming_distance(rows.data, signature_row(&rows, row), BITS)]++;
-    double crowd[WINDOW_PREFIX_MAX + 1], found[1], cosine = 1;
-    window_crowd(histogram, BITS, 1, crowd);
+    double sharing[WINDOW_PREFIX_MAX + 1], found[1], cosine = 1;
+    window_rows_sharing(histogram, BITS, 1, sharing);
     for (size_t window = 50; window <= 1600; window *= 2) {
         struct window_setting setting = {.bits = BITS, .tables = 8, .window = window};
         struct window_options options = {.tables = 8, .window = window, .seed = 5};
         struct match_list matches = {0};
         CHECK_OK(window_join(&rows, NULL, &options, &matches, NULL, error));
         double share = (double)matches.count / ((double)EQUAL * (EQUAL - 1) / 2);
-        window_found(&setting, crowd, found);
+        window_found(&setting, sharing, found);
         CHECK_MSG(near(window_recall(&setting, found, 1), share, 0.02), "window %zu: %g and %g",
                   window, window_recall(&setting, found, 1), share);
         match_list_free(&matches);
     }
     free((void *)rows.data);
     struct window_setting planned = {.bits = BITS};
-    struct window_targets targets = {.cosines = &cosine, .count = 1, .crowd = crowd};
+    struct window_targets targets = {.cosines = &cosine, .count = 1, .sharing = sharing};
     CHECK(window_plan(&planned, ROWS, &targets, 0.95) >= 0.95);
     CHECK_MSG(planned.window >= 700 && planned.tables == 1, "window %zu", planned.window);
 }
@@ -103,11 +104,11 @@ TEST(recall_plan_of_windows_reaches_what_it_states) {
     CHECK(expected >= 0.9 && setting.tables > 0 && setting.window > 0);
     /* One table fewer falls short, or the plan is the smallest there is. */
     struct window_setting fewer = setting;
-    double crowd[WINDOW_PREFIX_MAX + 1], found[151];
+    double sharing[WINDOW_PREFIX_MAX + 1], found[151];
     for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
-        crowd[prefix] = ldexp(50000, -prefix);
+        sharing[prefix] = ldexp(50000, -prefix);
     fewer.tables--;
-    window_found(&fewer, crowd, found);
+    window_found(&fewer, sharing, found);
     CHECK(fewer.tables == 0 || window_recall(&fewer, found, 0.8) < 0.9);
     struct window_setting given = {.bits = 512, .tables = 7, .window = 99, .radius_bits = 150};
     window_plan(&given, 50000, &near_pairs, 0.9);
@@ -118,9 +119,9 @@ TEST(recall_plan_of_windows_reaches_what_it_states) {
     double mixed[] = {0.8, 0.95};
     double sparse[WINDOW_PREFIX_MAX + 1];
     for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
-        sparse[prefix] = crowd[prefix] / 8;
+        sparse[prefix] = sharing[prefix] / 8;
     struct window_targets targets[] = {{.cosines = mixed, .count = 2},
-                                       {.cosines = &cosine, .count = 1, .crowd = sparse}};
+                                       {.cosines = &cosine, .count = 1, .sharing = sparse}};
     for (int i = 0; i < 2; i++) {
         struct window_setting easier = {.bits = 512, .radius_bits = 150};
         CHECK(window_plan(&easier, 50000, &targets[i], 0.9) >= 0.9);

@@ -1,53 +1,11 @@
-/* How many of the true pairs a method will find, before it runs: the sliding window, and locality
- * sensitive hashing with its flips and bands. */
+/* How many of the true pairs hash tables will find, before they are built, and the settings for a
+ * wanted recall: number and length of keys, flips, bands of minhash values. In: pairs that are to
+ * be found, by their cosines or by the signatures and sums of their rows. Out: options and the
+ * recall expected of them. Everything is borrowed. A plan simulates about 1,000 pairs for each of
+ * up to a hundred settings: some 50 ms. */
 #pragma once
 
 #include "search/lsh/lsh_tables.h"
-
-/* ---- Sliding window -------------------------------------------------------------------------- */
-
-struct window_setting {
-    unsigned bits;        /* D */
-    unsigned tables;      /* Q */
-    size_t window;        /* B */
-    uint32_t radius_bits; /* T */
-};
-
-/* A correction of the model of Ture et al. 2011 (equations 4 and 5). Three things differ from it.
- * All tables are made of the same D bits: given the distance d of two rows, the first bit in which
- * they differ in a random order follows from drawing without replacement, and only then are tables
- * independent. Rows crowd: how many share a prefix with a row comes from measured distances, not
- * from C / 2^n. And the window is where it is: two rows that differ first in bit l are as far apart
- * as the rows between them, and equal rows as those that equal them too, in all tables alike.
- *
- * crowd[l] is the expected number of rows that share the first l bits of a random order with a row
- * whose distances to all rows (or a sample, with `scale` rows for each) have this histogram. */
-enum { WINDOW_PREFIX_MAX = 64 };
-void window_crowd(const uint32_t *histogram, unsigned bits, double scale,
-                  double crowd[WINDOW_PREFIX_MAX + 1]);
-/* found[d], d = 0 .. radius_bits: probability that a row at distance d comes into the window in at
- * least one table. */
-void window_found(const struct window_setting *setting, const double *crowd, double *found);
-/* The recall at a cosine: found[] over the binomial distribution of the distance. */
-double window_recall(const struct window_setting *setting, const double *found, double cosine);
-
-/* The pairs that are to be found: at these cosines, or of signatures at these distances within the
- * radius, or (both NULL) at the radius itself; and how rows crowd around them, or (NULL) evenly
- * spread. */
-struct window_targets {
-    const double *cosines;
-    const uint32_t *distances;
-    size_t count;
-    const double *crowd;
-};
-
-/* Tables and window for a stated recall of the targets with the fewest comparisons; what is given
- * (not 0) stays. Returns the expected recall, which may be less than stated where the radius alone
- * keeps it below. */
-double window_plan(struct window_setting *setting, size_t rows,
-                   const struct window_targets *targets, double recall);
-
-/* ---- Locality sensitive hashing -------------------------------------------------------------- */
 
 /* Two rows whose bits agree with this probability share a key in at least one of the tables, no
  * flips: tables have half-keys in common. With 1/2, the share of all rows that a query meets. */
