@@ -365,7 +365,7 @@ static void study_collection(const char *paths) {
     sparse_matrix_free(&study.vectors);
     statistics_free(statistics);
     match_list_free(&study.truth);
-    free(study.sharings);
+    free(study.sharing);
     free((void *)study.view.data);
 }
 
