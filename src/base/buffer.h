@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Borrowed: valid as long as what it was taken from. Not zero-terminated. */
 struct bytes_view {
     const char *data;
@@ -37,3 +41,7 @@ static inline struct bytes_view view_of(const char *data, size_t size) {
 static inline bool view_equals(struct bytes_view a, struct bytes_view b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
+
+#ifdef __cplusplus
+}
+#endif

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "input/parallel/pair_reader_state.h"
+#include "input/parallel/pair_reader.h"
 
 /* The terms of one side of a batch. */
 struct side_terms {

@@ -213,6 +213,7 @@ static cog_status add_argument(struct walk *walk, const char *path, bool alone, 
 cog_status input_files_list(const struct reader_options *options, const char *const *paths,
                             size_t count, struct input_files *files, cog_error *error) {
     struct walk walk = {.options = options, .files = files};
+    files->options = options;
     size_t standard_inputs = 0;
     for (size_t i = 0; i < count; i++)
         standard_inputs += strcmp(paths[i], "-") == 0;
@@ -232,6 +233,7 @@ void input_files_free(struct input_files *files) {
         if (file->spool >= 0)
             close(file->spool);
         buffer_free(&file->header);
+        buffer_free(&file->namespaces);
         free(file->path);
         free(file->name);
     }

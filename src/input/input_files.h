@@ -22,11 +22,13 @@ struct input_file {
     int spool;            /* what came through the pipe, kept for the next pass; or -1 */
     struct buffer header; /* what stands before the first record of csv, tsv, wikixml */
     bool header_is_complete;
+    struct buffer namespaces; /* wikixml: whose links are left out, for wiki_strip */
     struct csv_columns columns;
     enum query_columns query_columns;
 };
 
 struct input_files {
+    const struct reader_options *options;
     struct input_file *files;
     size_t count, capacity;
     uint64_t total_bytes; /* 0 when a pipe is among them */

@@ -8,12 +8,35 @@
 
 #include "base/memory.h"
 #include "base/output.h"
-#include "input/byte_order_mark.h"
-#include "input/characters.h"
+#include "input/byte_source.h"
 #include "input/documents/json_parser.h"
-#include "input/reader_state.h"
+#include "input/documents/query_log.h"
+#include "input/documents/wiki_page.h"
+#include "input/input_files.h"
+#include "input/record_cutter.h"
+#include "input/utf8.h"
 
 enum { DEFAULT_BATCH_BYTES = 1 << 20, MAX_BATCH_RECORDS = 1 << 16, SNIFF_BYTES = 64 };
+
+struct reader {
+    struct reader_options options;
+    struct input_files inputs;
+    size_t current; /* the file being read, or the next one to open */
+    bool open;
+    bool keeps_pipes;
+    struct byte_source source;
+    bool at_beginning;      /* nothing of the open file has been looked at */
+    enum utf16_order order; /* of the open file, if it is UTF-16: batches get UTF-8 */
+    struct buffer wide;     /* UTF-16 that is not converted yet */
+    struct record_cutter cutter;
+    struct buffer carry; /* the front of a record that the last batch ended in */
+    uint64_t record_count;
+    struct wiki_page_parser *wiki; /* once there is a dump to judge pages of */
+    struct left_out_pages left_out;
+    struct query_log *log; /* once there is a query log; kept over passes */
+    bool log_is_grouped;
+    size_t log_next; /* the record of the log to deliver next */
+};
 
 void reader_options_init(struct reader_options *options) {
     *options =
@@ -29,7 +52,7 @@ cog_status reader_open(const struct reader_options *options, const char *const *
     if (reader->options.batch_bytes == 0)
         reader->options.batch_bytes = DEFAULT_BATCH_BYTES;
     reader->source.descriptor = -1;
-    cog_status status = input_files_list(options, paths, count, &reader->inputs, error);
+    cog_status status = input_files_list(&reader->options, paths, count, &reader->inputs, error);
     if (status != COG_OK) {
         reader_close(reader);
         return status;
@@ -44,8 +67,11 @@ void reader_close(struct reader *reader) {
     byte_source_free(&reader->source);
     input_files_free(&reader->inputs);
     buffer_free(&reader->carry);
-    wiki_page_parser_free(reader->wiki);
-    query_log_free(reader->log);
+    buffer_free(&reader->wide);
+    if (reader->wiki)
+        wiki_page_parser_free(reader->wiki);
+    if (reader->log)
+        query_log_free(reader->log);
     free(reader);
 }
 
@@ -76,7 +102,7 @@ cog_status reader_rewind(struct reader *reader, cog_error *error) {
     reader->current = 0;
     reader->record_count = 0;
     reader->log_next = 0;
-    if (!reader->log_is_grouped) { /* a half-read log would be counted twice */
+    if (reader->log && !reader->log_is_grouped) { /* a half-read log would be counted twice */
         query_log_free(reader->log);
         reader->log = NULL;
     }
@@ -126,33 +152,58 @@ static cog_status open_file(struct reader *reader, bool *skipped, cog_error *err
         buffer_reset(&file->header);
     cog_status status = byte_source_start(&reader->source, descriptor, owned, file->path,
                                           spooled ? -1 : file->spool, error);
-    reader->open = status == COG_OK;
+    reader->open = reader->at_beginning = status == COG_OK;
+    reader->order = UTF16_NONE;
+    buffer_reset(&reader->wide);
     if (reader->open)
         record_cutter_start(&reader->cutter, file->format, file->lines);
     return status;
 }
 
-static cog_status read_some(struct reader *reader, struct record_batch *batch, size_t wanted,
-                            bool *ended, cog_error *error) {
-    if (!buffer_reserve(&batch->bytes, wanted + JSON_PADDING_BYTES))
-        return error_memory(error, batch->bytes.size + wanted, "a batch of records");
-    size_t got = 0;
-    cog_status status = byte_source_read(&reader->source, batch->bytes.data + batch->bytes.size,
-                                         wanted, &got, error);
-    batch->bytes.size += got;
-    *ended = got == 0;
-    return status;
+/* Converts what has been read of a UTF-16 file, but for half a character at its end. */
+static cog_status convert_wide(struct reader *reader, struct record_batch *batch,
+                               cog_error *error) {
+    struct buffer *wide = &reader->wide;
+    if (!buffer_reserve(&batch->bytes, 2 * wide->size + JSON_PADDING_BYTES))
+        return error_memory(error, 2 * wide->size, "a batch of records");
+    size_t taken = utf16_convert(view_of(wide->data, wide->size), reader->order, &batch->bytes);
+    memmove(wide->data, wide->data + taken, wide->size - taken);
+    wide->size -= taken;
+    return COG_OK;
 }
 
-/* A pipe has no extension: the first bytes tell what comes through it. */
-static cog_status sniff_format(struct reader *reader, struct record_batch *batch, size_t start,
-                               bool *ended, cog_error *error) {
+static cog_status read_some(struct reader *reader, struct record_batch *batch, size_t wanted,
+                            bool *ended, cog_error *error) {
+    struct buffer *target = reader->order ? &reader->wide : &batch->bytes;
+    if (!buffer_reserve(target, wanted + JSON_PADDING_BYTES))
+        return error_memory(error, target->size + wanted, "a batch of records");
+    size_t got = 0;
+    TRY(byte_source_read(&reader->source, target->data + target->size, wanted, &got, error));
+    target->size += got;
+    *ended = got == 0;
+    return reader->order ? convert_wide(reader, batch, error) : COG_OK;
+}
+
+/* The first bytes of a pipe, which has no extension, tell its format; those of a dump, whether it
+ * is UTF-16. */
+static cog_status look_at_beginning(struct reader *reader, struct record_batch *batch, size_t start,
+                                    bool *ended, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
-    cog_status status = COG_OK;
-    while (status == COG_OK && !*ended && batch->bytes.size - start < SNIFF_BYTES)
-        status = read_some(reader, batch, SNIFF_BYTES, ended, error);
-    if (status != COG_OK)
-        return status;
+    reader->at_beginning = false;
+    if (file->format != INPUT_AUTO && file->format != INPUT_WIKIXML)
+        return COG_OK;
+    while (!*ended && batch->bytes.size - start < SNIFF_BYTES)
+        TRY(read_some(reader, batch, SNIFF_BYTES, ended, error));
+    struct bytes_view bytes = view_of(batch->bytes.data + start, batch->bytes.size - start);
+    reader->order = utf16_order_of_markup(bytes);
+    if (reader->order) {
+        if (!buffer_append(&reader->wide, bytes.data, bytes.size))
+            return error_memory(error, bytes.size, "a batch of records");
+        batch->bytes.size = start;
+        TRY(convert_wide(reader, batch, error));
+    }
+    if (file->format != INPUT_AUTO)
+        return COG_OK;
     const char *data = batch->bytes.data + start, *end = batch->bytes.data + batch->bytes.size;
     data += mark_size(view_of(data, (size_t)(end - data)));
     while (data < end && is_one_of(*data, " \t\r\n"))
@@ -221,10 +272,12 @@ static cog_status take_header(struct reader *reader, struct input_file *file, st
 
 static cog_status judge_page(struct reader *reader, struct bytes_view page, bool *keep,
                              cog_error *error) {
+    const struct input_file *file = &reader->inputs.files[reader->current];
     enum wiki_verdict verdict = WIKI_ARTICLE;
     if (!reader->wiki && !(reader->wiki = wiki_page_parser_create()))
         return error_memory(error, page.size, "a wiki page");
-    if (wiki_page_judge(reader->wiki, page, &verdict) == WIKI_OUT_OF_MEMORY)
+    if (wiki_page_judge(reader->wiki, page, view_of(file->namespaces.data, file->namespaces.size),
+                        &verdict) == WIKI_OUT_OF_MEMORY)
         return error_memory(error, page.size, "a wiki page");
     reader->left_out.redirects += verdict == WIKI_REDIRECT;
     reader->left_out.stubs += verdict == WIKI_STUB;
@@ -288,12 +341,18 @@ static cog_status append_record(struct reader *reader, struct record_batch *batc
 static cog_status keep_prologue(struct reader *reader, const char *data, const struct cut *cut,
                                 bool first, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
-    if (cut->skip == 0 || !first || file->format != INPUT_WIKIXML || file->header_is_complete)
+    if (!first || file->format != INPUT_WIKIXML || file->header_is_complete)
         return COG_OK;
-    file->header_is_complete = cut->found;
-    return buffer_append(&file->header, data, cut->skip)
+    if (!buffer_append(&file->header, data, cut->skip))
+        return error_memory(error, cut->skip, "the opening of a dump");
+    if (!cut->found)
+        return COG_OK;
+    file->header_is_complete = true;
+    if (reader->order)
+        wiki_drop_declaration(&file->header); /* it names UTF-16 */
+    return wiki_namespaces_read(view_of(file->header.data, file->header.size), &file->namespaces)
                ? COG_OK
-               : error_memory(error, cut->skip, "the opening of a dump");
+               : error_memory(error, file->header.size, "the namespaces of a dump");
 }
 
 /* Cuts what can be cut from *start on, and leaves *start behind it. */
@@ -351,8 +410,8 @@ static cog_status advance(struct reader *reader, struct record_batch *batch, siz
     bool ended = false;
     cog_status status =
         read_some(reader, batch, target > size ? target - size : target, &ended, error);
-    if (status == COG_OK && reader->inputs.files[reader->current].format == INPUT_AUTO)
-        status = sniff_format(reader, batch, *start, &ended, error);
+    if (status == COG_OK && reader->at_beginning)
+        status = look_at_beginning(reader, batch, *start, &ended, error);
     THEN(status, cut_records(reader, batch, start, ended, error));
     if (status != COG_OK || !ended)
         return status;
@@ -438,6 +497,10 @@ void record_batch_free(struct record_batch *batch) {
     buffer_free(&batch->bytes);
     free(batch->records);
     *batch = (struct record_batch){0};
+}
+
+const struct input_files *reader_inputs(const struct reader *reader) {
+    return &reader->inputs;
 }
 
 const char *reader_file_name(const struct reader *reader, uint32_t file) {

@@ -5,7 +5,26 @@
  * be kept in a scratch file (reader_keep_pipes). */
 #pragma once
 
-#include "input/document.h"
+#include "base/buffer.h"
+#include "base/error.h"
+
+/* A term that the input names itself (a clicked URL with its clicks), in place of text. */
+struct given_term {
+    uint64_t hash; /* hash_bytes of the term's bytes */
+    float weight;
+};
+
+/* A document as readers hand it over: borrowed views into the batch that it was read from. */
+struct document {
+    struct bytes_view id;   /* never empty: a field of the record, or path:line */
+    struct bytes_view lang; /* empty where the record does not say */
+    struct bytes_view text; /* valid UTF-8 */
+    struct bytes_view raw; /* the record's bytes as they stand in the input, its newline included */
+    const struct given_term *terms; /* query logs: the terms, sorted by hash; else NULL */
+    size_t term_count;
+    uint32_t file; /* index of the input file, in the order of reading */
+    uint64_t line; /* first line of the record in that file, from 1 */
+};
 
 enum input_format {
     /* By extension, behind a compression's extension; a file with another one is txt. What comes
@@ -37,6 +56,13 @@ void reader_options_init(struct reader_options *options);
 struct reader;
 /* What a worker needs to parse (JSON parser, decoded text); one a thread. */
 struct record_parser;
+/* A raw record. */
+struct record {
+    size_t offset, size; /* in the batch */
+    uint64_t line;       /* of its first byte, from 1 */
+    uint32_t file;
+};
+
 /* Raw records; zero-initialise, reuse, release with record_batch_free. */
 struct record_batch {
     struct buffer bytes;
@@ -78,6 +104,9 @@ void record_parser_free(struct record_parser *parser);
 cog_status reader_parse(struct record_parser *parser, const struct record_batch *batch,
                         size_t index, struct document *document, struct bad_record *bad,
                         cog_error *error);
+
+/* The files of a reader, for its parsers. */
+const struct input_files *reader_inputs(const struct reader *reader);
 
 /* Why a document cannot have this id, whatever it came from; NULL where it can. */
 const char *document_id_problem(struct bytes_view id);

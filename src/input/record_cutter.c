@@ -2,9 +2,8 @@
 
 #include <string.h>
 
-#include "input/byte_order_mark.h"
-#include "input/characters.h"
 #include "input/documents/csv_row.h"
+#include "input/utf8.h"
 
 void record_cutter_start(struct record_cutter *cutter, enum input_format format, bool lines) {
     *cutter = (struct record_cutter){.line = 1};

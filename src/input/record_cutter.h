@@ -6,12 +6,6 @@
 #include "input/documents/csv_row.h"
 #include "input/reader.h"
 
-struct record {
-    size_t offset, size; /* in the batch */
-    uint64_t line;       /* of its first byte, from 1 */
-    uint32_t file;
-};
-
 enum cut_kind { CUT_FILE, CUT_LINE, CUT_CSV, CUT_PAGE };
 
 struct record_cutter {

@@ -6,13 +6,13 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "input/base64.h"
-#include "input/byte_order_mark.h"
 #include "input/documents/json_parser.h"
-#include "input/reader_state.h"
+#include "input/documents/wiki_page.h"
+#include "input/input_files.h"
 #include "input/utf8.h"
 
 struct record_parser {
-    const struct reader *reader;
+    const struct input_files *inputs;
     struct json_parser *json;
     struct wiki_page_parser *wiki; /* once there is a page to parse */
     struct buffer decoded;         /* texts that differ from their bytes in the record */
@@ -38,7 +38,7 @@ cog_status record_parser_create(const struct reader *reader, struct record_parse
         record_parser_free(parser);
         return error_memory(error, sizeof *parser, "a record parser");
     }
-    parser->reader = reader;
+    parser->inputs = reader_inputs(reader);
     *result = parser;
     return COG_OK;
 }
@@ -47,7 +47,8 @@ void record_parser_free(struct record_parser *parser) {
     if (!parser)
         return;
     json_parser_free(parser->json);
-    wiki_page_parser_free(parser->wiki);
+    if (parser->wiki)
+        wiki_page_parser_free(parser->wiki);
     buffer_free(&parser->decoded);
     buffer_free(&parser->id);
     free(parser);
@@ -161,7 +162,7 @@ static struct bytes_view name_view(const char *name) {
 }
 
 static cog_status parse_json(struct parse *parse) {
-    const struct reader_options *options = &parse->parser->reader->options;
+    const struct reader_options *options = parse->parser->inputs->options;
     struct document *document = parse->document;
     struct json_field fields[3] = {{.name = name_view(options->text_field)},
                                    {.name = name_view(options->id_field)},
@@ -219,8 +220,10 @@ static cog_status parse_page(struct parse *parse) {
     const char *problem;
     if (!parser->wiki && !(parser->wiki = wiki_page_parser_create()))
         return out_of_memory(parse);
-    switch (
-        wiki_page_parse(parser->wiki, document->raw, &document->id, &document->text, &problem)) {
+    const struct buffer *namespaces = &parse->file->namespaces;
+    switch (wiki_page_parse(parser->wiki, document->raw,
+                            view_of(namespaces->data, namespaces->size), &document->id,
+                            &document->text, &problem)) {
     case WIKI_OK:
         return COG_OK;
     case WIKI_OUT_OF_MEMORY:
@@ -304,7 +307,7 @@ cog_status reader_parse(struct record_parser *parser, const struct record_batch 
                         size_t index, struct document *document, struct bad_record *bad_record,
                         cog_error *error) {
     const struct record *record = &batch->records[index];
-    const struct input_file *file = &parser->reader->inputs.files[record->file];
+    const struct input_file *file = &parser->inputs->files[record->file];
     *document = (struct document){.raw = view_of(batch->bytes.data + record->offset, record->size),
                                   .file = record->file,
                                   .line = record->line};

@@ -1,14 +1,43 @@
-/* Whether bytes are valid UTF-8, at many bytes a cycle; callable from C. */
+/* Bytes of the input as text: validity of UTF-8, byte order marks, UTF-16, line ends. Nothing here
+ * keeps anything; views stay those of the caller. utf8_is_valid reads many bytes per cycle. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/buffer.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 bool utf8_is_valid(const char *data, size_t size);
+
+/* The byte order of UTF-16 text that starts with '<', with or without a byte order mark. */
+enum utf16_order { UTF16_NONE, UTF16_LITTLE, UTF16_BIG };
+enum utf16_order utf16_order_of_markup(struct bytes_view bytes);
+/* Appends UTF-16 as UTF-8 without byte order marks and returns the bytes taken: all of them, or all
+ * but the front of a character that goes on behind them. `out` needs room for twice the size.
+ * Halves of surrogate pairs become U+FFFD. */
+size_t utf16_convert(struct bytes_view bytes, enum utf16_order order, struct buffer *out);
+
+uint64_t count_newlines(const char *data, const char *end);
+struct bytes_view without_line_end(struct bytes_view line);
+
+/* Whether the byte is in the set; zero is in no set. */
+static inline bool is_one_of(char c, const char *set) {
+    return c && strchr(set, c);
+}
+
+/* Size of the byte order mark that some editors put before UTF-8; it is not part of the text. */
+static inline size_t mark_size(struct bytes_view bytes) {
+    return bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+static inline struct bytes_view without_mark(struct bytes_view bytes) {
+    size_t mark = mark_size(bytes);
+    return view_of(bytes.data + mark, bytes.size - mark);
+}
 
 #ifdef __cplusplus
 }

@@ -1,15 +1,6 @@
 #include "input/documents/csv_row.h"
 
-#include <string.h>
-
-uint64_t count_newlines(const char *data, const char *end) {
-    uint64_t count = 0;
-    while (data < end && (data = memchr(data, '\n', (size_t)(end - data)))) {
-        count++;
-        data++;
-    }
-    return count;
-}
+#include "input/utf8.h"
 
 size_t csv_scan_row(struct csv_scan *scan, const char *data, size_t from, size_t size) {
     const char *end = data + size;
@@ -34,15 +25,6 @@ size_t csv_scan_row(struct csv_scan *scan, const char *data, size_t from, size_t
         }
     }
     return 0;
-}
-
-struct bytes_view without_line_end(struct bytes_view line) {
-    if (line.size && line.data[line.size - 1] == '\n') {
-        line.size--;
-        if (line.size && line.data[line.size - 1] == '\r')
-            line.size--;
-    }
-    return line;
 }
 
 struct csv_cursor csv_row_fields(struct bytes_view row, char delimiter) {

@@ -35,6 +35,3 @@ struct csv_cursor csv_row_fields(struct bytes_view row, char delimiter);
 /* The next field; a quoted one with quotes inside is appended to `decoded`, in which the caller has
  * reserved the row's size. False behind the last field and on a problem. */
 bool csv_next_field(struct csv_cursor *cursor, struct buffer *decoded, struct bytes_view *field);
-
-struct bytes_view without_line_end(struct bytes_view line);
-uint64_t count_newlines(const char *data, const char *end);

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "input/documents/csv_row.h"
 #include "input/utf8.h"
 
 struct text_place {

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "input/document.h"
-#include "input/record_cutter.h"
+#include "input/reader.h"
 
 enum query_columns {
     QUERY_COLUMNS_UNKNOWN,

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unicode/uchar.h>
 
 #include "base/memory.h"
 #include "base/strings.h"
-#include "input/characters.h"
 #include "input/parallel/wiki_languages.h"
+#include "input/utf8.h"
 
 /* Bounds keep broken markup from being searched again and again. */
 enum { MAX_TAG_BYTES = 1000 };
@@ -201,12 +202,37 @@ static bool drop_templates(struct stripping *s, struct wiki_stripper *stripper) 
 
 /* Links, emphasis, headings, lists, entities. */
 
-/* Links to files and categories go with their captions. Dumps use the language's own names. */
-static const char *const dropped_namespaces[] = {
-    "file",      "image",     "category", "media",      "datei",     "bild",     "kategorie",
-    "fichier",   "catégorie", "archivo",  "imagen",     "categoría", "immagine", "categoria",
-    "ficheiro",  "imagem",    "bestand",  "afbeelding", "categorie", "plik",     "grafika",
-    "kategoria", "fil",       "kategori", "Файл",       "Категория"};
+/* The names of English wikis, which work in every wiki, and names that wikis have given up but keep
+ * as aliases, which a dump does not list: folded, each between newlines. */
+static const char known_namespaces[] =
+    "\nfile\nimage\ncategory\nmedia\ndatei\nbild\nkategorie\nfichier\ncatégorie\narchivo\nimagen"
+    "\ncategoría\nimmagine\ncategoria\nficheiro\nimagem\nbestand\nafbeelding\ncategorie\nplik"
+    "\ngrafika\nkategoria\nfil\nkategori\nфайл\nкатегория\n";
+
+enum { MAX_NAMESPACE_BYTES = 128 };
+
+/* The name between newlines, folded, blanks at its ends left out; 0 if it is too long or empty. */
+static size_t fold_name(struct bytes_view name, char folded[MAX_NAMESPACE_BYTES + 8]) {
+    size_t size = 0;
+    folded[size++] = '\n';
+    for (size_t at = 0; at < name.size;) {
+        uint32_t c;
+        at += utf8_decode(name.data + at, name.size - at, &c);
+        if ((c == ' ' || c == '_') && (size == 1 || at == name.size))
+            continue;
+        if (size > MAX_NAMESPACE_BYTES || c == '\n')
+            return 0;
+        size += utf8_encode(c == '_' ? ' ' : (uint32_t)u_foldCase((UChar32)c, U_FOLD_CASE_DEFAULT),
+                            folded + size);
+    }
+    folded[size++] = '\n';
+    return size > 2 ? size : 0;
+}
+
+bool wiki_namespace_add(struct buffer *namespaces, struct bytes_view name) {
+    char folded[MAX_NAMESPACE_BYTES + 8];
+    return buffer_append(namespaces, folded, fold_name(name, folded));
+}
 
 enum { MAX_LINK_DEPTH = 32 };
 
@@ -214,20 +240,16 @@ struct links {
     size_t outputs[MAX_LINK_DEPTH]; /* where the open links' contents start in the output */
     size_t depth;
     size_t addresses; /* open brackets of outside links on this line */
+    struct bytes_view namespaces;
 };
 
-static bool is_dropped_namespace(const char *target, size_t size) {
+static bool is_dropped_namespace(const char *target, size_t size, struct bytes_view namespaces) {
+    char folded[MAX_NAMESPACE_BYTES + 8];
     const char *colon = size ? memchr(target, ':', size) : NULL;
-    if (!colon)
-        return false;
-    while (target < colon && *target == ' ')
-        target++;
-    size_t length = (size_t)(colon - target);
-    for (size_t i = 0; i < sizeof dropped_namespaces / sizeof *dropped_namespaces; i++)
-        if (strlen(dropped_namespaces[i]) == length &&
-            strncasecmp(dropped_namespaces[i], target, length) == 0)
-            return true;
-    return false;
+    size_t length = colon ? fold_name(view_of(target, (size_t)(colon - target)), folded) : 0;
+    return length &&
+           (memmem(known_namespaces, sizeof known_namespaces - 1, folded, length) ||
+            (namespaces.size && memmem(namespaces.data, namespaces.size, folded, length)));
 }
 
 /* Output in front of this place belongs to no open link, and has to stay. */
@@ -242,7 +264,8 @@ static void close_link(struct stripping *s, struct links *links) {
     const char *bar = size ? memchr(content, '|', size) : NULL;
     const char *label = bar ? bar + 1 : content + (size && *content == ':');
     size_t target = bar ? (size_t)(bar - content) : size;
-    if (is_dropped_namespace(content, target) || wiki_language_code(content, target)) {
+    if (is_dropped_namespace(content, target, links->namespaces) ||
+        wiki_language_code(content, target)) {
         s->out = content;
     } else {
         size_t length = (size_t)(s->out - label);
@@ -429,8 +452,8 @@ static void plain_step(struct stripping *s, struct links *links) {
     }
 }
 
-static void strip_inline(struct stripping *s) {
-    struct links links = {.depth = 0};
+static void strip_inline(struct stripping *s, struct bytes_view namespaces) {
+    struct links links = {.namespaces = namespaces};
     bool heading = start_line(s);
     while (s->at < s->end) {
         if (*s->at == '\n') {
@@ -448,7 +471,8 @@ static void strip_inline(struct stripping *s) {
         s->out--;
 }
 
-bool wiki_strip(struct wiki_stripper *stripper, struct bytes_view markup, struct bytes_view *text) {
+bool wiki_strip(struct wiki_stripper *stripper, struct bytes_view markup,
+                struct bytes_view namespaces, struct bytes_view *text) {
     struct stripping s;
     if (!begin(&s, markup, &stripper->without_tags))
         return false;
@@ -458,7 +482,7 @@ bool wiki_strip(struct wiki_stripper *stripper, struct bytes_view markup, struct
         return false;
     if (!begin(&s, finish(&s, &stripper->without_templates), &stripper->plain))
         return false;
-    strip_inline(&s);
+    strip_inline(&s, namespaces);
     *text = finish(&s, &stripper->plain);
     return true;
 }

@@ -86,8 +86,8 @@ static enum wiki_result parse_xml(struct wiki_page_parser *parser, struct bytes_
 }
 
 enum wiki_result wiki_page_parse(struct wiki_page_parser *parser, struct bytes_view page,
-                                 struct bytes_view *title, struct bytes_view *text,
-                                 const char **problem) {
+                                 struct bytes_view namespaces, struct bytes_view *title,
+                                 struct bytes_view *text, const char **problem) {
     enum wiki_result result = parse_xml(parser, page, problem);
     if (result != WIKI_OK)
         return result;
@@ -98,11 +98,40 @@ enum wiki_result wiki_page_parse(struct wiki_page_parser *parser, struct bytes_v
     }
     struct bytes_view markup =
         view_of(parser->markup.data ? parser->markup.data : "", parser->markup.size);
-    return wiki_strip(&parser->stripper, markup, text) ? WIKI_OK : WIKI_OUT_OF_MEMORY;
+    return wiki_strip(&parser->stripper, markup, namespaces, text) ? WIKI_OK : WIKI_OUT_OF_MEMORY;
 }
 
 static const char *find(struct bytes_view bytes, const char *needle) {
     return bytes.size ? memmem(bytes.data, bytes.size, needle, strlen(needle)) : NULL;
+}
+
+bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces) {
+    static const char tag[] = "<namespace key=\"";
+    const char *end = opening.data + opening.size, *at;
+    buffer_reset(namespaces);
+    while ((at = find(opening, tag))) {
+        opening = view_of(at + sizeof tag - 1, (size_t)(end - at) - (sizeof tag - 1));
+        const char *close = opening.size ? memchr(opening.data, '>', opening.size) : NULL;
+        const char *stop = close ? memchr(close, '<', (size_t)(end - close)) : NULL;
+        if (!stop)
+            break;
+        bool dropped = memcmp(opening.data, "6\"", 2) == 0 ||
+                       memcmp(opening.data, "14\"", 3) == 0 || memcmp(opening.data, "-2\"", 3) == 0;
+        if (dropped && close[-1] != '/' &&
+            !wiki_namespace_add(namespaces, view_of(close + 1, (size_t)(stop - close - 1))))
+            return false;
+    }
+    return true;
+}
+
+void wiki_drop_declaration(struct buffer *opening) {
+    struct bytes_view bytes = view_of(opening->data, opening->size);
+    const char *end =
+        bytes.size >= 5 && memcmp(bytes.data, "<?xml", 5) == 0 ? find(bytes, "?>") : NULL;
+    if (!end)
+        return;
+    opening->size -= (size_t)(end + 2 - opening->data);
+    memmove(opening->data, end + 2, opening->size);
 }
 
 /* {{stub}}, {{stub|...}}, {{Physics-stub}}: the name of a template that starts at `at`. */
@@ -141,7 +170,7 @@ static bool is_redirect(struct bytes_view head, struct bytes_view page) {
 }
 
 enum wiki_result wiki_page_judge(struct wiki_page_parser *parser, struct bytes_view page,
-                                 enum wiki_verdict *verdict) {
+                                 struct bytes_view namespaces, enum wiki_verdict *verdict) {
     const char *text = find(page, "<text");
     struct bytes_view head = view_of(page.data, text ? (size_t)(text - page.data) : page.size);
     *verdict = WIKI_ARTICLE;
@@ -155,7 +184,7 @@ enum wiki_result wiki_page_judge(struct wiki_page_parser *parser, struct bytes_v
         return WIKI_OK;
     struct bytes_view title, plain;
     const char *problem;
-    enum wiki_result result = wiki_page_parse(parser, page, &title, &plain, &problem);
+    enum wiki_result result = wiki_page_parse(parser, page, namespaces, &title, &plain, &problem);
     if (result == WIKI_OK && plain.size < STUB_TEXT_BYTES)
         *verdict = WIKI_STUB;
     return result == WIKI_OUT_OF_MEMORY ? result : WIKI_OK;

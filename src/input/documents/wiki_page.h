@@ -4,6 +4,12 @@
 #include "base/buffer.h"
 #include "input/documents/wiki_markup.h"
 
+/* The names that a dump's <siteinfo> gives to files, categories and media, as wiki_strip takes
+ * them. False when memory is out. */
+bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces);
+/* Takes the <?xml ...?> from the beginning, if there is one. */
+void wiki_drop_declaration(struct buffer *opening);
+
 enum wiki_verdict { WIKI_ARTICLE, WIKI_REDIRECT, WIKI_OTHER_NAMESPACE, WIKI_STUB };
 
 struct wiki_page_parser;
@@ -17,10 +23,10 @@ enum wiki_result { WIKI_OK, WIKI_INVALID, WIKI_OUT_OF_MEMORY };
 /* Title and plain text of the page's last revision, valid until the next call. On WIKI_INVALID
  * *problem says why (a constant). */
 enum wiki_result wiki_page_parse(struct wiki_page_parser *parser, struct bytes_view page,
-                                 struct bytes_view *title, struct bytes_view *text,
-                                 const char **problem);
+                                 struct bytes_view namespaces, struct bytes_view *title,
+                                 struct bytes_view *text, const char **problem);
 
 /* Whether the page is an article. Looks at the bytes; only short pages are parsed, to measure their
  * text. What cannot be parsed passes as an article, so that wiki_page_parse names its fault. */
 enum wiki_result wiki_page_judge(struct wiki_page_parser *parser, struct bytes_view page,
-                                 enum wiki_verdict *verdict);
+                                 struct bytes_view namespaces, enum wiki_verdict *verdict);

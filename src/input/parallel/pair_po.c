@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/strings.h"
-#include "input/parallel/pair_reader_state.h"
+#include "input/parallel/pair_reader.h"
 
 enum po_field { PO_NONE, PO_ID, PO_PLURAL, PO_STR, PO_STR_1, PO_OTHER, PO_CONTEXT, PO_FIELDS };
 

@@ -6,7 +6,6 @@
 
 #include "base/compression.h"
 #include "base/memory.h"
-#include "input/parallel/pair_reader_state.h"
 #include "input/utf8.h"
 
 void pair_batch_free(struct pair_batch *batch) {

@@ -2,8 +2,7 @@
  * by line, TMX, gettext catalogues; compressed or not. Memory does not grow with the input. */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "input/parallel/line_source.h"
 
 enum pair_format {
     PAIRS_AUTO, /* by extension: .tmx, .po; .txt and the languages' codes (a.de a.en) are plain;
@@ -40,3 +39,41 @@ cog_status pair_reader_fill(struct pair_reader *reader, struct pair_batch *batch
  * line ("" where there is none). */
 uint64_t pair_reader_bad_rows(const struct pair_reader *reader);
 const char *pair_reader_first_bad_row(const struct pair_reader *reader);
+
+/* ---- For the formats ------------------------------------------------------------------------- */
+
+/* A place in the inputs. A format reads on from where it stopped and reports when its file is done.
+ */
+struct pair_reader {
+    struct pair_reader_options options;
+    char **paths;
+    size_t path_count, next_path;
+    enum pair_format format; /* of the open file */
+    bool is_open;
+    struct line_source from, to; /* `to` only for plain text */
+    struct byte_source bytes;    /* TMX */
+    struct tmx_parser *tmx;
+    struct po_parser *po;
+    uint64_t bad_rows;
+    char first_bad_row[256];
+};
+
+enum { PAIR_BATCH_BYTES = 1 << 20 };
+
+/* Adds a pair, or counts it as bad where a side is empty or not UTF-8. */
+cog_status pair_reader_add(struct pair_reader *reader, struct pair_batch *batch,
+                           struct bytes_view from, struct bytes_view to, uint64_t line,
+                           cog_error *error);
+void pair_reader_count_bad(struct pair_reader *reader, uint64_t line, const char *why);
+const char *pair_reader_path(const struct pair_reader *reader);
+
+cog_status tmx_parser_open(struct pair_reader *reader, cog_error *error);
+/* Both read until the batch is full or the file is done (*done). */
+cog_status tmx_parser_fill(struct pair_reader *reader, struct pair_batch *batch, bool *done,
+                           cog_error *error);
+void tmx_parser_close(struct tmx_parser *parser);
+
+cog_status po_parser_open(struct pair_reader *reader, cog_error *error);
+cog_status po_parser_fill(struct pair_reader *reader, struct pair_batch *batch, bool *done,
+                          cog_error *error);
+void po_parser_close(struct po_parser *parser);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/strings.h"
-#include "input/parallel/pair_reader_state.h"
+#include "input/parallel/pair_reader.h"
 
 enum { TMX_READ_BYTES = 1 << 16 };
 

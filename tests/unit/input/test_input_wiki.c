@@ -34,7 +34,7 @@ static const char dump[] = DUMP(
 static void check_strip(const char *markup, const char *expected) {
     struct wiki_stripper stripper = {0};
     struct bytes_view text;
-    CHECK(wiki_strip(&stripper, view_of(markup, strlen(markup)), &text));
+    CHECK(wiki_strip(&stripper, view_of(markup, strlen(markup)), view_of("", 0), &text));
     CHECK_MSG(text.size == strlen(expected) && memcmp(text.data, expected, text.size) == 0,
               "%s\n    gives: %.*s", markup, (int)text.size, text.data);
     wiki_stripper_free(&stripper);
@@ -110,7 +110,7 @@ TEST(input_wiki_markup_keeps_utf8_and_never_grows) {
             size += strlen(piece);
         }
         struct bytes_view text;
-        CHECK(wiki_strip(&stripper, view_of(markup, size), &text));
+        CHECK(wiki_strip(&stripper, view_of(markup, size), view_of("", 0), &text));
         CHECK_MSG(text.size <= size && utf8_is_valid(text.data, text.size), "%.*s", (int)size,
                   markup);
     }
@@ -208,4 +208,77 @@ TEST(input_wiki_language_links) {
     }
     CHECK(count == 3);
     buffer_free(&links.title);
+}
+
+/* "Файл" and "Hình" (File), "Thể loại" (Category). */
+static const char named_dump[] =
+    "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n<mediawiki>\n  <siteinfo>\n    <namespaces>\n"
+    "      <namespace key=\"0\" />\n      <namespace key=\"6\">H\xc3\xacnh</namespace>\n"
+    "      <namespace key=\"7\">Th\xe1\xba\xa3o lu\xe1\xba\xadn</namespace>\n"
+    "      <namespace key=\"14\">Th\xe1\xbb\x83 lo\xe1\xba\xa1i</namespace>\n"
+    "    </namespaces>\n  </siteinfo>\n" PAGE("A \xf0\x9f\x98\x80", "0", "",
+                                              "[[h\xc3\x8cnh:a.jpg|gone]][[Th\xe1\xbb\x83_lo"
+                                              "\xe1\xba\xa1i:gone]]" LONG_TEXT
+                                              "[[B:stays]]") "</mediawiki>\n";
+
+TEST(input_wiki_namespaces_are_those_of_the_dump) {
+    struct reader_options options = default_options();
+    struct read_result result = read_path(&options, write_text("named.xml", named_dump));
+    CHECK(result.status == COG_OK && result.count == 1);
+    CHECK_MSG(strcmp(result.items[0].text, LONG_TEXT "B:stays") == 0, "%s", result.items[0].text);
+    read_result_free(&result);
+}
+
+/* UTF-8 of code points below 0x10000 and one face, as UTF-16 with a byte order mark. */
+static size_t to_utf16(const char *text, bool big, bool mark, unsigned char *out) {
+    size_t size = 0;
+    const unsigned char *at = (const unsigned char *)text;
+    if (mark) {
+        out[size++] = big ? 0xfe : 0xff;
+        out[size++] = big ? 0xff : 0xfe;
+    }
+    while (*at) {
+        unsigned units[2], count = 1;
+        if (*at < 0x80) {
+            units[0] = *at++;
+        } else if (*at < 0xe0) {
+            units[0] = (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu);
+            at += 2;
+        } else if (*at < 0xf0) {
+            units[0] = (at[0] & 0xfu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
+            at += 3;
+        } else {
+            units[0] = 0xd83d;
+            units[1] = 0xde00;
+            count = 2;
+            at += 4;
+        }
+        for (unsigned i = 0; i < count; i++, size += 2) {
+            out[size + !big] = (unsigned char)(units[i] >> 8);
+            out[size + big] = (unsigned char)units[i];
+        }
+    }
+    return size;
+}
+
+TEST(input_wiki_reads_utf16_dumps) {
+    struct reader_options options = default_options();
+    struct read_result plain = read_path(&options, write_text("named.xml", named_dump));
+    unsigned char wide[2 * sizeof named_dump + 2];
+    for (int kind = 0; kind < 4; kind++)
+        for (size_t bytes = 1; bytes < 200; bytes += 3) {
+            size_t size = to_utf16(named_dump, kind & 1, kind & 2, wide);
+            const char *path = write_file("named.xml", wide, size);
+            struct reader *reader = NULL;
+            options.batch_bytes = bytes;
+            CHECK_OK(reader_open(&options, &path, 1, &reader, error));
+            struct read_result result = read_all(reader);
+            CHECK_MSG(read_results_equal(&plain, &result), "%d %zu %s", kind, bytes,
+                      result.error.message);
+            struct bytes_view header = reader_file_header(reader, 0);
+            CHECK(header.size && !memmem(header.data, header.size, "UTF-16", 6));
+            read_result_free(&result);
+            reader_close(reader);
+        }
+    read_result_free(&plain);
 }

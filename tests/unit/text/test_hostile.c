@@ -69,7 +69,7 @@ static double growth(work_body *body, const char *prefix, const char *unit, cons
 static void strip(struct bytes_view text) {
     struct wiki_stripper stripper = {0};
     struct bytes_view plain;
-    wiki_strip(&stripper, text, &plain);
+    wiki_strip(&stripper, text, view_of("", 0), &plain);
     wiki_stripper_free(&stripper);
 }
 
