@@ -14,8 +14,8 @@ for text in pairs exchanged; do
     "$COGNATE" lexicon train $text.tsv --from de --to en --min-count 1 --threads 2 -o $text.lex 2>&1
     echo "$text: exit $?"
 done
-"$COGNATE" lexicon show pairs.lex Baum Garten --quiet | head -n 1 | cut -f 1,2
-"$COGNATE" lexicon show pairs.lex Baum Garten --quiet | grep -c from
+# The best translation of each word, and that it is likely.
+"$COGNATE" lexicon show pairs.lex Baum Garten Kinder --quiet | awk -F '\t' 'NR == 1 || $3 > 0.5 { print $1, $2 }'
 # Analyzers of each thread, text as it is read and tables as they grow count, each before it is there; what is announced
 # goes by the text alone and refuses nothing.
 yes "$(cat pairs.tsv)" | head -n 40000 >repeated.tsv

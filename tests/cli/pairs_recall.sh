@@ -1,6 +1,6 @@
 # Hash tables whose settings are chosen reach the stated recall: on links between pages, and on documents with a crowd of
 # alike ones, whose pairs a few hyperplanes find or miss together.
-[ -d "$DATA/links" ] || { echo "SKIP no folder of documents"; exit; }
+[ -d "$DATA/links" ] || { echo "SKIP COGNATE_DATA names no folder with links/"; exit; }
 compare() { # name, command and arguments...
     local name=$1 recall
     shift

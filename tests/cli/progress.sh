@@ -1,5 +1,5 @@
 # On a terminal a job shows how far it is, in another place than its messages.
-script -qec true /dev/null </dev/null >/dev/null 2>&1 || { echo "SKIP no terminal can be made"; exit; }
+script -qec true /dev/null </dev/null >/dev/null 2>&1 || { echo "SKIP install bsdutils: script(1) makes no terminal"; exit; }
 for i in 1 2 3 4 5 6 7 8; do
     printf 'Satz %s über Häuser und Bäume\tSentence %s about houses and trees\n' $i $i
 done >pairs.tsv

@@ -69,17 +69,6 @@ const char *write_text(const char *name, const char *text) {
     return write_file(name, text, strlen(text));
 }
 
-const char *test_data_folder(void) {
-    static const char *const candidates[] = {"../shared/data", "../../shared/data"};
-    const char *named = getenv("COGNATE_DATA");
-    if (named)
-        return named;
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (access(candidates[i], R_OK) == 0)
-            return candidates[i];
-    return NULL;
-}
-
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where) {
     (void)info;
     (void)type;

@@ -149,12 +149,15 @@ TEST(input_wiki_articles_only) {
 TEST(input_wiki_line_numbers_are_those_of_the_file) {
     struct reader_options options = default_options();
     struct read_result result = read_path(&options, write_text("dump.xml", dump));
+    CHECK_MSG(result.status == COG_OK && result.count == 3, "%s", result.error.message);
     for (size_t i = 0; i < result.count; i++) {
         const char *page = strstr(dump, result.items[i].raw);
         uint64_t line = 1;
+        CHECK(page && result.items[i].raw_size > 0);
         for (const char *c = dump; c < page; c++)
             line += *c == '\n';
-        CHECK(page && result.items[i].line == line);
+        CHECK_MSG(result.items[i].line == line, "page %zu is in line %llu", i,
+                  (unsigned long long)line);
     }
     read_result_free(&result);
 }
