@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 CMAKE_FLAGS ?=
 
-.PHONY: all deps deps-test deps-lint test check-long check-arm demo bench lint format fuzz install clean
+.PHONY: all deps deps-test deps-lint test check-long check-arm coverage demo bench lint format fuzz install clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -23,6 +23,14 @@ test: deps-test
 
 check-long: deps-test
 	@tests/run --long
+
+coverage: deps-test
+	@cmake -S . -B build/coverage -DCOGNATE_COVERAGE=ON >/dev/null
+	@cmake --build build/coverage -j $(JOBS) --target cognate-cli unit >/dev/null
+	@find build/coverage -name '*.gcda' -delete
+	@build/coverage/unit | tail -n 1
+	@tests/cli/run build/coverage/cognate | tail -n 1
+	@tests/coverage.py build/coverage
 
 check-arm: all
 	@tools/check-arm
