@@ -103,7 +103,9 @@ static void build_original(const struct kind *kind, struct original *original) {
     cog_index *index = NULL;
     cog_index_options_init(&options);
     options.method = kind->method;
-    options.slice_bits = kind->slice_bits;
+    if (kind->method == COG_METHOD_SLICES)
+        demand(cog_knobs_set(&options.knobs, kind->method, "slice-bits", kind->slice_bits, NULL) ==
+               COG_OK);
     options.radius_bits = kind->radius;
     options.sign.signature.bits = kind->bits;
     if (kind->documents) {
