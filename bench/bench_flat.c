@@ -110,7 +110,7 @@ static void time_topk(const struct signatures_view *rows, const uint8_t *queries
     if (rounds < REPEATS)
         rounds = REPEATS;
     for (int r = 0; r < rounds; r++) {
-        struct flat_results results = {0};
+        struct hit_lists results = {0};
         uint64_t start = bench_cpu_ns();
         if (flat_search_topk(rows, &view, NEIGHBOURS, 1, &results, NULL) != COG_OK)
             fail("flat_search_topk");
@@ -118,7 +118,7 @@ static void time_topk(const struct signatures_view *rows, const uint8_t *queries
         batch->ours_sum = 0;
         for (size_t i = 0; i < results.offsets[view.rows]; i++)
             batch->ours_sum += results.items[i].distance;
-        flat_results_free(&results);
+        hit_lists_free(&results);
     }
     batch->ours_seconds = bench_median(seconds, rounds);
 }
@@ -189,12 +189,12 @@ static void bench_one_query(struct signatures_view *rows, unsigned threads, cons
         uint64_t start = start_ns(threads);
         parallel_for(threads, rows->rows, rows->rows / (threads * 16) + 1, read_piece, rows, NULL);
         reading[r] = seconds_since(threads, start);
-        struct flat_results results = {0};
+        struct hit_lists results = {0};
         start = start_ns(threads);
         if (flat_search_topk(rows, &query, NEIGHBOURS, threads, &results, NULL) != COG_OK)
             fail("flat_search_topk");
         searching[r] = seconds_since(threads, start);
-        flat_results_free(&results);
+        hit_lists_free(&results);
     }
     double bytes = (double)rows->rows * ROW_BYTES * 1e-9;
     double ours = bytes / bench_median(searching, REPEATS),

@@ -250,7 +250,7 @@ static double signatures_alone(cog_documents *from, cog_documents *to, const cog
     cog_projection_options projection;
     struct signature_options signature;
     struct signatures_view views[2] = {{0}, {0}};
-    struct flat_results firsts = {0};
+    struct hit_lists firsts = {0};
     cog_error error = {0};
     cog_projection_options_init(&projection);
     signature_options_init(&signature, SIGNATURE_RP);
@@ -267,7 +267,7 @@ static double signatures_alone(cog_documents *from, cog_documents *to, const cog
     FILE *out = file >= 0 ? fdopen(file, "w") : NULL;
     for (size_t row = 0; out && row < space.vectors[0].rows; row++) {
         struct bytes_view a = corpus_id(&space.corpora[0], row);
-        struct bytes_view b = corpus_id(&space.corpora[1], firsts.items[firsts.offsets[row]].row);
+        struct bytes_view b = corpus_id(&space.corpora[1], firsts.items[firsts.offsets[row]].b);
         fprintf(out, "%.*s\t%.*s\n", (int)a.size, a.data, (int)b.size, b.data);
     }
     if (out)
@@ -275,7 +275,7 @@ static double signatures_alone(cog_documents *from, cog_documents *to, const cog
     cog_link_scores scores;
     need(cog_evaluate_link_file(path, gold, NULL, &scores, &error), &error);
     remove(path);
-    flat_results_free(&firsts);
+    hit_lists_free(&firsts);
     free((void *)views[0].data);
     free((void *)views[1].data);
     link_space_free(&space);

@@ -45,12 +45,12 @@ struct tuning {
 struct result {
     double median_ms, mean_ms, cdr, recall, exact;
     double cdr_error; /* standard error of the mean */
-    struct slices_answer sum;
+    struct query_answer sum;
     double queries;
 };
 
 static void answer_query(const struct engine *engine, const struct queries *queries, size_t query,
-                         struct tuning setting, struct slices_answer *found) {
+                         struct tuning setting, struct query_answer *found) {
     const uint8_t *signature = signature_row(&queries->signatures, query);
     const float *weights = queries->weights + query * WORLD_BITS;
     cog_error error = {0};
@@ -71,7 +71,7 @@ static struct result measure(const struct engine *engine, const struct queries *
     setting.lists.k = setting.lists.k ? setting.lists.k : WORLD_K;
     for (size_t query = begin; query < end; query++) {
         const struct neighbour *truth = queries->truth + query * WORLD_K;
-        struct slices_answer found;
+        struct query_answer found;
         uint64_t start = bench_cpu_ns();
         answer_query(engine, queries, query, setting, &found);
         double ms = bench_cpu_seconds_since(start) * 1e3;

@@ -379,37 +379,6 @@ static void cost_print_tables(const struct cost_study *study, struct cost_best *
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-struct cost_slices {
-    uint32_t radius_bits;
-    struct match_list *lists; /* one a query */
-    uint64_t *verified;
-};
-
-static cog_status cost_take_hits(void *context, size_t query, const struct slices_answer *answer,
-                                 cog_error *error) {
-    struct cost_slices *slices = context;
-    cog_status status = COG_OK;
-    slices->verified[query] = answer->verified;
-    for (size_t i = 0; i < answer->count && status == COG_OK; i++)
-        if (answer->hits[i].distance <= slices->radius_bits)
-            status = match_list_add(&slices->lists[query],
-                                    (struct match){.a = (uint32_t)query, .b = answer->hits[i].row},
-                                    error);
-    return status;
-}
-
-static void cost_collect(struct cost_slices *slices, size_t queries, struct match_list *found,
-                         double *comparisons) {
-    cog_error error = {0};
-    for (size_t q = 0; q < queries; q++) {
-        for (size_t i = 0; i < slices->lists[q].count; i++)
-            need(match_list_add(found, slices->lists[q].items[i], &error), &error);
-        match_list_free(&slices->lists[q]);
-        *comparisons += (double)slices->verified[q];
-    }
-    match_list_sort(found);
-}
-
 static void cost_print_slices(const struct cost_study *study, struct cost_best *best) {
     static const struct {
         unsigned expand;
@@ -422,26 +391,30 @@ static void cost_print_slices(const struct cost_study *study, struct cost_best *
     need(slice_lists_build(&lists, &study->views[1], 0, study->space->threads, &error), &error);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         struct match_list found = {0};
-        struct cost_slices slices = {.radius_bits = study->radius_bits};
-        slices.lists = memory_zeroed_array(queries, sizeof *slices.lists);
-        slices.verified = memory_zeroed_array(queries, sizeof *slices.verified);
         struct slices_request request = {.k = settings[i].verify,
                                          .expand = settings[i].expand,
                                          .admit = settings[i].expand,
                                          .verify = settings[i].verify};
-        double comparisons = 0, start = cost_seconds();
-        need(slices_search_all(&lists.view, &study->views[1], &study->views[0], NULL, &request,
-                               study->space->threads, cost_take_hits, &slices, &error),
-             &error);
-        double seconds = cost_seconds() - start;
-        cost_collect(&slices, queries, &found, &comparisons);
+        struct slices_batch own = {&lists.view, &study->views[1], request};
+        struct query_batch batch =
+            slices_batch_of(&own, &study->views[0], NULL, study->space->threads);
+        struct hit_lists hits = {0};
+        double start = cost_seconds();
+        need(query_batch_run(&batch, &hits, &error), &error);
+        double seconds = cost_seconds() - start, comparisons = (double)batch.verified_out;
+        for (size_t j = 0; j < hits.offsets[queries]; j++)
+            if (hits.items[j].distance <= study->radius_bits)
+                need(match_list_add(&found,
+                                    (struct match){.a = hits.items[j].a, .b = hits.items[j].b},
+                                    &error),
+                     &error);
+        match_list_sort(&found);
+        hit_lists_free(&hits);
         char name[64];
         snprintf(name, sizeof name, "i=j=%u V=%zu", settings[i].expand, settings[i].verify);
         cost_line(study, name, comparisons, &found, seconds);
         cost_consider(study, best, name, comparisons, &found);
         match_list_free(&found);
-        free(slices.lists);
-        free(slices.verified);
     }
     slice_lists_free(&lists);
 }

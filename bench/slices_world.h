@@ -200,23 +200,25 @@ static inline void world_find_truth(const struct world *world, struct queries *q
     enum { SCANNED = 50 };
     double times[SCANNED];
     cog_error error = {0};
-    struct flat_results results = {0};
+    struct hit_lists results = {0};
     size_t count = queries->signatures.rows;
     uint64_t start = bench_cpu_ns();
     world_require(
         flat_search_topk(&world->rows, &queries->signatures, WORLD_K, 1, &results, &error), &error);
     queries->tile_ms = bench_cpu_seconds_since(start) * 1e3 / (double)count;
-    queries->truth = results.items;
-    free(results.offsets);
+    queries->truth = malloc(count * WORLD_K * sizeof *queries->truth);
+    for (size_t i = 0; i < count * WORLD_K; i++)
+        queries->truth[i] = (struct neighbour){results.items[i].b, results.items[i].distance};
+    hit_lists_free(&results);
     for (size_t query = 0; query < SCANNED; query++) {
         struct signatures_view one = queries->signatures;
-        results = (struct flat_results){0};
+        results = (struct hit_lists){0};
         one.data = signature_row(&one, query % count);
         one.rows = 1;
         start = bench_cpu_ns();
         world_require(flat_search_topk(&world->rows, &one, WORLD_K, 1, &results, &error), &error);
         times[query] = bench_cpu_seconds_since(start) * 1e3;
-        flat_results_free(&results);
+        hit_lists_free(&results);
     }
     queries->scan_ms = bench_median(times, SCANNED);
 }

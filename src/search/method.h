@@ -169,6 +169,18 @@ static inline void knob_set(cog_knobs *knobs, unsigned number, uint64_t value) {
     knobs->given |= 1u << number;
 }
 
+/* Finds a section that must hold `count` elements of size_bytes each; COG_ERR_FORMAT otherwise. */
+cog_status method_section(const struct container *container, uint32_t kind, uint64_t count,
+                          size_t size_bytes, const void **data, cog_error *error);
+/* Sections to write, one after the other. */
+struct method_part {
+    uint32_t kind;
+    const void *data;
+    size_t count, size_bytes;
+};
+cog_status method_write(struct container_writer *writer, const struct method_part *parts,
+                        size_t count, cog_error *error);
+
 /* Whether the method can use signatures of this width. */
 bool method_takes_bits(const struct search_method *method, unsigned bits);
 /* The number of the method's knob of that name; knob_count if there is none. */

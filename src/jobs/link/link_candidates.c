@@ -15,7 +15,7 @@ enum { ROWS_A_PIECE = 64 };
  * that a product costs as much as the candidate has terms. */
 struct rescoring {
     const struct sparse_matrix *queries, *collection;
-    const struct flat_results *proposed;
+    const struct hit_lists *proposed;
     struct cosine_neighbours *neighbours;
     struct rescore_bench {
         float *dense; /* a value a column, zero between queries */
@@ -38,7 +38,7 @@ static void rescore_row(const struct rescoring *rescoring, const struct rescore_
     sparse_spread(queries, row, bench->dense);
     for (size_t p = rescoring->proposed->offsets[row]; p < rescoring->proposed->offsets[row + 1];
          p++) {
-        uint32_t other = rescoring->proposed->items[p].row;
+        uint32_t other = rescoring->proposed->items[p].b;
         double cosine = sparse_dense_dot(bench->dense, rescoring->collection, other);
         if (cosine > 0)
             bench->items[count++] = (struct cosine_neighbour){other, (float)cosine};
@@ -82,7 +82,7 @@ static void benches_free(struct rescoring *rescoring, unsigned threads) {
     free(rescoring->benches);
 }
 
-static size_t most_proposed(const struct flat_results *proposed) {
+static size_t most_proposed(const struct hit_lists *proposed) {
     size_t most = 1;
     for (size_t row = 0; row < proposed->queries; row++) {
         size_t count = proposed->offsets[row + 1] - proposed->offsets[row];
@@ -92,7 +92,7 @@ static size_t most_proposed(const struct flat_results *proposed) {
 }
 
 static cog_status rescore(const struct link_space *space, int side, size_t k,
-                          const struct flat_results *proposed, struct cosine_neighbours *neighbours,
+                          const struct hit_lists *proposed, struct cosine_neighbours *neighbours,
                           cog_error *error) {
     size_t rows = space->vectors[side].rows;
     struct rescoring rescoring = {.queries = &space->vectors[side],

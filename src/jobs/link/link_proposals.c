@@ -62,61 +62,16 @@ static cog_status propose_flat(const struct proposing *work, int side, cog_error
                             &work->result->sides[side], error);
 }
 
-/* Answers stand `most` apart while they come in. */
-struct slice_answers {
-    struct neighbour *items;
-    size_t *counts;
-    size_t most;
-};
-
-static cog_status take_answer(void *context, size_t query, const struct slices_answer *answer,
-                              cog_error *error) {
-    (void)error;
-    const struct slice_answers *answers = context;
-    answers->counts[query] = answer->count;
-    if (answer->count)
-        memcpy(answers->items + query * answers->most, answer->hits,
-               answer->count * sizeof *answer->hits);
-    return COG_OK;
-}
-
-/* Moves the answers together; the results take them over. */
-static cog_status close_gaps(const struct slice_answers *answers, size_t queries,
-                             struct flat_results *results, cog_error *error) {
-    results->queries = queries;
-    results->offsets = memory_zeroed_array(queries + 1, sizeof *results->offsets);
-    results->items = answers->items;
-    if (!results->offsets)
-        return error_memory(error, queries * sizeof *results->offsets, "candidates");
-    for (size_t q = 0; q < queries; q++) {
-        results->offsets[q + 1] = results->offsets[q] + answers->counts[q];
-        memmove(results->items + results->offsets[q], answers->items + q * answers->most,
-                answers->counts[q] * sizeof *results->items);
-    }
-    return COG_OK;
-}
-
 static cog_status propose_slices(const struct proposing *work, int side, cog_error *error) {
     enum { DISTANCES_A_PROPOSAL = 16 };
     const struct signatures_view *queries = &work->views[side], *rows = &work->views[!side];
     size_t most = proposals_of(work->search, side);
     struct slice_lists lists = {0};
-    struct slice_answers answers = {.most = most};
     struct slices_request request = {
         .k = most, .expand = 1, .admit = 1, .verify = most * DISTANCES_A_PROPOSAL};
-    answers.items = memory_array(queries->rows * most + 1, sizeof *answers.items);
-    answers.counts = memory_zeroed_array(queries->rows + 1, sizeof *answers.counts);
-    cog_status status = COG_OK;
-    if (!answers.items || !answers.counts)
-        status = error_memory(error, queries->rows * most * sizeof *answers.items, "candidates");
-    THEN(status, slice_lists_build(&lists, rows, 0, work->space->threads, error));
+    cog_status status = slice_lists_build(&lists, rows, 0, work->space->threads, error);
     THEN(status, slices_search_all(&lists.view, rows, queries, NULL, &request, work->space->threads,
-                                   take_answer, &answers, error));
-    if (status == COG_OK)
-        status = close_gaps(&answers, queries->rows, &work->result->sides[side], error);
-    else
-        free(answers.items);
-    free(answers.counts);
+                                   &work->result->sides[side], error));
     slice_lists_free(&lists);
     return status;
 }
@@ -153,7 +108,7 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
     size_t count = sample_rows(work->views[0].rows, SAMPLE, 1, sample);
     size_t most = proposals_of(work->search, 0), left = count * most;
     struct signatures_view queries = {0};
-    struct flat_results nearest = {0};
+    struct hit_lists nearest = {0};
     unsigned bits = work->views[0].bits;
     size_t *histogram = memory_zeroed_array((size_t)bits + 1, sizeof *histogram);
     cog_status status = histogram ? copy_rows(&work->views[0], sample, count, &queries, error)
@@ -165,7 +120,7 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
     *radius_bits = 0;
     while (status == COG_OK && *radius_bits < bits / 2 && histogram[*radius_bits] <= left)
         left -= histogram[(*radius_bits)++];
-    flat_results_free(&nearest);
+    hit_lists_free(&nearest);
     free((void *)queries.data);
     free(histogram);
     return status;
@@ -225,7 +180,7 @@ static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
 
 /* The pairs as proposals of one side. */
 static cog_status take_pairs(const struct match_list *matches, int side, size_t rows,
-                             struct flat_results *results, cog_error *error) {
+                             struct hit_lists *results, cog_error *error) {
     results->queries = rows;
     results->offsets = memory_zeroed_array(rows + 2, sizeof *results->offsets);
     results->items = memory_array(matches->count + 1, sizeof *results->items);
@@ -240,7 +195,9 @@ static cog_status take_pairs(const struct match_list *matches, int side, size_t 
     for (size_t i = 0; i < matches->count; i++) {
         const struct match *match = &matches->items[i];
         results->items[next[side ? match->b : match->a]++] =
-            (struct neighbour){side ? match->a : match->b, match->distance};
+            (struct match){.a = side ? match->b : match->a,
+                           .b = side ? match->a : match->b,
+                           .distance = match->distance};
     }
     return COG_OK;
 }
@@ -350,6 +307,6 @@ cog_status link_proposals_find(struct link_proposals *proposals, const struct li
 }
 
 void link_proposals_free(struct link_proposals *proposals) {
-    flat_results_free(&proposals->sides[0]);
-    flat_results_free(&proposals->sides[1]);
+    hit_lists_free(&proposals->sides[0]);
+    hit_lists_free(&proposals->sides[1]);
 }

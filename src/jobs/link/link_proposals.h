@@ -9,7 +9,7 @@
 
 /* Zero-initialise; link_proposals_free releases. */
 struct link_proposals {
-    struct flat_results sides[2]; /* of the source documents, of the target documents */
+    struct hit_lists sides[2]; /* of the source documents, of the target documents */
     float beyond; /* the cosine at the radius, or that of the lists; 0 where there is none */
 };
 

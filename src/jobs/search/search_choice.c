@@ -26,7 +26,7 @@ static cog_status try_flat(const struct search_task *task, const struct signatur
                            double *seconds, cog_error *error) {
     struct signatures_view rows = largest_segment(task->index)->signatures;
     struct signatures_view queries = task->signatures;
-    struct flat_results results = {0};
+    struct hit_lists results = {0};
     rows.rows = rows.rows < TRIED_ROWS ? rows.rows : TRIED_ROWS;
     queries.rows = queries.rows < TRIED_QUERIES ? queries.rows : TRIED_QUERIES;
     uint64_t start = clock_ns();
@@ -36,7 +36,7 @@ static cog_status try_flat(const struct search_task *task, const struct signatur
                                        &results, error);
     *seconds = clock_seconds_since(start) * (double)task->index->parts.rows / (double)rows.rows *
                (double)task->queries / (double)queries.rows;
-    flat_results_free(&results);
+    hit_lists_free(&results);
     return status;
 }
 

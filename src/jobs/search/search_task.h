@@ -46,7 +46,8 @@ struct signature_search {
     struct search_effort effort;
     size_t k; /* 0: all within radius_bits */
     uint32_t radius_bits;
-    int expand, admit;     /* slices; -1: by the effort */
+    const cog_knobs *knobs;
+    unsigned step;         /* of the effort */
     bool certain;          /* nothing may be missed */
     double recall;         /* PSM */
     bool first;            /* PSM, BPHS: one hit is enough */

@@ -1,6 +1,134 @@
 #include "search/columns/columns_method.h"
 
-#include "hamming/hamming.h"
+#include "base/memory.h"
+#include "search/columns/columns_search.h"
+
+#define SECTION_GROUPS CONTAINER_TAG('b', 'c', 'g', 'r')
+#define SECTION_ORDER CONTAINER_TAG('c', 'l', 'o', 'r')
+#define SECTION_ENDS CONTAINER_TAG('c', 'l', 'e', 'n')
+#define SECTION_SHARES CONTAINER_TAG('c', 'l', 's', 'h')
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static const struct columns_view *view_of_tables(const void *tables) {
+    return &((const struct bit_columns *)tables)->view;
+}
+
+static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
+    struct bit_columns *columns = memory_zeroed_array(1, sizeof *columns);
+    if (!columns)
+        return error_memory(error, sizeof *columns, "columns");
+    cog_status status = bit_columns_build(columns, asked->rows.signatures, asked->threads, error);
+    if (status == COG_OK) {
+        *tables = columns;
+        return COG_OK;
+    }
+    bit_columns_free(columns);
+    free(columns);
+    return status;
+}
+
+static void release(void *tables) {
+    if (tables)
+        bit_columns_free(tables);
+    free(tables);
+}
+
+static cog_status write(const void *tables, struct container_writer *writer, cog_error *error) {
+    const struct columns_view *view = view_of_tables(tables);
+    const struct clusters_view *clusters = &view->clusters;
+    const struct method_part parts[] = {
+        {SECTION_ORDER, clusters->order, clusters->groups * CLUSTER_GROUP, sizeof(uint32_t)},
+        {SECTION_ENDS, clusters->ends, clusters->count, sizeof(uint32_t)},
+        {SECTION_SHARES, clusters->shares, clusters->count, cluster_stride(clusters->bits)},
+        {SECTION_GROUPS, view->words, columns_size_bytes(clusters->groups, clusters->bits), 1}};
+    return method_write(writer, parts, 4, error);
+}
+
+/* The sizes of their sections tell the numbers of clusters and groups. */
+static cog_status open_view(const struct container *container, const struct method_rows *rows,
+                            struct columns_view *view, cog_error *error) {
+    struct clusters_view *clusters = &view->clusters;
+    struct bytes_view ends_view, order_view;
+    const void *order = NULL, *ends = NULL, *shares = NULL, *words = NULL;
+    unsigned bits = rows->signatures->bits;
+    TRY(container_require(container, SECTION_ENDS, &ends_view, error));
+    TRY(container_require(container, SECTION_ORDER, &order_view, error));
+    size_t group_bytes = CLUSTER_GROUP * sizeof(uint32_t);
+    size_t count = ends_view.size / sizeof(uint32_t), groups = order_view.size / group_bytes;
+    TRY(method_section(container, SECTION_ENDS, count, sizeof(uint32_t), &ends, error));
+    TRY(method_section(container, SECTION_ORDER, groups, group_bytes, &order, error));
+    TRY(method_section(container, SECTION_SHARES, count, cluster_stride(bits), &shares, error));
+    TRY(method_section(container, SECTION_GROUPS, columns_size_bytes(groups, bits), 1, &words,
+                       error));
+    *clusters =
+        (struct clusters_view){order, ends, shares, count, groups, rows->signatures->rows, bits};
+    view->words = words;
+    return COG_OK;
+}
+
+static cog_status open(const struct container *container, const struct method_rows *rows,
+                       void **tables, cog_error *error) {
+    struct bytes_view section;
+    struct columns_view view = {0};
+    if (rows->signatures->bits == 0 || !container_find(container, SECTION_GROUPS, &section))
+        return COG_OK;
+    TRY(open_view(container, rows, &view, error));
+    struct bit_columns *columns = memory_zeroed_array(1, sizeof *columns);
+    if (!columns)
+        return error_memory(error, sizeof *columns, "columns");
+    columns->view = view;
+    *tables = columns;
+    return COG_OK;
+}
+
+static cog_status check(const void *tables, const struct method_rows *rows, cog_error *error) {
+    return columns_check(view_of_tables(tables), rows->signatures, error);
+}
+
+/* Groups that are not full, the order and the clusters come on top of a copy of the rows. */
+static void predict(const struct method_size *size, const cog_knobs *knobs,
+                    struct method_prediction *prediction) {
+    (void)knobs;
+    prediction->table_bytes = prediction->build_bytes =
+        (double)size->rows * (1.1 * (double)signature_stride_bytes(size->bits) + 26);
+}
+
+/* ---- Searching ------------------------------------------------------------------------------- */
+
+/* From little to much. */
+static const struct columns_request efforts[] = {
+    {.share = 0.1, .columns = 30, .verify = 500},    {.share = 0.2, .columns = 60, .verify = 1000},
+    {.share = 0.3, .columns = 90, .verify = 2000},   {.share = 0.5, .columns = 90, .verify = 8000},
+    {.share = 0.7, .columns = 120, .verify = 16000}, {.share = 1, .columns = 180, .verify = 32000},
+    {.share = 1, .columns = 240, .verify = 32000},   {.share = 1, .columns = 390, .verify = 32000},
+    {.share = 1, .columns = 600, .verify = 32000},
+};
+enum { EFFORT_STEPS = sizeof efforts / sizeof *efforts };
+
+static cog_status search(const void *tables, struct method_search *asked, struct hit_lists *hits,
+                         cog_error *error) {
+    unsigned effort = asked->effort < EFFORT_STEPS ? asked->effort : EFFORT_STEPS - 1;
+    struct columns_batch own = {view_of_tables(tables), asked->rows.signatures, efforts[effort]};
+    own.request.k = asked->k;
+    if (own.request.verify < asked->candidates)
+        own.request.verify = asked->candidates;
+    struct query_batch batch =
+        columns_batch_of(&own, asked->queries.signatures, asked->queries.margins, asked->threads);
+    batch.scratch = asked->scratch;
+    TRY(query_batch_run(&batch, hits, error));
+    asked->is_exact_out = batch.exact_out;
+    asked->compared_out = batch.verified_out;
+    return COG_OK;
+}
+
+static void scratch_free(void *scratch) {
+    query_batch_free_scratch(scratch, columns_release_searcher);
+}
+
+static unsigned usual_effort(double recall) {
+    return recall <= 0.85 ? 2 : recall <= 0.95 ? 3 : 4;
+}
 
 const struct search_method columns_method = {
     .name = "columns",
@@ -10,4 +138,14 @@ const struct search_method columns_method = {
     .bits_min = 1,
     .bits_max = HAMMING_MAX_BITS,
     .bits_step = 1,
+    .predict = predict,
+    .build = build,
+    .write = write,
+    .open = open,
+    .check = check,
+    .release = release,
+    .search = search,
+    .scratch_free = scratch_free,
+    .effort_steps = EFFORT_STEPS,
+    .usual_effort = usual_effort,
 };

@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "hamming/hamming.h"
 #include "search/hits/nearby_rows.h"
-#include "search/hits/query_batch.h"
-#include "search/hits/topk.h"
 
 enum { AHEAD = 16 }; /* places whose rows are on their way */
 
@@ -85,14 +83,21 @@ static size_t select_rows(struct columns_searcher *searcher, int threshold, size
     return found;
 }
 
-/* Rows of the least counts: up to twice the wanted number, but never fewer than k. */
-static size_t choose_rows(struct columns_searcher *searcher, size_t wanted, size_t k) {
+/* Rows of the least counts: up to twice the wanted number, but never fewer than k. The rows of a
+ * count that would pass that number are left out; if fewer than k remain, there is room for all
+ * places up to the first threshold that has k rows. */
+static cog_status choose_rows(struct columns_searcher *searcher, size_t wanted, size_t k,
+                              size_t *chosen, cog_error *error) {
     struct column_counts *counts = &searcher->counts;
+    const size_t places = counts->view->clusters.groups * CLUSTER_GROUP;
     int threshold = column_counts_threshold(counts, 2 * wanted);
-    size_t count = select_rows(searcher, threshold, 2 * wanted);
-    while (count < k && threshold < (int)counts->reading.count)
-        count = select_rows(searcher, ++threshold, 2 * wanted);
-    return count;
+    *chosen = select_rows(searcher, threshold, 2 * wanted);
+    if (*chosen >= k)
+        return COG_OK;
+    TRY(reserve(searcher, places, k, error));
+    while (*chosen < k && threshold < (int)counts->reading.count)
+        *chosen = select_rows(searcher, ++threshold, places);
+    return COG_OK;
 }
 
 /* Rows to count: what the request asks for, but enough to choose from. */
@@ -102,19 +107,23 @@ static size_t rows_to_count(const struct columns_request *request, size_t wanted
 }
 
 cog_status columns_search(struct columns_searcher *searcher, const uint8_t *query,
-                          const struct columns_request *request, struct slices_answer *answer,
+                          const struct columns_request *request, struct query_answer *answer,
                           cog_error *error) {
     size_t rows = searcher->signatures->rows;
     size_t k = request->k < rows ? request->k : rows;
     size_t wanted = request->verify > k ? request->verify : k;
-    *answer = (struct slices_answer){.exact = rows == 0};
+    *answer = (struct query_answer){.exact = rows == 0};
     if (rows == 0)
         return COG_OK;
     wanted = wanted < rows ? wanted : rows;
     TRY(reserve(searcher, 2 * wanted, k, error));
-    column_counts_make(&searcher->counts, query, request->weights, request->columns,
-                       rows_to_count(request, wanted, rows));
-    size_t count = choose_rows(searcher, wanted, k);
+    size_t count = 0, counted = rows_to_count(request, wanted, rows);
+    column_counts_make(&searcher->counts, query, request->weights, request->columns, counted);
+    TRY(choose_rows(searcher, wanted, k, &count, error));
+    if (count < k && counted < rows) { /* the chosen groups have empty places */
+        column_counts_make(&searcher->counts, query, request->weights, request->columns, rows);
+        TRY(choose_rows(searcher, wanted, k, &count, error));
+    }
     hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
     for (size_t i = 0; i < count; i++)
         topk_add(&searcher->nearest, searcher->chosen[i], searcher->distances[i]);
@@ -130,39 +139,32 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
 
 /* ---- Many queries ---------------------------------------------------------------------------- */
 
-struct columns_method {
-    const struct columns_view *view;
-    const struct signatures_view *signatures;
-    const struct columns_request *request;
-};
-
 static cog_status create_searcher(const void *context, void **searcher, cog_error *error) {
-    const struct columns_method *method = context;
-    struct columns_searcher *made = NULL;
-    cog_status status = columns_searcher_create(method->view, method->signatures, &made, error);
-    *searcher = made;
-    return status;
+    const struct columns_batch *batch = context;
+    return columns_searcher_create(batch->view, batch->signatures,
+                                   (struct columns_searcher **)searcher, error);
 }
 
 static cog_status search_one(const void *context, void *searcher, const uint8_t *query,
-                             const float *weights, struct slices_answer *answer, cog_error *error) {
-    const struct columns_method *method = context;
-    struct columns_request request = *method->request;
-    request.weights = weights;
+                             const float *margins, struct query_answer *answer, cog_error *error) {
+    struct columns_request request = ((const struct columns_batch *)context)->request;
+    request.weights = margins;
     return columns_search(searcher, query, &request, answer, error);
 }
 
-static void release_searcher(void *searcher) {
+void columns_release_searcher(void *searcher) {
     columns_searcher_free(searcher);
 }
 
-cog_status columns_search_all(const struct columns_view *view,
-                              const struct signatures_view *signatures,
-                              const struct signatures_view *queries, const float *weights,
-                              const struct columns_request *request, unsigned threads,
-                              slices_emit *emit, void *context, cog_error *error) {
-    struct columns_method method = {view, signatures, request};
-    struct query_batch batch = {signatures, queries,          weights, &method, create_searcher,
-                                search_one, release_searcher, emit,    context};
-    return query_batch_run(&batch, threads, error);
+struct query_batch columns_batch_of(const struct columns_batch *batch,
+                                    const struct signatures_view *queries, const float *margins,
+                                    unsigned threads) {
+    return (struct query_batch){.rows = batch->signatures,
+                                .queries = queries,
+                                .margins = margins,
+                                .threads = threads,
+                                .method = batch,
+                                .create = create_searcher,
+                                .search = search_one,
+                                .release = columns_release_searcher};
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "search/columns/bit_columns.h"
-#include "search/slices/slices.h"
+#include "search/hits/query_batch.h"
 
 struct columns_request {
     size_t k;         /* nearest rows wanted, 1 or more */
@@ -23,13 +23,17 @@ cog_status columns_searcher_create(const struct columns_view *view,
                                    const struct signatures_view *signatures,
                                    struct columns_searcher **searcher, cog_error *error);
 cog_status columns_search(struct columns_searcher *searcher, const uint8_t *query,
-                          const struct columns_request *request, struct slices_answer *answer,
+                          const struct columns_request *request, struct query_answer *answer,
                           cog_error *error);
 void columns_searcher_free(struct columns_searcher *searcher);
 
-/* All queries, in parallel, as slices_search_all. */
-cog_status columns_search_all(const struct columns_view *view,
-                              const struct signatures_view *signatures,
-                              const struct signatures_view *queries, const float *weights,
-                              const struct columns_request *request, unsigned threads,
-                              slices_emit *emit, void *context, cog_error *error);
+/* The same for many queries: what query_batch_run wants to search with. */
+struct columns_batch {
+    const struct columns_view *view;
+    const struct signatures_view *signatures;
+    struct columns_request request;
+};
+struct query_batch columns_batch_of(const struct columns_batch *batch,
+                                    const struct signatures_view *queries, const float *margins,
+                                    unsigned threads);
+void columns_release_searcher(void *searcher);

@@ -6,17 +6,12 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "hamming/hamming_tile.h"
+#include "search/hits/topk.h"
 
 enum {
     SCAN_BYTES = 128 * 1024, /* rows scanned at once: they stay in cache for the next query */
     SCAN_MAX_ROWS = 4096,
     PIECES_PER_THREAD = 16,
-};
-
-/* A neighbour of query `query` of the whole batch. */
-struct found {
-    uint32_t query;
-    struct neighbour neighbour;
 };
 
 struct search;
@@ -30,8 +25,7 @@ struct searcher {
     uint32_t *positions;
     uint16_t *limits;
     struct topk *topks;
-    struct found *found;
-    size_t found_count, found_capacity;
+    unsigned number; /* of the worker */
 };
 
 struct search {
@@ -46,13 +40,9 @@ struct search {
     size_t block_first, block_count; /* queries at work now */
     size_t scan_rows;
     struct searcher *searchers;
+    struct hit_sink sink;
+    struct neighbour *nearest_hits; /* of one query */
 };
-
-void flat_results_free(struct flat_results *results) {
-    free(results->offsets);
-    free(results->items);
-    *results = (struct flat_results){0};
-}
 
 /* ---- Taking candidates ----------------------------------------------------------------------- */
 
@@ -70,14 +60,10 @@ static cog_status take(struct searcher *searcher, size_t query, struct neighbour
         topk_add(&searcher->topks[query], neighbour.row, neighbour.distance);
         return COG_OK;
     }
-    if (searcher->found_count == searcher->found_capacity &&
-        !memory_grow((void **)&searcher->found, &searcher->found_capacity,
-                     searcher->found_count + 1, sizeof *searcher->found))
-        return error_memory(error, (searcher->found_count + 1) * sizeof *searcher->found,
-                            "the rows within the radius; a smaller radius gives fewer");
-    searcher->found[searcher->found_count++] =
-        (struct found){(uint32_t)(searcher->search->block_first + query), neighbour};
-    return COG_OK;
+    struct match hit = {.a = (uint32_t)(searcher->search->block_first + query),
+                        .b = neighbour.row,
+                        .distance = neighbour.distance};
+    return hit_sink_add(&searcher->search->sink, searcher->number, hit, error);
 }
 
 static cog_status take_hits(void *context, const struct tile_hits *found, cog_error *error) {
@@ -138,26 +124,30 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
 
 /* ---- Blocks of queries ----------------------------------------------------------------------- */
 
-/* The threads' nearest of each query of the block become the results. */
-static size_t merge_nearest(struct search *search, struct flat_results *results, size_t at) {
+/* Adds the nearest of all threads, for each query of the block. */
+static cog_status merge_nearest(struct search *search, cog_error *error) {
+    struct neighbour *found = search->nearest_hits;
     for (size_t query = 0; query < search->block_count; query++) {
         struct topk *best = &search->searchers[0].topks[query];
         for (unsigned worker = 1; worker < search->threads; worker++) {
-            struct topk *other = &search->searchers[worker].topks[query];
-            size_t count = topk_finish(other, results->items + at);
+            size_t count = topk_finish(&search->searchers[worker].topks[query], found);
             for (size_t i = 0; i < count; i++)
-                topk_add(best, results->items[at + i].row, results->items[at + i].distance);
+                topk_add(best, found[i].row, found[i].distance);
         }
-        at += topk_finish(best, results->items + at);
-        results->offsets[search->block_first + query + 1] = at;
+        size_t count = topk_finish(best, found);
+        for (size_t i = 0; i < count; i++) {
+            struct match hit = {.a = (uint32_t)(search->block_first + query),
+                                .b = found[i].row,
+                                .distance = found[i].distance};
+            TRY(hit_sink_add(&search->sink, 0, hit, error));
+        }
     }
-    return at;
+    return COG_OK;
 }
 
-static cog_status search_blocks(struct search *search, struct flat_results *results,
-                                cog_error *error) {
+static cog_status search_blocks(struct search *search, cog_error *error) {
     const size_t rows = search->rows->rows, queries = search->queries->rows;
-    size_t at = 0, unit = search->block.panels ? TILE_ROWS : search->scan_rows;
+    size_t unit = search->block.panels ? TILE_ROWS : search->scan_rows;
     size_t grain = rows / ((size_t)search->threads * PIECES_PER_THREAD) / unit * unit + unit;
     for (size_t first = 0; first < queries; first += search->block_capacity) {
         search->block_first = first;
@@ -166,42 +156,7 @@ static cog_status search_blocks(struct search *search, struct flat_results *resu
         if (search->block.panels)
             tile_queries_load(&search->block, search->queries, first, search->block_count);
         TRY(parallel_for(search->threads, rows, grain, search_piece, search, error));
-        if (search->nearest)
-            at = merge_nearest(search, results, at);
-    }
-    return COG_OK;
-}
-
-/* Counts by query, lays out, sorts each query's neighbours. */
-static cog_status gather_found(struct search *search, struct flat_results *results,
-                               cog_error *error) {
-    size_t *offsets = results->offsets, total = 0;
-    for (unsigned worker = 0; worker < search->threads; worker++) {
-        const struct searcher *searcher = &search->searchers[worker];
-        for (size_t i = 0; i < searcher->found_count; i++)
-            offsets[searcher->found[i].query + 1]++;
-        total += searcher->found_count;
-    }
-    results->items = memory_array(total, sizeof *results->items);
-    if (!results->items && total)
-        return error_memory(error, total * sizeof *results->items, "the rows within the radius");
-    /* offsets[q + 1] walks from the start of query q to its end. */
-    size_t start = 0;
-    for (size_t query = 0; query < results->queries; query++) {
-        size_t count = offsets[query + 1];
-        offsets[query + 1] = start;
-        start += count;
-    }
-    for (unsigned worker = 0; worker < search->threads; worker++) {
-        const struct searcher *searcher = &search->searchers[worker];
-        for (size_t i = 0; i < searcher->found_count; i++)
-            results->items[offsets[searcher->found[i].query + 1]++] = searcher->found[i].neighbour;
-    }
-    for (size_t query = 0; query < results->queries; query++) {
-        size_t count = offsets[query + 1] - offsets[query];
-        if (count > 1)
-            qsort(results->items + offsets[query], count, sizeof *results->items,
-                  neighbour_compare);
+        TRY(search->nearest ? merge_nearest(search, error) : COG_OK);
     }
     return COG_OK;
 }
@@ -238,7 +193,6 @@ static void searcher_free(struct searcher *searcher) {
     free(searcher->distances);
     free(searcher->positions);
     free(searcher->limits);
-    free(searcher->found);
     tile_scratch_free(&searcher->scratch);
 }
 
@@ -259,15 +213,21 @@ static cog_status search_prepare(struct search *search, cog_error *error) {
     if (!search->searchers)
         return error_memory(error, search->threads * sizeof *search->searchers, "threads");
     for (unsigned worker = 0; worker < search->threads; worker++) {
+        search->searchers[worker].number = worker;
         TRY(searcher_create(&search->searchers[worker], search, error));
     }
-    return COG_OK;
+    search->nearest_hits = memory_array(search->k + 1, sizeof *search->nearest_hits);
+    return search->nearest_hits
+               ? COG_OK
+               : error_memory(error, search->k * sizeof *search->nearest_hits, "neighbours");
 }
 
 static void search_free(struct search *search) {
     for (unsigned worker = 0; search->searchers && worker < search->threads; worker++)
         searcher_free(&search->searchers[worker]);
     free(search->searchers);
+    free(search->nearest_hits);
+    hit_sink_free(&search->sink);
     tile_queries_free(&search->block);
 }
 
@@ -286,62 +246,52 @@ static cog_status check_views(const struct signatures_view *rows,
     return COG_OK;
 }
 
-static cog_status search_run(struct search *search, struct flat_results *results,
-                             cog_error *error) {
-    const size_t queries = search->queries->rows;
-    const size_t pieces = search->rows->rows / TILE_ROWS + 1;
-    search->threads = threads_resolve(search->threads);
-    if (search->threads > pieces)
-        search->threads = (unsigned)pieces;
-    *results = (struct flat_results){.queries = queries};
-    results->offsets = memory_zeroed_array(queries + 1, sizeof *results->offsets);
-    if (!results->offsets)
-        return error_memory(error, (queries + 1) * sizeof *results->offsets, "the results");
-    size_t total = 0;
-    if (search->nearest) {
-        if (size_multiply(queries, search->k, &total))
-            results->items = memory_array(total, sizeof *results->items);
-        if (!results->items && total)
-            return error_memory(error, total * sizeof *results->items, "the nearest neighbours");
-    }
-    if (queries == 0 || search->rows->rows == 0)
-        return COG_OK;
-    cog_status status = search_prepare(search, error);
-    THEN(status, search_blocks(search, results, error));
-    if (status == COG_OK && !search->nearest)
-        status = gather_found(search, results, error);
-    return status;
+/* Threads that have work: a piece of rows is a tile at least. */
+static unsigned threads_for(size_t rows, unsigned threads) {
+    size_t pieces = rows / TILE_ROWS + 1;
+    threads = threads_resolve(threads);
+    return threads < pieces ? threads : (unsigned)pieces;
 }
 
-static cog_status search_whole(struct search *search, struct flat_results *results,
-                               cog_error *error) {
+static cog_status search_whole(struct search *search, struct hit_lists *hits, cog_error *error) {
     cog_status status = check_views(search->rows, search->queries, error);
     if (status != COG_OK)
         return status;
-    status = search_run(search, results, error);
+    search->threads = threads_for(search->rows->rows, search->threads);
+    status = hit_sink_init(&search->sink, search->threads, error);
+    if (status == COG_OK && search->queries->rows && search->rows->rows) {
+        status = search_prepare(search, error);
+        THEN(status, search_blocks(search, error));
+    }
+    THEN(status, hit_sink_finish(&search->sink, search->queries->rows,
+                                 search->nearest ? HITS_AS_ADDED : HITS_BY_DISTANCE, hits, error));
     search_free(search);
-    if (status != COG_OK)
-        flat_results_free(results);
     return status;
+}
+
+double flat_search_bytes(size_t queries, unsigned bits, size_t k, unsigned threads) {
+    size_t block = tile_queries_fitting(hamming_tile(), bits);
+    return (double)(queries < block ? queries : block) * topk_bytes(k, bits) *
+           threads_resolve(threads);
 }
 
 cog_status flat_search_topk(const struct signatures_view *rows,
                             const struct signatures_view *queries, size_t k, unsigned threads,
-                            struct flat_results *results, cog_error *error) {
+                            struct hit_lists *hits, cog_error *error) {
     struct search search = {.rows = rows,
                             .queries = queries,
                             .nearest = true,
                             .k = k < rows->rows ? k : rows->rows,
                             .threads = threads};
-    return search_whole(&search, results, error);
+    return search_whole(&search, hits, error);
 }
 
 cog_status flat_search_radius(const struct signatures_view *rows,
                               const struct signatures_view *queries, uint32_t radius_bits,
-                              unsigned threads, struct flat_results *results, cog_error *error) {
+                              unsigned threads, struct hit_lists *hits, cog_error *error) {
     struct search search = {.rows = rows,
                             .queries = queries,
                             .radius_bits = radius_bits < rows->bits ? radius_bits : rows->bits,
                             .threads = threads};
-    return search_whole(&search, results, error);
+    return search_whole(&search, hits, error);
 }

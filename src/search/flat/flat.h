@@ -1,26 +1,24 @@
-/* Exhaustive search: every query is compared with every row. Exact and the same for any number of
- * threads; the oracle and the rival of the other methods. A few queries are scans at the speed of
- * memory; more are compared in tiles. */
+/* Exhaustive search: every query is compared with every row.
+ *
+ * Exact, and the same for any number of threads; other methods are tested and timed against it.
+ * Goes in: rows and queries as signatures of the same width. Comes out: for each query its hits by
+ * distance, then row, without similarities; the caller frees them. A few queries are scanned at the
+ * speed of memory; more queries are compared in tiles. Memory: per thread a top-k for each query of
+ * a block (flat_search_bytes). */
 #pragma once
 
 #include "hamming/hamming.h"
-#include "search/hits/topk.h"
-
-/* The neighbours of query q are items[offsets[q]] up to items[offsets[q + 1]], by distance, then
- * row. Zero-initialise; flat_results_free releases. */
-struct flat_results {
-    size_t queries;
-    size_t *offsets;
-    struct neighbour *items;
-};
-void flat_results_free(struct flat_results *results);
+#include "search/hits/hit_lists.h"
 
 /* The k nearest rows of every query; fewer where there are fewer rows. threads = 0 means all. */
 cog_status flat_search_topk(const struct signatures_view *rows,
                             const struct signatures_view *queries, size_t k, unsigned threads,
-                            struct flat_results *results, cog_error *error);
+                            struct hit_lists *hits, cog_error *error);
 
 /* All rows within radius_bits of every query. */
 cog_status flat_search_radius(const struct signatures_view *rows,
                               const struct signatures_view *queries, uint32_t radius_bits,
-                              unsigned threads, struct flat_results *results, cog_error *error);
+                              unsigned threads, struct hit_lists *hits, cog_error *error);
+
+/* Memory that a search for the k nearest takes in addition to its hits. */
+double flat_search_bytes(size_t queries, unsigned bits, size_t k, unsigned threads);

@@ -1,6 +1,37 @@
 #include "search/flat/flat_method.h"
 
 #include "hamming/hamming.h"
+#include "search/flat/flat.h"
+#include "search/flat/flat_join.h"
+
+enum { EFFORT_STEPS = 12 }; /* of candidates for true cosines: distances need no effort */
+
+static void predict(const struct method_size *size, const cog_knobs *knobs,
+                    struct method_prediction *prediction) {
+    (void)knobs;
+    prediction->recall = 1;
+    prediction->comparisons = (double)size->rows * (double)size->queries;
+}
+
+static cog_status search(const void *tables, struct method_search *asked, struct hit_lists *hits,
+                         cog_error *error) {
+    (void)tables;
+    asked->is_exact_out = true;
+    asked->compared_out = (uint64_t)asked->rows.signatures->rows * asked->queries.signatures->rows;
+    return asked->k ? flat_search_topk(asked->rows.signatures, asked->queries.signatures, asked->k,
+                                       asked->threads, hits, error)
+                    : flat_search_radius(asked->rows.signatures, asked->queries.signatures,
+                                         asked->radius_bits, asked->threads, hits, error);
+}
+
+static unsigned usual_effort(double recall) {
+    return recall <= 0.85 ? 1 : recall <= 0.95 ? 2 : 3;
+}
+
+static cog_status join(struct method_join *asked, struct match_list *pairs, cog_error *error) {
+    return flat_join(asked->first.signatures, asked->second.signatures, asked->radius_bits,
+                     asked->threads, pairs, &asked->comparisons_out, error);
+}
 
 const struct search_method flat_method = {
     .name = "flat",
@@ -10,4 +41,9 @@ const struct search_method flat_method = {
     .bits_min = 1,
     .bits_max = HAMMING_MAX_BITS,
     .bits_step = 1,
+    .predict = predict,
+    .search = search,
+    .effort_steps = EFFORT_STEPS,
+    .usual_effort = usual_effort,
+    .join = join,
 };

@@ -54,12 +54,32 @@ void hit_sink_free(struct hit_sink *sink) {
     *sink = (struct hit_sink){0};
 }
 
+/* The only list with hits, if it has them in the order of the queries; NULL otherwise. */
+static struct match_list *list_in_order(struct hit_sink *sink) {
+    struct match_list *only = &sink->workers[0];
+    for (unsigned i = 0; i < sink->count; i++)
+        if (sink->workers[i].count) {
+            if (only->count && only != &sink->workers[i])
+                return NULL;
+            only = &sink->workers[i];
+        }
+    for (size_t i = 1; i < only->count; i++)
+        if (only->items[i - 1].a > only->items[i].a)
+            return NULL;
+    return only;
+}
+
 cog_status hit_sink_finish(struct hit_sink *sink, size_t queries, enum hit_order order,
                            struct hit_lists *lists, cog_error *error) {
     size_t total = 0;
     for (unsigned i = 0; i < sink->count; i++)
         total += sink->workers[i].count;
-    TRY(hit_lists_init(lists, queries, total, error));
+    struct match_list *whole = list_in_order(sink);
+    TRY(hit_lists_init(lists, queries, whole ? 0 : total, error));
+    if (whole && whole->items) {
+        free(lists->items);
+        lists->items = whole->items;
+    }
     /* starts[q] runs from the first place of query q to its end, which is where q + 1 begins. */
     size_t *starts = lists->offsets + 1, start = 0;
     for (unsigned i = 0; i < sink->count; i++)
@@ -72,8 +92,10 @@ cog_status hit_sink_finish(struct hit_sink *sink, size_t queries, enum hit_order
     }
     for (unsigned i = 0; i < sink->count; i++) {
         struct match_list *list = &sink->workers[i];
-        for (size_t j = 0; j < list->count; j++)
+        for (size_t j = 0; j < list->count; j++) /* onto its own place if they are in order */
             lists->items[starts[list->items[j].a]++] = list->items[j];
+        if (list == whole)
+            list->items = NULL;
         match_list_free(list);
     }
     for (size_t query = 0; query < queries; query++)

@@ -36,6 +36,11 @@ cog_status topk_init(struct topk *topk, size_t k, uint32_t bits, cog_error *erro
     return COG_OK;
 }
 
+double topk_bytes(size_t k, uint32_t bits) {
+    return (2 * (double)k + SPARE_ITEMS) * sizeof(struct neighbour) +
+           ((double)bits + 1) * sizeof(uint32_t) + sizeof(struct topk);
+}
+
 void topk_free(struct topk *topk) {
     free(topk->items);
     free(topk->counts);

@@ -25,6 +25,8 @@ struct topk {
 /* Distances will be at most bits. */
 cog_status topk_init(struct topk *topk, size_t k, uint32_t bits, cog_error *error);
 void topk_free(struct topk *topk);
+/* What topk_init allocates. */
+double topk_bytes(size_t k, uint32_t bits);
 
 /* Makes room in a full buffer; for topk_add. */
 void topk_compact(struct topk *topk);

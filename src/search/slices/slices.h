@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "hamming/hamming.h"
-#include "search/hits/topk.h"
+#include "search/hits/query_batch.h"
 
 enum {
     SLICE_WIDTH_MAX = 26,   /* bits; the lists of one slice then take 256 MiB of offsets */
@@ -105,15 +105,6 @@ struct slices_request {
 
 enum { SLICES_VERIFY_DEFAULT = 1000 };
 
-/* What came out. hits belong to the searcher until its next search. */
-struct slices_answer {
-    const struct neighbour *hits; /* by distance, then row */
-    size_t count;
-    bool exact;     /* certified: no other row belongs into the answer */
-    uint64_t lists; /* read, without empty ones */
-    uint64_t postings, candidates, verified;
-};
-
 /* Scratch of one thread: a byte for each row, and lists. */
 struct slices_searcher;
 
@@ -124,18 +115,24 @@ cog_status slices_searcher_create(const struct slices_view *view,
 /* query: a signature of the same bits, padded like a row. A radius query is always exact: where
  * `expand` does not reach, it expands as far as needed, or scans. */
 cog_status slices_search(struct slices_searcher *searcher, const uint8_t *query,
-                         const struct slices_request *request, struct slices_answer *answer,
+                         const struct slices_request *request, struct query_answer *answer,
                          cog_error *error);
 void slices_searcher_free(struct slices_searcher *searcher);
 
-/* Takes the answer to one query; the hits are borrowed for the call. Called by several threads at
- * once, for different queries. */
-typedef cog_status slices_emit(void *context, size_t query, const struct slices_answer *answer,
-                               cog_error *error);
-/* All queries, in parallel. weights holds `bits` numbers for each query, or is NULL;
- * the weights of the request are not looked at. */
+/* The same for many queries: what query_batch_run wants to search with. */
+struct slices_batch {
+    const struct slices_view *view;
+    const struct signatures_view *signatures;
+    struct slices_request request;
+};
+struct query_batch slices_batch_of(const struct slices_batch *batch,
+                                   const struct signatures_view *queries, const float *margins,
+                                   unsigned threads);
+void slices_release_searcher(void *searcher);
+/* All queries, in parallel. weights holds `bits` numbers for each query, or is NULL; the weights of
+ * the request are ignored. */
 cog_status slices_search_all(const struct slices_view *view,
                              const struct signatures_view *signatures,
                              const struct signatures_view *queries, const float *weights,
                              const struct slices_request *request, unsigned threads,
-                             slices_emit *emit, void *context, cog_error *error);
+                             struct hit_lists *hits, cog_error *error);

@@ -1,7 +1,11 @@
 #include "search/slices/slices_method.h"
 
+#include "base/memory.h"
 #include "hamming/hamming.h"
 #include "search/slices/slices.h"
+
+#define SECTION_OFFSETS CONTAINER_TAG('s', 'l', 'o', 'f')
+#define SECTION_POSTINGS CONTAINER_TAG('s', 'l', 'p', 'o')
 
 static const cog_knob knobs[] = {
     [SLICES_WIDTH] = {"slice-bits", COG_KNOB_NUMBER, 1, SLICE_WIDTH_MAX, NULL, "W",
@@ -14,6 +18,150 @@ static const cog_knob knobs[] = {
                       COG_KNOB_SEARCH},
 };
 
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static unsigned width_of(const struct method_size *size, const cog_knobs *given) {
+    return (unsigned)knob_or(given, SLICES_WIDTH, slice_width_for(size->rows, size->bits));
+}
+
+static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
+    struct slice_lists *lists = memory_zeroed_array(1, sizeof *lists);
+    if (!lists)
+        return error_memory(error, sizeof *lists, "slice lists");
+    cog_status status =
+        slice_lists_build(lists, asked->rows.signatures,
+                          (unsigned)knob_or(asked->knobs, SLICES_WIDTH, 0), asked->threads, error);
+    if (status == COG_OK)
+        *tables = lists;
+    else
+        free(lists);
+    return status;
+}
+
+static void release(void *tables) {
+    if (tables)
+        slice_lists_free(tables);
+    free(tables);
+}
+
+static cog_status write(const void *tables, struct container_writer *writer, cog_error *error) {
+    const struct slices_view *view = &((const struct slice_lists *)tables)->view;
+    const struct method_part parts[] = {
+        {SECTION_OFFSETS, view->offsets, slice_layout_offsets(&view->layout), sizeof(uint32_t)},
+        {SECTION_POSTINGS, view->postings, view->layout.count * view->rows, sizeof(uint32_t)}};
+    return method_write(writer, parts, 2, error);
+}
+
+/* The number of offsets tells the number of slices, and that their widths. */
+static bool find_layout(unsigned bits, size_t offsets, struct slice_layout *layout) {
+    for (unsigned width = 1; width <= SLICE_WIDTH_MAX && width <= bits; width++) {
+        *layout = slice_layout_of(bits, width);
+        if (layout->count <= SLICE_COUNT_MAX && slice_layout_offsets(layout) == offsets)
+            return true;
+    }
+    return false;
+}
+
+static cog_status open(const struct container *container, const struct method_rows *rows,
+                       void **tables, cog_error *error) {
+    struct bytes_view section;
+    const void *offsets = NULL, *postings = NULL;
+    const struct signatures_view *signatures = rows->signatures;
+    struct slice_layout layout;
+    if (!container_find(container, SECTION_OFFSETS, &section))
+        return COG_OK;
+    if (!find_layout(signatures->bits, section.size / sizeof(uint32_t), &layout))
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: %zu bytes of offsets are no slices of %u bits; build the index again",
+                         container->path, section.size, signatures->bits);
+    TRY(method_section(container, SECTION_OFFSETS, slice_layout_offsets(&layout), sizeof(uint32_t),
+                       &offsets, error));
+    TRY(method_section(container, SECTION_POSTINGS, (uint64_t)layout.count * signatures->rows,
+                       sizeof(uint32_t), &postings, error));
+    struct slice_lists *lists = memory_zeroed_array(1, sizeof *lists);
+    if (!lists)
+        return error_memory(error, sizeof *lists, "slice lists");
+    lists->view = (struct slices_view){layout, signatures->rows, offsets, postings};
+    *tables = lists;
+    return COG_OK;
+}
+
+static cog_status check(const void *tables, const struct method_rows *rows, cog_error *error) {
+    (void)rows;
+    return slices_check(&((const struct slice_lists *)tables)->view, error);
+}
+
+static void describe(const void *tables, cog_index_info *info) {
+    info->slice_bits = slice_width(&((const struct slice_lists *)tables)->view.layout, 0);
+}
+
+static void predict(const struct method_size *size, const cog_knobs *given,
+                    struct method_prediction *prediction) {
+    prediction->build_bytes =
+        slice_lists_build_bytes(size->rows, size->bits, width_of(size, given), size->threads);
+    struct slice_layout layout = slice_layout_of(size->bits, width_of(size, given));
+    prediction->table_bytes =
+        ((double)slice_layout_offsets(&layout) + (double)layout.count * (double)size->rows) *
+        sizeof(uint32_t);
+}
+
+/* ---- Searching ------------------------------------------------------------------------------- */
+
+/* From little to much; docs/index.md has what they find. */
+static const struct slices_request efforts[] = {
+    {.expand = 1, .admit = 1, .probes = 800, .verify = 1000},
+    {.expand = 2, .admit = 2, .probes = 2000, .verify = 1000},
+    {.expand = 3, .admit = 3, .probes = 16000, .verify = 2000},
+    {.expand = 4, .admit = 4, .probes = 64000, .verify = 4000},
+    {.expand = 5, .admit = 5, .probes = 128000, .verify = 8000},
+};
+enum { EFFORT_STEPS = sizeof efforts / sizeof *efforts };
+
+static cog_status search(const void *tables, struct method_search *asked, struct hit_lists *hits,
+                         cog_error *error) {
+    struct slices_batch own = {.view = &((const struct slice_lists *)tables)->view,
+                               .signatures = asked->rows.signatures};
+    if (asked->effort < EFFORT_STEPS)
+        own.request = efforts[asked->effort];
+    own.request.k = asked->k;
+    own.request.radius_bits = asked->radius_bits;
+    own.request.certain = asked->recall >= 1;
+    if (own.request.verify < asked->candidates)
+        own.request.verify = asked->candidates;
+    if (knob_is_given(asked->knobs, SLICES_EXPAND)) {
+        own.request.expand = own.request.admit = (unsigned)asked->knobs->values[SLICES_EXPAND];
+        own.request.probes = 0;
+    }
+    own.request.admit = (unsigned)knob_or(asked->knobs, SLICES_ADMIT, own.request.admit);
+    struct query_batch batch =
+        slices_batch_of(&own, asked->queries.signatures, asked->queries.margins, asked->threads);
+    batch.scratch = asked->scratch;
+    TRY(query_batch_run(&batch, hits, error));
+    asked->is_exact_out = batch.exact_out;
+    asked->compared_out = batch.verified_out;
+    return COG_OK;
+}
+
+static void scratch_free(void *scratch) {
+    query_batch_free_scratch(scratch, slices_release_searcher);
+}
+
+static unsigned usual_effort(double recall) {
+    return recall <= 0.85 ? 1 : recall <= 0.95 ? 2 : 3;
+}
+
+static cog_status settings(const struct method_size *size, cog_knobs *given, cog_error *error) {
+    (void)size;
+    if (knob_is_given(given, SLICES_EXPAND) && knob_is_given(given, SLICES_ADMIT) &&
+        given->values[SLICES_ADMIT] > given->values[SLICES_EXPAND])
+        return error_set(error, COG_ERR_USAGE,
+                         "--admit %llu is beyond --expand %llu: lists that are not read admit "
+                         "nothing",
+                         (unsigned long long)given->values[SLICES_ADMIT],
+                         (unsigned long long)given->values[SLICES_EXPAND]);
+    return COG_OK;
+}
+
 const struct search_method slices_method = {
     .name = "slices",
     .summary = "posting lists of rows by slices of their signatures",
@@ -25,4 +173,16 @@ const struct search_method slices_method = {
     .bits_min = 1,
     .bits_max = HAMMING_MAX_BITS,
     .bits_step = 1,
+    .predict = predict,
+    .settings = settings,
+    .build = build,
+    .write = write,
+    .open = open,
+    .check = check,
+    .describe = describe,
+    .release = release,
+    .search = search,
+    .scratch_free = scratch_free,
+    .effort_steps = EFFORT_STEPS,
+    .usual_effort = usual_effort,
 };

@@ -2,10 +2,13 @@
 
 #include "base/memory.h"
 #include "hamming/hamming.h"
-#include "search/flat/flat.h"
 #include "search/slices/slices_scores.h"
 
-enum { CANDIDATES_PER_VERIFIED = 4 }; /* expected by chance; the best are verified */
+enum {
+    CANDIDATES_PER_VERIFIED = 4, /* expected by chance; the best are verified */
+    SCAN_ROWS = 4096,            /* scanned at a time */
+    SELECT_SLACK = 16,           /* places that a kernel may write behind the last */
+};
 
 /* Costs that decide between lists and a scan, in picoseconds: what one list, one posting and one
  * byte of signatures took on server processors. Only speed depends on them. */
@@ -36,8 +39,8 @@ cog_status slices_searcher_create(const struct slices_view *view,
         return error_memory(error, sizeof *searcher, "a searcher");
     searcher->view = view;
     searcher->signatures = signatures;
-    searcher->chosen = memory_array(view->rows + 1, sizeof *searcher->chosen);
-    searcher->distances = memory_array(view->rows + 1, sizeof *searcher->distances);
+    searcher->chosen = memory_array(view->rows + SELECT_SLACK, sizeof *searcher->chosen);
+    searcher->distances = memory_array(view->rows + SELECT_SLACK, sizeof *searcher->distances);
     cog_status status = slice_scores_init(&searcher->scores, view->rows, view->layout.count, error);
     if (status == COG_OK && (!searcher->chosen || !searcher->distances))
         status = error_memory(error, view->rows * 6, "a searcher");
@@ -87,11 +90,35 @@ static size_t choose_candidates(struct slices_searcher *searcher, size_t most, u
     return chosen;
 }
 
-static cog_status reserve_hits(struct slices_searcher *searcher, size_t count, cog_error *error) {
+/* Makes room for hits: the k nearest, or `count` of them. */
+static cog_status prepare_hits(struct slices_searcher *searcher,
+                               const struct slices_request *request, size_t count,
+                               cog_error *error) {
+    struct topk *nearest = &searcher->nearest;
+    count = request->k ? request->k : count;
     if (!memory_grow((void **)&searcher->hits, &searcher->hit_capacity, count,
                      sizeof *searcher->hits))
         return error_memory(error, count * sizeof *searcher->hits, "the hits of a query");
-    return COG_OK;
+    if (request->k == 0 || (nearest->k == request->k && nearest->items))
+        return COG_OK;
+    topk_free(nearest);
+    return topk_init(nearest, request->k, searcher->view->layout.bits, error);
+}
+
+static inline void take_row(struct slices_searcher *searcher, const struct slices_request *request,
+                            uint32_t row, uint32_t distance, size_t *count) {
+    if (request->k)
+        topk_add(&searcher->nearest, row, distance);
+    else if (distance <= request->radius_bits)
+        searcher->hits[(*count)++] = (struct neighbour){row, distance};
+}
+
+static void finish_hits(struct slices_searcher *searcher, const struct slices_request *request,
+                        size_t *count) {
+    if (request->k)
+        *count = topk_finish(&searcher->nearest, searcher->hits);
+    else
+        qsort(searcher->hits, *count, sizeof *searcher->hits, neighbour_compare);
 }
 
 /* True distances of the first `count` chosen rows; the k nearest or those within the radius become
@@ -99,49 +126,42 @@ static cog_status reserve_hits(struct slices_searcher *searcher, size_t count, c
 static cog_status verify(struct slices_searcher *searcher, const uint8_t *query,
                          const struct slices_request *request, size_t count, size_t *hit_count,
                          cog_error *error) {
-    struct topk *nearest = &searcher->nearest;
-    cog_status status = reserve_hits(searcher, request->k ? request->k : count, error);
-    if (status == COG_OK && request->k && (nearest->k != request->k || !nearest->items)) {
-        topk_free(nearest);
-        status = topk_init(nearest, request->k, searcher->view->layout.bits, error);
-    }
-    if (status != COG_OK)
-        return status;
+    TRY(prepare_hits(searcher, request, count, error));
     hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
     *hit_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (request->k)
-            topk_add(nearest, searcher->chosen[i], searcher->distances[i]);
-        else if (searcher->distances[i] <= request->radius_bits)
-            searcher->hits[(*hit_count)++] =
-                (struct neighbour){searcher->chosen[i], searcher->distances[i]};
-    }
-    if (request->k)
-        *hit_count = topk_finish(nearest, searcher->hits);
-    else
-        qsort(searcher->hits, *hit_count, sizeof *searcher->hits, neighbour_compare);
+    for (size_t i = 0; i < count; i++)
+        take_row(searcher, request, searcher->chosen[i], searcher->distances[i], hit_count);
+    finish_hits(searcher, request, hit_count);
     return COG_OK;
 }
 
+/* Reads all signatures. */
 static cog_status scan(struct slices_searcher *searcher, const uint8_t *query,
-                       const struct slices_request *request, struct slices_answer *answer,
+                       const struct slices_request *request, struct query_answer *answer,
                        cog_error *error) {
     const struct signatures_view *rows = searcher->signatures;
-    struct signatures_view queries = {query, 1, rows->bits, rows->stride_bytes};
-    struct flat_results results = {0};
-    cog_status status =
-        request->k ? flat_search_topk(rows, &queries, request->k, 1, &results, error)
-                   : flat_search_radius(rows, &queries, request->radius_bits, 1, &results, error);
-    size_t count = status == COG_OK ? results.offsets[1] : 0;
-    THEN(status, reserve_hits(searcher, count, error));
-    if (status == COG_OK && count)
-        memcpy(searcher->hits, results.items, count * sizeof *searcher->hits);
-    flat_results_free(&results);
+    size_t hits = 0;
+    TRY(prepare_hits(searcher, request, 0, error));
+    for (size_t row = 0, count; row < rows->rows; row += count) {
+        count = rows->rows - row < SCAN_ROWS ? rows->rows - row : SCAN_ROWS;
+        int32_t limit = request->k ? topk_limit(&searcher->nearest, (uint32_t)row)
+                                   : (int32_t)request->radius_bits;
+        hamming_scan(rows, query, row, count, searcher->distances);
+        size_t found = limit < 0 ? 0
+                                 : hamming_kernels()->select(searcher->distances, count,
+                                                             (uint16_t)limit, searcher->chosen);
+        TRY(prepare_hits(searcher, request, hits + found, error));
+        for (size_t i = 0; i < found; i++) {
+            uint32_t place = searcher->chosen[i];
+            take_row(searcher, request, (uint32_t)(row + place), searcher->distances[place], &hits);
+        }
+    }
+    finish_hits(searcher, request, &hits);
     answer->hits = searcher->hits;
-    answer->count = count;
+    answer->count = hits;
     answer->verified += rows->rows;
     answer->exact = true;
-    return status;
+    return COG_OK;
 }
 
 /* ---- Search ---------------------------------------------------------------------------------- */
@@ -157,7 +177,7 @@ struct plan {
 
 static cog_status finish(struct slices_searcher *searcher, const uint8_t *query,
                          const struct slices_request *request, const struct plan *plan,
-                         unsigned threshold, struct slices_answer *answer, cog_error *error) {
+                         unsigned threshold, struct query_answer *answer, cog_error *error) {
     unsigned left_out = 0;
     size_t count = choose_candidates(searcher, plan->most, threshold, &left_out), hits = 0;
     TRY(verify(searcher, query, request, count, &hits, error));
@@ -181,7 +201,7 @@ static cog_status finish(struct slices_searcher *searcher, const uint8_t *query,
 /* Scores what reading holds; from list number `beyond` on, lists admit no new rows. */
 static cog_status run(struct slices_searcher *searcher, const uint8_t *query,
                       const struct slices_request *request, const struct plan *plan, size_t beyond,
-                      struct slices_answer *answer, cog_error *error) {
+                      struct query_answer *answer, cog_error *error) {
     struct slice_scores *scores = &searcher->scores;
     const struct slice_reading *reading = &searcher->reading;
     unsigned threshold = plan->threshold;
@@ -213,8 +233,8 @@ static size_t verify_limit(const struct slices_searcher *searcher,
 
 /* Expansion to i, admission to j (sections 5.2 and 6.2). */
 static cog_status search_expanded(struct slices_searcher *searcher, const uint8_t *query,
-                                  const struct slices_request *request,
-                                  struct slices_answer *answer, cog_error *error) {
+                                  const struct slices_request *request, struct query_answer *answer,
+                                  cog_error *error) {
     struct slice_reading *reading = &searcher->reading;
     const struct slices_view *view = searcher->view;
     unsigned admit = request->admit < request->expand ? request->admit : request->expand;
@@ -238,7 +258,7 @@ static cog_status search_expanded(struct slices_searcher *searcher, const uint8_
 }
 
 static cog_status search_probes(struct slices_searcher *searcher, const uint8_t *query,
-                                const struct slices_request *request, struct slices_answer *answer,
+                                const struct slices_request *request, struct query_answer *answer,
                                 cog_error *error) {
     struct plan plan = {.most = verify_limit(searcher, request)};
     slice_reading_reset(&searcher->reading);
@@ -289,7 +309,7 @@ static bool scan_is_cheaper(const struct slices_searcher *searcher) {
 /* All rows within radius_bits become candidates; the request keeps them all, or the k nearest. */
 static cog_status search_exactly(struct slices_searcher *searcher, const uint8_t *query,
                                  const struct slices_request *request, uint32_t radius_bits,
-                                 struct slices_answer *answer, cog_error *error) {
+                                 struct query_answer *answer, cog_error *error) {
     if (radius_bits >= searcher->view->layout.bits ||
         !deal_rings(searcher, query, radius_bits + 1) || scan_is_cheaper(searcher))
         return scan(searcher, query, request, answer, error);
@@ -307,7 +327,7 @@ static cog_status search_exactly(struct slices_searcher *searcher, const uint8_t
 
 /* A cheap search bounds the k-th distance, and everything within that bound is then looked up. */
 static cog_status search_certain(struct slices_searcher *searcher, const uint8_t *query,
-                                 const struct slices_request *request, struct slices_answer *answer,
+                                 const struct slices_request *request, struct query_answer *answer,
                                  cog_error *error) {
     struct slices_request first = {.k = request->k, .expand = 1, .admit = 1};
     cog_status status = search_expanded(searcher, query, &first, answer, error);
@@ -319,9 +339,9 @@ static cog_status search_certain(struct slices_searcher *searcher, const uint8_t
 }
 
 cog_status slices_search(struct slices_searcher *searcher, const uint8_t *query,
-                         const struct slices_request *request, struct slices_answer *answer,
+                         const struct slices_request *request, struct query_answer *answer,
                          cog_error *error) {
-    *answer = (struct slices_answer){0};
+    *answer = (struct query_answer){0};
     if (searcher->view->rows == 0) {
         answer->exact = true;
         return COG_OK;
@@ -336,4 +356,46 @@ cog_status slices_search(struct slices_searcher *searcher, const uint8_t *query,
     if (request->weights && request->probes)
         return search_probes(searcher, query, &bounded, answer, error);
     return search_expanded(searcher, query, &bounded, answer, error);
+}
+
+/* ---- Many queries ---------------------------------------------------------------------------- */
+
+static cog_status create_searcher(const void *context, void **searcher, cog_error *error) {
+    const struct slices_batch *batch = context;
+    return slices_searcher_create(batch->view, batch->signatures,
+                                  (struct slices_searcher **)searcher, error);
+}
+
+static cog_status search_one(const void *context, void *searcher, const uint8_t *query,
+                             const float *margins, struct query_answer *answer, cog_error *error) {
+    struct slices_request request = ((const struct slices_batch *)context)->request;
+    request.weights = margins;
+    return slices_search(searcher, query, &request, answer, error);
+}
+
+void slices_release_searcher(void *searcher) {
+    slices_searcher_free(searcher);
+}
+
+struct query_batch slices_batch_of(const struct slices_batch *batch,
+                                   const struct signatures_view *queries, const float *margins,
+                                   unsigned threads) {
+    return (struct query_batch){.rows = batch->signatures,
+                                .queries = queries,
+                                .margins = margins,
+                                .threads = threads,
+                                .method = batch,
+                                .create = create_searcher,
+                                .search = search_one,
+                                .release = slices_release_searcher};
+}
+
+cog_status slices_search_all(const struct slices_view *view,
+                             const struct signatures_view *signatures,
+                             const struct signatures_view *queries, const float *weights,
+                             const struct slices_request *request, unsigned threads,
+                             struct hit_lists *hits, cog_error *error) {
+    struct slices_batch own = {view, signatures, *request};
+    struct query_batch batch = slices_batch_of(&own, queries, weights, threads);
+    return query_batch_run(&batch, hits, error);
 }

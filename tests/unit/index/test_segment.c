@@ -113,7 +113,7 @@ TEST(segment_round_trip) {
     CHECK(segment_holds(&segment, &sample));
     CHECK(!segment_id(&segment, ROWS, &id));
     struct slices_searcher *searcher = NULL;
-    struct slices_answer answer;
+    struct query_answer answer;
     struct slices_request request = {.k = 3, .certain = true};
     CHECK_OK(slices_searcher_create(&segment.slices, &segment.signatures, &searcher, error));
     CHECK_OK(
@@ -194,7 +194,7 @@ TEST(segment_takes_signatures_of_any_stride) {
 
 static void search_columns(const struct segment *segment) {
     struct columns_searcher *searcher = NULL;
-    struct slices_answer answer;
+    struct query_answer answer;
     CHECK_OK(columns_searcher_create(&segment->columns, &segment->signatures, &searcher, error));
     for (int whole = 0; whole < 2; whole++) {
         struct columns_request request = {.k = 3, .share = whole, .columns = 15, .verify = 20};
@@ -261,7 +261,7 @@ TEST(segment_damage_is_noticed_or_harmless) {
         bytes[place] ^= (uint8_t)(1 << random_below(&random, 8));
         struct segment segment;
         struct slices_searcher *searcher = NULL;
-        struct slices_answer answer;
+        struct query_answer answer;
         struct slices_request request = {.k = 3, .expand = 1, .admit = 1};
         if (segment_open_memory("memory", bytes, mapping.size, &segment, NULL) != COG_OK)
             continue;

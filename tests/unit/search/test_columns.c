@@ -160,7 +160,7 @@ TEST(columns_find_the_nearest) {
         CHECK_OK(columns_searcher_create(&columns.view, &rows, &searcher, error));
         for (size_t query = 0; query < 20 && query < rows.rows; query++) {
             const uint8_t *signature = signature_row(&rows, query);
-            struct slices_answer answer;
+            struct query_answer answer;
             size_t count = plain_nearest(signature, truth), k = count < 10 ? count : 10;
             struct columns_request request = {
                 .k = 10, .share = 1, .columns = rows.bits, .verify = rows.rows};
@@ -242,7 +242,7 @@ TEST(columns_find_rows_beside_their_hits) {
     for (size_t query = 0; query < 50; query++) {
         size_t row = query * 397 % (MAX_ROWS / RUN) * RUN;
         struct columns_request request = {.k = K, .share = 0.2, .columns = 15, .verify = K};
-        struct slices_answer answer;
+        struct query_answer answer;
         CHECK_OK(columns_search(searcher, signature_row(&rows, row), &request, &answer, error));
         for (size_t i = 0; i < answer.count; i++)
             found += answer.hits[i].row / RUN == row / RUN;
@@ -404,7 +404,7 @@ TEST(row_clusters_of_other_rows_are_noticed) {
 TEST(row_clusters_of_equal_rows) {
     struct bit_columns columns;
     struct columns_searcher *searcher = NULL;
-    struct slices_answer answer;
+    struct query_answer answer;
     make_rows(MAX_ROWS, 64, 7);
     memset(words, 0x5a, sizeof words);
     CHECK_OK(bit_columns_build(&columns, &rows, 2, error));
@@ -435,7 +435,7 @@ TEST(columns_in_a_file_answer_as_in_memory) {
     for (int i = 0; i < 2; i++)
         CHECK_OK(columns_searcher_create(views[i], stored[i], &searchers[i], error));
     for (size_t query = 0; query < 20; query++) {
-        struct slices_answer answers[2];
+        struct query_answer answers[2];
         struct columns_request request = {.k = 10, .share = 0.2, .columns = 30, .verify = 100};
         for (int i = 0; i < 2; i++)
             CHECK_OK(columns_search(searchers[i], signature_row(&rows, query * 31), &request,

@@ -57,7 +57,7 @@ static size_t plain_search(const struct collection *set, const uint8_t *query,
     return request->k && count > request->k ? request->k : count;
 }
 
-static bool same_hits(const struct slices_answer *answer, const struct neighbour *truth,
+static bool same_hits(const struct query_answer *answer, const struct neighbour *truth,
                       size_t count) {
     if (answer->count != count)
         return false;
@@ -204,7 +204,7 @@ TEST(slices_scores_are_those_of_the_paper) {
 /* Searches in all ways; what is called exact must be so, and what is listed must be true. */
 static bool search_agrees(struct slices_searcher *searcher, const uint8_t *query,
                           struct slices_request request, bool must_be_exact, bool *exact) {
-    struct slices_answer answer;
+    struct query_answer answer;
     if (slices_search(searcher, query, &request, &answer, NULL) != COG_OK)
         return false;
     size_t count = plain_search(&set, query, &request, truth);
@@ -354,23 +354,7 @@ TEST(slices_probe_the_likeliest_lists) {
     free(offsets);
 }
 
-struct kept {
-    struct neighbour hits[100][10];
-    size_t counts[100];
-};
-
-static cog_status keep(void *context, size_t query, const struct slices_answer *answer,
-                       cog_error *error) {
-    (void)error;
-    struct kept *kept = context;
-    kept->counts[query] = answer->count;
-    for (size_t i = 0; i < answer->count; i++)
-        kept->hits[query][i] = answer->hits[i];
-    return COG_OK;
-}
-
 TEST(slices_batches_do_not_depend_on_threads) {
-    static struct kept first, other;
     static float weights[100 * 200];
     struct random random = random_seeded(4);
     make_collection(&set, 2500, 200, 400);
@@ -383,16 +367,18 @@ TEST(slices_batches_do_not_depend_on_threads) {
     for (int weighted = 0; weighted < 2; weighted++) {
         struct slices_request request = {
             .k = 10, .expand = 1, .admit = 1, .verify = 50, .probes = 300};
-        memset(&first, 0, sizeof first);
+        struct hit_lists first = {0}, other = {0};
         CHECK_OK(slices_search_all(&lists.view, &set.view, &queries, weighted ? weights : NULL,
-                                   &request, 1, keep, &first, error));
-        CHECK(first.counts[0] == 10 && first.hits[0][0].distance == 0);
+                                   &request, 1, &first, error));
+        CHECK(first.offsets[1] == 10 && first.items[0].distance == 0);
         for (unsigned threads = 2; threads <= 3; threads++) {
-            memset(&other, 0, sizeof other);
             CHECK_OK(slices_search_all(&lists.view, &set.view, &queries, weighted ? weights : NULL,
-                                       &request, threads, keep, &other, error));
-            CHECK(memcmp(&first, &other, sizeof first) == 0);
+                                       &request, threads, &other, error));
+            CHECK(memcmp(first.offsets, other.offsets, 101 * sizeof *first.offsets) == 0);
+            CHECK(memcmp(first.items, other.items, first.offsets[100] * sizeof *first.items) == 0);
+            hit_lists_free(&other);
         }
+        hit_lists_free(&first);
     }
     slice_lists_free(&lists);
 }
@@ -413,7 +399,7 @@ TEST(slices_damaged_lists_stay_inside) {
         }
         CHECK(slices_check(&lists.view, NULL) == COG_ERR_FORMAT);
         struct slices_searcher *searcher = NULL;
-        struct slices_answer answer;
+        struct query_answer answer;
         CHECK_OK(slices_searcher_create(&lists.view, &set.view, &searcher, error));
         for (int how = 0; how < 4; how++) {
             struct slices_request request = {.k = how < 3 ? 10 : 0,
@@ -434,7 +420,7 @@ TEST(slices_of_nothing) {
     make_collection(&set, 0, 64, 1);
     struct slice_lists lists;
     struct slices_searcher *searcher = NULL;
-    struct slices_answer answer;
+    struct query_answer answer;
     struct slices_request request = {.k = 3, .certain = true};
     uint64_t query = 0;
     CHECK_OK(slice_lists_build(&lists, &set.view, 0, 2, error));
