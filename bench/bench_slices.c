@@ -14,7 +14,8 @@
 
 #include "base/cpu.h"
 #include "index/segment.h"
-#include "jobs/evaluate/neighbour_measures.h"
+#include "jobs/evaluate/neighbour_evaluation.h"
+#include "plan/sampled_truth.h"
 #include "search/columns/columns_search.h"
 #include "slices_world.h"
 
@@ -63,6 +64,11 @@ static void answer_query(const struct engine *engine, const struct queries *quer
                   &error);
 }
 
+static void as_matches(const struct neighbour *neighbours, size_t count, struct match *matches) {
+    for (size_t i = 0; i < count; i++)
+        matches[i] = (struct match){.b = neighbours[i].row, .distance = neighbours[i].distance};
+}
+
 /* Queries begin to end - 1. */
 static struct result measure(const struct engine *engine, const struct queries *queries,
                              size_t begin, size_t end, struct tuning setting) {
@@ -77,11 +83,16 @@ static struct result measure(const struct engine *engine, const struct queries *
         double ms = bench_cpu_seconds_since(start) * 1e3;
         times[query - begin] = ms;
         result.mean_ms += ms / n;
-        double cdr =
-            cumulative_distance_ratio(truth, WORLD_K, found.hits, found.count, DEPTH, WORLD_BITS);
+        struct match right[DEPTH], ours[DEPTH];
+        size_t count = found.count < DEPTH ? found.count : DEPTH;
+        as_matches(truth, DEPTH, right);
+        as_matches(found.hits, count, ours);
+        double cdr = cumulative_distance_ratio(right, DEPTH, ours, count, DEPTH, WORLD_BITS);
         result.cdr += cdr / n;
         squares += cdr * cdr / n;
-        result.recall += neighbour_recall(truth, WORLD_K, found.hits, found.count, DEPTH) / n;
+        struct share_tally tally = {0};
+        recall_count_nearest(right, DEPTH, ours, count, RECALL_BY_DISTANCE, &tally);
+        result.recall += (double)tally.hits / DEPTH / n;
         result.exact += found.exact / n;
         result.sum.lists += found.lists;
         result.sum.postings += found.postings;

@@ -5,26 +5,26 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "cognate.h"
+#include "command.h"
 
 enum { GRACE_SECONDS = 2 };
 
-static atomic_int interrupted; /* the signal, or 0 */
+static atomic_bool interrupted;
 static sigset_t watched;
 
-/* A job that looks stops and cleans up by itself. A job that is in a long stage or waits for a pipe
+/* A job that looks stops and cleans up by itself; one that is in a long stage, or waits for a pipe,
  * is ended after a moment, or by the next signal. */
 static void *wait_for_interrupts(void *unused) {
     int number;
     (void)unused;
     sigwait(&watched, &number);
-    interrupted = number;
+    interrupted = true;
     sigtimedwait(&watched, NULL, &(struct timespec){.tv_sec = GRACE_SECONDS});
     cog_abandon_outputs();
-    _exit(interrupted_exit_code());
+    _exit(EXIT_INTERRUPTED);
 }
 
-/* The program is to live on when the terminal is closed (nohup). */
+/* Who started the program may want it to live on when the terminal is closed (nohup). */
 static bool is_ignored(int number) {
     struct sigaction action;
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -45,9 +45,5 @@ void interrupts_watch(void) {
 }
 
 bool was_interrupted(void) {
-    return interrupted != 0;
-}
-
-int interrupted_exit_code(void) {
-    return 128 + (interrupted == SIGTERM ? SIGTERM : SIGINT);
+    return interrupted;
 }

@@ -35,6 +35,11 @@ cog_status npy_signatures_open(const char *path, struct npy_signatures *signatur
                                cog_error *error);
 void npy_signatures_close(struct npy_signatures *signatures);
 
+/* The handle of the public API. Rows of the caller's memory use only copy and view. */
+struct cog_signatures {
+    struct npy_signatures file;
+};
+
 struct npy_writer;
 /* "-" is standard output: the rows then wait in a scratch file until their number is known. */
 cog_status npy_writer_open(const char *path, enum npy_type type, size_t columns,

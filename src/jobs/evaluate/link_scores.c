@@ -10,49 +10,18 @@
 #include "input/parallel/line_source.h"
 #include "input/parallel/wiki_languages.h"
 
-/* Ids by hash: with 64 bits two of a million meet once in 10^7 files. */
-struct known_link {
-    uint64_t from, to;
-};
-
-struct judged_link {
-    uint64_t from;
-    double score;
-    bool right;
-};
-
-struct link_gold {
-    struct known_link *known; /* sorted, each once, when `sealed` */
-    size_t known_count, known_capacity;
-    bool sealed;
-    struct judged_link *links;
-    size_t link_count, link_capacity;
-    uint64_t right_firsts, judged;
-    uint64_t memory_bytes; /* that may be taken; 0: any */
-};
-
+/* Ids are compared by hash: with 64 bits, two of a million ids collide once in 10^7 files. */
 static uint64_t hash_of(struct bytes_view id) {
     return hash_bytes(id.data, id.size);
 }
 
-cog_status link_gold_create(struct link_gold **gold, cog_error *error) {
-    *gold = calloc(1, sizeof **gold);
-    return *gold ? COG_OK : error_memory(error, sizeof **gold, "known links");
-}
-
 void link_gold_free(struct link_gold *gold) {
-    if (!gold)
-        return;
     free(gold->known);
     free(gold->links);
-    free(gold);
+    *gold = (struct link_gold){0};
 }
 
-void link_gold_limit(struct link_gold *gold, uint64_t memory_bytes) {
-    gold->memory_bytes = memory_bytes;
-}
-
-/* After lists have grown. */
+/* Called when lists have grown. */
 static cog_status keep_limit(const struct link_gold *gold, cog_error *error) {
     uint64_t used =
         gold->known_capacity * sizeof *gold->known + gold->link_capacity * sizeof *gold->links;
@@ -70,13 +39,7 @@ static cog_status add_known(struct link_gold *gold, struct known_link link, cog_
                      sizeof *gold->known))
         return error_memory(error, gold->known_count * sizeof *gold->known, "known links");
     gold->known[gold->known_count++] = link;
-    gold->sealed = false;
     return keep_limit(gold, error);
-}
-
-cog_status link_gold_add(struct link_gold *gold, struct bytes_view from, struct bytes_view to,
-                         cog_error *error) {
-    return add_known(gold, (struct known_link){hash_of(from), hash_of(to)}, error);
 }
 
 static int by_ids(const void *x, const void *y) {
@@ -86,11 +49,9 @@ static int by_ids(const void *x, const void *y) {
     return (a->to > b->to) - (a->to < b->to);
 }
 
-static void seal(struct link_gold *gold) {
+/* Sorts the known links and drops repeated ones. */
+static void sort_known(struct link_gold *gold) {
     size_t kept = 0;
-    if (gold->sealed)
-        return;
-    gold->sealed = true;
     if (gold->known_count)
         qsort(gold->known, gold->known_count, sizeof *gold->known, by_ids);
     for (size_t i = 0; i < gold->known_count; i++)
@@ -98,6 +59,12 @@ static void seal(struct link_gold *gold) {
             gold->known[kept++] = gold->known[i];
     gold->known_count = kept;
 }
+
+/* The documents of both sides: hashes of their ids, sorted. */
+struct link_ids {
+    const uint64_t *ids[2];
+    size_t counts[2];
+};
 
 /* A line of two ids and perhaps more. */
 struct link_line {
@@ -119,30 +86,6 @@ static cog_status parse_line(struct link_line *parsed, struct bytes_view line,
     return unescape_into(&parsed->ids[0], from) && unescape_into(&parsed->ids[1], to)
                ? COG_OK
                : error_memory(error, from.size + to.size, "a link");
-}
-
-typedef cog_status line_work(struct link_gold *gold, struct link_line *line, const char *path,
-                             uint64_t number, cog_error *error);
-
-static cog_status read_links(struct link_gold *gold, const char *path, line_work *work,
-                             const struct link_ids *documents, cog_error *error) {
-    struct line_source lines = {0};
-    struct link_line parsed = {.documents = documents};
-    bool end = false;
-    cog_status status = line_source_open(&lines, path, error);
-    while (status == COG_OK && !end) {
-        struct bytes_view line;
-        status = line_source_next(&lines, &line, &end, error);
-        if (status != COG_OK || end || line.size == 0)
-            continue;
-        status = parse_line(&parsed, line, &lines, path, error);
-        THEN(status, work(gold, &parsed, path, lines.line, error));
-    }
-    line_source_close(&lines);
-    buffer_free(&parsed.ids[0]);
-    buffer_free(&parsed.ids[1]);
-    buffer_free(&parsed.title);
-    return status;
 }
 
 static struct bytes_view id_of(const struct link_line *line, int side) {
@@ -172,25 +115,9 @@ static uint64_t line_hash(struct link_line *line, int side) {
     return has_document(line->documents, side, titled) ? titled : hash;
 }
 
-static cog_status add_line(struct link_gold *gold, struct link_line *line, const char *path,
-                           uint64_t number, cog_error *error) {
-    (void)path;
-    (void)number;
-    return add_known(gold, (struct known_link){line_hash(line, 0), line_hash(line, 1)}, error);
-}
-
-cog_status link_gold_read(struct link_gold *gold, const char *path, cog_error *error) {
-    return read_links(gold, path, add_line, NULL, error);
-}
-
-cog_status link_gold_read_titles(struct link_gold *gold, const char *path,
-                                 const struct link_ids *documents, cog_error *error) {
-    return read_links(gold, path, add_line, documents, error);
-}
-
-/* Says why none of the known links is of use, by where their ids are. */
-static cog_status tell_mismatch(const struct link_gold *gold, const struct link_ids *documents,
-                                const char *path, cog_error *error) {
+/* The error if no known link can be used: the message says where their ids are found. */
+static cog_status mismatch_error(const struct link_gold *gold, const struct link_ids *documents,
+                                 const char *path, cog_error *error) {
     size_t there[2][2] = {{0}}; /* of column c, in side s */
     for (size_t i = 0; i < gold->known_count; i++)
         for (int side = 0; side < 2; side++) {
@@ -210,19 +137,19 @@ static cog_status tell_mismatch(const struct link_gold *gold, const struct link_
                      plural(there[0][0], "", "s"), plural(there[0][0], "is", "are"), there[1][1]);
 }
 
-static cog_status tell_empty(const char *path, cog_error *error) {
+static cog_status empty_error(const char *path, cog_error *error) {
     return error_set(error, COG_ERR_INPUT,
                      "%s: no known links; it should have two ids a line, with a tab between them "
                      "(or be a dump whose pages name their partners, as none since 2013 do)",
                      path);
 }
 
-cog_status link_gold_keep(struct link_gold *gold, const struct link_ids *documents,
-                          const char *path, uint64_t *absent, cog_error *error) {
-    seal(gold);
+/* Drops known links between documents that are not there, and counts them. */
+static cog_status keep_present(struct link_gold *gold, const struct link_ids *documents,
+                               const char *path, cog_error *error) {
     size_t kept = 0, before = gold->known_count;
     if (before == 0)
-        return tell_empty(path, error);
+        return empty_error(path, error);
     for (size_t i = 0; i < before; i++) {
         struct known_link link = gold->known[i];
         if (!has_document(documents, 0, link.from) || !has_document(documents, 1, link.to))
@@ -231,8 +158,8 @@ cog_status link_gold_keep(struct link_gold *gold, const struct link_ids *documen
         gold->known[kept++] = link;
     }
     if (kept == 0)
-        return tell_mismatch(gold, documents, path, error);
-    *absent = before - kept;
+        return mismatch_error(gold, documents, path, error);
+    gold->absent = before - kept;
     gold->known_count = kept;
     return COG_OK;
 }
@@ -252,7 +179,6 @@ static bool has_source(const struct link_gold *gold, uint64_t from) {
 
 cog_status link_gold_take(struct link_gold *gold, struct bytes_view from, struct bytes_view to,
                           double score, bool is_first, cog_error *error) {
-    seal(gold);
     struct known_link link = {hash_of(from), hash_of(to)};
     bool right = gold->known_count && bsearch(&link, gold->known, gold->known_count,
                                               sizeof *gold->known, by_ids) != NULL;
@@ -285,6 +211,38 @@ static cog_status take_line(struct link_gold *gold, struct link_line *line, cons
     return link_gold_take(gold, id_of(line, 0), id_of(line, 1), score, false, error);
 }
 
+/* Reads a file of links: known ones, or (judge) links to be judged. */
+static cog_status read_links(struct link_gold *gold, const char *path,
+                             const struct link_ids *documents, bool judge, cog_error *error) {
+    struct line_source lines = {0};
+    struct link_line parsed = {.documents = documents};
+    bool end = false;
+    cog_status status = line_source_open(&lines, path, error);
+    while (status == COG_OK && !end) {
+        struct bytes_view line;
+        status = line_source_next(&lines, &line, &end, error);
+        if (status != COG_OK || end || line.size == 0)
+            continue;
+        status = parse_line(&parsed, line, &lines, path, error);
+        THEN(status,
+             judge ? take_line(gold, &parsed, path, lines.line, error)
+                   : add_known(gold,
+                               (struct known_link){line_hash(&parsed, 0), line_hash(&parsed, 1)},
+                               error));
+    }
+    line_source_close(&lines);
+    buffer_free(&parsed.ids[0]);
+    buffer_free(&parsed.ids[1]);
+    buffer_free(&parsed.title);
+    return status;
+}
+
+cog_status link_gold_read(struct link_gold *gold, const char *path, cog_error *error) {
+    TRY(read_links(gold, path, NULL, false, error));
+    sort_known(gold);
+    return COG_OK;
+}
+
 static int by_source(const void *x, const void *y) {
     const struct judged_link *a = x, *b = y;
     if (a->from != b->from)
@@ -294,14 +252,15 @@ static int by_source(const void *x, const void *y) {
     return (int)a->right - (int)b->right; /* ties are counted against the result */
 }
 
-cog_status link_gold_take_file(struct link_gold *gold, const char *path, cog_error *error) {
-    cog_status status = read_links(gold, path, take_line, NULL, error);
-    if (status == COG_OK && gold->link_count)
+/* Judges the links of a file. A source's first choice is its link of the highest score. */
+static cog_status take_file(struct link_gold *gold, const char *path, cog_error *error) {
+    TRY(read_links(gold, path, NULL, true, error));
+    if (gold->link_count)
         qsort(gold->links, gold->link_count, sizeof *gold->links, by_source);
-    for (size_t i = 0; i < gold->link_count && status == COG_OK; i++)
+    for (size_t i = 0; i < gold->link_count; i++)
         if (i == 0 || gold->links[i].from != gold->links[i - 1].from)
             gold->right_firsts += gold->links[i].right;
-    return status;
+    return COG_OK;
 }
 
 /* Whether the sources of the links stand in the second column of the known ones, whose order is
@@ -309,18 +268,17 @@ cog_status link_gold_take_file(struct link_gold *gold, const char *path, cog_err
 static bool sources_are_targets(struct link_gold *gold) {
     for (size_t i = 0; i < gold->known_count; i++)
         gold->known[i] = (struct known_link){gold->known[i].to, gold->known[i].from};
-    gold->sealed = false;
-    seal(gold);
+    sort_known(gold);
     for (size_t i = 0; i < gold->link_count; i++)
         if (has_source(gold, gold->links[i].from))
             return true;
     return false;
 }
 
-cog_status link_gold_check(struct link_gold *gold, const char *path, cog_error *error) {
-    seal(gold);
+/* COG_ERR_INPUT if the file of known links fits none of the links that were judged. */
+static cog_status check_known(struct link_gold *gold, const char *path, cog_error *error) {
     if (gold->known_count == 0)
-        return tell_empty(path, error);
+        return empty_error(path, error);
     if (gold->link_count == 0 || gold->judged > 0)
         return COG_OK;
     return error_set(
@@ -338,7 +296,6 @@ static int by_falling_score(const void *x, const void *y) {
 }
 
 void link_gold_scores(struct link_gold *gold, cog_link_scores *scores) {
-    seal(gold);
     double known = gold->known_count ? (double)gold->known_count : 1;
     uint64_t right = 0, right_at_99 = 0;
     if (gold->link_count)
@@ -352,9 +309,140 @@ void link_gold_scores(struct link_gold *gold, cog_link_scores *scores) {
                                 .links = gold->link_count,
                                 .right = right,
                                 .judged = gold->judged,
+                                .absent = gold->absent,
                                 .precision =
                                     gold->link_count ? (double)right / (double)gold->link_count : 0,
                                 .recall = (double)right / known,
                                 .recall_at_1 = (double)gold->right_firsts / known,
                                 .recall_at_precision_99 = (double)right_at_99 / known};
+}
+
+/* ---- Known links from a dump ----------------------------------------------------------------- */
+
+struct dump_reading {
+    struct link_gold *gold;
+    const char *from, *to; /* languages */
+    struct reader *reader;
+    struct record_parser *parser;
+    struct record_batch batch;
+    struct wiki_language_links links;
+};
+
+static bool is_code(struct bytes_view code, const char *language) {
+    return code.size == strlen(language) && memcmp(code.data, language, code.size) == 0;
+}
+
+/* A page names its partner in the other language. The dump may be of either language: a page has no
+ * link to its own. */
+static cog_status add_page(struct dump_reading *reading, const struct document *page,
+                           cog_error *error) {
+    struct bytes_view code, title;
+    cog_status status = COG_OK;
+    reading->links.rest = page->raw;
+    while (status == COG_OK && wiki_language_link_next(&reading->links, &code, &title)) {
+        if (is_code(code, reading->to))
+            status = add_known(reading->gold,
+                               (struct known_link){hash_of(page->id), hash_of(title)}, error);
+        else if (is_code(code, reading->from))
+            status = add_known(reading->gold,
+                               (struct known_link){hash_of(title), hash_of(page->id)}, error);
+    }
+    return status;
+}
+
+static cog_status read_pages(struct dump_reading *reading, cog_error *error) {
+    cog_status status = record_parser_create(reading->reader, &reading->parser, error);
+    bool end = false;
+    while (status == COG_OK && !end) {
+        status = reader_fill(reading->reader, &reading->batch, &end, error);
+        for (size_t i = 0; i < reading->batch.count && status == COG_OK && !end; i++) {
+            struct document page;
+            struct bad_record bad;
+            status = reader_parse(reading->parser, &reading->batch, i, &page, &bad, error);
+            if (status == COG_OK)
+                status = add_page(reading, &page, error);
+            else if (status == COG_ERR_INPUT)
+                status = COG_OK; /* linking has reported the bad page */
+        }
+    }
+    return status;
+}
+
+static cog_status read_dump(struct link_gold *gold, const char *path,
+                            const struct link_space *space, cog_error *error) {
+    struct dump_reading reading = {
+        .gold = gold, .from = space->terms[0].language, .to = space->terms[1].language};
+    struct reader_options options;
+    reader_options_init(&options);
+    options.format = INPUT_WIKIXML;
+    cog_status status = reader_open(&options, &path, 1, &reading.reader, error);
+    THEN(status, read_pages(&reading, error));
+    record_batch_free(&reading.batch);
+    record_parser_free(reading.parser);
+    reader_close(reading.reader);
+    buffer_free(&reading.links.title);
+    return status;
+}
+
+/* ---- Whole evaluations ----------------------------------------------------------------------- */
+
+/* The hashes of all ids, sorted; NULL if memory is out. */
+static uint64_t *hash_ids(const struct corpus *corpus) {
+    uint64_t *hashes = memory_array(corpus->rows + 1, sizeof *hashes);
+    for (size_t row = 0; hashes && row < corpus->rows; row++)
+        hashes[row] = hash_of(corpus_id(corpus, row));
+    if (hashes && corpus->rows)
+        qsort(hashes, corpus->rows, sizeof *hashes, by_number);
+    return hashes;
+}
+
+/* Reads known links and keeps those between documents of the two collections. */
+static cog_status read_known(struct link_gold *gold, const cog_links *links, const char *path,
+                             cog_error *error) {
+    const struct corpus *corpora = links->space.corpora;
+    uint64_t *from = hash_ids(&corpora[0]), *to = hash_ids(&corpora[1]);
+    struct link_ids documents = {{from, to}, {corpora[0].rows, corpora[1].rows}};
+    cog_status status =
+        from && to ? COG_OK : error_memory(error, corpora[0].rows * sizeof *from, "ids");
+    THEN(status, input_format_of_name(path) == INPUT_WIKIXML
+                     ? read_dump(gold, path, &links->space, error)
+                     : read_links(gold, path, &documents, false, error));
+    sort_known(gold);
+    THEN(status, keep_present(gold, &documents, path, error));
+    free(from);
+    free(to);
+    return status;
+}
+
+static cog_status take_links(struct link_gold *gold, const cog_links *links,
+                             const struct link *items, size_t count, bool first, cog_error *error) {
+    for (size_t i = 0; i < count; i++)
+        TRY(link_gold_take(gold, corpus_id(&links->space.corpora[0], items[i].from),
+                           corpus_id(&links->space.corpora[1], items[i].to), (double)items[i].score,
+                           first, error));
+    return COG_OK;
+}
+
+cog_status evaluate_links(const cog_links *links, const char *gold_path, cog_link_scores *scores,
+                          cog_error *error) {
+    struct link_gold gold = {0};
+    cog_status status = read_known(&gold, links, gold_path, error);
+    THEN(status, take_links(&gold, links, links->firsts, links->first_count, true, error));
+    THEN(status, take_links(&gold, links, links->items, links->count, false, error));
+    if (status == COG_OK)
+        link_gold_scores(&gold, scores);
+    link_gold_free(&gold);
+    return status;
+}
+
+cog_status evaluate_link_file(const char *found, const char *gold_path, uint64_t memory_bytes,
+                              cog_link_scores *scores, cog_error *error) {
+    struct link_gold gold = {.memory_bytes = memory_bytes};
+    cog_status status = link_gold_read(&gold, gold_path, error);
+    THEN(status, take_file(&gold, found, error));
+    THEN(status, check_known(&gold, gold_path, error));
+    if (status == COG_OK)
+        link_gold_scores(&gold, scores);
+    link_gold_free(&gold);
+    return status;
 }

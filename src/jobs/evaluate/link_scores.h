@@ -1,44 +1,43 @@
-/* Links against known ones: how many are right, how many of the known ones are there, and how often
- * the first choice is right. */
+/* Links measured against known links: how many are right, how many of the known links are found,
+ * and how often the first choice of a source is right.
+ *
+ * Known links come from a file of two columns (source id TAB target id, escaped as results are) or
+ * from a MediaWiki dump whose pages name their partners. Ids are kept as hashes: 16 bytes per known
+ * link, 24 per link that is judged. */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "jobs/link/link_job.h"
 
-struct link_gold;
-cog_status link_gold_create(struct link_gold **gold, cog_error *error);
-void link_gold_free(struct link_gold *gold);
-/* More memory than this is COG_ERR_MEMORY; 0: as much as there is. */
-void link_gold_limit(struct link_gold *gold, uint64_t memory_bytes);
-
-/* Known links. A source may have several partners; a link that comes twice counts once. */
-cog_status link_gold_add(struct link_gold *gold, struct bytes_view from, struct bytes_view to,
-                         cog_error *error);
-/* Those of a file of two columns: source id TAB target id, escaped as results are. */
-cog_status link_gold_read(struct link_gold *gold, const char *path, cog_error *error);
-
-/* The documents that there are: ids by hash_bytes, sorted, of the source and the target side. */
-struct link_ids {
-    const uint64_t *ids[2];
-    size_t counts[2];
+/* Zero-initialise; link_gold_free releases. */
+struct link_gold {
+    struct known_link {
+        uint64_t from, to;
+    } * known; /* sorted, each once, when reading is over */
+    size_t known_count, known_capacity;
+    struct judged_link {
+        uint64_t from;
+        double score;
+        bool right;
+    } * links;
+    size_t link_count, link_capacity;
+    uint64_t right_firsts, judged;
+    uint64_t absent;       /* known links between documents that are not there */
+    uint64_t memory_bytes; /* may be used at most; 0: any */
 };
-/* As link_gold_read. An id that its side does not have is taken as the title of a wiki page where
- * its side has that: lists of language links write titles with underscores. */
-cog_status link_gold_read_titles(struct link_gold *gold, const char *path,
-                                 const struct link_ids *documents, cog_error *error);
-/* Leaves out known links whose documents are not there, and tells how many. COG_ERR_INPUT where
- * none is left: the message says what `path` has in place of them. */
-cog_status link_gold_keep(struct link_gold *gold, const struct link_ids *documents,
-                          const char *path, uint64_t *absent, cog_error *error);
+void link_gold_free(struct link_gold *gold);
 
-/* After all known links: one link of the result; or, with is_first, the first choice for a source
- * document. */
+/* Adds the known links of a file. A source may have several partners; a link that is listed twice
+ * counts once. */
+cog_status link_gold_read(struct link_gold *gold, const char *path, cog_error *error);
+/* Judges one link of the result or, with is_first, the first choice for a source document. */
 cog_status link_gold_take(struct link_gold *gold, struct bytes_view from, struct bytes_view to,
                           double score, bool is_first, cog_error *error);
-/* The links of a file that cognate link wrote (from, to, similarity, score): a source's first
- * choice is its link of the highest score. */
-cog_status link_gold_take_file(struct link_gold *gold, const char *path, cog_error *error);
-/* COG_ERR_INPUT where `path` had no known links, or none for any source of the links taken. */
-cog_status link_gold_check(struct link_gold *gold, const char *path, cog_error *error);
-/* Of what has been taken. */
 void link_gold_scores(struct link_gold *gold, cog_link_scores *scores);
+
+/* Of links in memory. An id that the file has and its side does not have is taken for the title of
+ * a wiki page: lists of language links write titles with underscores. */
+cog_status evaluate_links(const cog_links *links, const char *gold_path, cog_link_scores *scores,
+                          cog_error *error);
+/* Of a file that `cognate link` wrote. */
+cog_status evaluate_link_file(const char *found, const char *gold_path, uint64_t memory_bytes,
+                              cog_link_scores *scores, cog_error *error);

@@ -1,18 +1,30 @@
-/* Recall@k and CDR@k of neighbours that were found beside the true ones, from files or from memory.
- */
+#include "jobs/evaluate/neighbour_evaluation.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/numbers.h"
-#include "base/strings.h"
-#include "jobs/evaluate/neighbour_measures.h"
-#include "jobs/search/search_job.h"
-#include "jobs/search/segment_hits.h"
+#include "jobs/index/index_handle.h"
 #include "plan/sampled_truth.h"
 
-/* One answer: the hits of a query, in their order. */
+double cumulative_distance_ratio(const struct match *truth, size_t truth_count,
+                                 const struct match *found, size_t found_count, size_t p,
+                                 uint32_t missing_distance) {
+    if (p > truth_count)
+        p = truth_count;
+    uint64_t true_sum = 0, found_sum = 0;
+    double ratios = 0;
+    for (size_t i = 0; i < p; i++) {
+        true_sum += truth[i].distance;
+        found_sum += i < found_count ? found[i].distance : missing_distance;
+        ratios += found_sum ? (double)true_sum / (double)found_sum : 1;
+    }
+    return p ? ratios / (double)p : 1;
+}
+
+/* The hits of a query, in their order. */
 struct answer {
     const struct match *items;
     size_t count;
@@ -24,24 +36,7 @@ struct evaluation {
     uint32_t missing_distance;
     struct share_tally tally;
     double cdr_sum;
-    struct neighbour *truth, *found; /* k each */
 };
-
-static cog_status evaluation_start(struct evaluation *evaluation, size_t k, cog_error *error) {
-    evaluation->k = k;
-    evaluation->truth = memory_array(k + 1, sizeof *evaluation->truth);
-    evaluation->found = memory_array(k + 1, sizeof *evaluation->found);
-    return evaluation->truth && evaluation->found
-               ? COG_OK
-               : error_memory(error, k * sizeof *evaluation->truth, "neighbours");
-}
-
-static size_t copy_neighbours(struct answer answer, size_t k, struct neighbour *neighbours) {
-    size_t count = answer.count < k ? answer.count : k;
-    for (size_t i = 0; i < count; i++)
-        neighbours[i] = (struct neighbour){answer.items[i].b, answer.items[i].distance};
-    return count;
-}
 
 static void evaluate_query(struct evaluation *evaluation, struct answer truth,
                            struct answer found) {
@@ -52,52 +47,38 @@ static void evaluate_query(struct evaluation *evaluation, struct answer truth,
     recall_count_nearest(truth.items, truth.count, found.items, found.count,
                          evaluation->has_distances ? RECALL_BY_DISTANCE : RECALL_BY_SIMILARITY,
                          &evaluation->tally);
-    if (!evaluation->has_distances)
-        return;
-    size_t true_count = copy_neighbours(truth, k, evaluation->truth);
-    size_t found_count = copy_neighbours(found, k, evaluation->found);
-    evaluation->cdr_sum +=
-        cumulative_distance_ratio(evaluation->truth, true_count, evaluation->found, found_count, k,
-                                  evaluation->missing_distance);
-}
-
-static void evaluation_finish(struct evaluation *evaluation, cog_neighbour_quality *quality) {
-    *quality = (cog_neighbour_quality){.queries = evaluation->queries,
-                                       .k = evaluation->k,
-                                       .recall = measured_share(&evaluation->tally).share,
-                                       .cdr = -1};
     if (evaluation->has_distances)
-        quality->cdr = evaluation->queries ? evaluation->cdr_sum / (double)evaluation->queries : 1;
-    free(evaluation->truth);
-    free(evaluation->found);
+        evaluation->cdr_sum += cumulative_distance_ratio(
+            truth.items, truth.count, found.items, found.count, k, evaluation->missing_distance);
 }
 
-/* ---- In memory ------------------------------------------------------------------------------- */
+static cog_neighbour_quality quality_of(const struct evaluation *evaluation) {
+    double queries = evaluation->queries ? (double)evaluation->queries : 1;
+    return (cog_neighbour_quality){.queries = evaluation->queries,
+                                   .k = evaluation->k,
+                                   .recall = measured_share(&evaluation->tally).share,
+                                   .cdr = !evaluation->has_distances ? -1
+                                          : evaluation->queries      ? evaluation->cdr_sum / queries
+                                                                     : 1};
+}
 
 static struct answer answer_of(const struct hit_lists *lists, size_t query) {
     return (struct answer){lists->items + lists->offsets[query],
                            lists->offsets[query + 1] - lists->offsets[query]};
 }
 
-cog_status cog_evaluate_hits(const cog_hits *found, const cog_hits *truth, size_t k,
-                             cog_neighbour_quality *quality, cog_error *error) {
-    if (found->lists.queries != truth->lists.queries)
-        return error_set(error, COG_ERR_USAGE, "answers to %zu and to %zu %s do not compare",
-                         found->lists.queries, truth->lists.queries,
-                         plural(truth->lists.queries, "query", "queries"));
-    struct evaluation evaluation = {.has_distances = found->has_distances && truth->has_distances,
-                                    .missing_distance = index_bits(truth->index)};
-    cog_status status = evaluation_start(&evaluation, k, error);
-    for (size_t query = 0; status == COG_OK && query < truth->lists.queries; query++)
-        evaluate_query(&evaluation, answer_of(&truth->lists, query),
-                       answer_of(&found->lists, query));
-    evaluation_finish(&evaluation, quality);
-    return status;
+void evaluate_hits(const struct hit_lists *found, const struct hit_lists *truth, size_t k,
+                   bool has_distances, uint32_t missing_distance, cog_neighbour_quality *quality) {
+    struct evaluation evaluation = {
+        .k = k, .has_distances = has_distances, .missing_distance = missing_distance};
+    for (size_t query = 0; query < truth->queries; query++)
+        evaluate_query(&evaluation, answer_of(truth, query), answer_of(found, query));
+    *quality = quality_of(&evaluation);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* A line of a result: the ids of query and row in the map, and the hit. */
+/* A line of a result. The ids of query and row point into the mapped file. */
 struct listed_hit {
     struct bytes_view query, id;
     uint64_t line;
@@ -110,7 +91,7 @@ struct listed_hits {
     struct listed_hit *items;
     size_t count, capacity;
     bool has_distances;
-    bool estimates; /* as the header says */
+    bool estimates; /* the header names its values so */
 };
 
 static void listed_hits_free(struct listed_hits *list) {
@@ -192,7 +173,7 @@ static cog_status listed_hits_read(const char *path, struct listed_hits *list, c
     return status;
 }
 
-/* The hits of the query at *at, copied; *at moves behind them. */
+/* Copies at most k hits of the query at *at, and moves *at behind all of its hits. */
 static struct answer take_answer(const struct listed_hits *list, size_t *at, struct match *items,
                                  size_t k) {
     struct answer answer = {items, 0};
@@ -203,8 +184,8 @@ static struct answer take_answer(const struct listed_hits *list, size_t *at, str
     return answer;
 }
 
-/* A found row is worth what the truth says of it. One that the truth does not list can tie with its
- * last at best; where its own value is of another kind, it is a miss. */
+/* Gives each found row the value that the truth has for it. A row that the truth does not list can
+ * at best tie with its last; if the two files hold values of different kinds, it is a miss. */
 static cog_status judge_hits(const struct evaluation *evaluation, const struct listed_hits *found,
                              size_t found_first, const struct listed_hits *truth,
                              size_t truth_first, size_t truth_end, struct answer ours,
@@ -263,19 +244,18 @@ static cog_status evaluate_lists(struct evaluation *evaluation, const struct lis
     return status;
 }
 
-cog_status cog_evaluate_neighbour_files(const char *found_path, const char *truth_path, size_t k,
-                                        uint32_t missing_distance_bits,
-                                        cog_neighbour_quality *quality, cog_error *error) {
+cog_status evaluate_neighbour_files(const char *found_path, const char *truth_path, size_t k,
+                                    uint32_t missing_distance, cog_neighbour_quality *quality,
+                                    cog_error *error) {
     struct listed_hits found = {0}, truth = {0};
-    struct evaluation evaluation = {.missing_distance = missing_distance_bits};
+    struct evaluation evaluation = {.k = k, .missing_distance = missing_distance};
     cog_status status = listed_hits_read(found_path, &found, error);
     THEN(status, listed_hits_read(truth_path, &truth, error));
     if (status == COG_OK && truth.count == 0)
         status = error_set(error, COG_ERR_INPUT, "%s: no results to measure against", truth_path);
     evaluation.has_distances = found.has_distances && truth.has_distances;
-    THEN(status, evaluation_start(&evaluation, k, error));
     THEN(status, evaluate_lists(&evaluation, &found, &truth, error));
-    evaluation_finish(&evaluation, quality);
+    *quality = quality_of(&evaluation);
     listed_hits_free(&found);
     listed_hits_free(&truth);
     return status;

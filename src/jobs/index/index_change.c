@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/threads.h"
+#include "input/npy.h"
 #include "input/parallel/line_source.h"
 #include "jobs/index/index_job.h"
-#include "jobs/sign/signature_handle.h"
 #include "run/job.h"
 #include "run/report.h"
 
@@ -197,7 +197,7 @@ static cog_status next_number(const cog_index *index, uint64_t *number, cog_erro
 cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *signatures,
                                     const cog_run_options *run, cog_report *report,
                                     cog_error *error) {
-    const struct signatures_view *rows = signatures_view_of(signatures);
+    const struct signatures_view *rows = &signatures->file.view;
     struct segment_draft draft = {0};
     uint64_t start = clock_ns(), number = 0;
     int lock = -1;

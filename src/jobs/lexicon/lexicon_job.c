@@ -11,28 +11,11 @@
 #include "crosslingual/aligner.h"
 #include "crosslingual/lexicon_file.h"
 #include "crosslingual/lexicon_import.h"
+#include "crosslingual/projection.h"
 #include "crosslingual/word_language.h"
 #include "input/input_files.h"
 #include "run/job.h"
 #include "run/report.h"
-
-_Static_assert((int)COG_PAIRS_PO == (int)PAIRS_PO, "formats of parallel text");
-_Static_assert((int)COG_TABLE_BITEXTOR == (int)TABLE_BITEXTOR, "formats of tables");
-
-void cog_lexicon_options_init(cog_lexicon_options *options) {
-    struct aligner_options aligner;
-    aligner_options_init(&aligner);
-    *options = (cog_lexicon_options){.max_entries = 15,
-                                     .mass = 0.95,
-                                     .model1_iterations = aligner.model1_iterations,
-                                     .agreement_iterations = aligner.agreement_iterations,
-                                     .null_probability = aligner.null_probability,
-                                     .diagonal = aligner.diagonal,
-                                     .min_count = 2,
-                                     .max_words = 70};
-    cog_term_options_init(&options->terms);
-    options->terms.drop_stop_words = false;
-}
 
 /* ---- Terms and settings ---------------------------------------------------------------------- */
 
@@ -42,7 +25,7 @@ static cog_status side_terms(const cog_lexicon_options *options, const char *lan
     side.lang = language;
     if (!language || !language[0])
         return error_set(error, COG_ERR_USAGE,
-                         "a lexicon needs both languages: give --from and --to, such as de and en");
+                         "a lexicon needs the languages of both sides, such as de and en");
     return options_terms(&side, terms, error);
 }
 
@@ -234,38 +217,24 @@ static cog_status check_options(const cog_lexicon_options *options, cog_error *e
     return COG_OK;
 }
 
-cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
-                             const cog_lexicon_options *options, const cog_run_options *run,
-                             cog_lexicon **result, cog_report *report, cog_error *error) {
+cog_status lexicon_train(struct lexicon *lexicon, const char *const *paths, size_t path_count,
+                         const cog_lexicon_options *options, const cog_run_options *run,
+                         cog_report *report, cog_error *error) {
     struct training training = {.options = options, .run = run, .report = report};
     struct prune_options prune = {options->max_entries, options->mass};
-    cog_lexicon *lexicon = calloc(1, sizeof *lexicon);
-    if (!lexicon)
-        return error_memory(error, sizeof *lexicon, "a lexicon");
-    struct job job;
-    job_begin(&job, run, report);
-    cog_status status = check_options(options, error);
-    if (status == COG_OK) {
-        announce_memory(&training, paths, path_count);
-        status = read_pairs(&training, paths, path_count, error);
-    }
+    TRY(check_options(options, error));
+    announce_memory(&training, paths, path_count);
+    cog_status status = read_pairs(&training, paths, path_count, error);
     THEN(status, align(&training, error));
     uint64_t start = clock_ns();
-    THEN(status,
-         lexicon_from_table(&lexicon->table, &training.corpus, training.table, &prune, error));
-    THEN(status, record_settings(options, &lexicon->table.settings, error));
+    THEN(status, lexicon_from_table(lexicon, &training.corpus, training.table, &prune, error));
+    THEN(status, record_settings(options, &lexicon->settings, error));
     report_stage(report, "pruning", clock_seconds_since(start));
-    report_number(report, "entries", (double)lexicon_entry_count(&lexicon->table));
+    report_number(report, "entries", (double)lexicon_entry_count(lexicon));
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
-    job_end(&job);
     pair_corpus_free(&training.corpus);
     pair_table_free(training.table);
-    if (status != COG_OK) {
-        cog_lexicon_free(lexicon);
-        return status;
-    }
-    *result = lexicon;
-    return COG_OK;
+    return status;
 }
 
 /* ---- Tables of other tools ------------------------------------------------------------------- */
@@ -282,80 +251,114 @@ static void report_findings(const struct import_findings *findings, cog_report *
             plural(findings->bad_rows, " that is no translation", "s that are no translations"));
 }
 
-cog_status cog_lexicon_convert(const char *const *paths, size_t path_count, cog_table_format format,
-                               const cog_lexicon_options *options, cog_lexicon **result,
-                               cog_report *report, cog_error *error) {
+cog_status lexicon_convert(struct lexicon *lexicon, const char *const *paths, size_t path_count,
+                           cog_table_format format, const cog_lexicon_options *options,
+                           cog_report *report, cog_error *error) {
     struct import_options import = {.format = (enum table_format)format,
                                     .from_language = options->from,
                                     .to_language = options->to,
                                     .prune = {options->max_entries, options->mass}};
     struct import_findings findings = {0};
-    cog_status status = check_options(options, error);
-    if (status == COG_OK && path_count == 0)
-        status = error_set(error, COG_ERR_USAGE, "no table to convert");
-    THEN(status, side_terms(options, options->from, &import.from_terms, error));
-    THEN(status, side_terms(options, options->to, &import.to_terms, error));
+    TRY(check_options(options, error));
+    if (path_count == 0)
+        return error_set(error, COG_ERR_USAGE, "no table to convert");
+    TRY(side_terms(options, options->from, &import.from_terms, error));
+    TRY(side_terms(options, options->to, &import.to_terms, error));
+    TRY(lexicon_import(lexicon, paths, path_count, &import, &findings, error));
+    TRY(record_settings(options, &lexicon->settings, error));
+    report_findings(&findings, report);
+    report_number(report, "entries", (double)lexicon_entry_count(lexicon));
+    return COG_OK;
+}
+
+/* ---- Looking up ------------------------------------------------------------------------------ */
+
+struct lookup {
+    const struct lexicon *lexicon;
+    struct analyzer *stems, *words; /* side by side: terms, and the words that they come from */
+    struct term_list stem_list, word_list;
+    struct compound_splitter *splitter;
+    cog_translation *items;
+    size_t count, capacity;
+};
+
+static cog_status lookup_open(struct lookup *lookup, const char *linkers, cog_error *error) {
+    struct term_options terms, words;
+    struct projection_options projection;
+    cog_status status = lexicon_terms(lookup->lexicon, true, &terms, error);
     if (status != COG_OK)
         return status;
-    cog_lexicon *lexicon = calloc(1, sizeof *lexicon);
-    if (!lexicon)
-        return error_memory(error, sizeof *lexicon, "a lexicon");
-    status = lexicon_import(&lexicon->table, paths, path_count, &import, &findings, error);
-    THEN(status, record_settings(options, &lexicon->table.settings, error));
-    if (status != COG_OK) {
-        cog_lexicon_free(lexicon);
-        return status;
+    projection_options_init(&projection);
+    if (linkers)
+        projection.compounds.linkers = linkers;
+    words = terms;
+    words.stem = false;
+    lookup->word_list.want_strings = true;
+    status = analyzer_create(&terms, &lookup->stems, error);
+    THEN(status, analyzer_create(&words, &lookup->words, error));
+    THEN(status, compound_splitter_create(lookup->lexicon, &projection.compounds, &terms,
+                                          &lookup->splitter, error));
+    return status;
+}
+
+static void lookup_close(struct lookup *lookup) {
+    analyzer_free(lookup->stems);
+    analyzer_free(lookup->words);
+    term_list_free(&lookup->stem_list);
+    term_list_free(&lookup->word_list);
+    compound_splitter_free(lookup->splitter);
+}
+
+static cog_status add_translations(struct lookup *lookup, uint32_t word, cog_error *error) {
+    const struct lexicon *lexicon = lookup->lexicon;
+    struct bytes_view from = word_table_string(&lexicon->from, word);
+    for (uint64_t i = lexicon->offsets[word]; i < lexicon->offsets[word + 1]; i++) {
+        struct bytes_view to = word_table_string(&lexicon->to, lexicon->targets[i]);
+        if (!memory_grow((void **)&lookup->items, &lookup->capacity, lookup->count + 1,
+                         sizeof *lookup->items))
+            return error_memory(error, lookup->count * sizeof *lookup->items, "translations");
+        lookup->items[lookup->count++] =
+            (cog_translation){.from = from.data,
+                              .to = to.data,
+                              .from_size = from.size,
+                              .to_size = to.size,
+                              .to_given_from = (double)lexicon->to_given_from[i],
+                              .from_given_to = (double)lexicon->from_given_to[i]};
     }
-    report_findings(&findings, report);
-    report_number(report, "entries", (double)lexicon_entry_count(&lexicon->table));
-    *result = lexicon;
     return COG_OK;
 }
 
-/* ---- Files and looking up -------------------------------------------------------------------- */
-
-cog_status cog_lexicon_save(const cog_lexicon *lexicon, const char *path, cog_error *error) {
-    return lexicon_save(&lexicon->table, path, error);
+static cog_status look_up(struct lookup *lookup, size_t index, cog_error *error) {
+    uint32_t parts[COMPOUND_PARTS_MAX];
+    unsigned count = 1;
+    parts[0] = word_table_find(&lookup->lexicon->from, lookup->stem_list.hashes[index]);
+    cog_status status = COG_OK;
+    if (parts[0] == WORD_NONE) {
+        const struct term_list *words = &lookup->word_list;
+        size_t begin = index ? words->ends[index - 1] : 0;
+        struct bytes_view word = view_of(words->strings.data + begin, words->ends[index] - begin);
+        status = compound_split(lookup->splitter, word, parts, &count, error);
+    }
+    for (unsigned i = 0; i < count && status == COG_OK; i++)
+        status = add_translations(lookup, parts[i], error);
+    return status;
 }
 
-cog_status cog_lexicon_open(const char *path, cog_lexicon **result, cog_error *error) {
-    cog_lexicon *lexicon = calloc(1, sizeof *lexicon);
-    if (!lexicon)
-        return error_memory(error, sizeof *lexicon, "a lexicon");
-    cog_status status = lexicon_load(path, &lexicon->table, error);
+cog_status lexicon_translate(const struct lexicon *lexicon, struct bytes_view text,
+                             const char *linkers, cog_translation **translations, size_t *count,
+                             cog_error *error) {
+    struct lookup lookup = {.lexicon = lexicon};
+    cog_status status = lookup_open(&lookup, linkers, error);
+    THEN(status, analyzer_run(lookup.stems, text, view_of("", 0), &lookup.stem_list, error));
+    THEN(status, analyzer_run(lookup.words, text, view_of("", 0), &lookup.word_list, error));
+    for (size_t i = 0; i < lookup.stem_list.count && status == COG_OK; i++)
+        status = look_up(&lookup, i, error);
+    lookup_close(&lookup);
     if (status != COG_OK) {
-        cog_lexicon_free(lexicon);
+        free(lookup.items);
         return status;
     }
-    *result = lexicon;
+    *translations = lookup.items;
+    *count = lookup.count;
     return COG_OK;
-}
-
-void cog_lexicon_free(cog_lexicon *lexicon) {
-    if (!lexicon)
-        return;
-    lexicon_free(&lexicon->table);
-    free(lexicon);
-}
-
-static const char *language_of(const cog_lexicon *lexicon, const char *side) {
-    const char *language = "";
-    settings_get_text(&lexicon->table.settings, side, &language);
-    return language;
-}
-
-const char *cog_lexicon_from(const cog_lexicon *lexicon) {
-    return language_of(lexicon, "from");
-}
-
-const char *cog_lexicon_to(const cog_lexicon *lexicon) {
-    return language_of(lexicon, "to");
-}
-
-size_t cog_lexicon_words(const cog_lexicon *lexicon) {
-    return lexicon->table.from.count;
-}
-
-size_t cog_lexicon_entries(const cog_lexicon *lexicon) {
-    return lexicon_entry_count(&lexicon->table);
 }

@@ -1,4 +1,9 @@
-/* Word-translation tables for jobs: the handle of the public API, and the terms that go with it. */
+/* Jobs on word-translation tables: training from parallel text, converting the tables of other
+ * tools, looking words up, and the terms of the documents that a table fits.
+ *
+ * In: files and options. Out: a struct lexicon, zeroed before, that the caller releases with
+ * lexicon_free, also after a failure. Training holds the parallel text as word numbers and a table
+ * of all word pairs that meet in a sentence. */
 #pragma once
 
 #include "crosslingual/lexicon.h"
@@ -7,6 +12,17 @@ struct cog_lexicon {
     struct lexicon table;
 };
 
-/* The terms of documents of one side, as the lexicon's words were made. */
+cog_status lexicon_train(struct lexicon *lexicon, const char *const *paths, size_t path_count,
+                         const cog_lexicon_options *options, const cog_run_options *run,
+                         cog_report *report, cog_error *error);
+cog_status lexicon_convert(struct lexicon *lexicon, const char *const *paths, size_t path_count,
+                           cog_table_format format, const cog_lexicon_options *options,
+                           cog_report *report, cog_error *error);
+/* The translations of the words of a text, in its order; free() them. A word that is not in the
+ * lexicon is split into words that are. */
+cog_status lexicon_translate(const struct lexicon *lexicon, struct bytes_view text,
+                             const char *linkers, cog_translation **translations, size_t *count,
+                             cog_error *error);
+/* The terms of documents of one side, made as the lexicon's words were made. */
 cog_status lexicon_terms(const struct lexicon *lexicon, bool of_from, struct term_options *terms,
                          cog_error *error);

@@ -4,8 +4,8 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "input/npy.h"
 #include "jobs/pairs/pairs_handle.h"
-#include "jobs/sign/signature_handle.h"
 #include "plan/sampled_truth.h"
 #include "run/report.h"
 #include "search/flat/flat_join.h"
@@ -182,8 +182,8 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
                                      const cog_signatures *against, uint32_t radius_bits,
                                      const cog_pairs_options *options, const cog_run_options *run,
                                      cog_pairs **result, cog_report *report, cog_error *error) {
-    struct signature_task task = {signatures_view_of(signatures),
-                                  against ? signatures_view_of(against) : NULL,
+    struct signature_task task = {&signatures->file.view,
+                                  against ? &against->file.view : NULL,
                                   radius_bits,
                                   options,
                                   run,

@@ -10,10 +10,10 @@
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/corpus_sign.h"
+#include "input/npy.h"
 #include "jobs/index/index_job.h"
 #include "jobs/result_table.h"
 #include "jobs/search/search_short.h"
-#include "jobs/sign/signature_handle.h"
 #include "run/job.h"
 #include "run/report.h"
 
@@ -102,7 +102,7 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
                                        const cog_run_options *run, cog_hits **result,
                                        cog_report *report, cog_error *error) {
     struct search_task task = task_of(index, options, run, report);
-    task.signatures = *signatures_view_of(queries);
+    task.signatures = queries->file.view;
     task.queries = task.signatures.rows;
     task.weights = weights;
     if (task.signatures.bits != index_bits(index))

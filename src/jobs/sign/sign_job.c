@@ -1,4 +1,5 @@
-/* Signing: one text at a time, or a whole collection as a stream from documents to .npy files. */
+#include "jobs/sign/sign_job.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,90 +13,9 @@
 #include "collection/text_signer.h"
 #include "hamming/hamming.h"
 #include "input/npy.h"
-#include "input/utf8.h"
 #include "run/job.h"
-#include "run/report.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
-
-/* ---- One text at a time ---------------------------------------------------------------------- */
-
-struct cog_signer {
-    struct text_signer text_signer;
-    struct text_signer_scratch scratch;
-    struct analyzer *analyzer;
-    struct bag_counter *counter;
-    struct term_list terms;
-    uint8_t *padded; /* a signature with its padding */
-};
-
-cog_status cog_signer_create(const cog_sign_options *options, const cog_statistics *statistics,
-                             cog_signer **result, cog_error *error) {
-    struct term_options terms;
-    cog_status status = options_terms(&options->terms, &terms, error);
-    if (status != COG_OK)
-        return status;
-    cog_signer *signer = calloc(1, sizeof *signer);
-    if (!signer)
-        return error_memory(error, sizeof *signer, "a signer");
-    status = text_signer_init(&signer->text_signer, options, statistics, error);
-    THEN(status, text_signer_scratch_init(&signer->scratch, &signer->text_signer, error));
-    THEN(status, analyzer_create(&terms, &signer->analyzer, error));
-    THEN(status, bag_counter_create(&signer->counter, error));
-    signer->padded = malloc(SIGNATURE_MAX_BITS / 8);
-    if (status == COG_OK && !signer->padded)
-        status = error_memory(error, SIGNATURE_MAX_BITS / 8, "a signature");
-    if (status != COG_OK) {
-        cog_signer_free(signer);
-        return status;
-    }
-    *result = signer;
-    return COG_OK;
-}
-
-void cog_signer_free(cog_signer *signer) {
-    if (!signer)
-        return;
-    text_signer_reset(&signer->text_signer);
-    text_signer_scratch_reset(&signer->scratch);
-    analyzer_free(signer->analyzer);
-    bag_counter_free(signer->counter);
-    term_list_free(&signer->terms);
-    free(signer->padded);
-    free(signer);
-}
-
-static size_t packed_bytes(const struct text_signer *text_signer) {
-    return (signer_options(text_signer->signer)->bits + 7) / 8;
-}
-
-size_t cog_signer_signature_bytes(const cog_signer *signer) {
-    return packed_bytes(&signer->text_signer);
-}
-
-cog_status cog_signer_sign(cog_signer *signer, const char *text, size_t text_size, const char *lang,
-                           uint8_t *signature, float *weights, size_t *term_count,
-                           cog_error *error) {
-    if (!utf8_is_valid(text, text_size))
-        return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");
-    struct bytes_view language = view_of(lang, lang ? strlen(lang) : 0);
-    struct bag_view bag = {0};
-    size_t terms = 0;
-    cog_status status =
-        analyzer_run(signer->analyzer, view_of(text, text_size), language, &signer->terms, error);
-    if (status == COG_OK && text_signer_wants_bags(&signer->text_signer))
-        status = bag_count(signer->counter, signer->terms.hashes, signer->terms.count, &bag, error);
-    THEN(status, text_signer_sign(&signer->text_signer, &signer->scratch, &signer->terms, &bag,
-                                  signer->padded, weights, &terms, error));
-    if (status != COG_OK)
-        return status;
-    memcpy(signature, signer->padded, packed_bytes(&signer->text_signer));
-    if (term_count)
-        *term_count = terms;
-    return COG_OK;
-}
-
-/* ---- A collection as a stream ---------------------------------------------------------------- */
 
 struct sign_job {
     struct text_signer text_signer;
@@ -110,6 +30,10 @@ struct sign_job {
     struct progress progress;
     uint64_t total_documents;
 };
+
+static size_t packed_bytes(const struct text_signer *text_signer) {
+    return (signer_options(text_signer->signer)->bits + 7) / 8;
+}
 
 /* What a batch of documents became. */
 struct signed_batch {
@@ -363,9 +287,9 @@ static cog_status prepare(struct sign_job *job, cog_documents *documents,
     return status;
 }
 
-cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
-                    const cog_statistics *statistics, const cog_sign_outputs *outputs,
-                    const cog_run_options *run, cog_report *report, cog_error *error) {
+cog_status sign_documents(cog_documents *documents, const cog_sign_options *options,
+                          const cog_statistics *statistics, const cog_sign_outputs *outputs,
+                          const cog_run_options *run, cog_report *report, cog_error *error) {
     struct sign_job job = {.run = run, .report = report};
     struct term_options terms;
     cog_statistics *collected = NULL;

@@ -4,7 +4,8 @@
  * for. */
 #pragma once
 
-#include "search/keys/key_set.h"
+#include "search/keys/key_sort.h"
+#include "search/keys/short_key.h"
 
 enum { PAIR_DIFFER_MAX = 48 };
 

@@ -274,9 +274,8 @@ TEST(link_scores_correct_hubs) {
 
 TEST(link_scores_against_known_links) {
     const char *path = write_text("gold.tsv", "a\tA\nb\tB\nc\tC\nd\tD\n");
-    struct link_gold *gold = NULL;
-    CHECK_OK(link_gold_create(&gold, error));
-    CHECK_OK(link_gold_read(gold, path, error));
+    struct link_gold gold = {0};
+    CHECK_OK(link_gold_read(&gold, path, error));
     static const struct {
         const char *from, *to;
         double score;
@@ -284,14 +283,14 @@ TEST(link_scores_against_known_links) {
     } links[] = {{"a", "A", 0.9, false}, {"b", "B", 0.8, false}, {"c", "X", 0.7, false},
                  {"d", "D", 0.6, false}, {"a", "A", 0, true},    {"b", "X", 0, true}};
     for (size_t i = 0; i < 6; i++)
-        CHECK_OK(link_gold_take(gold, view_of(links[i].from, 1), view_of(links[i].to, 1),
+        CHECK_OK(link_gold_take(&gold, view_of(links[i].from, 1), view_of(links[i].to, 1),
                                 links[i].score, links[i].first, error));
     cog_link_scores scores;
-    link_gold_scores(gold, &scores);
+    link_gold_scores(&gold, &scores);
     CHECK(scores.known == 4 && scores.links == 4);
     CHECK(scores.precision == 0.75 && scores.recall == 0.75 && scores.recall_at_1 == 0.25);
     CHECK(scores.recall_at_precision_99 == 0.5);
-    link_gold_free(gold);
+    link_gold_free(&gold);
 }
 
 /* ---- From texts to links --------------------------------------------------------------------- */

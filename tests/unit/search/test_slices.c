@@ -2,7 +2,6 @@
 
 #include "base/hash.h"
 #include "hamming/hamming.h"
-#include "jobs/evaluate/neighbour_measures.h"
 #include "search/slices/slices.h"
 #include "search/slices/slices_scores.h"
 #include "test.h"
@@ -431,22 +430,6 @@ TEST(slices_of_nothing) {
     slices_searcher_free(searcher);
     slice_lists_free(&lists);
     CHECK(slice_lists_build(&lists, &set.view, 27, 1, NULL) == COG_ERR_USAGE);
-}
-
-TEST(neighbour_measures_follow_their_definitions) {
-    struct neighbour exact[] = {{1, 0}, {5, 2}, {3, 4}, {9, 4}};
-    struct neighbour found[] = {{1, 0}, {9, 4}, {8, 5}, {2, 9}};
-    /* DR: 0/0 = 1, 2/4, 6/9, 10/18 */
-    double expected = (1 + 0.5 + 6.0 / 9 + 10.0 / 18) / 4;
-    CHECK(cumulative_distance_ratio(exact, 4, found, 4, 4, 64) - expected < 1e-12);
-    CHECK(expected - cumulative_distance_ratio(exact, 4, found, 4, 4, 64) < 1e-12);
-    CHECK(cumulative_distance_ratio(exact, 4, exact, 4, 10, 64) == 1);
-    CHECK(cumulative_distance_ratio(exact, 4, found, 1, 2, 64) == (1 + 2.0 / 64) / 2);
-    CHECK(cumulative_distance_ratio(exact, 4, found, 4, 0, 64) == 1);
-    CHECK(neighbour_recall(exact, 4, found, 4, 4) == 0.5);
-    CHECK(neighbour_recall(exact, 4, found, 4, 3) == 2.0 / 3);
-    CHECK(neighbour_recall(exact, 4, found, 1, 4) == 0.25);
-    CHECK(neighbour_recall(exact, 4, found, 4, 0) == 1);
 }
 
 TEST(slices_scores_are_collected_alike_on_every_level) {

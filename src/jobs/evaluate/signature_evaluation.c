@@ -1,4 +1,6 @@
-/* Signatures against true cosines: a sample of documents, all its pairs, every kind and seed. */
+#include "jobs/evaluate/signature_evaluation.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +11,52 @@
 #include "collection/corpus.h"
 #include "collection/text_signer.h"
 #include "hamming/hamming.h"
-#include "jobs/evaluate/signature_error.h"
 #include "run/job.h"
-#include "run/report.h"
 
-enum { PAIR_GRAIN = 16 };
+enum { ROWS_PER_PIECE = 16 };
+
+/* ---- Errors of estimates --------------------------------------------------------------------- */
+
+enum {
+    ERROR_CLASSES = 3
+}; /* all pairs, pairs above 0.1, pairs above 0.2 (Ture et al. 2011, Table 1) */
+static const double class_limits[ERROR_CLASSES] = {-1, 0.1, 0.2};
+
+/* Sums over pairs. Zero-initialise. */
+struct error_sums {
+    double error[ERROR_CLASSES];  /* of the estimates */
+    double theory[ERROR_CLASSES]; /* that random projection is expected to have */
+    uint64_t pairs[ERROR_CLASSES];
+};
+
+/* The expected error of the cosine estimated by D random signs for a pair at the angle theta: the
+ * share of differing bits is about normal around p = theta / pi with deviation sqrt(p (1 - p) / D),
+ * the cosine's slope there is pi sin(theta), and the mean of the absolute value of a normal is
+ * sqrt(2 / pi) deviations. */
+static double expected_error(double cosine, unsigned bits) {
+    double bounded = cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
+    double theta = acos(bounded), p = theta / M_PI;
+    return sqrt(2 / M_PI) * M_PI * sin(theta) * sqrt(p * (1 - p) / bits);
+}
+
+static void add_pair(struct error_sums *sums, double cosine, double estimate, unsigned bits) {
+    double error = fabs(estimate - cosine), theory = expected_error(cosine, bits);
+    for (int group = 0; group < ERROR_CLASSES && cosine > class_limits[group]; group++) {
+        sums->error[group] += error;
+        sums->theory[group] += theory;
+        sums->pairs[group]++;
+    }
+}
+
+static void add_sums(struct error_sums *sums, const struct error_sums *other) {
+    for (int group = 0; group < ERROR_CLASSES; group++) {
+        sums->error[group] += other->error[group];
+        sums->theory[group] += other->theory[group];
+        sums->pairs[group] += other->pairs[group];
+    }
+}
+
+/* ---- The sample ------------------------------------------------------------------------------ */
 
 struct evaluation {
     struct corpus corpus;
@@ -23,11 +66,11 @@ struct evaluation {
     size_t sample_count;
     float *cosines; /* of all pairs i < j, by i, then j */
     const cog_sign_options *options;
-    unsigned threads;
-    /* Of the kind and seed at hand. */
+    struct job *job;
+    /* Of the current kind and seed. */
     struct signature_options signature;
     uint8_t *signatures;
-    struct signature_error *partial; /* one for each piece of PAIR_GRAIN rows, added up in order */
+    struct error_sums *partial; /* one per piece of rows, added up in order */
 };
 
 /* Documents with a vector, drawn without replacement and sorted. */
@@ -55,19 +98,20 @@ static cog_status draw_sample(struct evaluation *evaluation, const struct sparse
 }
 
 /* All documents as vectors, the sample's as signatures, and the cosines of its pairs. */
-static cog_status check_memory(const cog_documents *documents, size_t wanted,
-                               const cog_run_options *run, cog_report *report, cog_error *error) {
+static cog_status check_memory(const struct job *job, const cog_documents *documents, size_t wanted,
+                               cog_error *error) {
     enum { TEXT_BYTES = 40 }; /* of a document that has enough terms to be drawn */
     double text_bytes = (double)ingest_text_bytes(documents), sample = (double)wanted;
     if (sample > text_bytes / TEXT_BYTES)
         sample = text_bytes / TEXT_BYTES;
-    return memory_budget_check(MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_TERMS +
-                                   sample * (sample / 2 * sizeof(float) + SIGNATURE_MAX_BITS / 8),
-                               run, report, error);
+    return job_check_memory(job,
+                            MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_TERMS +
+                                sample * (sample / 2 * sizeof(float) + SIGNATURE_MAX_BITS / 8),
+                            error);
 }
 
 static cog_status prepare(struct evaluation *evaluation, cog_documents *documents, size_t wanted,
-                          const cog_run_options *run, cog_report *report, cog_error *error) {
+                          cog_error *error) {
     struct term_options terms;
     struct weighting weighting;
     struct sparse_matrix all = {0};
@@ -76,11 +120,12 @@ static cog_status prepare(struct evaluation *evaluation, cog_documents *document
     cog_status status = options_terms(&evaluation->options->terms, &terms, error);
     THEN(status, options_weighting(&evaluation->options->weights, &weighting, error));
     struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
-    THEN(status, corpus_read(&evaluation->corpus, documents, &reading, run, report, error));
+    THEN(status, corpus_read(&evaluation->corpus, documents, &reading, &evaluation->job->run,
+                             evaluation->job->report, error));
     THEN(status,
-         corpus_statistics(&corpus, 1, evaluation->threads, &evaluation->statistics, error));
+         corpus_statistics(&corpus, 1, evaluation->job->threads, &evaluation->statistics, error));
     THEN(status, corpus_vectors(&corpus, 1, evaluation->statistics, &weighting, 1, selected,
-                                evaluation->threads, &all, error));
+                                evaluation->job->threads, &all, error));
     THEN(status, draw_sample(evaluation, &all, wanted, evaluation->options->signature.seed, error));
     if (status == COG_OK && !sparse_matrix_select(&all, evaluation->sample,
                                                   evaluation->sample_count, &evaluation->vectors))
@@ -89,7 +134,7 @@ static cog_status prepare(struct evaluation *evaluation, cog_documents *document
     return status;
 }
 
-/* Signs the sample on this thread; *seconds is what it took. */
+/* Signs the sample on this thread and adds the time it took to *seconds. */
 static cog_status sign_sample(struct evaluation *evaluation, const cog_signature_options *kind,
                               double *seconds, cog_error *error) {
     cog_sign_options options = *evaluation->options;
@@ -117,7 +162,7 @@ static cog_status sign_sample(struct evaluation *evaluation, const cog_signature
     return status;
 }
 
-/* Where the pairs of row i with later rows start. */
+/* The number of the first pair of row i with a later row. */
 static size_t first_pair(const struct evaluation *evaluation, size_t i) {
     return i * (2 * evaluation->sample_count - i - 1) / 2;
 }
@@ -141,8 +186,8 @@ static cog_status compute_cosines(struct evaluation *evaluation, cog_error *erro
     evaluation->cosines = memory_array(pairs, sizeof *evaluation->cosines);
     if (!evaluation->cosines)
         return error_memory(error, pairs * sizeof *evaluation->cosines, "the sample's cosines");
-    return parallel_for(evaluation->threads, evaluation->sample_count, PAIR_GRAIN, multiply_rows,
-                        evaluation, error);
+    return parallel_for(evaluation->job->threads, evaluation->sample_count, ROWS_PER_PIECE,
+                        multiply_rows, evaluation, error);
 }
 
 static cog_status compare_rows(void *context, unsigned worker, size_t begin, size_t end,
@@ -157,8 +202,8 @@ static cog_status compare_rows(void *context, unsigned worker, size_t begin, siz
             double estimate =
                 signature_estimate(&evaluation->signature, evaluation->signatures + i * stride,
                                    evaluation->signatures + j * stride);
-            signature_error_add(&evaluation->partial[i / PAIR_GRAIN], (double)cosines[j - i - 1],
-                                estimate, evaluation->signature.bits);
+            add_pair(&evaluation->partial[i / ROWS_PER_PIECE], (double)cosines[j - i - 1], estimate,
+                     evaluation->signature.bits);
         }
     }
     return COG_OK;
@@ -166,8 +211,8 @@ static cog_status compare_rows(void *context, unsigned worker, size_t begin, siz
 
 static cog_status evaluate_kind(struct evaluation *evaluation, const cog_signature_options *kind,
                                 unsigned seeds, cog_signature_error *result, cog_error *error) {
-    struct signature_error sums = {0};
-    size_t pieces = evaluation->sample_count / PAIR_GRAIN + 1;
+    struct error_sums sums = {0};
+    size_t pieces = evaluation->sample_count / ROWS_PER_PIECE + 1;
     double seconds = 0;
     cog_status status = COG_OK;
     for (unsigned seed = 0; seed < seeds && status == COG_OK; seed++) {
@@ -175,10 +220,10 @@ static cog_status evaluate_kind(struct evaluation *evaluation, const cog_signatu
         seeded.seed += seed;
         memset(evaluation->partial, 0, pieces * sizeof *evaluation->partial);
         status = sign_sample(evaluation, &seeded, &seconds, error);
-        THEN(status, parallel_for(evaluation->threads, evaluation->sample_count, PAIR_GRAIN,
-                                  compare_rows, evaluation, error));
+        THEN(status, parallel_for(evaluation->job->threads, evaluation->sample_count,
+                                  ROWS_PER_PIECE, compare_rows, evaluation, error));
         for (size_t i = 0; i < pieces; i++)
-            signature_error_merge(&sums, &evaluation->partial[i]);
+            add_sums(&sums, &evaluation->partial[i]);
     }
     *result = (cog_signature_error){.signature = *kind};
     for (int i = 0; i < ERROR_CLASSES; i++) {
@@ -191,23 +236,17 @@ static cog_status evaluate_kind(struct evaluation *evaluation, const cog_signatu
     return status;
 }
 
-cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_options *options,
-                                   const cog_signature_options *kinds, size_t kind_count,
-                                   size_t sample, unsigned seeds, const cog_run_options *run,
-                                   cog_signature_error *results, cog_report *report,
-                                   cog_error *error) {
-    struct evaluation evaluation = {.options = options};
-    evaluation.threads = threads_resolve(run ? run->threads : 0);
-    cog_status status =
-        seeds ? COG_OK : error_set(error, COG_ERR_USAGE, "no seeds to average over");
-    struct job job;
-    job_begin(&job, run, report);
-    THEN(status, check_memory(documents, sample, run, report, error));
-    THEN(status, prepare(&evaluation, documents, sample, run, report, error));
+cog_status evaluate_signatures(struct job *job, cog_documents *documents,
+                               const cog_sign_options *options, const cog_signature_options *kinds,
+                               size_t kind_count, size_t sample, unsigned seeds,
+                               cog_signature_error *results, cog_error *error) {
+    struct evaluation evaluation = {.options = options, .job = job};
+    cog_status status = check_memory(job, documents, sample, error);
+    THEN(status, prepare(&evaluation, documents, sample, error));
     if (status == COG_OK) {
         evaluation.signatures = memory_array(evaluation.sample_count, SIGNATURE_MAX_BITS / 8);
         evaluation.partial =
-            memory_array(evaluation.sample_count / PAIR_GRAIN + 1, sizeof *evaluation.partial);
+            memory_array(evaluation.sample_count / ROWS_PER_PIECE + 1, sizeof *evaluation.partial);
         if (!evaluation.signatures || !evaluation.partial)
             status = error_memory(error, evaluation.sample_count * SIGNATURE_MAX_BITS / 8,
                                   "the sample's signatures");
@@ -215,10 +254,8 @@ cog_status cog_evaluate_signatures(cog_documents *documents, const cog_sign_opti
     THEN(status, compute_cosines(&evaluation, error));
     for (size_t i = 0; i < kind_count && status == COG_OK; i++)
         status = evaluate_kind(&evaluation, &kinds[i], seeds, &results[i], error);
-    job_end(&job);
-    report_number(report, "sample", (double)evaluation.sample_count);
-    report_number(report, "seeds", seeds);
-    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+    report_number(job->report, "sample", (double)evaluation.sample_count);
+    report_number(job->report, "seeds", seeds);
     corpus_free(&evaluation.corpus);
     statistics_free(evaluation.statistics);
     sparse_matrix_free(&evaluation.vectors);

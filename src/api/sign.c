@@ -1,0 +1,162 @@
+/* Signing, and signatures that exist already: the public functions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/arguments.h"
+#include "base/memory.h"
+#include "collection/text_signer.h"
+#include "input/npy.h"
+#include "input/reader.h"
+#include "input/utf8.h"
+#include "jobs/sign/sign_job.h"
+
+cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
+                    const cog_statistics *statistics, const cog_sign_outputs *outputs,
+                    const cog_run_options *run, cog_report *report, cog_error *error) {
+    TRY(check_given(documents, "documents", error));
+    TRY(check_given(options, "options", error));
+    TRY(check_given(outputs, "outputs", error));
+    TRY(check_given(outputs->signatures, "the path of signatures", error));
+    return sign_documents(documents, options, statistics, outputs, run, report, error);
+}
+
+/* ---- One text at a time ---------------------------------------------------------------------- */
+
+struct cog_signer {
+    struct text_signer text_signer;
+    struct text_signer_scratch scratch;
+    struct analyzer *analyzer;
+    struct bag_counter *counter;
+    struct term_list terms;
+    uint8_t *padded; /* a signature with its padding */
+};
+
+cog_status cog_signer_create(const cog_sign_options *options, const cog_statistics *statistics,
+                             cog_signer **result, cog_error *error) {
+    struct term_options terms;
+    TRY(check_given(options, "options", error));
+    TRY(options_terms(&options->terms, &terms, error));
+    cog_signer *signer = calloc(1, sizeof *signer);
+    if (!signer)
+        return error_memory(error, sizeof *signer, "a signer");
+    cog_status status = text_signer_init(&signer->text_signer, options, statistics, error);
+    THEN(status, text_signer_scratch_init(&signer->scratch, &signer->text_signer, error));
+    THEN(status, analyzer_create(&terms, &signer->analyzer, error));
+    THEN(status, bag_counter_create(&signer->counter, error));
+    signer->padded = malloc(SIGNATURE_MAX_BITS / 8);
+    if (status == COG_OK && !signer->padded)
+        status = error_memory(error, SIGNATURE_MAX_BITS / 8, "a signature");
+    if (status != COG_OK) {
+        cog_signer_free(signer);
+        return status;
+    }
+    *result = signer;
+    return COG_OK;
+}
+
+void cog_signer_free(cog_signer *signer) {
+    if (!signer)
+        return;
+    text_signer_reset(&signer->text_signer);
+    text_signer_scratch_reset(&signer->scratch);
+    analyzer_free(signer->analyzer);
+    bag_counter_free(signer->counter);
+    term_list_free(&signer->terms);
+    free(signer->padded);
+    free(signer);
+}
+
+size_t cog_signer_signature_bytes(const cog_signer *signer) {
+    return (signer_options(signer->text_signer.signer)->bits + 7) / 8;
+}
+
+cog_status cog_signer_sign(cog_signer *signer, const char *text, size_t text_size, const char *lang,
+                           uint8_t *signature, float *weights, size_t *term_count,
+                           cog_error *error) {
+    TRY(check_given(text, "text", error));
+    TRY(check_given(signature, "signature", error));
+    if (!utf8_is_valid(text, text_size))
+        return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");
+    struct bytes_view language = view_of(lang, lang ? strlen(lang) : 0);
+    struct bag_view bag = {0};
+    size_t terms = 0;
+    cog_status status =
+        analyzer_run(signer->analyzer, view_of(text, text_size), language, &signer->terms, error);
+    if (status == COG_OK && text_signer_wants_bags(&signer->text_signer))
+        status = bag_count(signer->counter, signer->terms.hashes, signer->terms.count, &bag, error);
+    THEN(status, text_signer_sign(&signer->text_signer, &signer->scratch, &signer->terms, &bag,
+                                  signer->padded, weights, &terms, error));
+    if (status != COG_OK)
+        return status;
+    memcpy(signature, signer->padded, cog_signer_signature_bytes(signer));
+    if (term_count)
+        *term_count = terms;
+    return COG_OK;
+}
+
+/* ---- Signatures that exist already ----------------------------------------------------------- */
+
+bool cog_is_signature_file(cog_format format, const char *path) {
+    return format == COG_FORMAT_NPY ||
+           (format == COG_FORMAT_AUTO && input_format_of_name(path) == INPUT_NPY);
+}
+
+static cog_status signatures_create(cog_signatures **signatures, cog_error *error) {
+    *signatures = calloc(1, sizeof **signatures);
+    return *signatures ? COG_OK : error_memory(error, sizeof **signatures, "signatures");
+}
+
+/* Hands the signatures out, or frees them after a failure. */
+static cog_status hand_out(cog_signatures *signatures, cog_status status, cog_signatures **result) {
+    if (status == COG_OK)
+        *result = signatures;
+    else
+        cog_signatures_free(signatures);
+    return status;
+}
+
+cog_status cog_signatures_open(const char *path, cog_signatures **result, cog_error *error) {
+    cog_signatures *signatures = NULL;
+    TRY(check_given(path, "path", error));
+    TRY(signatures_create(&signatures, error));
+    return hand_out(signatures, npy_signatures_open(path, &signatures->file, error), result);
+}
+
+cog_status cog_signatures_from_memory(const uint8_t *data, size_t rows, unsigned bits,
+                                      cog_signatures **result, cog_error *error) {
+    cog_signatures *signatures = NULL;
+    if (bits == 0 || bits % 8 || bits > SIGNATURE_MAX_BITS)
+        return error_set(error, COG_ERR_USAGE,
+                         "signatures of %u bits: choose a multiple of 8 up to %d", bits,
+                         SIGNATURE_MAX_BITS);
+    if (rows)
+        TRY(check_given(data, "data", error));
+    TRY(signatures_create(&signatures, error));
+    size_t stride = signature_stride_bytes(bits), packed = bits / 8;
+    struct npy_signatures *file = &signatures->file;
+    file->view = (struct signatures_view){data, rows, bits, stride};
+    if (stride != packed || (uintptr_t)data % 8) {
+        file->copy = memory_zeroed_array(rows, stride);
+        if (!file->copy)
+            return hand_out(signatures, error_memory(error, rows * stride, "signatures"), result);
+        for (size_t row = 0; row < rows; row++)
+            memcpy(file->copy + row * stride, data + row * packed, packed);
+        file->view.data = file->copy;
+    }
+    return hand_out(signatures, COG_OK, result);
+}
+
+void cog_signatures_free(cog_signatures *signatures) {
+    if (!signatures)
+        return;
+    npy_signatures_close(&signatures->file);
+    free(signatures);
+}
+
+size_t cog_signatures_rows(const cog_signatures *signatures) {
+    return signatures->file.view.rows;
+}
+
+unsigned cog_signatures_bits(const cog_signatures *signatures) {
+    return signatures->file.view.bits;
+}
