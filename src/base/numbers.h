@@ -43,7 +43,13 @@ static inline uint64_t decode_u64(const uint8_t *bytes) {
 
 /* ---- Mathematics ----------------------------------------------------------------------------- */
 
-/* Natural logarithm of a positive, finite, normal x, with a relative error below 1e-14. The C
- * library chooses FMA variants of log at run time; this one uses plain double operations, so
- * weights (and the signatures made from them) have the same last bit on every CPU. */
+/* The C library chooses FMA variants of its functions at run time. These use plain double
+ * operations, so what follows from them (weights, signatures, radii, tables) has the same last bit
+ * on every CPU. */
+
+/* Natural logarithm of a positive, finite, normal x, with a relative error below 1e-14. */
 double portable_log(double x);
+/* e to the power of x, with a relative error below 1e-14. */
+double portable_exp(double x);
+/* Cosine of pi * x for x from 0 to 1, with an absolute error below 1e-15; exact at 0, 1/2 and 1. */
+double portable_cos_pi(double x);

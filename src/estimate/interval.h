@@ -1,6 +1,6 @@
-/* How sure a measured share is. What is counted comes in units (the neighbours of a query, the
- * pairs of a row) of which one is found or missed with another, so the interval follows from how
- * units differ: it is as wide as that of fewer, independent trials. */
+/* The interval of a measured share. Trials come in units (the neighbours of a query, the pairs of a
+ * row), and trials of one unit tend to be found or missed together, so the interval follows from
+ * how units differ: it is as wide as that of a smaller number of independent trials. */
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +15,9 @@ struct share_tally {
 /* What was counted of one unit. */
 void share_tally_add(struct share_tally *tally, uint64_t hits, uint64_t trials);
 
+/* The 95% interval of Wilson; [0, 1] if nothing was counted. low is never above that of finding
+ * everything, nor high below that of finding nothing. */
 struct measured_share {
-    double share, low, high; /* the 95% interval of Wilson; [0, 1] where nothing was counted */
+    double share, low, high;
 };
 struct measured_share measured_share(const struct share_tally *tally);

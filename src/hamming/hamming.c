@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "base/numbers.h"
+
 static const struct hamming_kernels *const levels[CPU_LEVEL_COUNT] = {
     [CPU_PORTABLE] = &hamming_portable,
 #if defined(__x86_64__)
@@ -27,4 +29,8 @@ const struct hamming_kernels *hamming_kernels(void) {
 
 const struct hamming_kernels *hamming_kernels_for(enum cpu_level level) {
     return cpu_supports(level) ? levels[level] : NULL;
+}
+
+double hamming_cosine(double distance, unsigned bits) {
+    return portable_cos_pi(distance / bits);
 }

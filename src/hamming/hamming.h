@@ -82,6 +82,9 @@ static inline uint32_t hamming_distance(const uint8_t *a, const uint8_t *b, unsi
     return hamming_kernels()->pair(a, b, hamming_words(bits));
 }
 
+/* The cosine that signatures by random hyperplanes estimate, the same on every CPU. */
+double hamming_cosine(double distance, unsigned bits);
+
 /* Distances of query to rows [first, first + count) of the view. */
 static inline void hamming_scan(const struct signatures_view *view, const uint8_t *query,
                                 size_t first, size_t count, uint16_t *distances) {

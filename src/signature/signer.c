@@ -1,6 +1,5 @@
 #include "signature/signer.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -300,5 +299,5 @@ double signature_estimate(const struct signature_options *options, const uint8_t
                           const uint8_t *b) {
     if (options->kind == SIGNATURE_MINHASH)
         return estimate_jaccard(options, a, b);
-    return cos(M_PI * hamming_distance(a, b, options->bits) / options->bits);
+    return hamming_cosine(hamming_distance(a, b, options->bits), options->bits);
 }

@@ -11,10 +11,15 @@ enum { MAX_KEY_BYTES = 255, ENTRY_HEAD_BYTES = 6, NUMBER_BYTES = 8 };
 
 /* The first entry whose key is not below `key`. */
 static size_t lower_bound(const struct settings *settings, const char *key) {
-    size_t place = 0;
-    while (place < settings->count && strcmp(settings->entries[place].key, key) < 0)
-        place++;
-    return place;
+    size_t low = 0, high = settings->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(settings->entries[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 static const struct setting *find(const struct settings *settings, const char *key,

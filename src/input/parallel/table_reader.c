@@ -89,7 +89,7 @@ static bool take_columns(struct table_reader *reader, struct bytes_view line,
         return false;
     reader->has_probabilities = true;
     if (reader->format == TABLE_FAST_ALIGN)
-        row->probability = exp(row->probability);
+        row->probability = portable_exp(row->probability);
     if (reader->names[0].count)
         return name_of(&reader->names[0], fields[0], &row->words[0]) &&
                name_of(&reader->names[1], fields[1], &row->words[1]);

@@ -221,7 +221,7 @@ static cog_status propose_pairs(struct proposing *work, cog_error *error) {
                      ? join_tables(work, radius_bits, &matches, error)
                      : join_windows(work, radius_bits, &matches, error));
     THEN(status, take_sides(work, &matches, error));
-    work->result->beyond = (float)cos(M_PI * radius_bits / work->search->options->bits);
+    work->result->beyond = (float)hamming_cosine(radius_bits, work->search->options->bits);
     match_list_free(&matches);
     return status;
 }

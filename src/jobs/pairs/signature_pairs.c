@@ -1,5 +1,4 @@
 /* Pairs of signatures that exist already. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/cpu.h"
@@ -33,7 +32,7 @@ static uint64_t budget_of(const struct signature_task *task) {
 
 uint32_t cog_radius_of_cosine(double threshold, unsigned bits) {
     uint32_t radius = 0;
-    while (radius < bits && cos(M_PI * (radius + 1) / bits) >= threshold)
+    while (radius < bits && hamming_cosine(radius + 1, bits) >= threshold)
         radius++;
     return radius;
 }

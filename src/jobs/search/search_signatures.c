@@ -1,5 +1,4 @@
 /* Candidates by signatures: exhaustively, by slice lists, or by columns. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +51,6 @@ cog_status search_signatures(struct signature_search *search, struct hit_lists *
                                          HITS_BY_DISTANCE, search_segment, search, lists, error);
     unsigned bits = search->queries->bits;
     for (size_t i = 0; status == COG_OK && i < lists->offsets[lists->queries]; i++)
-        lists->items[i].similarity = (float)cos(M_PI * lists->items[i].distance / bits);
+        lists->items[i].similarity = (float)hamming_cosine(lists->items[i].distance, bits);
     return status;
 }

@@ -1,6 +1,5 @@
 #include "search/flat/flat_join.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -84,7 +83,7 @@ static cog_status fill_tables(struct join *join, cog_error *error) {
     for (size_t i = 0; i < join->block_rows; i++)
         join->limits[i] = (uint16_t)join->radius_bits;
     for (unsigned distance = 0; distance <= bits; distance++)
-        join->similarities[distance] = (float)cos(M_PI * distance / bits);
+        join->similarities[distance] = (float)hamming_cosine(distance, bits);
     return COG_OK;
 }
 

@@ -1,6 +1,5 @@
 #include "search/lsh/lsh_join.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -137,7 +136,7 @@ static cog_status make_probers(struct lsh_join *join, unsigned threads,
     if (!join->probers || !join->similarities)
         return error_memory(error, threads * sizeof *join->probers, "a join by hash tables");
     for (unsigned distance = 0; distance <= bits; distance++)
-        join->similarities[distance] = (float)cos(M_PI * distance / bits);
+        join->similarities[distance] = (float)hamming_cosine(distance, bits);
     for (unsigned worker = 0; worker < threads; worker++) {
         match_list_share(&join->probers[worker].matches, matches->limit, &join->listed);
         join->probers[worker].matches.sieve = matches->sieve;

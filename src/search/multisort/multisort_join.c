@@ -1,7 +1,5 @@
 #include "search/multisort/multisort_join.h"
 
-#include <math.h>
-
 #include "base/memory.h"
 #include "base/threads.h"
 #include "search/keys/key_set.h"
@@ -240,7 +238,7 @@ static cog_status plan(struct multisort *join, cog_error *error) {
     short_key masks[SHORT_KEY_RADIUS_MAX + EXTRA_BLOCKS_MAX];
     pair_blocks(short_key_mask(0, join->key_bits), join->blocks, masks);
     for (unsigned distance = 0; distance <= radius; distance++)
-        join->similarities[distance] = (float)cos(M_PI * distance / join->key_bits);
+        join->similarities[distance] = (float)hamming_cosine(distance, join->key_bits);
     return pair_steps(&base, masks, join->blocks, join->chosen, keep_step, join, error);
 }
 

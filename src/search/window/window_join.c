@@ -1,6 +1,5 @@
 #include "search/window/window_join.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/cpu.h"
@@ -374,7 +373,7 @@ static cog_status deliver(struct window_join *join, struct match_list *matches, 
     if (!similarities)
         return error_memory(error, (bits + 1) * sizeof *similarities, "matches");
     for (unsigned distance = 0; distance <= bits; distance++)
-        similarities[distance] = (float)cos(M_PI * distance / bits);
+        similarities[distance] = (float)hamming_cosine(distance, bits);
     THEN(status, pair_set_take(&join->found, similarities, matches, error));
     free(similarities);
     return status;

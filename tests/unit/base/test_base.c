@@ -22,6 +22,17 @@ TEST(base_log_agrees_with_libm) {
     CHECK(portable_log(1) == 0);
 }
 
+TEST(base_portable_exp_and_cosine_agree_with_the_library) {
+    for (int i = -7400; i <= 7000; i++) {
+        double expected = exp(i / 10.0), found = portable_exp(i / 10.0);
+        CHECK_MSG(fabs(found - expected) <= 1e-14 * expected + 0x1p-1074, "exp(%g)", i / 10.0);
+    }
+    CHECK(portable_exp(0) == 1 && portable_exp(-1e9) == 0 && isinf(portable_exp(1e9)));
+    for (int i = 0; i <= 4096; i++)
+        CHECK_MSG(fabs(portable_cos_pi(i / 4096.0) - cos(M_PI * i / 4096)) < 1e-15, "%d", i);
+    CHECK(portable_cos_pi(0) == 1 && portable_cos_pi(0.5) == 0 && portable_cos_pi(1) == -1);
+}
+
 TEST(base_output_appears_only_on_commit) {
     const char *path = test_path("out");
     struct output *output = NULL;

@@ -36,6 +36,20 @@ TEST(measured_share_counts_units) {
     CHECK(measured_share(&all).high == 1);
 }
 
+/* 594 trials in 27 units, with fewer and fewer misses, each in a unit of its own. */
+TEST(measured_share_is_no_surer_of_less) {
+    double last_low = 0;
+    for (int misses = 27; misses >= 0; misses--) {
+        struct share_tally tally = {0};
+        for (int unit = 0; unit < 27; unit++)
+            share_tally_add(&tally, unit < misses ? 21 : 22, 22);
+        struct measured_share share = measured_share(&tally);
+        CHECK_MSG(share.low >= last_low, "%d misses: %g after %g", misses, share.low, last_low);
+        CHECK(share.low <= share.share && share.share <= share.high);
+        last_low = share.low;
+    }
+}
+
 /* Units of 1 to 20 trials, each with a rate of its own: 95 of 100 intervals hold the mean rate. */
 TEST(measured_share_holds_the_truth_as_often_as_it_says) {
     enum { RUNS = 1000, UNITS = 200 };

@@ -1,4 +1,6 @@
 #include <math.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "base/numbers.h"
 #include "store/settings.h"
@@ -32,6 +34,40 @@ TEST(store_settings_round_trip) {
     CHECK(!settings_get_u64(&read, "k1", &seed) && !settings_get_text(&read, "none", &text));
     settings_free(&written);
     settings_free(&read);
+}
+
+static void write_many(const char *path, unsigned entries) {
+    struct buffer bytes = {0};
+    uint8_t head[6] = {SETTING_U64, 8}, number[8] = {0};
+    char key[16];
+    encode_u32(head + 2, 8);
+    CHECK(buffer_append(&bytes, &entries, 4));
+    for (unsigned i = 0; i < entries; i++) {
+        snprintf(key, sizeof key, "%08u", i);
+        CHECK(buffer_append(&bytes, head, 6) && buffer_append(&bytes, key, 8) &&
+              buffer_append(&bytes, number, 8));
+    }
+    struct container_writer *writer = NULL;
+    CHECK_OK(container_writer_open(path, CONTAINER_STATISTICS, &writer, error));
+    CHECK_OK(container_writer_section(writer, SECTION_SETTINGS, bytes.data, bytes.size, error));
+    CHECK_OK(container_writer_commit(writer, error));
+    container_writer_close(writer);
+    buffer_free(&bytes);
+}
+
+/* A crafted file: looking at all entries for each of them would take minutes. */
+TEST(store_settings_of_many_entries_are_read_in_linear_time) {
+    enum { ENTRIES = 300000 };
+    const char *path = test_path("many_settings");
+    write_many(path, ENTRIES);
+    struct container container;
+    struct settings settings = {0};
+    clock_t start = clock();
+    CHECK_OK(container_open(path, CONTAINER_STATISTICS, &container, error));
+    CHECK_OK(settings_read(&container, &settings, error));
+    CHECK(settings.count == ENTRIES && (clock() - start) / CLOCKS_PER_SEC < 20);
+    container_close(&container);
+    settings_free(&settings);
 }
 
 TEST(store_settings_name_the_first_difference) {
