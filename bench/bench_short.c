@@ -12,7 +12,6 @@
 #include "rivals/bphs_published.h"
 #include "rivals/psm_published.h"
 #include "search/multisort/multisort_join.h"
-#include "search/psm/psm_chunks.h"
 #include "short_world.h"
 
 enum { RADIUS = WORLD_RADIUS, BITS = WORLD_BITS, REPEATS = 3, PLACES = 1 << 13 };
@@ -133,7 +132,7 @@ static double bench_bphs_published(const struct short_world *world, unsigned blo
     unsigned tables = index.layout.choice_count;
     for (int first = 0; first <= 1; first++) {
         struct timed timed = {0};
-        struct bphs_search search = {RADIUS, first, false, 1};
+        struct short_search search = {.radius_bits = RADIUS, .first_only = first, .threads = 1};
         char name[64];
         TIMED(&timed, 1, bphs_published_search(&index, &queries, &search, &timed.hits, error));
         snprintf(name, sizeof name, "BPHS published, T=%u, find-%s", tables,
@@ -164,11 +163,13 @@ static struct bphs_figures bench_bphs_tuned(const struct short_world *world) {
     uint64_t start = clock_ns();
     DO(bphs_build(&index, &world->stored, 5, 2, RADIUS, 2, error));
     figures.build_seconds = clock_seconds_since(start);
-    figures.bytes = (double)bphs_bytes(&index) / (double)world->stored.rows;
+    figures.bytes = (double)bucket_index_bytes(&index.stored) / (double)world->stored.rows;
     printf("(BPHS tuned built in %.1f s on 2 threads)\n", figures.build_seconds);
     for (int kind = 0; kind < KINDS; kind++) {
-        struct bphs_search search = {RADIUS, kind == FIRST, kind >= BATCH,
-                                     kind == ALL_2 || kind == BATCH_2 ? 2 : 1};
+        struct short_search search = {.radius_bits = RADIUS,
+                                      .first_only = kind == FIRST,
+                                      .batch = kind >= BATCH,
+                                      .threads = kind == ALL_2 || kind == BATCH_2 ? 2 : 1};
         struct timed timed = {0};
         char name[64];
         TIMED(&timed, REPEATS, bphs_search(&index, &world->queries, &search, &timed.hits, error));
@@ -258,7 +259,8 @@ static uint32_t bound_for_recall(const struct short_world *world, const struct p
     double wanted = RECALL * (double)short_world_pairs(world, queries.signatures.rows);
     uint32_t low = 0, high = 16 * PROBE_PENALTY_ONE;
     while (high - low > PROBE_PENALTY_ONE / 64) {
-        struct psm_search search = {.radius_bits = RADIUS, .penalty_bound = low + (high - low) / 2};
+        struct short_search search = {.radius_bits = RADIUS,
+                                      .penalty_bound = low + (high - low) / 2};
         struct short_hits hits = {0};
         DO(psm_search(index, &queries, &search, &hits, error));
         if ((double)hits.count >= wanted)
@@ -277,7 +279,7 @@ static double average_probes(const struct psm_queries *queries, unsigned header_
     for (size_t q = 0; q < sample; q++) {
         struct probe_bits bits;
         psm_query_bits(queries, q, header_bits, bound, &bits);
-        total += probes_within(&bits, RADIUS, bound, NULL, SIZE_MAX);
+        total += probes_within(&bits, RADIUS, bound, NULL, NULL, SIZE_MAX);
     }
     return (double)total / (double)sample;
 }
@@ -293,21 +295,21 @@ static struct psm_figures bench_psm_tuned(const struct short_world *world,
                                           int kind_count) {
     size_t count = world->queries.rows;
     struct psm_queries queries = psm_queries_of(world, count);
-    struct psm_figures figures = {.bytes = (double)line_table_bytes(&index->table) /
+    struct psm_figures figures = {.bytes = (double)bucket_index_bytes(&index->stored) /
                                            (double)world->stored.rows,
                                   .bound = bound_for_recall(world, index)};
-    figures.probes = average_probes(&queries, index->table.header_bits, figures.bound);
+    figures.probes = average_probes(&queries, index->stored.tables[0].header_bits, figures.bound);
     for (int kind = 0; kind < kind_count; kind++) {
-        struct psm_search search = {.radius_bits = RADIUS,
-                                    .penalty_bound = figures.bound,
-                                    .first_only = kind == FIRST,
-                                    .batch = kind >= BATCH,
-                                    .threads = kind == ALL_2 || kind == BATCH_2 ? 2 : 1};
+        struct short_search search = {.radius_bits = RADIUS,
+                                      .penalty_bound = figures.bound,
+                                      .first_only = kind == FIRST,
+                                      .batch = kind >= BATCH,
+                                      .threads = kind == ALL_2 || kind == BATCH_2 ? 2 : 1};
         struct timed timed = {0};
         char name[64];
         TIMED(&timed, REPEATS, psm_search(index, &queries, &search, &timed.hits, error));
         snprintf(name, sizeof name, "PSM tuned%s, t=%u (T'=%.2f), %s", what,
-                 index->table.header_bits, figures.bytes / 8, kinds[kind]);
+                 index->stored.tables[0].header_bits, figures.bytes / 8, kinds[kind]);
         struct row row = {name, figures.probes - 1, recall_of(world, &timed, count), figures.bytes,
                           count};
         figures.rate[kind] = (double)count / timed.seconds * 1e-6;
@@ -325,7 +327,7 @@ static void bench_psm_sizes(const struct short_world *world) {
     struct short_world some = *world;
     some.queries.rows = at_most(world->queries.rows, 1000000);
     for (int i = 0; i < 6; i++) {
-        struct line_limits limits = {4, LINE_HEADER_BITS_MAX, percents[i]};
+        struct bucket_limits limits = {4, BUCKET_HEADER_BITS_MAX, percents[i]};
         struct psm_index index;
         DO(psm_build(&index, &world->stored, limits, 2, error));
         bench_psm_tuned(&some, &index, "", FIRST + 1);
@@ -341,9 +343,9 @@ static void bench_chunks(const struct short_world *world, size_t stored, size_t 
     for (int first = 0; first <= 1; first++) {
         struct signatures_view view = world->stored;
         view.rows = at_most(stored, view.rows);
-        struct psm_chunks chunks = {&view, (view.rows + 3) / 4, LINE_LIMITS_DEFAULT, 0};
+        struct psm_chunks chunks = {&view, (view.rows + 3) / 4, BUCKET_LIMITS_DEFAULT, 0};
         struct psm_queries queries = psm_queries_of(world, asked);
-        struct psm_search search = {
+        struct short_search search = {
             .radius_bits = RADIUS, .penalty_bound = bound, .first_only = first, .threads = 2};
         struct timed timed = {0};
         TIMED(&timed, 1, psm_search_chunks(&chunks, &queries, &search, &timed.hits, error));
@@ -366,7 +368,7 @@ static double bench_bphs_batch(const struct short_world *world, size_t stored, s
     uint64_t start = clock_ns();
     DO(bphs_published_build(&tables, &queries, 4, 1, RADIUS, 2, error));
     double build_seconds = clock_seconds_since(start);
-    struct bphs_search search = {RADIUS, false, false, 2};
+    struct short_search search = {.radius_bits = RADIUS, .threads = 2};
     struct timed timed = {0};
     TIMED(&timed, 1, bphs_published_search(&tables, &sample, &search, &timed.hits, error));
     double seconds = build_seconds + timed.seconds * (double)stored / (double)sample.rows;
@@ -385,7 +387,7 @@ static void bench_batches(const struct short_world *world, const struct psm_inde
            "M/s wall");
     for (size_t asked = most / 100; asked <= most; asked *= 10) {
         struct psm_queries queries = psm_queries_of(world, asked);
-        struct psm_search search = {
+        struct short_search search = {
             .radius_bits = RADIUS, .penalty_bound = bound, .batch = true, .threads = 2};
         struct timed timed = {0};
         TIMED(&timed, REPEATS, psm_search(index, &queries, &search, &timed.hits, error));
@@ -413,7 +415,7 @@ static void bench_growth(size_t stored) {
         bench_bphs_published(&world, 4, 1, 50000, &build_cpu);
         bench_bphs_published(&world, 5, 2, 50000, &build_cpu);
         bench_psm_published(&world, log_rows + 1, 200000);
-        DO(psm_build(&index, &world.stored, LINE_LIMITS_DEFAULT, 2, error));
+        DO(psm_build(&index, &world.stored, BUCKET_LIMITS_DEFAULT, 2, error));
         bench_psm_tuned(&world, &index, "", 2);
         psm_free(&index);
         short_world_free(&world);
@@ -560,12 +562,13 @@ static void bench_documents(const char *signatures_path, const char *weights_pat
     struct bphs_index exact;
     static struct psm_learned learned;
     struct timed timed = {0};
-    struct bphs_search all = {RADIUS, false, false, 1};
+    struct short_search all = {.radius_bits = RADIUS, .threads = 1};
     rival_ns = 0;
-    DO(psm_build(&index, &stored, LINE_LIMITS_DEFAULT, 2, error));
+    DO(psm_build(&index, &stored, BUCKET_LIMITS_DEFAULT, 2, error));
     DO(bphs_build(&exact, &stored, 5, 2, RADIUS, 2, error));
-    struct psm_lesson lesson = {&index, &stored, stored_weights, &stored, stored_weights, RADIUS};
-    DO(psm_learn(&lesson, 2, &learned, error));
+    struct psm_training training = {&index,  &stored,        stored_weights,
+                                    &stored, stored_weights, RADIUS};
+    DO(psm_learn(&training, 2, &learned, error));
     TIMED(&timed, REPEATS, bphs_search(&exact, &asked, &all, &timed.hits, error));
     size_t pairs = timed.hits.count;
     printf(
@@ -576,17 +579,18 @@ static void bench_documents(const char *signatures_path, const char *weights_pat
     print_row(&row, &timed);
     struct psm_queries queries = {asked, asked_weights, &learned.volatility, true};
     for (double recall = 0.8; recall < 1; recall += recall < 0.895 ? 0.1 : 0.05) {
-        struct psm_search search = {.radius_bits = RADIUS, .threads = 1};
+        struct short_search search = {.radius_bits = RADIUS, .threads = 1};
         char name[64];
-        DO(psm_learned_bound(&learned, &queries, index.table.header_bits, RADIUS, recall,
+        DO(psm_learned_bound(&learned, &queries, index.stored.tables[0].header_bits, RADIUS, recall,
                              &search.penalty_bound, error));
         TIMED(&timed, REPEATS, psm_search(&index, &queries, &search, &timed.hits, error));
-        snprintf(name, sizeof name, "PSM tuned, t=%u, recall %.2f wanted", index.table.header_bits,
-                 recall);
-        double probes = average_probes(&queries, index.table.header_bits, search.penalty_bound);
-        row =
-            (struct row){name, probes - 1, pairs ? (double)timed.hits.count / (double)pairs : 1,
-                         (double)line_table_bytes(&index.table) / (double)stored.rows, asked.rows};
+        snprintf(name, sizeof name, "PSM tuned, t=%u, recall %.2f wanted",
+                 index.stored.tables[0].header_bits, recall);
+        double probes =
+            average_probes(&queries, index.stored.tables[0].header_bits, search.penalty_bound);
+        row = (struct row){name, probes - 1, pairs ? (double)timed.hits.count / (double)pairs : 1,
+                           (double)bucket_index_bytes(&index.stored) / (double)stored.rows,
+                           asked.rows};
         print_row(&row, &timed);
     }
     psm_free(&index);
@@ -650,7 +654,7 @@ static void bench_all(size_t stored, size_t queries, double join_seconds) {
         bench_psm_published(&world, t, at_most(queries, 300000));
     struct bphs_figures bphs = bench_bphs_tuned(&world);
     uint64_t start = clock_ns();
-    DO(psm_build(&index, &world.stored, LINE_LIMITS_DEFAULT, 2, error));
+    DO(psm_build(&index, &world.stored, BUCKET_LIMITS_DEFAULT, 2, error));
     printf("(PSM tuned built in %.1f s on 2 threads)\n", clock_seconds_since(start));
     struct psm_figures psm = bench_psm_tuned(&world, &index, "", KINDS);
     add_goals(&psm, &bphs, published_10_ns, join_seconds,

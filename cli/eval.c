@@ -1,8 +1,4 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "command.h"
-#include "eval.h"
 
 /* The rows of Table 1 of Ture et al. 2011: minhash values there have 32 bits. */
 static const struct {
@@ -29,12 +25,12 @@ static size_t choose_kinds(const struct arguments *arguments, const cog_sign_opt
 }
 
 static void print_errors(const cog_signature_error *results, size_t count) {
-    static const char *const names[] = {"rp", "simhash", "topsig", "minhash"};
     puts("signature\tbits\terror\terror_above_0.1\terror_above_0.2\ttheory\tratio\tms");
     for (size_t i = 0; i < count; i++) {
         const cog_signature_error *row = &results[i];
-        printf("%s\t%u\t%.4f\t%.4f\t%.4f\t", names[row->signature.kind], row->signature.bits,
-               row->error[0], row->error[1], row->error[2]);
+        print_choice(OPTION_SIGNATURE, (int)row->signature.kind);
+        printf("\t%u\t%.4f\t%.4f\t%.4f\t", row->signature.bits, row->error[0], row->error[1],
+               row->error[2]);
         if (row->signature.kind == COG_SIGNATURE_MINHASH)
             printf("-\t-\t%.4f\n", row->milliseconds);
         else
@@ -43,107 +39,198 @@ static void print_errors(const cog_signature_error *results, size_t count) {
     }
 }
 
-static int evaluate_signatures(const struct arguments *arguments) {
+static cog_status evaluate_signatures(struct session *session) {
+    const struct arguments *arguments = session->arguments;
     cog_input_options input;
     cog_sign_options sign;
-    cog_run_options run;
-    uint64_t sample = 1064, seeds = 10;
+    uint64_t sample = 1064;
+    unsigned seeds = 10;
     if (!take_input_options(arguments, &input) ||
         !take_sign_options(arguments, COG_SIGNATURE_RP, &sign) ||
-        !take_run_options(arguments, &run) ||
         !number_option(arguments, OPTION_SAMPLE, 2, 20000, &sample) ||
-        !number_option(arguments, OPTION_SEEDS, 1, 1000, &seeds))
-        return EXIT_USAGE;
-    if (arguments->word_count < 2) {
-        usage_error(arguments, "no input; give files, folders, or -");
-        return EXIT_USAGE;
-    }
+        !unsigned_option(arguments, OPTION_SEEDS, 1, 1000, &seeds))
+        return COG_ERR_USAGE;
+    if (arguments->word_count < 2)
+        return REFUSE(arguments, "no input; give files, folders, or -");
     cog_signature_options kinds[USUAL_KINDS];
     cog_signature_error results[USUAL_KINDS];
     size_t count = choose_kinds(arguments, &sign, kinds);
-    cog_error error = {0};
-    cog_report *report = NULL;
     cog_documents *documents = NULL;
-    cog_status status = cog_report_create(&report, &error);
-    if (status == COG_OK)
-        status = cog_documents_open(&input, arguments->words + 1, arguments->word_count - 1,
-                                    &documents, &error);
-    if (status == COG_OK)
-        status = cog_evaluate_signatures(documents, &sign, kinds, count, (size_t)sample,
-                                         (unsigned)seeds, &run, results, report, &error);
+    cog_status status = cog_documents_open(&input, arguments->words + 1, arguments->word_count - 1,
+                                           &documents, &session->error);
+    THEN(status, cog_evaluate_signatures(documents, &sign, kinds, count, (size_t)sample, seeds,
+                                         &session->run, results, session->report, &session->error));
     if (status == COG_OK)
         print_errors(results, count);
-    int code = finish_job(arguments, status, &error, report);
     cog_documents_close(documents);
-    cog_report_free(report);
-    return code;
+    return status;
 }
 
-static int evaluate_links(const struct arguments *arguments) {
-    cog_error error = {0};
-    cog_link_scores scores;
-    cog_run_options run;
-    if (!take_run_options(arguments, &run))
-        return EXIT_USAGE;
-    if (arguments->word_count != 2 || !has_option(arguments, OPTION_GOLD)) {
-        usage_error(arguments,
-                    "give the links and the known ones: links FOUND.tsv --gold GOLD.tsv");
-        return EXIT_USAGE;
-    }
-    cog_report *report = NULL;
-    cog_status status = cog_report_create(&report, &error);
+/* ---- Neighbours: files of results, or a method and the exhaustive answer --------------------- */
+
+static void print_quality(const cog_neighbour_quality *quality) {
+    printf("queries\t%zu\nrecall@%zu\t%.4f\n", quality->queries, quality->k, quality->recall);
+    if (quality->cdr >= 0)
+        printf("CDR@%zu\t%.4f\n", quality->k, quality->cdr);
+}
+
+struct compared {
+    cog_index *index;
+    cog_signatures *queries;
+    cog_weights *weights;
+    cog_hits *found, *truth;
+    cog_report *exhaustive; /* of the true answer */
+};
+
+static void compared_free(struct compared *compared) {
+    cog_hits_free(compared->found);
+    cog_hits_free(compared->truth);
+    cog_index_close(compared->index);
+    cog_signatures_free(compared->queries);
+    cog_weights_free(compared->weights);
+    cog_report_free(compared->exhaustive);
+}
+
+static cog_status compare(struct session *session, cog_search_options search,
+                          struct compared *compared) {
+    const struct arguments *arguments = session->arguments;
+    const char *weight_path = arguments->values[OPTION_QUERY_MARGINS];
+    const float *weights = NULL;
+    cog_error *error = &session->error;
+    cog_status status = cog_index_open(arguments->words[1], &compared->index, error);
+    THEN(status, cog_signatures_open(arguments->words[2], &compared->queries, error));
+    if (status == COG_OK && weight_path)
+        status = cog_weights_open(weight_path, &compared->weights, error);
+    if (status == COG_OK && compared->weights)
+        status = cog_weights_of(compared->weights, compared->queries, &weights, error);
+    THEN(status, cog_report_create(&compared->exhaustive, error));
+    search.recall_sample = 0;
+    THEN(status,
+         cog_index_search_signatures(compared->index, compared->queries, weights, &search,
+                                     &session->run, &compared->found, session->report, error));
+    search.method = COG_METHOD_FLAT;
+    THEN(status,
+         cog_index_search_signatures(compared->index, compared->queries, NULL, &search,
+                                     &session->run, &compared->truth, compared->exhaustive, error));
+    cog_neighbour_quality quality;
+    THEN(status, cog_evaluate_hits(compared->found, compared->truth, search.k, &quality, error));
+    if (status != COG_OK)
+        return status;
+    print_quality(&quality);
+    double per_query = 1e3 / (quality.queries ? (double)quality.queries : 1);
+    printf("ms a query\t%.4f\nms a query, exhaustive\t%.4f\n",
+           cog_report_number(session->report, "searching") * per_query,
+           cog_report_number(compared->exhaustive, "searching") * per_query);
+    return COG_OK;
+}
+
+static cog_status evaluate_method(struct session *session) {
+    cog_search_options search;
+    if (!take_search_options(session->arguments, &search))
+        return COG_ERR_USAGE;
+    struct compared compared = {0};
+    cog_status status = compare(session, search, &compared);
+    compared_free(&compared);
+    return status;
+}
+
+static cog_status evaluate_files(struct session *session) {
+    const struct arguments *arguments = session->arguments;
+    uint64_t k = 10;
+    unsigned bits = 1024;
+    cog_neighbour_quality quality;
+    if (!number_option(arguments, OPTION_NEIGHBOURS, 1, UINT32_MAX, &k) ||
+        !unsigned_option(arguments, OPTION_BITS, 1, 4096, &bits))
+        return COG_ERR_USAGE;
+    cog_status status = cog_evaluate_neighbour_files(arguments->words[1], arguments->words[2],
+                                                     (size_t)k, bits, &quality, &session->error);
     if (status == COG_OK)
-        status = cog_evaluate_link_file(arguments->words[1], arguments->values[OPTION_GOLD], &run,
-                                        &scores, &error);
+        print_quality(&quality);
+    return status;
+}
+
+static cog_status evaluate_neighbours(struct session *session) {
+    const struct arguments *arguments = session->arguments;
+    if (arguments->word_count != 3)
+        return REFUSE(arguments, "neighbours: give FOUND.tsv TRUTH.tsv, or INDEX QUERIES.npy");
+    return cog_index_exists(arguments->words[1]) ? evaluate_method(session)
+                                                 : evaluate_files(session);
+}
+
+/* ---- Links ----------------------------------------------------------------------------------- */
+
+static cog_status evaluate_links(struct session *session) {
+    const struct arguments *arguments = session->arguments;
+    cog_link_scores scores;
+    if (arguments->word_count != 2 || !has_option(arguments, OPTION_GOLD))
+        return REFUSE(arguments,
+                      "give the links and the known ones: links FOUND.tsv --gold GOLD.tsv");
+    cog_status status = cog_evaluate_link_file(arguments->words[1], arguments->values[OPTION_GOLD],
+                                               &session->run, &scores, &session->error);
     if (status == COG_OK)
         print_link_scores(&scores, stdout);
-    int code = finish_job(arguments, status, &error, report);
-    cog_report_free(report);
-    return code;
+    return status;
 }
 
 static const enum option_id sample_options[] = {OPTION_SAMPLE, OPTION_SEEDS, OPTION_COUNT};
-static const enum option_id neighbour_options[] = {
-    OPTION_NEIGHBOURS, OPTION_BITS,  OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
-    OPTION_EXPAND,     OPTION_ADMIT, OPTION_QUERY_WEIGHTS, OPTION_COUNT};
+static const enum option_id neighbour_options[] = {OPTION_NEIGHBOURS,    OPTION_BITS,
+                                                   OPTION_METHOD,        OPTION_RECALL,
+                                                   OPTION_QUERY_MARGINS, OPTION_COUNT};
 static const enum option_id gold_options[] = {OPTION_GOLD, OPTION_COUNT};
-
 static const option_set signature_sets[] = {
     sample_options,    input_options, term_options, weight_options,
     signature_options, run_options,   NULL};
 static const option_set neighbour_sets[] = {neighbour_options, run_options, NULL};
 static const option_set link_sets[] = {gold_options, run_options, NULL};
-
+static const enum option_id usual[] = {OPTION_SIGNATURE, OPTION_BITS, OPTION_LANG, OPTION_COUNT};
+static const struct option_text signature_texts[] = {
+    {OPTION_SIGNATURE, "measure this kind only (default: the usual kinds and widths)"},
+    {OPTION_COUNT, NULL}};
+static const struct option_text neighbour_texts[] = {
+    {OPTION_NEIGHBOURS, "number of neighbours per query that count (default: 10)"},
+    {OPTION_BITS, "files: distance that a missing place counts as (default: 1024)"},
+    {OPTION_METHOD, "method to measure (default: auto)"},
+    {OPTION_COUNT, NULL}};
 static const struct command actions[] = {
     {.name = "signatures",
      .synopsis = "IN... [OPTIONS]",
      .summary = "how well signatures estimate the cosine",
      .description =
-         "The mean absolute error of the cosine that signatures estimate, over all pairs of a\n"
-         "sample of documents, pairs above 0.1 and pairs above 0.2; beside it what theory\n"
-         "expects of random signs, the ratio of the two, and the milliseconds to sign a\n"
-         "document. Without --signature, the usual kinds and widths are compared. Minhash, which\n"
-         "estimates a Jaccard coefficient, is set beside the cosine of the same sets, as in the\n"
-         "paper's table.",
+         "Prints the mean absolute error of the cosine that signatures estimate, over all pairs "
+         "of a sample of documents.\n\n"
+         "Columns: the error of all pairs, of pairs above 0.1 and of pairs above 0.2; what "
+         "theory expects of random signs; the ratio of the two; and the milliseconds to sign a "
+         "document. Minhash, which estimates a Jaccard coefficient, is compared with the cosine "
+         "of the same sets, as in the paper's table.",
+     .examples = "cognate eval signatures pages.jsonl\n"
+                 "cognate eval signatures pages.jsonl --signature simhash --bits 128",
      .sets = signature_sets,
+     .usual = usual,
+     .texts = signature_texts,
      .run = evaluate_signatures},
     {.name = "neighbours",
      .synopsis = "FOUND.tsv TRUTH.tsv | INDEX QUERIES.npy [OPTIONS]",
-     .summary = "search results beside the true ones",
+     .summary = "search results compared with the true ones",
      .description =
-         "Recall@k and the cumulative distance ratio CDR@k of search results beside the true\n"
-         "ones, of two files that cognate search wrote, or of a method beside the exhaustive\n"
-         "answer. Ties count the same whichever of them is found. In files, a missing place\n"
-         "counts as a distance of --bits (1024).",
+         "Prints recall@k and the cumulative distance ratio CDR@k of two files that cognate "
+         "search wrote, or of a method compared with the exhaustive answer.\n\n"
+         "Ties count the same whichever of them is found. In files, a missing place counts as a "
+         "distance of --bits.",
+     .examples = "cognate eval neighbours found.tsv truth.tsv -k 5\n"
+                 "cognate eval neighbours s.index queries.npy --method slices",
      .sets = neighbour_sets,
+     .texts = neighbour_texts,
+     .methods = "auto|exact|flat|slices|columns|psm|bphs",
+     .knobs = COG_KNOB_SEARCH,
      .run = evaluate_neighbours},
     {.name = "links",
      .synopsis = "FOUND.tsv --gold GOLD.tsv [OPTIONS]",
-     .summary = "links across languages beside known ones",
+     .summary = "links across languages compared with known ones",
      .description =
-         "Precision and recall of the links that cognate link wrote, beside known ones (two ids\n"
-         "a line); recall@1, how many sources have a known partner as the best of their links;\n"
-         "and the recall of the best links, as many as are 99% right.",
+         "Prints precision and recall of the links that cognate link wrote, compared with known "
+         "ones (two ids per line); recall@1, the share of sources whose best link is a known "
+         "one; and the recall of the best links of which 99% are right.",
+     .examples = "cognate eval links links.tsv --gold known.tsv",
      .sets = link_sets,
      .run = evaluate_links},
     {.name = NULL},
@@ -151,8 +238,10 @@ static const struct command actions[] = {
 
 const struct command command_eval = {
     .name = "eval",
-    .synopsis = "signatures IN... | neighbours FOUND.tsv TRUTH.tsv | neighbours INDEX QUERIES.npy "
-                "| links FOUND.tsv --gold GOLD.tsv [OPTIONS]",
+    .synopsis = "signatures|neighbours|links ... [OPTIONS]",
     .summary = "measure a method against the exact answer",
+    .examples = "cognate eval signatures pages.jsonl\n"
+                "cognate eval neighbours s.index queries.npy --method slices",
+    .see = "search link sign",
     .actions = actions,
 };

@@ -5,13 +5,16 @@
 static const enum option_id own_options[] = {OPTION_FROM, OPTION_TO, OPTION_COUNT};
 static const option_set sets[] = {own_options,   projection_options, term_options, weight_options,
                                   input_options, run_options,        NULL};
+static const struct option_text texts[] = {
+    {OPTION_FROM, "collection of A, and of B without --to; inputs that follow belong to it"},
+    {OPTION_TO, "collection of B; inputs that follow belong to it"},
+    {OPTION_COUNT, NULL}};
 
 struct explain_arguments {
     cog_input_options input;
     cog_projection_options projection;
     cog_sign_options sign; /* without a lexicon */
-    cog_run_options run;
-    bool in_collections; /* the words are ids, else files */
+    bool in_collections;   /* the words are ids, else files */
     const char *lexicon;
 };
 
@@ -38,8 +41,7 @@ static bool take_arguments(const struct arguments *arguments, struct explain_arg
     if (!take_input_options(arguments, &taken->input) ||
         !take_projection_options(arguments, &taken->projection) ||
         !take_term_options(arguments, &taken->sign.terms) ||
-        !take_weight_options(arguments, &taken->sign.weights) ||
-        !take_run_options(arguments, &taken->run) || !check_lexicon_options(arguments))
+        !take_weight_options(arguments, &taken->sign.weights) || !check_lexicon_options(arguments))
         return false;
     taken->lexicon = arguments->values[OPTION_LEXICON];
     taken->in_collections = has_option(arguments, OPTION_FROM);
@@ -87,65 +89,52 @@ static bool find_rows(const struct arguments *arguments, const struct explain_ar
     return true;
 }
 
-static cog_status explain_across(const struct arguments *arguments,
-                                 const struct explain_arguments *taken,
-                                 cog_documents *const documents[2], struct explanation *found,
-                                 cog_report *report, cog_error *error) {
+static cog_status explain_across(struct session *session, const struct explain_arguments *taken,
+                                 cog_documents *const documents[2], struct explanation *found) {
     cog_lexicon *lexicon = NULL;
     cog_links *links = NULL;
+    cog_error *error = &session->error;
     uint32_t rows[2];
     cog_status status = cog_lexicon_open(taken->lexicon, &lexicon, error);
-    if (status == COG_OK)
-        status = cog_links_prepare(documents[0], documents[1], lexicon, &taken->projection,
-                                   &taken->run, &links, report, error);
-    if (status == COG_OK && !find_rows(arguments, taken, links, rows))
+    THEN(status, cog_links_prepare(documents[0], documents[1], lexicon, &taken->projection,
+                                   &session->run, &links, session->report, error));
+    if (status == COG_OK && !find_rows(session->arguments, taken, links, rows))
         status = COG_ERR_USAGE;
-    if (status == COG_OK)
-        status = cog_links_explain(links, rows[0], rows[1], &found->matches, &found->count, error);
+    THEN(status, cog_links_explain(links, rows[0], rows[1], &found->matches, &found->count, error));
     if (status == COG_OK) {
         found->cosine = cog_links_cosine(links, rows[0], rows[1]);
-        print_matches(found, has_option(arguments, OPTION_QUIET));
+        print_matches(found, has_option(session->arguments, OPTION_QUIET));
     }
     cog_links_free(links);
     cog_lexicon_free(lexicon);
     return status;
 }
 
-static cog_status explain_within(const struct arguments *arguments,
-                                 const struct explain_arguments *taken,
-                                 cog_documents *const documents[2], struct explanation *found,
-                                 cog_report *report, cog_error *error) {
+static cog_status explain_within(struct session *session, const struct explain_arguments *taken,
+                                 cog_documents *const documents[2], struct explanation *found) {
     cog_status status = cog_pairs_explain(
-        documents[0], documents[1], taken->in_collections ? arguments->words : NULL, &taken->sign,
-        &taken->run, &found->matches, &found->count, &found->cosine, report, error);
+        documents[0], documents[1], taken->in_collections ? session->arguments->words : NULL,
+        &taken->sign, &session->run, &found->matches, &found->count, &found->cosine,
+        session->report, &session->error);
     if (status == COG_OK)
-        print_matches(found, has_option(arguments, OPTION_QUIET));
+        print_matches(found, has_option(session->arguments, OPTION_QUIET));
     return status;
 }
 
-static int run(const struct arguments *arguments) {
+static cog_status run(struct session *session) {
     struct explain_arguments taken;
-    if (!take_arguments(arguments, &taken))
-        return EXIT_USAGE;
-    cog_error error = {0};
-    cog_report *report = NULL;
+    if (!take_arguments(session->arguments, &taken))
+        return COG_ERR_USAGE;
     cog_documents *documents[2] = {NULL, NULL};
     struct explanation found = {0};
-    cog_status status = cog_report_create(&report, &error);
-    if (status == COG_OK)
-        status = open_inputs(arguments, &taken, documents, &error);
-    if (status == COG_OK)
-        status = taken.lexicon
-                     ? explain_across(arguments, &taken, documents, &found, report, &error)
-                     : explain_within(arguments, &taken, documents, &found, report, &error);
-    int code = finish_job(arguments, status, &error, report);
-    if (code == EXIT_DONE && found.count == 0)
-        code = EXIT_NOTHING;
+    cog_status status = open_inputs(session->arguments, &taken, documents, &session->error);
+    THEN(status, taken.lexicon ? explain_across(session, &taken, documents, &found)
+                               : explain_within(session, &taken, documents, &found));
+    session->found_nothing = found.count == 0;
     cog_free(found.matches);
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
-    cog_report_free(report);
-    return code;
+    return status;
 }
 
 const struct command command_explain = {
@@ -153,11 +142,17 @@ const struct command command_explain = {
     .synopsis = "A B [--lexicon LEXICON] [--from IN... [--to IN...]] [OPTIONS]",
     .summary = "why two documents match",
     .description =
-        "Prints which word of document A matched which word of document B and its share of the\n"
-        "cosine, the largest shares first; with a lexicon A and B are of its two languages, and\n"
-        "the probability is that of the translation. A and B are ids of documents in the\n"
-        "collections --from and --to (or both in --from, inside one language), whose statistics\n"
-        "weigh the words; without collections they are files of one document each.",
+        "Prints which word of document A matched which word of document B, and its share of the "
+        "cosine, largest shares first.\n\n"
+        "A and B are ids of documents in the collections --from and --to (or both in --from, "
+        "inside one language), whose statistics weigh the words; without collections they are "
+        "files of one document each. With a lexicon A and B are of its two languages, and the "
+        "probability is that of the translation. The exit status is 1 if no word matches.",
+    .examples = "cognate explain a.txt b.txt\n"
+                "cognate explain id7 id9 --from pages.jsonl\n"
+                "cognate explain Haus House --lexicon de-en.lex --from de.xml --to en.xml",
     .sets = sets,
+    .texts = texts,
+    .see = "pairs link lexicon",
     .run = run,
 };

@@ -1,35 +1,40 @@
-#include <string.h>
-
 #include "command.h"
 
-static const enum option_id build_options[] = {
-    OPTION_INDEX_METHOD,  OPTION_SLICE_BITS, OPTION_INDEX_RADIUS,
-    OPTION_QUERY_WEIGHTS, OPTION_HEADER,     OPTION_BLOCKS,
-    OPTION_CHOOSE,        OPTION_NO_VECTORS, OPTION_COUNT};
-static const enum option_id remove_options[] = {OPTION_REMOVED_IDS, OPTION_COUNT};
+/* The words: the action, the folder of the index, and the rest. */
+static const char *folder(const struct session *session) {
+    return session->arguments->words[1];
+}
+static const char *const *rest(const struct session *session) {
+    return session->arguments->words + 2;
+}
+static size_t rest_count(const struct session *session) {
+    return session->arguments->word_count - 2;
+}
 
-struct index_arguments {
-    const struct arguments *given;
-    cog_input_options input;
-    cog_index_options index;
-    cog_run_options run;
-    const char *folder;
-    const char *const *rest; /* words behind the folder */
-    size_t rest_count;
-};
+/* `needs`: what must follow the folder; NULL: nothing may. */
+static bool check_words(const struct arguments *arguments, const char *needs) {
+    if (arguments->word_count < 2)
+        return usage_error(arguments, "no index; name its folder");
+    if (needs && arguments->word_count < 3)
+        return usage_error(arguments, "no %s", needs);
+    return needs || arguments->word_count == 2 ||
+           usage_error(arguments, "takes an index and nothing more");
+}
 
-/* Documents, or signatures where the input is one .npy file. */
+/* Documents, or signatures if the input is one .npy file. */
 struct source {
     cog_documents *documents;
     cog_signatures *signatures;
 };
 
-static cog_status open_source(const struct index_arguments *taken, struct source *source,
-                              cog_error *error) {
-    if (taken->rest_count == 1 && cog_is_signature_file(taken->input.format, taken->rest[0]))
-        return cog_signatures_open(taken->rest[0], &source->signatures, error);
-    return cog_documents_open(&taken->input, taken->rest, taken->rest_count, &source->documents,
-                              error);
+static cog_status open_source(struct session *session, struct source *source) {
+    cog_input_options input;
+    if (!take_input_options(session->arguments, &input))
+        return COG_ERR_USAGE;
+    if (rest_count(session) == 1 && cog_is_signature_file(input.format, rest(session)[0]))
+        return cog_signatures_open(rest(session)[0], &source->signatures, &session->error);
+    return cog_documents_open(&input, rest(session), rest_count(session), &source->documents,
+                              &session->error);
 }
 
 static void close_source(struct source *source) {
@@ -37,131 +42,145 @@ static void close_source(struct source *source) {
     cog_signatures_free(source->signatures);
 }
 
-/* With the weights, where a file of them is named. */
-static cog_status build_signatures(const struct index_arguments *taken,
-                                   const cog_signatures *signatures, cog_index **index,
-                                   cog_report *report, cog_error *error) {
-    const char *path = taken->given->values[OPTION_QUERY_WEIGHTS];
-    cog_index_options options = taken->index;
+/* ---- Actions --------------------------------------------------------------------------------- */
+
+static const char needs_input[] = "input; give files, folders, or -";
+
+static bool take_build_options(const struct arguments *arguments, cog_index_options *options) {
+    static const enum option_id of_short[] = {OPTION_RADIUS, OPTION_COUNT};
+    static const enum option_id of_psm[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
+    cog_method method = method_option(arguments);
+    if (!check_words(arguments, needs_input) || !take_index_options(arguments, options) ||
+        !unsigned_option(arguments, OPTION_RADIUS, 0, 8, &options->radius_bits))
+        return false;
+    options->method = method;
+    return (method == COG_METHOD_PSM || method == COG_METHOD_BPHS ||
+            refuse_options(arguments, of_short, "belongs to --method psm or bphs")) &&
+           (method == COG_METHOD_PSM ||
+            refuse_options(arguments, of_psm, "belongs to --method psm"));
+}
+
+/* With the margins, if a file of them is named. */
+static cog_status build_signatures(struct session *session, cog_index_options options,
+                                   const cog_signatures *signatures, cog_index **index) {
+    const char *path = session->arguments->values[OPTION_QUERY_MARGINS];
     cog_weights *weights = NULL;
-    cog_status status = path ? cog_weights_open(path, &weights, error) : COG_OK;
+    cog_status status = path ? cog_weights_open(path, &weights, &session->error) : COG_OK;
     if (status == COG_OK && weights)
-        status = cog_weights_of(weights, signatures, &options.weights, error);
-    if (status == COG_OK)
-        status =
-            cog_index_build_signatures(signatures, &options, &taken->run, index, report, error);
+        status = cog_weights_of(weights, signatures, &options.weights, &session->error);
+    THEN(status, cog_index_build_signatures(signatures, &options, &session->run, index,
+                                            session->report, &session->error));
     cog_weights_free(weights);
     return status;
 }
 
-/* ---- Actions --------------------------------------------------------------------------------- */
-
-static cog_status run_build(const struct index_arguments *taken, cog_report *report,
-                            cog_error *error) {
+static cog_status build(struct session *session) {
+    cog_index_options options;
+    if (!take_build_options(session->arguments, &options))
+        return COG_ERR_USAGE;
     struct source source = {0};
     cog_index *index = NULL;
     cog_index_claim *claim = NULL;
-    cog_status status = cog_index_claim_folder(taken->folder, &claim, error);
-    if (status == COG_OK)
-        status = open_source(taken, &source, error);
-    if (status == COG_OK)
-        status = source.signatures
-                     ? build_signatures(taken, source.signatures, &index, report, error)
-                     : cog_index_build(source.documents, &taken->index, &taken->run, &index, report,
-                                       error);
-    if (status == COG_OK)
-        status = cog_index_save_claimed(index, claim, error);
+    cog_error *error = &session->error;
+    cog_status status = cog_index_claim_folder(folder(session), &claim, error);
+    THEN(status, open_source(session, &source));
+    THEN(status, source.signatures ? build_signatures(session, options, source.signatures, &index)
+                                   : cog_index_build(source.documents, &options, &session->run,
+                                                     &index, session->report, error));
+    THEN(status, cog_index_save_claimed(index, claim, error));
     cog_index_claim_release(claim);
     cog_index_close(index);
     close_source(&source);
     return status;
 }
 
-static cog_status run_add(const struct index_arguments *taken, cog_report *report,
-                          cog_error *error) {
-    struct source source = {0};
+/* Opens the index if the words are right, and closes it after `change`. */
+static cog_status with_index(struct session *session, const char *needs,
+                             cog_status (*change)(struct session *session, cog_index *index)) {
+    if (!check_words(session->arguments, needs))
+        return COG_ERR_USAGE;
     cog_index *index = NULL;
-    cog_status status = cog_index_open(taken->folder, &index, error);
-    if (status == COG_OK)
-        status = expect_sign_options(taken->given, index, error);
-    if (status == COG_OK)
-        status = open_source(taken, &source, error);
-    if (status == COG_OK)
-        status =
-            source.signatures
-                ? cog_index_add_signatures(index, source.signatures, &taken->run, report, error)
-                : cog_index_add(index, source.documents, &taken->run, report, error);
+    cog_status status = cog_index_open(folder(session), &index, &session->error);
+    THEN(status, change(session, index));
     cog_index_close(index);
+    return status;
+}
+
+static cog_status add_source(struct session *session, cog_index *index) {
+    struct source source = {0};
+    cog_error *error = &session->error;
+    cog_status status = expect_sign_options(session->arguments, index, error);
+    THEN(status, open_source(session, &source));
+    THEN(status, source.signatures ? cog_index_add_signatures(index, source.signatures,
+                                                              &session->run, session->report, error)
+                                   : cog_index_add(index, source.documents, &session->run,
+                                                   session->report, error));
     close_source(&source);
     return status;
 }
 
-static cog_status run_remove(const struct index_arguments *taken, cog_report *report,
-                             cog_error *error) {
-    const char *listed = taken->given->values[OPTION_REMOVED_IDS];
-    cog_index *index = NULL;
-    cog_status status = cog_index_open(taken->folder, &index, error);
-    if (status == COG_OK)
-        status = listed ? cog_index_remove_listed(index, listed, report, error)
-                        : cog_index_remove(index, taken->rest, taken->rest_count, report, error);
-    cog_index_close(index);
+static cog_status add(struct session *session) {
+    return with_index(session, needs_input, add_source);
+}
+
+static cog_status remove_ids(struct session *session, cog_index *index) {
+    const char *listed = session->arguments->values[OPTION_REMOVED_IDS];
+    cog_status status =
+        listed ? cog_index_remove_listed(index, listed, session->report, &session->error)
+               : cog_index_remove(index, rest(session), rest_count(session), session->report,
+                                  &session->error);
+    session->found_nothing = status == COG_OK && cog_report_number(session->report, "removed") == 0;
     return status;
 }
 
-static cog_status run_compact(const struct index_arguments *taken, cog_report *report,
-                              cog_error *error) {
-    cog_index *index = NULL;
-    cog_status status = cog_index_open(taken->folder, &index, error);
-    if (status == COG_OK)
-        status = cog_index_compact(index, &taken->run, report, error);
-    cog_index_close(index);
+static cog_status remove_documents(struct session *session) {
+    bool listed = has_option(session->arguments, OPTION_REMOVED_IDS);
+    if (listed && session->arguments->word_count > 2)
+        return REFUSE(session->arguments, "give ids, or a file of them by --ids, not both");
+    return with_index(session, listed ? NULL : "ids; give them, or --ids FILE", remove_ids);
+}
+
+static cog_status compact_index(struct session *session, cog_index *index) {
+    return cog_index_compact(index, &session->run, session->report, &session->error);
+}
+
+static cog_status compact(struct session *session) {
+    return with_index(session, NULL, compact_index);
+}
+
+static cog_status check_index(struct session *session, cog_index *index) {
+    cog_status status = cog_index_check(index, &session->error);
+    if (status == COG_OK && !has_option(session->arguments, OPTION_QUIET))
+        printf("%s: everything was read, nothing is damaged\n", folder(session));
     return status;
 }
 
-static cog_status run_check(const struct index_arguments *taken, cog_report *report,
-                            cog_error *error) {
-    (void)report;
-    cog_index *index = NULL;
-    cog_status status = cog_index_open(taken->folder, &index, error);
-    if (status == COG_OK)
-        status = cog_index_check(index, error);
-    if (status == COG_OK && !has_option(taken->given, OPTION_QUIET))
-        printf("%s: everything was read, nothing is damaged\n", taken->folder);
-    cog_index_close(index);
-    return status;
+static cog_status check(struct session *session) {
+    return with_index(session, NULL, check_index);
 }
 
 static void print_signing(const cog_sign_options *sign) {
-    static const char *const kinds[] = {"rp", "simhash", "topsig", "minhash"};
-    static const char *const tokens[] = {"words", "regex", "chars"};
-    static const char *const weightings[] = {"bm25", "tfidf", "tf", "binary"};
-    printf("signature\t%s, seed %llu\n", kinds[sign->signature.kind],
-           (unsigned long long)sign->signature.seed);
-    printf("terms\t%s, ngram %u, stem %s, stop words %s, lang %s\n", tokens[sign->terms.tokens],
-           sign->terms.ngram, sign->terms.stem ? "yes" : "no",
-           sign->terms.drop_stop_words ? "drop" : "keep",
-           sign->terms.lang[0] ? sign->terms.lang : "none");
-    printf("weighting\t%s\n", weightings[sign->weights.scheme]);
+    const cog_term_options *terms = &sign->terms;
+    printf("signature\t");
+    print_choice(OPTION_SIGNATURE, (int)sign->signature.kind);
+    printf(", seed %llu\nterms\t", (unsigned long long)sign->signature.seed);
+    print_choice(OPTION_TOKENS, (int)terms->tokens);
+    printf(", ngram %u, stem %s, stop words %s, lang %s\nweighting\t", terms->ngram,
+           terms->stem ? "yes" : "no", terms->drop_stop_words ? "drop" : "keep",
+           terms->lang[0] ? terms->lang : "none");
+    print_choice(OPTION_WEIGHTING, (int)sign->weights.scheme);
+    putchar('\n');
 }
 
-static cog_status run_info(const struct index_arguments *taken, cog_report *report,
-                           cog_error *error) {
-    (void)report;
-    cog_index *index = NULL;
+static cog_status print_info(struct session *session, cog_index *index) {
+    (void)session;
     cog_index_info info;
     cog_sign_options sign;
-    cog_status status = cog_index_open(taken->folder, &index, error);
-    if (status != COG_OK)
-        return status;
     cog_index_describe(index, &info);
     printf("content\t%s\nrows\t%llu\nremoved\t%llu\nsegments\t%llu\nbits\t%u\n",
            info.documents ? "documents" : "signatures", (unsigned long long)info.rows,
            (unsigned long long)info.removed_rows, (unsigned long long)info.segments, info.bits);
-    static const char *const methods[COG_METHOD_COUNT] = {
-        [COG_METHOD_AUTO] = "auto",     [COG_METHOD_FLAT] = "flat",
-        [COG_METHOD_SLICES] = "slices", [COG_METHOD_COLUMNS] = "columns",
-        [COG_METHOD_PSM] = "psm",       [COG_METHOD_BPHS] = "bphs"};
-    printf("method\t%s\n", methods[info.method]);
+    printf("method\t%s\n", cog_method_name(info.method));
     if (info.tables)
         printf("radius\t%u\ntables\t%u\nheader bits\t%u\n", info.radius_bits, info.tables,
                info.header_bits);
@@ -177,80 +196,18 @@ static cog_status run_info(const struct index_arguments *taken, cog_report *repo
     if (cog_index_sign_options(index, &sign))
         print_signing(&sign);
     printf("bytes\t%llu\n", (unsigned long long)info.file_bytes);
-    cog_index_close(index);
     return COG_OK;
 }
 
-static const struct work {
-    const char *name;
-    cog_status (*run)(const struct index_arguments *taken, cog_report *report, cog_error *error);
-    const char *needs;      /* words behind the folder; NULL: none may stand there */
-    const char *must_count; /* a number of the report: 0 means that nothing was found */
-} works[] = {
-    {"build", run_build, "input; give files, folders, or -", NULL},
-    {"add", run_add, "input; give files, folders, or -", NULL},
-    {"remove", run_remove, "ids; give them, or --ids FILE", "removed"},
-    {"info", run_info, NULL, NULL},
-    {"check", run_check, NULL, NULL},
-    {"compact", run_compact, NULL, NULL},
-};
-
-/* By the action, the first word. */
-static const struct work *find_work(const struct arguments *arguments) {
-    const struct work *work = works;
-    while (strcmp(work->name, arguments->words[0]) != 0)
-        work++;
-    return work;
+static cog_status info(struct session *session) {
+    return with_index(session, NULL, print_info);
 }
 
-static bool check_words(const struct arguments *arguments, const struct work *work) {
-    bool listed = has_option(arguments, OPTION_REMOVED_IDS);
-    if (arguments->word_count < 2)
-        return usage_error(arguments, "no index; name its folder");
-    if (work->needs && !listed && arguments->word_count < 3)
-        return usage_error(arguments, "no %s", work->needs);
-    if (!work->needs && arguments->word_count > 2)
-        return usage_error(arguments, "takes an index and nothing more");
-    if (listed && arguments->word_count > 2)
-        return usage_error(arguments, "give ids, or a file of them by --ids, not both");
-    return true;
-}
+/* ---- Options --------------------------------------------------------------------------------- */
 
-static bool take_arguments(const struct arguments *arguments, struct index_arguments *taken) {
-    static const cog_method methods[] = {COG_METHOD_AUTO,    COG_METHOD_FLAT, COG_METHOD_SLICES,
-                                         COG_METHOD_COLUMNS, COG_METHOD_PSM,  COG_METHOD_BPHS};
-    *taken = (struct index_arguments){.given = arguments,
-                                      .folder = arguments->words[1],
-                                      .rest = arguments->words + 2,
-                                      .rest_count = arguments->word_count - 2};
-    if (!take_input_options(arguments, &taken->input) ||
-        !take_index_options(arguments, &taken->index) || !take_run_options(arguments, &taken->run))
-        return false;
-    taken->index.method = methods[choice_option(arguments, OPTION_INDEX_METHOD, 0)];
-    uint64_t radius = taken->index.radius_bits;
-    if (!number_option(arguments, OPTION_INDEX_RADIUS, 0, 8, &radius))
-        return false;
-    taken->index.radius_bits = (unsigned)radius;
-    return true;
-}
-
-static int run(const struct arguments *arguments) {
-    struct index_arguments taken;
-    const struct work *work = find_work(arguments);
-    if (!check_words(arguments, work) || !take_arguments(arguments, &taken))
-        return EXIT_USAGE;
-    cog_error error = {0};
-    cog_report *report = NULL;
-    cog_status status = cog_report_create(&report, &error);
-    if (status == COG_OK)
-        status = work->run(&taken, report, &error);
-    int code = finish_job(arguments, status, &error, report);
-    if (code == EXIT_DONE && work->must_count && cog_report_number(report, work->must_count) == 0)
-        code = EXIT_NOTHING;
-    cog_report_free(report);
-    return code;
-}
-
+static const enum option_id build_options[] = {OPTION_METHOD, OPTION_RADIUS, OPTION_QUERY_MARGINS,
+                                               OPTION_NO_VECTORS, OPTION_COUNT};
+static const enum option_id remove_options[] = {OPTION_REMOVED_IDS, OPTION_COUNT};
 static const option_set build_sets[] = {
     build_options,     input_options, term_options, weight_options,
     signature_options, run_options,   NULL};
@@ -258,44 +215,69 @@ static const option_set add_sets[] = {input_options,     term_options, weight_op
                                       signature_options, run_options,  NULL};
 static const option_set remove_sets[] = {remove_options, run_options, NULL};
 static const option_set plain_sets[] = {run_options, NULL};
+static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_BITS, OPTION_LANG, OPTION_COUNT};
+static const struct option_text build_texts[] = {
+    {OPTION_METHOD, "what the index holds for searching (default: auto)"},
+    {OPTION_RADIUS, "psm, bphs: greatest radius of searches (default: 3)"},
+    {OPTION_QUERY_MARGINS, "psm: margins of the signatures (float32 .npy; older name: --weights)"},
+    {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
+    {OPTION_COUNT, NULL}};
 
 static const struct command actions[] = {
     {.name = "build",
      .synopsis = "INDEX IN... [OPTIONS]",
-     .summary = "index documents, or the signatures of a .npy file, into a new folder",
+     .summary = "index documents, or the signatures of a .npy file, in a new folder",
+     .description =
+         "Indexes documents, or the signatures of a .npy file. INDEX is a folder that does not "
+         "exist yet or is empty.",
+     .examples = "cognate index build pages.index pages.jsonl.gz\n"
+                 "cognate index build s.index signatures.npy --method bphs --radius 3",
      .sets = build_sets,
-     .run = run},
+     .usual = usual,
+     .texts = build_texts,
+     .methods = "auto|flat|slices|columns|psm|bphs",
+     .knobs = COG_KNOB_BUILD,
+     .run = build},
     {.name = "add",
      .synopsis = "INDEX IN... [OPTIONS]",
-     .summary = "add more of the same, weighed by the statistics of the build",
+     .summary = "add documents or signatures, weighed by the statistics of the build",
      .description =
-         "Documents whose ids the index has are bad records. Terms and signatures are those of\n"
+         "Adds documents or signatures, weighed by the statistics of the build. Documents whose "
+         "ids the index has are bad records. Terms and signatures are made as in "
          "the build; options that would make others are refused.",
+     .examples = "cognate index add pages.index new.jsonl\n"
+                 "zcat new.jsonl.gz | cognate index add pages.index - --input-format jsonl",
      .sets = add_sets,
-     .run = run},
+     .usual = usual,
+     .run = add},
     {.name = "remove",
      .synopsis = "INDEX ID... | INDEX --ids FILE [OPTIONS]",
-     .summary = "documents are no longer found; compact frees their space",
+     .summary = "remove documents from search results; compact frees their space",
      .description =
-         "Ids that the index does not have are named. The exit status is 1 when none was\n"
-         "removed.",
+         "Removes documents from search results; cognate index compact frees their space. Ids that "
+         "the index does not have are named. The exit status is 1 if none was removed.",
+     .examples = "cognate index remove pages.index page7 page9\n"
+                 "cognate index remove pages.index --ids gone.txt",
      .sets = remove_sets,
-     .run = run},
+     .run = remove_documents},
     {.name = "info",
      .synopsis = "INDEX",
-     .summary = "tell what is in it and how it was made",
+     .summary = "print what an index holds and how it was made",
+     .examples = "cognate index info pages.index",
      .sets = plain_sets,
-     .run = run},
+     .run = info},
     {.name = "check",
      .synopsis = "INDEX",
-     .summary = "read everything and tell the first damage",
+     .summary = "read everything and report the first damage",
+     .examples = "cognate index check pages.index",
      .sets = plain_sets,
-     .run = run},
+     .run = check},
     {.name = "compact",
      .synopsis = "INDEX [OPTIONS]",
-     .summary = "join all segments into one, without what was removed",
+     .summary = "join all segments into one, without removed documents",
+     .examples = "cognate index compact pages.index",
      .sets = plain_sets,
-     .run = run},
+     .run = compact},
     {.name = NULL},
 };
 
@@ -304,8 +286,12 @@ const struct command command_index = {
     .synopsis = "build|add|remove|info|check|compact INDEX [IN... | ID...] [OPTIONS]",
     .summary = "build an index for cognate search, and keep it up to date",
     .description =
-        "A change becomes visible at once or not at all, and searches that are running keep the\n"
-        "state that they started with. One process changes an index at a time: another one ends\n"
+        "A change becomes visible at once or not at all, and searches that are running keep the "
+        "state that they started with. One process changes an index at a time: another one ends "
         "with status 3 and may try again.",
+    .examples = "cognate index build pages.index pages.jsonl.gz\n"
+                "cognate index add pages.index new.jsonl\n"
+                "cognate search pages.index queries.jsonl",
+    .see = "search sign",
     .actions = actions,
 };

@@ -5,26 +5,26 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "cognate.h"
 
 enum { GRACE_SECONDS = 2 };
 
-static atomic_bool interrupted;
+static atomic_int interrupted; /* the signal, or 0 */
 static sigset_t watched;
 
-/* A job that looks stops and cleans up by itself; one that is in a long stage, or waits for a pipe,
+/* A job that looks stops and cleans up by itself. A job that is in a long stage or waits for a pipe
  * is ended after a moment, or by the next signal. */
 static void *wait_for_interrupts(void *unused) {
     int number;
     (void)unused;
     sigwait(&watched, &number);
-    interrupted = true;
+    interrupted = number;
     sigtimedwait(&watched, NULL, &(struct timespec){.tv_sec = GRACE_SECONDS});
     cog_abandon_outputs();
-    _exit(EXIT_INTERRUPTED);
+    _exit(interrupted_exit_code());
 }
 
-/* Who started the program may want it to live on when the terminal is closed (nohup). */
+/* The program is to live on when the terminal is closed (nohup). */
 static bool is_ignored(int number) {
     struct sigaction action;
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -45,5 +45,9 @@ void interrupts_watch(void) {
 }
 
 bool was_interrupted(void) {
-    return interrupted;
+    return interrupted != 0;
+}
+
+int interrupted_exit_code(void) {
+    return 128 + (interrupted == SIGTERM ? SIGTERM : SIGINT);
 }

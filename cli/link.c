@@ -4,20 +4,21 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_FROM,    OPTION_TO,         OPTION_OUTPUT,
-    OPTION_FORMAT,  OPTION_ONE_TO_ONE, OPTION_THRESHOLD,
-    OPTION_GOLD,    OPTION_CANDIDATES, OPTION_HUBS,
-    OPTION_K1,      OPTION_B,          OPTION_LINK_METHOD,
-    OPTION_BITS,    OPTION_SENTENCES,  OPTION_SENTENCE_THRESHOLD,
-    OPTION_EXPLAIN, OPTION_RECALL,     OPTION_COUNT};
-static const option_set sets[] = {
-    own_options, lsh_options, between_options, projection_options, input_options,
-    run_options, NULL};
+    OPTION_FROM,      OPTION_TO,     OPTION_OUTPUT,     OPTION_FORMAT,    OPTION_ONE_TO_ONE,
+    OPTION_THRESHOLD, OPTION_GOLD,   OPTION_CANDIDATES, OPTION_HUBS,      OPTION_K1,
+    OPTION_B,         OPTION_METHOD, OPTION_BITS,       OPTION_SENTENCES, OPTION_SENTENCE_THRESHOLD,
+    OPTION_EXPLAIN,   OPTION_RECALL, OPTION_COUNT};
+static const option_set sets[] = {own_options, projection_options, input_options, run_options,
+                                  NULL};
+static const struct option_text texts[] = {
+    {OPTION_THRESHOLD, "least cosine of a link (default: by score)"},
+    {OPTION_RECALL, "share of true partners to find (default: 0.99); 1: all"},
+    {OPTION_BITS, "bits per signature, if the method uses signatures (default: 1024)"},
+    {OPTION_COUNT, NULL}};
 
 struct link_arguments {
     cog_input_options input;
     cog_link_options link;
-    cog_run_options run;
     double sentence_threshold;
 };
 
@@ -41,36 +42,40 @@ static bool check_signatures(const struct arguments *arguments, cog_method metho
     return signs || refuse_options(arguments, of_signatures, "belongs to methods of signatures");
 }
 
-static bool take_options(const struct arguments *arguments, struct link_arguments *taken) {
-    static const cog_method methods[] = {COG_METHOD_AUTO,  COG_METHOD_EXACT,  COG_METHOD_LISTS,
-                                         COG_METHOD_FLAT,  COG_METHOD_SLICES, COG_METHOD_LSH,
-                                         COG_METHOD_WINDOW};
-    cog_link_options *options = &taken->link;
-    taken->sentence_threshold = 0.5;
-    cog_link_options_init(options);
-    uint64_t candidates = options->candidates, hubs = options->hub_neighbours, bits = options->bits;
-    options->method = methods[choice_option(arguments, OPTION_LINK_METHOD, 0)];
-    if (!take_method_options(arguments, options->method, &options->knobs, &options->recall) ||
-        !real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) ||
-        !real_option(arguments, OPTION_SENTENCE_THRESHOLD, 0, 1, &taken->sentence_threshold) ||
-        !take_projection_options(arguments, &options->projection) ||
-        !number_option(arguments, OPTION_CANDIDATES, 1, 100000, &candidates) ||
-        !number_option(arguments, OPTION_BITS, 8, 4096, &bits) ||
-        !number_option(arguments, OPTION_HUBS, 0, 100000, &hubs))
-        return false;
-    options->calibrated = !has_option(arguments, OPTION_THRESHOLD);
-    options->bits = (unsigned)bits;
-    options->candidates = (unsigned)candidates;
-    options->hub_neighbours = (unsigned)hubs;
-    options->one_to_one = has_option(arguments, OPTION_ONE_TO_ONE);
+/* Every word belongs to --from or --to, and a word before both belongs to neither. */
+static bool check_inputs(const struct arguments *arguments) {
     if (!has_option(arguments, OPTION_FROM) || !has_option(arguments, OPTION_TO))
         return usage_error(arguments, "give both collections: --from IN... --to IN...");
+    for (size_t i = 0; i < arguments->word_count; i++)
+        if (arguments->word_places[i] < arguments->places[OPTION_FROM] &&
+            arguments->word_places[i] < arguments->places[OPTION_TO])
+            return usage_error(arguments, "'%s' stands before --from and --to; put it after one",
+                               arguments->words[i]);
     if (strcmp(arguments->values[OPTION_FROM], "-") == 0 &&
         strcmp(arguments->values[OPTION_TO], "-") == 0)
         return usage_error(arguments, "standard input can be read only once");
-    if (!has_option(arguments, OPTION_LEXICON))
-        return usage_error(arguments, "give the lexicon: --lexicon FILE");
-    return check_signatures(arguments, options->method) && check_result(arguments);
+    return has_option(arguments, OPTION_LEXICON) ||
+           usage_error(arguments, "give the lexicon: --lexicon FILE");
+}
+
+static bool take_options(const struct arguments *arguments, struct link_arguments *taken) {
+    cog_link_options *options = &taken->link;
+    taken->sentence_threshold = 0.5;
+    cog_link_options_init(options);
+    options->method = method_option(arguments);
+    options->calibrated = !has_option(arguments, OPTION_THRESHOLD);
+    options->one_to_one = has_option(arguments, OPTION_ONE_TO_ONE);
+    return take_input_options(arguments, &taken->input) &&
+           take_knobs(arguments, COG_KNOB_PAIRS, &options->knobs) &&
+           real_option(arguments, OPTION_RECALL, 0, 1, &options->recall) &&
+           real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) &&
+           real_option(arguments, OPTION_SENTENCE_THRESHOLD, 0, 1, &taken->sentence_threshold) &&
+           take_projection_options(arguments, &options->projection) &&
+           unsigned_option(arguments, OPTION_CANDIDATES, 1, 100000, &options->candidates) &&
+           unsigned_option(arguments, OPTION_BITS, 8, 4096, &options->bits) &&
+           unsigned_option(arguments, OPTION_HUBS, 0, 100000, &options->hub_neighbours) &&
+           check_inputs(arguments) && check_signatures(arguments, options->method) &&
+           check_result(arguments);
 }
 
 /* Whether a word belongs to an option of many values: the last of the two that stands before it. */
@@ -150,55 +155,43 @@ static cog_status print_explanation(const cog_links *links, const char *id, cog_
     return status;
 }
 
-/* Links, or in their place an explanation or sentence pairs. */
-static cog_status write_result(const struct arguments *arguments, const cog_links *links,
-                               cog_documents *from, cog_documents *to,
-                               const struct link_arguments *taken, cog_report *report,
-                               cog_error *error) {
-    const char *path = arguments->values[OPTION_OUTPUT] ? arguments->values[OPTION_OUTPUT] : "-";
+/* Links, or an explanation or sentence pairs instead of them. */
+static cog_status write_result(struct session *session, const cog_links *links, cog_documents *from,
+                               cog_documents *to, double sentence_threshold) {
+    const struct arguments *arguments = session->arguments;
+    const char *path = output_path(arguments);
     if (has_option(arguments, OPTION_EXPLAIN))
-        return print_explanation(links, arguments->values[OPTION_EXPLAIN], error);
+        return print_explanation(links, arguments->values[OPTION_EXPLAIN], &session->error);
     if (!has_option(arguments, OPTION_SENTENCES))
-        return cog_links_write(
-            links, (cog_output_format)choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV), path,
-            error);
-    return cog_links_sentences(links, from, to, taken->sentence_threshold, path, &taken->run,
-                               report, error);
+        return cog_links_write(links, output_format(arguments), path, &session->error);
+    return cog_links_sentences(links, from, to, sentence_threshold, path, &session->run,
+                               session->report, &session->error);
 }
 
-static int run(const struct arguments *arguments) {
+static cog_status run(struct session *session) {
+    const struct arguments *arguments = session->arguments;
     struct link_arguments taken;
-    if (!take_input_options(arguments, &taken.input) || !take_options(arguments, &taken) ||
-        !take_run_options(arguments, &taken.run))
-        return EXIT_USAGE;
-    cog_error error = {0};
-    cog_report *report = NULL;
+    if (!take_options(arguments, &taken))
+        return COG_ERR_USAGE;
     cog_lexicon *lexicon = NULL;
     cog_documents *from = NULL, *to = NULL;
     cog_links *links = NULL;
+    cog_error *error = &session->error;
     const char *gold = arguments->values[OPTION_GOLD];
-    cog_status status = cog_report_create(&report, &error);
-    if (status == COG_OK)
-        status = cog_lexicon_open(arguments->values[OPTION_LEXICON], &lexicon, &error);
-    if (status == COG_OK)
-        status = open_side(arguments, OPTION_FROM, OPTION_TO, &taken.input, &from, &error);
-    if (status == COG_OK)
-        status = open_side(arguments, OPTION_TO, OPTION_FROM, &taken.input, &to, &error);
-    if (status == COG_OK)
-        status = cog_link(from, to, lexicon, &taken.link, &taken.run, &links, report, &error);
-    if (status == COG_OK)
-        status = write_result(arguments, links, from, to, &taken, report, &error);
+    cog_status status = cog_lexicon_open(arguments->values[OPTION_LEXICON], &lexicon, error);
+    THEN(status, open_side(arguments, OPTION_FROM, OPTION_TO, &taken.input, &from, error));
+    THEN(status, open_side(arguments, OPTION_TO, OPTION_FROM, &taken.input, &to, error));
+    THEN(status,
+         cog_link(from, to, lexicon, &taken.link, &session->run, &links, session->report, error));
+    THEN(status, write_result(session, links, from, to, taken.sentence_threshold));
     if (status == COG_OK && gold)
-        status = print_scores(links, gold, &error);
-    int code = finish_job(arguments, status, &error, report);
-    if (code == EXIT_DONE && cog_links_count(links) == 0)
-        code = EXIT_NOTHING;
+        status = print_scores(links, gold, error);
+    session->found_nothing = status == COG_OK && cog_links_count(links) == 0;
     cog_links_free(links);
     cog_documents_close(from);
     cog_documents_close(to);
     cog_lexicon_free(lexicon);
-    cog_report_free(report);
-    return code;
+    return status;
 }
 
 const struct command command_link = {
@@ -206,15 +199,25 @@ const struct command command_link = {
     .synopsis = "--from IN... --to IN... --lexicon LEXICON [OPTIONS]",
     .summary = "the best partner of each document in another language",
     .description =
-        "Projects the documents of --from into the language of --to by a lexicon (see cognate\n"
-        "lexicon) and prints each document's best partner: from, to, cosine, score. The score is\n"
-        "twice the cosine minus both documents' mean cosine to their ten nearest (--hubs), which\n"
-        "keeps pages that resemble everything from collecting links; which candidate is the\n"
-        "partner is decided by the same with the two nearest. Links are kept that stand out by\n"
-        "their score, or have a high cosine; with --threshold, those of that cosine.\n\n"
-        "With --sentences the linked documents' sentences are paired and printed in place of the\n"
-        "links, each pair once; with --explain ID the words that link a document. --gold takes\n"
-        "two ids or page titles a line, or a MediaWiki dump whose pages name their partners\n"
-        "([[de:Titel]]).",
+        "Finds the best partner of each document of --from among those of --to, which are in "
+        "another language, and prints from, to, cosine, score.\n\n"
+        "The documents of --from are projected into the language of --to by a lexicon (see "
+        "cognate-lexicon). "
+        "The score is twice the cosine minus both documents' mean cosine to their ten nearest "
+        "(--hubs), which keeps pages that resemble everything from collecting links. The partner "
+        "is chosen by the same score with the two nearest. Links are kept that stand out by "
+        "their score or have a high cosine; with --threshold, links with that cosine.\n\n"
+        "--sentences pairs the sentences of linked documents and prints each pair once. "
+        "--explain ID prints the words that link a document. --gold takes two ids or page titles "
+        "per line, or a MediaWiki dump whose pages name their partners ([[de:Titel]]). The exit "
+        "status is 1 if nothing is linked.",
+    .examples = "cognate link --from de.jsonl --to en.jsonl --lexicon de-en.lex -o links.tsv\n"
+                "cognate link --from de/ --to en/ --lexicon de-en.lex --one-to-one --sentences",
     .sets = sets,
-    .run = run};
+    .texts = texts,
+    .methods = "auto|exact|lists|flat|slices|lsh|window",
+    .knobs = COG_KNOB_PAIRS,
+    .without = "band-values",
+    .see = "lexicon pairs explain eval",
+    .run = run,
+};

@@ -1,7 +1,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "command.h"
+#include "complete.h"
+#include "help.h"
 
 /* As a user meets them. */
 const struct command *const commands[] = {&command_dedup,
@@ -16,93 +17,97 @@ const struct command *const commands[] = {&command_dedup,
                                           &command_eval,
                                           NULL};
 
-static void print_overview(FILE *stream) {
-    fputs("usage: cognate COMMAND [OPTIONS] ...\n\n"
-          "Finds documents that say the same thing.\n\ncommands:\n",
-          stream);
-    for (const struct command *const *command = commands; *command; command++)
-        fprintf(stream, "  %-10s %s\n", (*command)->name, (*command)->summary);
-    fputs("\n`cognate COMMAND --help` tells the options of a command, `cognate --version` the "
-          "version.\n",
-          stream);
-}
-
-static const struct command *find_command(const char *name) {
+const struct command *find_command(const char *name) {
     for (const struct command *const *command = commands; *command; command++)
         if (strcmp((*command)->name, name) == 0)
             return *command;
     return NULL;
 }
 
-static const struct command *find_action(const struct command *command, const char *name) {
+const struct command *find_action(const struct command *command, const char *name) {
     for (const struct command *action = command->actions; action && action->name; action++)
         if (strcmp(action->name, name) == 0)
             return action;
     return NULL;
 }
 
-/* cognate help [COMMAND [ACTION] | names | man [COMMAND] | bash-completion] */
+/* Prints "no command 'x'; did you mean y?". Always EXIT_USAGE. */
+static int refuse_command(const char *what, const char *word) {
+    struct suggestion best = {0};
+    for (const struct command *const *command = commands; *command; command++)
+        suggest(&best, word, (*command)->name);
+    fprintf(stderr, "cognate: no %s '%s'", what, word);
+    if (best.name)
+        fprintf(stderr, " (did you mean %s?)", best.name);
+    fputs("; see cognate help\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* cognate help [COMMAND [ACTION] | names | man [COMMAND] | SHELL-completion | complete WORD...] */
 static int run_help(int argc, char **argv) {
     const char *topic = argc > 2 ? argv[2] : "";
+    const char *ending = strstr(topic, "-completion");
     const struct command *command = find_command(topic);
     const struct command *page = argc > 3 ? find_command(argv[3]) : NULL;
     const struct command *action = command && argc > 3 ? find_action(command, argv[3]) : NULL;
-    if (strcmp(topic, "names") == 0)
+    char shell[8];
+    snprintf(shell, sizeof shell, "%.*s", ending ? (int)(ending - topic) : 0, topic);
+    if (strcmp(topic, "complete") == 0)
+        print_candidates(argc - 3, argv + 3);
+    else if (strcmp(topic, "names") == 0)
         for (const struct command *const *each = commands; *each; each++)
             puts((*each)->name);
     else if (strcmp(topic, "man") == 0 && (argc == 3 || page))
         print_man_page(page, stdout);
-    else if (strcmp(topic, "bash-completion") == 0)
-        print_completion(stdout);
     else if (command && (argc == 3 || action))
-        print_help(command, action, stdout);
+        print_help(command, action, false, stdout);
     else if (argc == 2)
         print_overview(stdout);
-    else {
-        fprintf(stderr, "cognate: no help on '%s'; see cognate help\n", argv[argc - 1]);
-        return EXIT_USAGE;
-    }
+    else if (!print_completion(shell, stdout))
+        return refuse_command("help on", argv[argc - 1]);
     return EXIT_DONE;
 }
 
 /* Whether there is an action, or none to choose from. */
-static bool check_action(const struct command *command, const struct command *action,
+static bool check_action(const struct command *command, const char *word,
                          const struct arguments *arguments) {
-    if (!command->actions || action)
-        return true;
+    struct suggestion best = {0};
     char names[128] = "";
-    for (const struct command *each = command->actions; each->name; each++)
+    if (!command->actions || arguments->command != command)
+        return true;
+    for (const struct command *each = command->actions; each->name; each++) {
+        suggest(&best, word ? word : "", each->name);
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
                  each == command->actions ? "" : "|", each->name);
+    }
+    if (best.name)
+        return usage_error(arguments, "no action '%s' (did you mean %s?)", word, best.name);
     return usage_error(arguments, "say what to do: %s", names);
 }
 
 static int run_command(const struct command *command, int argc, char **argv) {
-    static const option_set without_action[] = {run_options, NULL};
     const char *word = first_word(argc, argv, 2); /* options may stand before it */
     const struct command *action = word ? find_action(command, word) : NULL;
-    const struct command *chosen = action ? action : command;
     char name[64];
     snprintf(name, sizeof name, "%s%s%s", command->name, action ? " " : "",
              action ? action->name : "");
-    struct arguments arguments = {.command = name};
+    struct arguments arguments = {.command = action ? action : command, .name = name};
     int code = EXIT_USAGE;
-    if (arguments_parse(&arguments, chosen->sets ? chosen->sets : without_action, argc, argv, 2)) {
-        if (has_option(&arguments, OPTION_VERSION)) {
+    if (arguments_parse(&arguments, argc, argv, 2)) {
+        bool all = has_option(&arguments, OPTION_HELP_ALL);
+        code = EXIT_DONE;
+        if (has_option(&arguments, OPTION_VERSION))
             printf("cognate %s\n", cog_version());
-            code = EXIT_DONE;
-        } else if (has_option(&arguments, OPTION_HELP)) {
-            print_help(command, action, stdout);
-            code = EXIT_DONE;
-        } else if (check_action(command, action, &arguments)) {
-            code = chosen->run(&arguments);
-        }
+        else if (all || has_option(&arguments, OPTION_HELP))
+            print_help(command, action, all, stdout);
+        else
+            code = check_action(command, word, &arguments) ? run_session(&arguments) : EXIT_USAGE;
     }
     arguments_free(&arguments);
     return code;
 }
 
-/* What was printed may wait in a buffer until the end; a reader who has gone is no error. */
+/* Output may wait in a buffer until the end; a reader that has gone is no error. */
 static int finish_printing(int code) {
     if (fflush(stdout) == 0 || errno == EPIPE)
         return code;
@@ -123,11 +128,7 @@ static int run_program(int argc, char **argv) {
         strcmp(argv[1], "-h") == 0)
         return run_help(argc, argv);
     const struct command *command = find_command(argv[1]);
-    if (!command) {
-        fprintf(stderr, "cognate: no command '%s'; see cognate help\n", argv[1]);
-        return EXIT_USAGE;
-    }
-    return run_command(command, argc, argv);
+    return command ? run_command(command, argc, argv) : refuse_command("command", argv[1]);
 }
 
 int main(int argc, char **argv) {

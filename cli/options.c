@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct option_spec option_specs[OPTION_COUNT] = {
-#define X(id, name, letter, argument, choices, help) {name, letter, argument, choices, help},
+#include "command.h"
+#include "methods.h"
+
+static const struct option options[OPTION_COUNT] = {
+#define X(id, name, letter, group, kind, argument, choices, help)                                  \
+    {name, letter, GROUP_##group, KIND_##kind, argument, choices, help},
     OPTIONS(X)
 #undef X
 };
@@ -17,44 +21,128 @@ const struct option_spec option_specs[OPTION_COUNT] = {
 bool usage_error(const struct arguments *arguments, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    fprintf(stderr, "cognate %s: ", arguments->command);
+    fprintf(stderr, "cognate %s: ", arguments->name);
     vfprintf(stderr, format, list);
-    fprintf(stderr, "; see cognate %s --help\n", arguments->command);
+    fprintf(stderr, "; see cognate %s --help\n", arguments->name);
     va_end(list);
     return false;
 }
 
-static bool set_has(const option_set *sets, enum option_id id) {
-    for (; *sets; sets++)
+bool refuse_options(const struct arguments *arguments, option_set set, const char *why) {
+    for (; *set != OPTION_COUNT; set++)
+        if (has_option(arguments, *set))
+            return usage_error(arguments, "--%s %s", options[*set].name, why);
+    return true;
+}
+
+/* ---- What a command takes -------------------------------------------------------------------- */
+
+int option_total(void) {
+    return OPTION_COUNT + knob_count();
+}
+
+const struct option *option_at(int id) {
+    return id < OPTION_COUNT ? &options[id] : &knob_at(id - OPTION_COUNT)->option;
+}
+
+bool command_takes(const struct command *command, int id) {
+    if (id >= OPTION_COUNT) {
+        const struct knob *knob = knob_at(id - OPTION_COUNT);
+        return knob->own->uses & command->knobs &&
+               find_choice(command->methods, cog_method_name(knob->method)) >= 0 &&
+               find_choice(command->without, knob->own->name) < 0;
+    }
+    static const option_set without[] = {run_options, NULL}; /* a command that needs an action */
+    for (const option_set *sets = command->sets ? command->sets : without; *sets; sets++)
         for (option_set set = *sets; *set != OPTION_COUNT; set++)
-            if (*set == id)
+            if ((int)*set == id)
                 return true;
     return false;
 }
 
-static int find_long(const option_set *sets, const char *name, size_t length) {
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (strncmp(option_specs[id].name, name, length) == 0 &&
-            option_specs[id].name[length] == '\0' && set_has(sets, (enum option_id)id))
+const char *option_help(const struct command *command, int id) {
+    for (const struct option_text *text = command->texts; text && text->help; text++)
+        if ((int)text->id == id)
+            return text->help;
+    return option_at(id)->help;
+}
+
+const char *option_choices(const struct command *command, int id) {
+    return id == OPTION_METHOD ? command->methods : option_at(id)->choices;
+}
+
+static bool is_called(const struct option *option, const char *name, size_t length) {
+    static const char older[] = "weights", newer[] = "margins";
+    if (length == strlen(older) && strncmp(name, older, length) == 0)
+        name = newer;
+    return strncmp(option->name, name, length) == 0 && option->name[length] == '\0';
+}
+
+int find_option(const struct command *command, const char *name, size_t length) {
+    for (int id = 0; id < option_total(); id++)
+        if (is_called(option_at(id), name, length) && command_takes(command, id))
             return id;
     return -1;
 }
 
-static int find_letter(const option_set *sets, char letter) {
+int find_letter(const struct command *command, char letter) {
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (option_specs[id].letter == letter && set_has(sets, (enum option_id)id))
+        if (options[id].letter == letter && command_takes(command, id))
             return id;
     return -1;
 }
 
-/* The option of any command; NULL where none has it. */
-static const struct option_spec *find_known(const char *word) {
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        const struct option_spec *spec = &option_specs[id];
-        if (word[1] == '-' ? strlen(spec->name) == strcspn(word + 2, "=") &&
-                                 strncmp(spec->name, word + 2, strlen(spec->name)) == 0
-                           : spec->letter == word[1])
-            return spec;
+/* ---- Did you mean ---------------------------------------------------------------------------- */
+
+enum { LONGEST = 32 };
+
+static unsigned least(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment of two words of at most LONGEST bytes. */
+static unsigned edit_distance(const char *a, size_t a_size, const char *b, size_t b_size) {
+    unsigned costs[LONGEST + 1][LONGEST + 1];
+    for (size_t i = 0; i <= a_size; i++)
+        for (size_t j = 0; j <= b_size; j++) {
+            if (i == 0 || j == 0) {
+                costs[i][j] = (unsigned)(i + j);
+                continue;
+            }
+            unsigned cost = costs[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            cost = least(cost, least(costs[i - 1][j], costs[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                cost = least(cost, costs[i - 2][j - 2] + 1);
+            costs[i][j] = cost;
+        }
+    return costs[a_size][b_size];
+}
+
+void suggest(struct suggestion *best, const char *word, const char *name) {
+    size_t size = strlen(word), name_size = strlen(name);
+    if (best->limit && size > best->limit)
+        size = best->limit;
+    if (size == 0 || size > LONGEST || name_size > LONGEST)
+        return;
+    unsigned distance = edit_distance(word, size, name, name_size);
+    bool begins = size > 2 && strncmp(word, name, size) == 0;
+    if (begins)
+        distance = 1;
+    if (distance <= 1 + size / 4 && distance < size && (!best->name || distance < best->distance)) {
+        best->name = name;
+        best->distance = distance;
+    }
+}
+
+/* ---- Parsing --------------------------------------------------------------------------------- */
+
+/* The option of any command; NULL if none has it. */
+static const struct option *find_known(const char *word) {
+    for (int id = 0; id < option_total(); id++) {
+        const struct option *option = option_at(id);
+        if (word[1] == '-' ? is_called(option, word + 2, strcspn(word + 2, "="))
+                           : option->letter == word[1])
+            return option;
     }
     return NULL;
 }
@@ -63,21 +151,20 @@ static bool is_option(const char *word) {
     return word[0] == '-' && word[1] != '\0';
 }
 
-const char *first_word(int argc, char **argv, int first) {
+const char *first_word(int argc, char *const *argv, int first) {
     for (int i = first; i < argc; i++) {
         if (strcmp(argv[i], "--") == 0)
             return i + 1 < argc ? argv[i + 1] : NULL;
         if (!is_option(argv[i]))
             return argv[i];
-        const struct option_spec *spec = find_known(argv[i]);
+        const struct option *option = find_known(argv[i]);
         bool holds_value = argv[i][1] == '-' ? strchr(argv[i], '=') != NULL : argv[i][2] != '\0';
-        i += spec && spec->argument && !holds_value;
+        i += option && option->argument && !holds_value;
     }
     return NULL;
 }
 
-/* The position of value among the choices, or -1. */
-static int find_choice(const char *choices, const char *value) {
+int find_choice(const char *choices, const char *value) {
     size_t length = strlen(value);
     for (int number = 0; choices; number++) {
         size_t width = strcspn(choices, "|");
@@ -89,46 +176,57 @@ static int find_choice(const char *choices, const char *value) {
 }
 
 static bool store(struct arguments *arguments, int id, const char *value) {
-    const struct option_spec *spec = &option_specs[id];
+    const char *choices = option_choices(arguments->command, id);
     if (id == OPTION_AGAINST) {
         if (has_option(arguments, OPTION_AGAINST))
-            return usage_error(arguments, "--against is given twice; list its inputs behind one");
+            return usage_error(arguments, "--against is given twice; list its inputs after one");
         arguments->first_count = arguments->word_count;
         arguments->words[arguments->word_count++] = value;
     }
-    if (spec->choices && find_choice(spec->choices, value) < 0)
-        return usage_error(arguments, "--%s %s: choose one of %s", spec->name, value,
-                           spec->choices);
+    if (choices && find_choice(choices, value) < 0)
+        return usage_error(arguments, "--%s %s: choose one of %s", option_at(id)->name, value,
+                           choices);
     arguments->values[id] = value;
     return true;
 }
 
-/* Takes the option at argv[*at] and, where it has one, its argument. */
-static bool parse_option(struct arguments *arguments, const option_set *sets, int argc, char **argv,
-                         int *at) {
+/* An option that the command does not take: of another command, or misspelt. */
+static bool refuse_option(const struct arguments *arguments, const char *word) {
+    if (find_known(word))
+        return usage_error(arguments, "takes no option %s", word);
+    struct suggestion best = {.limit = word[1] == '-' ? strcspn(word + 2, "=") : 0};
+    for (int id = 0; word[1] == '-' && id < option_total(); id++)
+        if (command_takes(arguments->command, id))
+            suggest(&best, word + 2, option_at(id)->name);
+    if (best.name)
+        return usage_error(arguments, "unknown option %s (did you mean --%s?)", word, best.name);
+    return usage_error(arguments, "unknown option %s", word);
+}
+
+/* Takes the option at argv[*at] and, if it has one, its argument. */
+static bool parse_option(struct arguments *arguments, int argc, char **argv, int *at) {
     const char *word = argv[*at];
     const char *value = NULL;
     int id;
     if (word[1] == '-') {
         size_t length = strcspn(word + 2, "=");
-        id = find_long(sets, word + 2, length);
+        id = find_option(arguments->command, word + 2, length);
         if (word[2 + length] == '=')
             value = word + 3 + length;
     } else {
-        id = find_letter(sets, word[1]);
+        id = find_letter(arguments->command, word[1]);
         if (id >= 0 && word[2])
             value = word + 2;
     }
     if (id < 0)
-        return usage_error(arguments, find_known(word) ? "takes no option %s" : "unknown option %s",
-                           word);
-    const struct option_spec *spec = &option_specs[id];
+        return refuse_option(arguments, word);
+    const struct option *option = option_at(id);
     arguments->places[id] = *at;
-    if (!spec->argument)
-        return value ? usage_error(arguments, "--%s takes no argument", spec->name)
+    if (!option->argument)
+        return value ? usage_error(arguments, "--%s takes no argument", option->name)
                      : store(arguments, id, "");
     if (!value && ++*at >= argc)
-        return usage_error(arguments, "--%s needs %s", spec->name, spec->argument);
+        return usage_error(arguments, "--%s needs %s", option->name, option->argument);
     return store(arguments, id, value ? value : argv[*at]);
 }
 
@@ -137,8 +235,7 @@ static void add_word(struct arguments *arguments, const char *word, int place) {
     arguments->words[arguments->word_count++] = word;
 }
 
-bool arguments_parse(struct arguments *arguments, const option_set *sets, int argc, char **argv,
-                     int first) {
+bool arguments_parse(struct arguments *arguments, int argc, char **argv, int first) {
     bool only_words = false;
     arguments->words = calloc((size_t)argc + 1, sizeof *arguments->words);
     arguments->word_places = calloc((size_t)argc + 1, sizeof *arguments->word_places);
@@ -149,7 +246,7 @@ bool arguments_parse(struct arguments *arguments, const option_set *sets, int ar
             only_words = true;
         else if (only_words || !is_option(argv[i]))
             add_word(arguments, argv[i], i);
-        else if (!parse_option(arguments, sets, argc, argv, &i))
+        else if (!parse_option(arguments, argc, argv, &i))
             return false;
     }
     if (!has_option(arguments, OPTION_AGAINST))
@@ -170,23 +267,33 @@ bool has_option(const struct arguments *arguments, enum option_id id) {
 
 int choice_option(const struct arguments *arguments, enum option_id id, int otherwise) {
     const char *value = arguments->values[id];
-    return value ? find_choice(option_specs[id].choices, value) : otherwise;
+    return value ? find_choice(option_choices(arguments->command, (int)id), value) : otherwise;
+}
+
+bool parse_number(const struct arguments *arguments, const char *name, const char *text,
+                  uint64_t lowest, uint64_t highest, uint64_t *value) {
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end || errno || number < lowest || number > highest)
+        return usage_error(arguments, "--%s %s: give a whole number from %llu to %llu", name, text,
+                           (unsigned long long)lowest, (unsigned long long)highest);
+    *value = number;
+    return true;
 }
 
 bool number_option(const struct arguments *arguments, enum option_id id, uint64_t lowest,
                    uint64_t highest, uint64_t *value) {
     const char *text = arguments->values[id];
-    if (!text)
-        return true;
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)text[0]) || *end || errno || number < lowest || number > highest)
-        return usage_error(arguments, "--%s %s: give a whole number from %llu to %llu",
-                           option_specs[id].name, text, (unsigned long long)lowest,
-                           (unsigned long long)highest);
-    *value = number;
-    return true;
+    return !text || parse_number(arguments, options[id].name, text, lowest, highest, value);
+}
+
+bool unsigned_option(const struct arguments *arguments, enum option_id id, unsigned lowest,
+                     unsigned highest, unsigned *value) {
+    uint64_t number = *value;
+    bool good = number_option(arguments, id, lowest, highest, &number);
+    *value = (unsigned)number;
+    return good;
 }
 
 bool real_option(const struct arguments *arguments, enum option_id id, double lowest,
@@ -197,7 +304,7 @@ bool real_option(const struct arguments *arguments, enum option_id id, double lo
     char *end;
     double number = strtod(text, &end);
     if (end == text || *end || !(number >= lowest && number <= highest))
-        return usage_error(arguments, "--%s %s: give a number from %g to %g", option_specs[id].name,
+        return usage_error(arguments, "--%s %s: give a number from %g to %g", options[id].name,
                            text, lowest, highest);
     *value = number;
     return true;
@@ -222,8 +329,15 @@ bool size_option(const struct arguments *arguments, enum option_id id, uint64_t 
     if (*end == 'B')
         end++;
     if (end == text || *end || !(number > 0) || number * factor > 0x1p60)
-        return usage_error(arguments, "--%s %s: give a size such as 800M or 4G",
-                           option_specs[id].name, text);
+        return usage_error(arguments, "--%s %s: give a size such as 800M or 4G", options[id].name,
+                           text);
     *bytes = (uint64_t)(number * factor);
     return true;
+}
+
+void print_choice(enum option_id id, int number) {
+    const char *choices = options[id].choices;
+    for (; number > 0; number--)
+        choices += strcspn(choices, "|") + 1;
+    printf("%.*s", (int)strcspn(choices, "|"), choices);
 }

@@ -4,27 +4,29 @@
 
 static const enum option_id own_options[] = {OPTION_AGAINST, OPTION_RADIUS, OPTION_OUTPUT,
                                              OPTION_FORMAT, OPTION_COUNT};
-static const option_set sets[] = {
-    own_options,  pair_options,   lsh_options,       between_options,    input_options,
-    term_options, weight_options, signature_options, projection_options, run_options,
-    NULL};
+static const option_set sets[] = {own_options,        pair_options,   input_options,
+                                  term_options,       weight_options, signature_options,
+                                  projection_options, run_options,    NULL};
+static const struct option_text texts[] = {
+    {OPTION_THRESHOLD, "least similarity (default: 0.8; with --lexicon 0.35)"},
+    {OPTION_RADIUS, "signatures: greatest distance, else by --threshold"},
+    {OPTION_SIGNATURE, "kind that methods of signatures use (default: rp; jaccard: minhash)"},
+    {OPTION_VALUE_BITS, "minhash: bits kept of each value (default: 1; lsh: 32)"},
+    {OPTION_COUNT, NULL}};
 
 /* What speaks of one kind of input only. */
 static const enum option_id for_signatures[] = {OPTION_RADIUS, OPTION_COUNT};
 static const enum option_id of_documents[] = {OPTION_MEASURE,    OPTION_NO_VERIFY,  OPTION_LINES,
                                               OPTION_TEXT_FIELD, OPTION_LANG_FIELD, OPTION_ID_FIELD,
                                               OPTION_STRICT,     OPTION_COUNT};
-static const enum option_id of_hashes[] = {OPTION_KEY_BITS, OPTION_FLIPS, OPTION_FLIP_MODE,
-                                           OPTION_FLIP_SIDE, OPTION_COUNT};
 static const option_set for_documents[] = {of_documents, term_options, weight_options,
-                                           signature_options, of_hashes};
+                                           signature_options};
 
 struct pairs_arguments {
     cog_input_options input;
     cog_pairs_options pairs;
     cog_projection_options projection; /* with a lexicon */
     const char *lexicon;
-    cog_run_options run;
     const char *const *paths[2]; /* of the first collection and, where there is one, the second */
     size_t path_counts[2];
 };
@@ -37,9 +39,8 @@ static bool check_inputs(const struct arguments *arguments, const struct pairs_a
         signature_files += cog_is_signature_file(taken->input.format, arguments->words[i]);
         standard_inputs += strcmp(arguments->words[i], "-") == 0;
     }
-    if (taken->path_counts[1] == 0 &&
-        !refuse_options(arguments, between_options, "is about two collections: give --against"))
-        return false;
+    if (taken->path_counts[1] == 0 && has_knob(arguments, "shared-window"))
+        return usage_error(arguments, "--shared-window is about two collections: give --against");
     if (standard_inputs > 1)
         return usage_error(arguments, "standard input can be read only once");
     if (signature_files == 0)
@@ -72,10 +73,11 @@ static bool check_lexicon(const struct arguments *arguments, const struct pairs_
 }
 
 static bool take_arguments(const struct arguments *arguments, struct pairs_arguments *taken) {
+    cog_pairs_options_init(
+        &taken->pairs, (cog_measure)choice_option(arguments, OPTION_MEASURE, COG_MEASURE_COSINE));
     if (!take_input_options(arguments, &taken->input) ||
-        !take_pairs_options(arguments, COG_MEASURE_COSINE, &taken->pairs) ||
-        !take_projection_options(arguments, &taken->projection) ||
-        !take_run_options(arguments, &taken->run))
+        !take_pairs_options(arguments, &taken->pairs) ||
+        !take_projection_options(arguments, &taken->projection))
         return false;
     taken->lexicon = arguments->values[OPTION_LEXICON];
     if (taken->lexicon && !has_option(arguments, OPTION_THRESHOLD))
@@ -89,66 +91,59 @@ static bool take_arguments(const struct arguments *arguments, struct pairs_argum
     return check_inputs(arguments, taken) && check_lexicon(arguments, taken);
 }
 
-static cog_status find_in_documents(const struct pairs_arguments *taken, cog_pairs **pairs,
-                                    cog_report *report, cog_error *error) {
+static cog_status find_in_documents(struct session *session, const struct pairs_arguments *taken,
+                                    cog_pairs **pairs) {
     cog_documents *documents[2] = {NULL, NULL};
+    cog_lexicon *lexicon = NULL;
+    cog_error *error = &session->error;
     cog_status status = COG_OK;
     for (int side = 0; side < 2 && status == COG_OK; side++)
         if (taken->path_counts[side])
             status = cog_documents_open(&taken->input, taken->paths[side], taken->path_counts[side],
                                         &documents[side], error);
-    cog_lexicon *lexicon = NULL;
     if (status == COG_OK && taken->lexicon)
         status = cog_lexicon_open(taken->lexicon, &lexicon, error);
-    if (status == COG_OK)
-        status =
-            lexicon ? cog_pairs_find_across(documents[0], documents[1], lexicon, &taken->projection,
-                                            &taken->pairs, &taken->run, pairs, report, error)
-                    : cog_pairs_find(documents[0], documents[1], &taken->pairs, &taken->run, pairs,
-                                     report, error);
+    THEN(status, lexicon ? cog_pairs_find_across(documents[0], documents[1], lexicon,
+                                                 &taken->projection, &taken->pairs, &session->run,
+                                                 pairs, session->report, error)
+                         : cog_pairs_find(documents[0], documents[1], &taken->pairs, &session->run,
+                                          pairs, session->report, error));
     cog_lexicon_free(lexicon);
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
     return status;
 }
 
-static cog_status find_in_signatures(const struct arguments *arguments,
-                                     const struct pairs_arguments *taken, cog_pairs **pairs,
-                                     cog_report *report, cog_error *error) {
+static cog_status find_in_signatures(struct session *session, const struct pairs_arguments *taken,
+                                     cog_pairs **pairs) {
     cog_signatures *signatures[2] = {NULL, NULL};
     cog_status status = COG_OK;
     for (int side = 0; side < 2 && status == COG_OK; side++)
         if (taken->path_counts[side])
-            status = cog_signatures_open(taken->paths[side][0], &signatures[side], error);
+            status = cog_signatures_open(taken->paths[side][0], &signatures[side], &session->error);
     if (status == COG_OK) {
         unsigned bits = cog_signatures_bits(signatures[0]);
         uint64_t radius = cog_radius_of_cosine(taken->pairs.threshold, bits);
         status = COG_ERR_USAGE;
-        if (number_option(arguments, OPTION_RADIUS, 0, bits, &radius))
+        if (number_option(session->arguments, OPTION_RADIUS, 0, bits, &radius))
             status = cog_pairs_find_signatures(signatures[0], signatures[1], (uint32_t)radius,
-                                               &taken->pairs, &taken->run, pairs, report, error);
+                                               &taken->pairs, &session->run, pairs, session->report,
+                                               &session->error);
     }
     cog_signatures_free(signatures[0]);
     cog_signatures_free(signatures[1]);
     return status;
 }
 
-static int run(const struct arguments *arguments) {
+static cog_status run(struct session *session) {
     struct pairs_arguments taken;
-    if (!take_arguments(arguments, &taken))
-        return EXIT_USAGE;
-    cog_error error = {0};
-    cog_report *report = NULL;
+    if (!take_arguments(session->arguments, &taken))
+        return COG_ERR_USAGE;
     cog_pairs *pairs = NULL;
-    cog_status status = cog_report_create(&report, &error);
-    if (status == COG_OK)
-        status = cog_is_signature_file(taken.input.format, taken.paths[0][0])
-                     ? find_in_signatures(arguments, &taken, &pairs, report, &error)
-                     : find_in_documents(&taken, &pairs, report, &error);
-    int code = finish_pairs(arguments, status, &error, report, pairs);
-    cog_pairs_free(pairs);
-    cog_report_free(report);
-    return code;
+    cog_status status = cog_is_signature_file(taken.input.format, taken.paths[0][0])
+                            ? find_in_signatures(session, &taken, &pairs)
+                            : find_in_documents(session, &taken, &pairs);
+    return write_pairs(session, status, pairs);
 }
 
 const struct command command_pairs = {
@@ -156,19 +151,22 @@ const struct command command_pairs = {
     .synopsis = "A... [--against B...] [OPTIONS]",
     .summary = "similar pairs inside a collection, or between two",
     .description =
-        "Lists all pairs of documents whose similarity is at or above the threshold, with their\n"
-        "true similarity: the cosine of BM25 vectors over stemmed words, or with --measure\n"
-        "jaccard the Jaccard coefficient of sets of word 3-grams. The method exact, the default,\n"
-        "misses none.\n"
-        "\n"
-        "With --lexicon (see cognate lexicon), documents of two languages are compared: those\n"
-        "before --against are projected into the language of those behind it; the threshold is\n"
-        "then 0.35.\n"
-        "\n"
-        "Where the input is a .npy file of signatures, pairs within --radius bits are listed (by\n"
-        "default those whose estimated cosine reaches the threshold), and similarities are\n"
-        "estimates. With --method window, signatures and documents compared by cosine may exceed\n"
-        "--memory.",
+        "Lists all pairs whose similarity is at or above the threshold, with their true "
+        "similarity. The default method, exact, misses none.\n\n"
+        "Similarity is the cosine of BM25 vectors over stemmed words, or with --measure jaccard "
+        "the Jaccard coefficient of sets of word 3-grams.\n\n"
+        "With --lexicon (see cognate-lexicon), documents of two languages are compared: those "
+        "before --against are projected into the language of those after it.\n\n"
+        "If the input is a .npy file of signatures, pairs within --radius bits are listed, and "
+        "similarities are estimates. With --method window, signatures and documents compared by "
+        "cosine may exceed --memory. The exit status is 1 if no pair is found.",
+    .examples = "cognate pairs pages.jsonl --threshold 0.9 -o pairs.tsv\n"
+                "cognate pairs new/ --against archive/ --measure jaccard\n"
+                "cognate pairs signatures.npy --radius 3",
     .sets = sets,
+    .texts = texts,
+    .methods = "auto|exact|lists|flat|lsh|window",
+    .knobs = COG_KNOB_PAIRS,
+    .see = "dedup search link explain",
     .run = run,
 };

@@ -4,61 +4,61 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_NEIGHBOURS, OPTION_LEAST,     OPTION_RADIUS, OPTION_SEARCH_METHOD, OPTION_SEARCH_RECALL,
-    OPTION_SLICE_BITS, OPTION_EXPAND,    OPTION_ADMIT,  OPTION_QUERY_WEIGHTS, OPTION_NO_VERIFY,
-    OPTION_FIRST,      OPTION_PSM_FLIPS, OPTION_HEADER, OPTION_BLOCKS,        OPTION_CHOOSE,
-    OPTION_OUTPUT,     OPTION_FORMAT,    OPTION_COUNT};
+    OPTION_NEIGHBOURS, OPTION_THRESHOLD,     OPTION_RADIUS,    OPTION_METHOD,
+    OPTION_RECALL,     OPTION_QUERY_MARGINS, OPTION_NO_VERIFY, OPTION_FIRST,
+    OPTION_OUTPUT,     OPTION_FORMAT,        OPTION_COUNT};
 static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
                                   signature_options, run_options,   NULL};
+static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_COUNT};
+static const struct option_text texts[] = {
+    {OPTION_THRESHOLD, "all with this similarity, instead of the nearest"},
+    {OPTION_RADIUS, "all within this distance, instead of the nearest"},
+    {OPTION_RECALL, "share of true neighbours to find (default: 0.95); 1: all"},
+    {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
+    {OPTION_COUNT, NULL}};
 
 struct search_arguments {
     const struct arguments *given;
     cog_input_options input;
     cog_search_options search;
-    cog_run_options run;
 };
 
 bool take_search_options(const struct arguments *arguments, cog_search_options *options) {
-    static const cog_method methods[] = {COG_METHOD_AUTO,   COG_METHOD_EXACT,   COG_METHOD_FLAT,
-                                         COG_METHOD_SLICES, COG_METHOD_COLUMNS, COG_METHOD_PSM,
-                                         COG_METHOD_BPHS};
     cog_search_options_init(options);
     uint64_t k = options->k, radius = 0;
-    if (!number_option(arguments, OPTION_NEIGHBOURS, 1, UINT32_MAX, &k) ||
-        !real_option(arguments, OPTION_LEAST, 0, 1, &options->threshold) ||
+    if (!take_knobs(arguments, COG_KNOB_SEARCH, &options->knobs) ||
+        !number_option(arguments, OPTION_NEIGHBOURS, 1, UINT32_MAX, &k) ||
+        !real_option(arguments, OPTION_THRESHOLD, 0, 1, &options->threshold) ||
         !number_option(arguments, OPTION_RADIUS, 0, 4096, &radius) ||
-        !take_knob(arguments, OPTION_EXPAND, COG_METHOD_SLICES, "expand", &options->knobs) ||
-        !take_knob(arguments, OPTION_ADMIT, COG_METHOD_SLICES, "admit", &options->knobs) ||
-        !take_knob(arguments, OPTION_PSM_FLIPS, COG_METHOD_PSM, "flips", &options->knobs) ||
-        !real_option(arguments, OPTION_SEARCH_RECALL, 0, 1, &options->recall))
+        !real_option(arguments, OPTION_RECALL, 0, 1, &options->recall))
         return false;
-    bool within = has_option(arguments, OPTION_LEAST) || has_option(arguments, OPTION_RADIUS);
+    bool within = has_option(arguments, OPTION_THRESHOLD) || has_option(arguments, OPTION_RADIUS);
     options->k = within && !has_option(arguments, OPTION_NEIGHBOURS) ? 0 : k;
     if (has_option(arguments, OPTION_RADIUS))
         options->radius_bits = (uint32_t)radius;
-    options->method = methods[choice_option(arguments, OPTION_SEARCH_METHOD, 0)];
+    options->method = method_option(arguments);
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
     options->first = has_option(arguments, OPTION_FIRST);
     return true;
 }
 
-/* A knob of a method that was not asked for would do nothing. */
-static bool check_method_options(const struct arguments *arguments, cog_method method) {
-    static const enum option_id of_slices[] = {OPTION_EXPAND, OPTION_ADMIT, OPTION_COUNT};
-    return method == COG_METHOD_SLICES || method == COG_METHOD_AUTO ||
-           refuse_options(arguments, of_slices, "belongs to --method slices");
+/* An index folder was built with its own knobs. */
+static bool check_built(const struct arguments *arguments) {
+    for (int i = 0; i < knob_count(); i++)
+        if (knob_at(i)->own->uses & COG_KNOB_BUILD && arguments->values[OPTION_COUNT + i])
+            return usage_error(arguments,
+                               "--%s belongs to index build: this index was built with its own",
+                               knob_at(i)->own->name);
+    return true;
 }
 
 static bool take_arguments(const struct arguments *arguments, struct search_arguments *taken) {
     taken->given = arguments;
-    if (!take_input_options(arguments, &taken->input) ||
-        !take_search_options(arguments, &taken->search) ||
-        !take_run_options(arguments, &taken->run) ||
-        !check_method_options(arguments, taken->search.method))
-        return false;
     if (arguments->word_count == 0)
         return usage_error(arguments, "no index; give an index, a .npy file, or documents");
-    return true;
+    return (!cog_index_exists(arguments->words[0]) || check_built(arguments)) &&
+           take_input_options(arguments, &taken->input) &&
+           take_search_options(arguments, &taken->search);
 }
 
 /* ---- What is searched ------------------------------------------------------------------------ */
@@ -96,11 +96,6 @@ cog_status expect_sign_options(const struct arguments *arguments, const cog_inde
 
 static cog_status open_folder(const struct search_arguments *taken, const char *path,
                               struct searched *searched, cog_error *error) {
-    static const enum option_id of_the_build[] = {OPTION_HEADER, OPTION_BLOCKS, OPTION_CHOOSE,
-                                                  OPTION_SLICE_BITS, OPTION_COUNT};
-    if (!refuse_options(taken->given, of_the_build,
-                        "belongs to index build: this one was built with its own"))
-        return COG_ERR_USAGE;
     cog_status status = cog_index_open(path, &searched->index, error);
     return status == COG_OK ? expect_sign_options(taken->given, searched->index, error) : status;
 }
@@ -112,22 +107,17 @@ bool take_index_options(const struct arguments *arguments, cog_index_options *op
         cog_sign_options_init(&options->sign, (cog_signature_kind)kind);
         options->sign.weights.min_collection_frequency = 1;
     }
-    if (!take_signature_options(arguments, &options->sign.signature) ||
-        !take_term_options(arguments, &options->sign.terms) ||
-        !take_weight_options(arguments, &options->sign.weights) ||
-        !take_knob(arguments, OPTION_SLICE_BITS, COG_METHOD_SLICES, "slice-bits",
-                   &options->knobs) ||
-        !take_knob(arguments, OPTION_HEADER, COG_METHOD_PSM, "header", &options->knobs) ||
-        !take_knob(arguments, OPTION_BLOCKS, COG_METHOD_BPHS, "blocks", &options->knobs) ||
-        !take_knob(arguments, OPTION_CHOOSE, COG_METHOD_BPHS, "choose", &options->knobs))
-        return false;
     options->vectors = !has_option(arguments, OPTION_NO_VECTORS);
-    return true;
+    return take_knobs(arguments, COG_KNOB_BUILD, &options->knobs) &&
+           take_signature_options(arguments, &options->sign.signature) &&
+           take_term_options(arguments, &options->sign.terms) &&
+           take_weight_options(arguments, &options->sign.weights);
 }
 
 /* A file of signatures or of documents, indexed for this run. */
-static cog_status index_file(const struct search_arguments *taken, const char *path,
-                             struct searched *searched, cog_report *report, cog_error *error) {
+static cog_status index_file(struct session *session, const struct search_arguments *taken,
+                             const char *path, struct searched *searched) {
+    cog_error *error = &session->error;
     cog_index_options options;
     if (!take_index_options(taken->given, &options))
         return COG_ERR_USAGE;
@@ -142,98 +132,87 @@ static cog_status index_file(const struct search_arguments *taken, const char *p
     if (cog_is_signature_file(taken->input.format, path)) {
         cog_status status = cog_signatures_open(path, &searched->signatures, error);
         return status == COG_OK
-                   ? cog_index_build_signatures(searched->signatures, &options, &taken->run,
-                                                &searched->index, report, error)
+                   ? cog_index_build_signatures(searched->signatures, &options, &session->run,
+                                                &searched->index, session->report, error)
                    : status;
     }
     cog_documents *documents = NULL;
     cog_status status = cog_documents_open(&taken->input, &path, 1, &documents, error);
-    if (status == COG_OK)
-        status = cog_index_build(documents, &options, &taken->run, &searched->index, report, error);
+    THEN(status, cog_index_build(documents, &options, &session->run, &searched->index,
+                                 session->report, error));
     cog_documents_close(documents);
     return status;
 }
 
 /* ---- Searching ------------------------------------------------------------------------------- */
 
-static cog_status search_signatures(const struct search_arguments *taken, const cog_index *index,
-                                    const char *path, cog_hits **hits, cog_report *report,
-                                    cog_error *error) {
+static cog_status search_signatures(struct session *session, const struct search_arguments *taken,
+                                    const cog_index *index, const char *path, cog_hits **hits) {
     cog_signatures *queries = NULL;
     cog_weights *weights = NULL;
+    cog_error *error = &session->error;
     const float *values = NULL;
-    const char *weight_path = taken->given->values[OPTION_QUERY_WEIGHTS];
+    const char *weight_path = taken->given->values[OPTION_QUERY_MARGINS];
     cog_status status = cog_signatures_open(path, &queries, error);
     if (status == COG_OK && weight_path)
         status = cog_weights_open(weight_path, &weights, error);
     if (status == COG_OK && weights)
         status = cog_weights_of(weights, queries, &values, error);
-    if (status == COG_OK)
-        status = cog_index_search_signatures(index, queries, values, &taken->search, &taken->run,
-                                             hits, report, error);
+    THEN(status, cog_index_search_signatures(index, queries, values, &taken->search, &session->run,
+                                             hits, session->report, error));
     cog_weights_free(weights);
     cog_signatures_free(queries);
     return status;
 }
 
-static cog_status search_documents(const struct search_arguments *taken, const cog_index *index,
-                                   const char *const *paths, size_t count, cog_hits **hits,
-                                   cog_report *report, cog_error *error) {
+static cog_status search_documents(struct session *session, const struct search_arguments *taken,
+                                   const cog_index *index, const char *const *paths, size_t count,
+                                   cog_hits **hits) {
     static const char *const standard_input[] = {"-"};
-    static const enum option_id of_signatures[] = {OPTION_QUERY_WEIGHTS, OPTION_COUNT};
+    static const enum option_id of_signatures[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
     cog_documents *queries = NULL;
     if (!refuse_options(taken->given, of_signatures,
-                        "stands beside signatures (.npy); documents bring their own"))
+                        "goes with signatures (.npy); documents bring their own"))
         return COG_ERR_USAGE;
     if (count == 0) {
         paths = standard_input;
         count = 1;
     }
-    cog_status status = cog_documents_open(&taken->input, paths, count, &queries, error);
-    if (status == COG_OK)
-        status = cog_index_search(index, queries, &taken->search, &taken->run, hits, report, error);
+    cog_status status = cog_documents_open(&taken->input, paths, count, &queries, &session->error);
+    THEN(status, cog_index_search(index, queries, &taken->search, &session->run, hits,
+                                  session->report, &session->error));
     cog_documents_close(queries);
     return status;
 }
 
-static cog_status search(const struct search_arguments *taken, struct searched *searched,
-                         cog_hits **hits, cog_report *report, cog_error *error) {
+static cog_status search(struct session *session, const struct search_arguments *taken,
+                         struct searched *searched, cog_hits **hits) {
     const char *path = taken->given->words[0];
     const char *const *queries = taken->given->words + 1;
     size_t query_count = taken->given->word_count - 1;
-    cog_status status = cog_index_exists(path) ? open_folder(taken, path, searched, error)
-                                               : index_file(taken, path, searched, report, error);
+    cog_status status = cog_index_exists(path) ? open_folder(taken, path, searched, &session->error)
+                                               : index_file(session, taken, path, searched);
     if (status != COG_OK)
         return status;
     return query_count == 1 && cog_is_signature_file(taken->input.format, queries[0])
-               ? search_signatures(taken, searched->index, queries[0], hits, report, error)
-               : search_documents(taken, searched->index, queries, query_count, hits, report,
-                                  error);
+               ? search_signatures(session, taken, searched->index, queries[0], hits)
+               : search_documents(session, taken, searched->index, queries, query_count, hits);
 }
 
-static int run(const struct arguments *arguments) {
+static cog_status run(struct session *session) {
     struct search_arguments taken;
-    if (!take_arguments(arguments, &taken))
-        return EXIT_USAGE;
-    cog_error error = {0};
-    cog_report *report = NULL;
+    if (!take_arguments(session->arguments, &taken))
+        return COG_ERR_USAGE;
     cog_hits *hits = NULL;
     struct searched searched = {0};
-    const char *output = arguments->values[OPTION_OUTPUT];
-    int format = choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV);
-    cog_status status = cog_report_create(&report, &error);
-    if (status == COG_OK)
-        status = search(&taken, &searched, &hits, report, &error);
-    if (status == COG_OK)
-        status = cog_hits_write(hits, (cog_output_format)format, output ? output : "-", &error);
-    int code = finish_job(arguments, status, &error, report);
-    if (code == EXIT_DONE && cog_hits_count(hits) == 0)
-        code = EXIT_NOTHING;
+    cog_status status = search(session, &taken, &searched, &hits);
+    THEN(status, cog_hits_write(hits, output_format(session->arguments),
+                                output_path(session->arguments), &session->error));
+    session->found_nothing = status == COG_OK && cog_hits_count(hits) == 0;
     cog_hits_free(hits);
     cog_index_close(searched.index);
     cog_signatures_free(searched.signatures);
-    cog_report_free(report);
-    return code;
+    return status;
 }
 
 const struct command command_search = {
@@ -241,16 +220,23 @@ const struct command command_search = {
     .synopsis = "INDEX [QUERIES...] [OPTIONS]",
     .summary = "nearest neighbours of queries, or all within a threshold or radius",
     .description =
-        "INDEX is a folder that cognate index build made, a .npy file of signatures, or a file\n"
-        "or folder of documents, which is then indexed in memory for this run. Queries are\n"
-        "documents in any input format, or a .npy file of signatures; without any, standard\n"
-        "input.\n"
-        "\n"
-        "Lists for each query its -k nearest rows, or all with --threshold or --radius (with -k\n"
-        "as well: the nearest so many of them). Similarities are true cosines of BM25 vectors\n"
-        "with the index's idf; where there are no vectors, or with --no-verify, they are\n"
-        "estimates of the signatures, and the header says so. The exit status is 1 when nothing\n"
-        "is found.",
+        "Lists the -k nearest rows of each query, or all rows within --threshold or --radius "
+        "(with -k as well: the nearest k of them).\n\n"
+        "INDEX is a folder made by cognate index build, a .npy file of signatures, or a file or "
+        "folder of documents, which is then indexed in memory for this run. Queries are "
+        "documents in any input format, or a .npy file of signatures; without any, standard "
+        "input.\n\n"
+        "Similarities are true cosines of BM25 vectors with the index's idf. Without vectors, or "
+        "with --no-verify, they are estimates of the signatures, and the header says so. The "
+        "exit status is 1 if nothing is found.",
+    .examples = "cognate search pages.index queries.jsonl -k 5\n"
+                "echo 'a text to look for' | cognate search pages.index - --lines\n"
+                "cognate search signatures.npy queries.npy --radius 3",
     .sets = sets,
+    .usual = usual,
+    .texts = texts,
+    .methods = "auto|exact|flat|slices|columns|psm|bphs",
+    .knobs = COG_KNOB_BUILD | COG_KNOB_SEARCH,
+    .see = "index sign pairs",
     .run = run,
 };

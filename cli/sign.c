@@ -1,74 +1,54 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_OUTPUT,     OPTION_WEIGHTS,         OPTION_IDS,
+    OPTION_OUTPUT,     OPTION_MARGINS,         OPTION_IDS,
     OPTION_STATISTICS, OPTION_SAVE_STATISTICS, OPTION_COUNT};
 static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
                                   signature_options, run_options,   NULL};
+static const enum option_id usual[] = {OPTION_SIGNATURE, OPTION_BITS, OPTION_SEED, OPTION_LANG,
+                                       OPTION_COUNT};
+static const struct option_text texts[] = {{OPTION_OUTPUT, "write the signatures here (.npy)"},
+                                           {OPTION_COUNT, NULL}};
 
-struct sign_arguments {
-    cog_input_options input;
-    cog_sign_options sign;
-    cog_run_options run;
-    cog_sign_outputs outputs;
-};
-
-static bool take_arguments(const struct arguments *arguments, struct sign_arguments *taken) {
-    taken->outputs =
-        (cog_sign_outputs){arguments->values[OPTION_OUTPUT], arguments->values[OPTION_WEIGHTS],
-                           arguments->values[OPTION_IDS]};
-    if (!take_input_options(arguments, &taken->input) ||
-        !take_sign_options(arguments, COG_SIGNATURE_RP, &taken->sign) ||
-        !take_run_options(arguments, &taken->run))
-        return false;
-    if (arguments->word_count == 0)
-        return usage_error(arguments, "no input; give files, folders, or -");
-    if (!taken->outputs.signatures)
-        return usage_error(arguments, "no output; give -o FILE.npy");
-    return true;
-}
-
-/* Statistics from a file, or collected here where they are to be kept; else NULL, and signing
- * collects its own where it needs them. */
-static cog_status prepare_statistics(const struct arguments *arguments,
-                                     const struct sign_arguments *taken, cog_documents *documents,
-                                     cog_statistics **statistics, cog_report *report,
-                                     cog_error *error) {
-    const char *from = arguments->values[OPTION_STATISTICS];
-    const char *to = arguments->values[OPTION_SAVE_STATISTICS];
+/* Statistics from a file, or collected here if they are to be saved; else NULL, and signing
+ * collects its own if it needs them. */
+static cog_status prepare_statistics(struct session *session, const cog_term_options *terms,
+                                     cog_documents *documents, cog_statistics **statistics) {
+    const char *from = session->arguments->values[OPTION_STATISTICS];
+    const char *to = session->arguments->values[OPTION_SAVE_STATISTICS];
     cog_status status = COG_OK;
     if (from)
-        status = cog_statistics_open(from, &taken->sign.terms, statistics, error);
+        status = cog_statistics_open(from, terms, statistics, &session->error);
     else if (to)
-        status = cog_statistics_collect(documents, &taken->sign.terms, &taken->run, statistics,
-                                        report, error);
+        status = cog_statistics_collect(documents, terms, &session->run, statistics,
+                                        session->report, &session->error);
     if (status == COG_OK && to)
-        status = cog_statistics_save(*statistics, to, error);
+        status = cog_statistics_save(*statistics, to, &session->error);
     return status;
 }
 
-static int run(const struct arguments *arguments) {
-    struct sign_arguments taken;
-    if (!take_arguments(arguments, &taken))
-        return EXIT_USAGE;
-    cog_error error = {0};
-    cog_report *report = NULL;
+static cog_status run(struct session *session) {
+    const struct arguments *arguments = session->arguments;
+    cog_input_options input;
+    cog_sign_options sign;
+    if (!take_input_options(arguments, &input) ||
+        !take_sign_options(arguments, COG_SIGNATURE_RP, &sign))
+        return COG_ERR_USAGE;
+    if (arguments->word_count == 0 || !has_option(arguments, OPTION_OUTPUT))
+        return REFUSE(arguments, arguments->word_count == 0 ? "no input; give files, folders, or -"
+                                                            : "no output; give -o FILE.npy");
+    cog_sign_outputs outputs = {arguments->values[OPTION_OUTPUT], arguments->values[OPTION_MARGINS],
+                                arguments->values[OPTION_IDS]};
     cog_documents *documents = NULL;
     cog_statistics *statistics = NULL;
-    cog_status status = cog_report_create(&report, &error);
-    if (status == COG_OK)
-        status = cog_documents_open(&taken.input, arguments->words, arguments->word_count,
-                                    &documents, &error);
-    if (status == COG_OK)
-        status = prepare_statistics(arguments, &taken, documents, &statistics, report, &error);
-    if (status == COG_OK)
-        status = cog_sign(documents, &taken.sign, statistics, &taken.outputs, &taken.run, report,
-                          &error);
-    int code = finish_job(arguments, status, &error, report);
+    cog_status status = cog_documents_open(&input, arguments->words, arguments->word_count,
+                                           &documents, &session->error);
+    THEN(status, prepare_statistics(session, &sign.terms, documents, &statistics));
+    THEN(status, cog_sign(documents, &sign, statistics, &outputs, &session->run, session->report,
+                          &session->error));
     cog_statistics_free(statistics);
     cog_documents_close(documents);
-    cog_report_free(report);
-    return code;
+    return status;
 }
 
 const struct command command_sign = {
@@ -76,14 +56,18 @@ const struct command command_sign = {
     .synopsis = "IN... -o SIGNATURES.npy [OPTIONS]",
     .summary = "signatures of documents, as a numpy file",
     .description =
-        "Reads documents from files, folders, or standard input (-), and writes one row of bits\n"
-        "a document: uint8 [documents, bits / 8] as numpy.packbits orders them. Memory does not\n"
-        "grow with the input, but for the vocabulary that BM25 and TF-IDF hold; their term\n"
-        "counts wait in a scratch file beside the output (or, without room for it, the input is\n"
-        "read twice).\n"
-        "\n"
-        "Usual terms and weights follow the kind: rp and topsig stemmed words without stop words\n"
-        "by BM25, simhash words by their frequency, minhash sets of word 3-grams.",
+        "Writes one row of bits per document: uint8 [documents, bits / 8], in the bit order of "
+        "numpy.packbits.\n\n"
+        "Memory does not grow with the input, except for the vocabulary that BM25 and TF-IDF "
+        "need; their term counts wait in a scratch file next to the output (without room for it, "
+        "the input is read twice).\n\n"
+        "Usual terms and weights follow the kind: rp and topsig take stemmed words without stop "
+        "words by BM25, simhash words by their frequency, minhash sets of word 3-grams.",
+    .examples = "cognate sign pages.jsonl -o pages.npy --ids pages.ids\n"
+                "cognate sign texts/ -o s.npy --signature simhash --bits 64 --margins m.npy",
     .sets = sets,
+    .usual = usual,
+    .texts = texts,
+    .see = "pairs index search eval",
     .run = run,
 };

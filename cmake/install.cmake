@@ -31,10 +31,18 @@ endforeach()
 install(CODE "
     set(program \"${CMAKE_BINARY_DIR}/cognate\")
     set(man \"\$ENV{DESTDIR}${TARGET_MANDIR}/man1\")
-    set(completions \"\$ENV{DESTDIR}${TARGET_DATADIR}/bash-completion/completions\")
-    file(MAKE_DIRECTORY \"\${man}\" \"\${completions}\")
-    execute_process(COMMAND \"\${program}\" help bash-completion OUTPUT_FILE \"\${completions}/cognate\"
-        COMMAND_ERROR_IS_FATAL ANY)
+    file(MAKE_DIRECTORY \"\${man}\")
+    foreach(completion bash:bash-completion/completions/cognate zsh:zsh/site-functions/_cognate
+            fish:fish/vendor_completions.d/cognate.fish)
+        string(REPLACE \":\" \";\" completion \"\${completion}\")
+        list(GET completion 0 shell)
+        list(GET completion 1 path)
+        set(path \"\$ENV{DESTDIR}${TARGET_DATADIR}/\${path}\")
+        get_filename_component(folder \"\${path}\" DIRECTORY)
+        file(MAKE_DIRECTORY \"\${folder}\")
+        execute_process(COMMAND \"\${program}\" help \${shell}-completion OUTPUT_FILE \"\${path}\"
+            COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()
     execute_process(COMMAND \"\${program}\" help man OUTPUT_FILE \"\${man}/cognate.1\" COMMAND_ERROR_IS_FATAL ANY)
     execute_process(COMMAND \"\${program}\" help names OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE
         COMMAND_ERROR_IS_FATAL ANY)

@@ -50,7 +50,7 @@ static size_t lower_bound(const struct key_array *keys, short_key wanted) {
 struct published_job {
     const struct bphs_published *index;
     const struct signatures_view *queries;
-    const struct bphs_search *search;
+    const struct short_search *search;
     key_scan *scan;
 };
 
@@ -112,7 +112,7 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
 
 cog_status bphs_published_search(const struct bphs_published *index,
                                  const struct signatures_view *queries,
-                                 const struct bphs_search *search, struct short_hits *hits,
+                                 const struct short_search *search, struct short_hits *hits,
                                  cog_error *error) {
     cog_status status = block_layout_check(&index->layout, queries, search->radius_bits, error);
     if (status != COG_OK)
@@ -130,7 +130,7 @@ cog_status bphs_published_search_batch(const struct signatures_view *stored,
         bphs_published_build(&tables, queries, blocks, chosen, radius_bits, threads, error);
     if (status != COG_OK)
         return status;
-    struct bphs_search search = {radius_bits, false, false, threads};
+    struct short_search search = {.radius_bits = radius_bits, .threads = threads};
     size_t before = hits->count;
     status = bphs_published_search(&tables, stored, &search, hits, error);
     for (size_t i = before; i < hits->count; i++) {

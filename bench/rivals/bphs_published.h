@@ -21,7 +21,7 @@ size_t bphs_published_bytes(const struct bphs_published *index);
 
 cog_status bphs_published_search(const struct bphs_published *index,
                                  const struct signatures_view *queries,
-                                 const struct bphs_search *search, struct short_hits *hits,
+                                 const struct short_search *search, struct short_hits *hits,
                                  cog_error *error);
 
 /* Batch: the tables hold the queries, and the stored signatures run through them. Hits as if the

@@ -2,7 +2,7 @@
  * do it. */
 #pragma once
 
-#include "search/keys/short_key.h"
+#include "search/keys/key_set.h"
 
 /* The first of keys [begin, end) that lies within the radius of `key`; KEY_SCAN_ENDED when there is
  * none before the end, or before the first key that differs from `key` in a bit of `header`. */

@@ -26,34 +26,33 @@ void segment_draft_free(struct segment_draft *draft) {
     *draft = (struct segment_draft){0};
 }
 
-struct short_form index_short_form(const struct settings *settings) {
+struct bucket_settings index_bucket_settings(const struct settings *settings) {
     uint64_t radius_bits = 0, header_bits = 0, blocks = 0, chosen = 0;
     settings_get_u64(settings, "radius", &radius_bits);
     settings_get_u64(settings, "header bits", &header_bits);
     settings_get_u64(settings, "blocks", &blocks);
     settings_get_u64(settings, "chosen blocks", &chosen);
-    return (struct short_form){.radius_bits = (unsigned)radius_bits,
-                               .header_bits = (unsigned)header_bits,
-                               .blocks = (unsigned)blocks,
-                               .chosen = (unsigned)chosen};
+    return (struct bucket_settings){.radius_bits = (unsigned)radius_bits,
+                                    .header_bits = (unsigned)header_bits,
+                                    .blocks = (unsigned)blocks,
+                                    .chosen = (unsigned)chosen};
 }
 
 /* What psm learned when the index was built holds for rows that are added, too. */
 static cog_status add_short_tables(const cog_index *index, const float *weights, bool psm,
                                    unsigned threads, struct segment_draft *draft,
                                    cog_error *error) {
-    struct short_form form = index_short_form(&index->parts.manifest.settings);
+    struct bucket_settings form = index_bucket_settings(&index->parts.manifest.settings);
     const struct psm_learned *learned = NULL;
     if (index->parts.manifest.count > 0 && index->parts.segments[0].tables)
-        learned = &index->parts.segments[0].tables->learned;
+        learned = &index->parts.segments[0].tables->psm.learned;
     const struct signatures_view *rows = &draft->segment.signatures;
     cog_status status =
-        index->parts.manifest.count == 0 ? short_form_check_rows(&form, rows->rows, error) : COG_OK;
+        index->parts.manifest.count == 0 ? psm_check_rows(&form, rows->rows, error) : COG_OK;
     if (status != COG_OK)
         return status;
-    status =
-        psm ? short_tables_psm(rows, weights, learned, &form, threads, &draft->memory.tables, error)
-            : short_tables_bphs(rows, &form, threads, &draft->memory.tables, error);
+    status = short_tables_build(psm ? BUCKETS_PSM : BUCKETS_BPHS, rows, weights, learned, &form,
+                                threads, &draft->memory.tables, error);
     draft->segment.tables = draft->memory.tables;
     return status;
 }

@@ -31,7 +31,7 @@ struct cog_index {
     cog_statistics *statistics;
     struct term_numbers *columns;
     bool is_streamed; /* searches build the tables, as stream_form has it */
-    struct short_form stream_form;
+    struct bucket_settings stream_form;
     const float *build_weights; /* behind the bits of signatures, while they are indexed */
 };
 
@@ -55,7 +55,7 @@ int index_compare_ids(const void *a, const void *b);
 /* ---- Segments in memory ---------------------------------------------------------------------- */
 
 /* How the tables of short signatures are to be built. */
-struct short_form index_short_form(const struct settings *settings);
+struct bucket_settings index_bucket_settings(const struct settings *settings);
 
 /* Zero-initialise; segment_draft_free releases what was not given away. */
 struct segment_draft {

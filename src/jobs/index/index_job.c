@@ -73,22 +73,22 @@ static unsigned slice_bits_of(const cog_index_options *options) {
                : 0;
 }
 
-static struct short_form form_of(const cog_index_options *options) {
+static struct bucket_settings form_of(const cog_index_options *options) {
     const cog_knobs *psm = options->method == COG_METHOD_PSM ? &options->knobs : NULL;
     const cog_knobs *bphs = options->method == COG_METHOD_BPHS ? &options->knobs : NULL;
-    return (struct short_form){.radius_bits = options->radius_bits,
-                               .header_bits = (unsigned)knob_or(psm, PSM_HEADER, 0),
-                               .blocks = (unsigned)knob_or(bphs, BPHS_BLOCKS, 0),
-                               .chosen = (unsigned)knob_or(bphs, BPHS_CHOOSE, 0)};
+    return (struct bucket_settings){.radius_bits = options->radius_bits,
+                                    .header_bits = (unsigned)knob_or(psm, PSM_HEADER, 0),
+                                    .blocks = (unsigned)knob_or(bphs, BPHS_BLOCKS, 0),
+                                    .chosen = (unsigned)knob_or(bphs, BPHS_CHOOSE, 0)};
 }
 
 static cog_status record_short_form(const cog_index_options *options, unsigned bits,
                                     struct settings *settings, cog_error *error) {
-    struct short_form form = form_of(options);
+    struct bucket_settings form = form_of(options);
     cog_status status = settings_set_u64(settings, "radius", form.radius_bits, error);
     if (status == COG_OK && options->method == COG_METHOD_PSM)
         return settings_set_u64(settings, "header bits", form.header_bits, error);
-    THEN(status, short_form_complete(&form, bits, error));
+    THEN(status, bphs_complete(&form, bits, error));
     THEN(status, settings_set_u64(settings, "blocks", form.blocks, error));
     return status == COG_OK ? settings_set_u64(settings, "chosen blocks", form.chosen, error)
                             : status;
@@ -102,8 +102,8 @@ static cog_status prepare_stream(cog_index *index, cog_index_options *options,
         return COG_OK;
     index->stream_form = form_of(options);
     options->method = COG_METHOD_FLAT;
-    TRY(short_form_check_rows(&index->stream_form, rows->rows, error));
-    return short_form_complete(&index->stream_form, rows->bits, error);
+    TRY(psm_check_rows(&index->stream_form, rows->rows, error));
+    return bphs_complete(&index->stream_form, rows->bits, error);
 }
 
 static cog_status record_method(const cog_index_options *options, unsigned bits,
@@ -125,8 +125,8 @@ static double signatures_memory(const struct signatures_view *rows,
     if (options->method == COG_METHOD_COLUMNS) /* groups that are not full; order and clusters */
         return 2.1 * bytes + 26 * (double)rows->rows;
     if (is_short(options->method)) { /* tables, row numbers, twice the keys while sorted */
-        struct short_form form = form_of(options);
-        short_form_complete(&form, rows->bits, NULL);
+        struct bucket_settings form = form_of(options);
+        bphs_complete(&form, rows->bits, NULL);
         return bytes * (5 + (options->method == COG_METHOD_PSM ? 1 : 1.2 * form.tables));
     }
     return bytes + slice_lists_build_bytes(rows->rows, rows->bits, slice_bits_of(options), threads);
@@ -357,15 +357,15 @@ void cog_index_describe(const cog_index *index, cog_index_info *info) {
         info->slice_bits = slice_width(&index->parts.segments[0].slices.layout, 0);
     const struct short_tables *tables = manifest->count ? index->parts.segments[0].tables : NULL;
     if (tables) {
+        const struct bucket_index *stored = short_tables_stored(tables);
         const struct block_layout *layout = &tables->bphs.layout;
-        bool psm = tables->kind == SHORT_PSM;
-        info->radius_bits = tables->radius_bits;
-        info->header_bits =
-            psm ? tables->psm.table.header_bits : tables->bphs.tables[0].header_bits;
-        info->tables = psm ? 1 : layout->choice_count;
+        info->radius_bits =
+            tables->kind == BUCKETS_PSM ? tables->psm.radius_bits : layout->radius_bits;
+        info->header_bits = stored->tables[0].header_bits;
+        info->tables = stored->count;
         info->blocks = layout->blocks;
         info->chosen = layout->chosen;
-        info->learned_pairs = tables->learned.pairs;
+        info->learned_pairs = tables->psm.learned.pairs;
     }
     if (index->statistics)
         info->vocabulary_terms = statistics_term_count(index->statistics->counts);

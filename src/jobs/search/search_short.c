@@ -8,8 +8,8 @@
 #include "plan/sampled_truth.h"
 #include "search/flat/flat.h"
 
-static enum short_kind kind_of(cog_method method) {
-    return method == COG_METHOD_PSM ? SHORT_PSM : SHORT_BPHS;
+static enum bucket_kind kind_of(cog_method method) {
+    return method == COG_METHOD_PSM ? BUCKETS_PSM : BUCKETS_BPHS;
 }
 
 /* The tables of the method in some segment, or NULL. */
@@ -40,8 +40,8 @@ cog_status search_short_check(cog_search_options *options, const cog_index *inde
     if (options->radius_bits == COG_RADIUS_NONE)
         return error_set(error, COG_ERR_USAGE,
                          "the method %s finds what is within a radius: give --radius", name);
-    unsigned most =
-        options->method == COG_METHOD_PSM || !tables ? SHORT_KEY_RADIUS_MAX : tables->radius_bits;
+    unsigned most = options->method == COG_METHOD_PSM || !tables ? SHORT_KEY_RADIUS_MAX
+                                                                 : tables->bphs.layout.radius_bits;
     if (options->radius_bits > most)
         return error_set(error, COG_ERR_USAGE,
                          "the index serves radii up to %u by %s, not %u: build it with a greater "
@@ -55,7 +55,7 @@ cog_method search_short_choose(const struct search_task *task) {
     const struct short_tables *exact = find_tables(task->index, COG_METHOD_BPHS);
     if (options->radius_bits == COG_RADIUS_NONE)
         return COG_METHOD_AUTO;
-    if (exact && options->radius_bits <= exact->radius_bits)
+    if (exact && options->radius_bits <= exact->bphs.layout.radius_bits)
         return COG_METHOD_BPHS;
     if (find_tables(task->index, COG_METHOD_PSM) && task->weights && options->recall < 1 &&
         options->radius_bits <= SHORT_KEY_RADIUS_MAX)
@@ -71,15 +71,15 @@ bool search_short_serves(const struct signature_search *search, const struct seg
 
 static cog_status search_psm(struct signature_search *search, const struct short_tables *tables,
                              bool first_only, struct short_hits *hits, cog_error *error) {
-    struct psm_queries queries = {*search->queries, search->weights, &tables->learned.volatility,
-                                  true};
-    struct psm_search asked = {.radius_bits = search->radius_bits,
-                               .first_only = first_only,
-                               .flips = search->flips,
-                               .batch = search->queries->rows >= SEARCH_BATCH_QUERIES,
-                               .threads = search->threads};
+    const struct psm_learned *learned = &tables->psm.learned;
+    struct psm_queries queries = {*search->queries, search->weights, &learned->volatility, true};
+    struct short_search asked = {.radius_bits = search->radius_bits,
+                                 .first_only = first_only,
+                                 .flips = search->flips,
+                                 .batch = search->queries->rows >= SEARCH_BATCH_QUERIES,
+                                 .threads = search->threads};
     cog_status status =
-        psm_learned_bound(&tables->learned, &queries, tables->psm.table.header_bits,
+        psm_learned_bound(learned, &queries, tables->psm.stored.tables[0].header_bits,
                           search->radius_bits, search->recall, &asked.penalty_bound, error);
     search->is_exact = false;
     return status == COG_OK ? psm_search(&tables->psm, &queries, &asked, hits, error) : status;
@@ -88,10 +88,10 @@ static cog_status search_psm(struct signature_search *search, const struct short
 static cog_status search_bphs(const struct signature_search *search,
                               const struct short_tables *tables, bool first_only,
                               struct short_hits *hits, cog_error *error) {
-    struct bphs_search asked = {.radius_bits = search->radius_bits,
-                                .first_only = first_only,
-                                .batch = search->queries->rows >= SEARCH_BATCH_QUERIES,
-                                .threads = search->threads};
+    struct short_search asked = {.radius_bits = search->radius_bits,
+                                 .first_only = first_only,
+                                 .batch = search->queries->rows >= SEARCH_BATCH_QUERIES,
+                                 .threads = search->threads};
     return bphs_search(&tables->bphs, search->queries, &asked, hits, error);
 }
 

@@ -2,7 +2,6 @@
  * collection may be a file larger than memory. */
 #include "jobs/search/search_short.h"
 #include "run/job.h"
-#include "search/psm/psm_chunks.h"
 
 enum {
     QUERY_BYTES = 96, /* a query in order, its hit, and both while they are sorted */
@@ -35,13 +34,12 @@ double search_stream_bytes(const cog_index *index, cog_method method, size_t que
 static cog_status stream_psm(const struct signature_search *search, const struct segment *segment,
                              size_t rows, struct short_hits *hits, cog_error *error) {
     struct psm_queries queries = {*search->queries, search->weights, NULL, true};
-    struct psm_search asked = {.radius_bits = search->radius_bits,
-                               .first_only = search->first,
-                               .flips = search->flips,
-                               .threads = search->threads};
+    struct short_search asked = {.radius_bits = search->radius_bits,
+                                 .first_only = search->first,
+                                 .flips = search->flips,
+                                 .threads = search->threads};
     struct psm_chunks chunks = {&segment->signatures, rows,
-                                short_form_limits(&search->index->stream_form, rows),
-                                search->recall};
+                                psm_limits(&search->index->stream_form, rows), search->recall};
     if (search->queries->rows < 2)
         return error_set(error, COG_ERR_USAGE,
                          "psm learns from the weights of many queries: give at least two, or "
@@ -51,7 +49,7 @@ static cog_status stream_psm(const struct signature_search *search, const struct
 
 cog_status search_stream(struct signature_search *search, const struct segment *segment,
                          struct short_hits *hits, cog_error *error) {
-    const struct short_form *form = &search->index->stream_form;
+    const struct bucket_settings *form = &search->index->stream_form;
     size_t rows =
         chunk_rows(search->index, search->method, search->queries->rows, search->memory_bytes);
     if (segment->rows == 0)
@@ -61,10 +59,10 @@ cog_status search_stream(struct signature_search *search, const struct segment *
         search->is_exact = false;
         return stream_psm(search, segment, rows, hits, error);
     }
-    struct bphs_search asked = {.radius_bits = search->radius_bits,
-                                .first_only = search->first,
-                                .batch = true,
-                                .threads = search->threads};
+    struct short_search asked = {.radius_bits = search->radius_bits,
+                                 .first_only = search->first,
+                                 .batch = true,
+                                 .threads = search->threads};
     return bphs_search_chunks(&segment->signatures, rows, form->blocks, form->chosen,
                               search->queries, &asked, hits, error);
 }

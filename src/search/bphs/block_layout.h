@@ -3,8 +3,7 @@
  * on one choice up to header_radius_bits (none when G >= g + h). */
 #pragma once
 
-#include "search/keys/key_sort.h"
-#include "search/keys/short_key.h"
+#include "search/keys/key_set.h"
 
 enum { BLOCKS_MAX = 16, BLOCK_CHOICES_MAX = 64 };
 

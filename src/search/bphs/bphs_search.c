@@ -1,16 +1,13 @@
-#include "search/bphs/bphs.h"
-
 #include "base/memory.h"
 #include "base/threads.h"
-#include "search/hits/query_order.h"
+#include "search/bphs/bphs.h"
 
 enum {
-    BLOCK_QUERIES = 1024, /* looked up in a table before the next table's turn */
-    MATCHES_MAX = 16,     /* taken from a bucket at a time */
+    BLOCK_QUERIES = 1024, /* searched in one table before the next table */
     LOOK_UP_AHEAD = 16
 };
 
-/* Keys within the radius, whose rows are looked up later, many at once. */
+/* A key within the radius; the rows of many keys are looked up together. */
 struct found_key {
     short_key key;
     uint32_t query, distance;
@@ -21,22 +18,22 @@ struct found_keys {
     size_t count, capacity;
 };
 
-/* The queries of a block that take part, and what one table has for them. */
+/* A block of queries, and what one table has for them. */
 struct bphs_block {
     size_t count;
     uint32_t queries[BLOCK_QUERIES];
-    uint64_t keys[2 * BLOCK_QUERIES], permuted[2 * BLOCK_QUERIES]; /* as key arrays have them */
+    uint64_t keys[2 * BLOCK_QUERIES], permuted[2 * BLOCK_QUERIES]; /* words as in a key array */
     bool is_found[BLOCK_QUERIES];                                  /* find-first only */
     size_t hit_count;
     uint32_t buckets[BPHS_PROBES_MAX], filters[BPHS_PROBES_MAX];
-    struct line_hit hits[BPHS_PROBES_MAX];
+    struct bucket_hit hits[BPHS_PROBES_MAX];
     struct found_keys found;
 };
 
 struct bphs_job {
     const struct bphs_index *index;
     const struct signatures_view *queries;
-    const struct bphs_search *search;
+    const struct short_search *search;
     const struct key_array *list; /* keys and numbers of the queries to search, or NULL for all */
     size_t count;                 /* of them */
     unsigned choice_begin, choice_end;
@@ -60,10 +57,10 @@ static void take_queries(const struct bphs_job *job, size_t begin, size_t end,
     }
 }
 
-/* Where the hits of probe p are those of query p / masks. */
+/* Probe p belongs to query p / masks. */
 static void scan_table(const struct bphs_job *job, unsigned choice, struct bphs_block *block) {
     const struct bphs_index *index = job->index;
-    const struct line_table *table = &index->tables[choice];
+    const struct bucket_table *table = &index->stored.tables[choice];
     const struct block_choice *chosen = &index->layout.choices[choice];
     size_t masks = index->mask_counts[choice], used = 0;
     unsigned words = table->words, header_bits = table->header_bits;
@@ -76,12 +73,12 @@ static void scan_table(const struct bphs_job *job, unsigned choice, struct bphs_
             block->filters[used] = filter;
         }
     }
-    struct line_probes probes = {block->buckets, used, block->filters, 1};
-    block->hit_count = line_scan_fetching(table, &probes, job->search->radius_bits, block->hits);
+    struct bucket_probes probes = {block->buckets, used, block->filters, 1};
+    block->hit_count = bucket_scan_fetching(table, &probes, job->search->radius_bits, block->hits);
 }
 
-/* Whether a table before `choice` leads to the pair as well: then it is reported there. The
- * difference is that of the permuted keys. */
+/* Whether a table before `choice` finds the pair too; that table reports it. `difference` is that
+ * of the permuted keys. */
 static bool found_before(const struct bphs_index *index, unsigned choice, short_key difference) {
     unsigned radius_bits = index->layout.header_radius_bits;
     const short_key *headers = choice ? index->earlier + choice * (choice - 1) / 2 : NULL;
@@ -94,17 +91,16 @@ static bool found_before(const struct bphs_index *index, unsigned choice, short_
 }
 
 static cog_status collect_hit(const struct bphs_job *job, unsigned choice,
-                              const struct line_hit *hit, size_t number, struct bphs_block *block,
+                              const struct bucket_hit *hit, size_t number, struct bphs_block *block,
                               cog_error *error) {
     const struct bphs_index *index = job->index;
-    struct line_match matches[MATCHES_MAX];
+    struct bucket_match matches[BUCKET_MATCHES_MAX];
     struct found_keys *found = &block->found;
-    short_key permuted = short_key_at(block->permuted, index->tables[choice].words, number);
+    short_key permuted = short_key_at(block->permuted, index->stored.tables[choice].words, number);
     uint32_t next = 0;
     do {
-        size_t count =
-            line_hit_matches(&index->tables[choice], hit, permuted, job->search->radius_bits, next,
-                             matches, MATCHES_MAX, &next);
+        size_t count = bucket_hit_matches(&index->stored.tables[choice], hit, permuted,
+                                          job->search->radius_bits, next, matches, &next);
         for (size_t m = 0; m < count; m++) {
             if (found_before(index, choice, matches[m].key ^ permuted))
                 continue;
@@ -128,11 +124,11 @@ static cog_status collect_hits(const struct bphs_job *job, unsigned choice,
                                struct bphs_block *block, cog_error *error) {
     size_t masks = job->index->mask_counts[choice];
     cog_status status = COG_OK;
-    const struct line_table *table = &job->index->tables[choice];
+    const struct bucket_table *table = &job->index->stored.tables[choice];
     for (size_t i = 0; i < block->hit_count; i++)
-        line_hit_prefetch(table, &block->hits[i]);
+        bucket_hit_prefetch(table, &block->hits[i]);
     for (size_t i = 0; i < block->hit_count; i++)
-        line_record_prefetch(table, &block->hits[i]);
+        bucket_record_prefetch(table, &block->hits[i]);
     for (size_t i = 0; i < block->hit_count && status == COG_OK; i++) {
         size_t number = masks == 1 ? block->hits[i].probe : block->hits[i].probe / masks;
         if (!block->is_found[number])
@@ -153,29 +149,29 @@ static void drop_found(unsigned words, struct bphs_block *block) {
     memset(block->is_found, 0, left * sizeof *block->is_found);
 }
 
-/* Turns found keys into hits with rows, fetching ahead what the look-ups need. */
+/* Turns found keys into hits with rows, prefetching what the look-ups need. */
 static cog_status look_up(const struct bphs_index *index, const struct found_keys *found,
                           bool first_only, struct short_hits *hits, cog_error *error) {
-    const struct line_table *table = &index->tables[0];
+    const struct bucket_table *table = &index->stored.tables[0];
     size_t before = hits->count;
     cog_status status = COG_OK;
     for (size_t i = 0; i < found->count && status == COG_OK; i++) {
         if (i + LOOK_UP_AHEAD < found->count) {
             uint64_t bucket =
                 short_key_prefix(found->items[i + LOOK_UP_AHEAD].key, table->header_bits);
-            line_prefetch(table, bucket);
+            bucket_prefetch(table, bucket);
             __builtin_prefetch(table->ranks + bucket);
         }
         const struct found_key *key = &found->items[i];
-        uint32_t position = (uint32_t)line_find(table, key->key);
+        uint32_t position = (uint32_t)bucket_find(table, key->key);
         status =
             short_hits_add(hits, (struct short_hit){key->query, position, key->distance}, error);
     }
-    THEN(status, short_hits_expand(hits, before, &index->rows, first_only, error));
+    THEN(status, short_hits_expand(hits, before, &index->stored.rows, first_only, error));
     return status;
 }
 
-/* One table after the other, so that each is read at the pace of memory. */
+/* One table after the other, so that prefetches keep memory busy. */
 static cog_status search_block(const struct bphs_job *job, struct bphs_block *block,
                                cog_error *error) {
     cog_status status = COG_OK;
@@ -184,12 +180,12 @@ static cog_status search_block(const struct bphs_job *job, struct bphs_block *bl
         scan_table(job, choice, block);
         status = collect_hits(job, choice, block, error);
         if (job->search->first_only)
-            drop_found(job->index->tables[choice].words, block);
+            drop_found(job->index->stored.tables[choice].words, block);
     }
     return status;
 }
 
-/* The most queries whose probes of a table fit a block. */
+/* The largest number of queries whose probes of one table fit a block. */
 static size_t block_queries(const struct bphs_job *job) {
     size_t masks = 1;
     for (unsigned choice = job->choice_begin; choice < job->choice_end; choice++)
@@ -240,11 +236,11 @@ static unsigned same_block_end(const struct block_layout *layout, unsigned begin
     return end;
 }
 
-/* Tables that begin with the same block share an order of the queries in which each reads its
- * buckets nearly one after the other. Where one hit is enough, the next order has only the queries
- * without any. */
-static cog_status search_ordered(struct bphs_job *job, struct query_order *order,
-                                 struct short_hits *hits, cog_error *error) {
+/* Tables that begin with the same block share an order of the queries, in which each reads its
+ * buckets nearly one after the other. If one hit is enough, the next order has only the queries
+ * without a hit. */
+static cog_status search_blocks(struct bphs_job *job, struct query_order *order,
+                                struct short_hits *hits, cog_error *error) {
     const struct block_layout *layout = &job->index->layout;
     cog_status status = COG_OK;
     job->list = &order->ordered;
@@ -252,7 +248,7 @@ static cog_status search_ordered(struct bphs_job *job, struct query_order *order
         job->choice_begin = begin;
         job->choice_end = begin = same_block_end(layout, begin);
         unsigned block = layout->choices[job->choice_begin].first_block;
-        status = query_order_by(order, block_begin(layout, block), job->search->threads, error);
+        status = query_order_by(order, block_begin(layout, block), error);
         size_t known = hits->count;
         job->count = order->ordered.count;
         THEN(status, search_list(job, hits, error));
@@ -262,19 +258,28 @@ static cog_status search_ordered(struct bphs_job *job, struct query_order *order
     return status;
 }
 
-static cog_status search_batch(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
-    size_t before = hits->count;
-    struct query_order order;
-    cog_status status = query_order_init(&order, job->queries, job->search->threads, error);
-    if (status != COG_OK)
-        return status;
-    status = search_ordered(job, &order, hits, error);
-    query_order_free(&order);
-    return status == COG_OK ? short_hits_sort(hits, before, job->search->threads, error) : status;
+struct ordered_job {
+    const struct bphs_index *index; /* NULL: one is built of each chunk */
+    const struct short_search *search;
+    unsigned blocks, chosen; /* of an index that is built */
+};
+
+static cog_status search_ordered(void *context, const struct signatures_view *chunk,
+                                 struct query_order *order, struct short_hits *hits,
+                                 cog_error *error) {
+    const struct ordered_job *ordered = context;
+    struct bphs_index built = {0};
+    struct bphs_job job = {.index = chunk ? &built : ordered->index, .search = ordered->search};
+    if (chunk)
+        TRY(bphs_build(&built, chunk, ordered->blocks, ordered->chosen,
+                       ordered->search->radius_bits, ordered->search->threads, error));
+    cog_status status = search_blocks(&job, order, hits, error);
+    bphs_free(&built);
+    return status;
 }
 
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
-                       const struct bphs_search *search, struct short_hits *hits,
+                       const struct short_search *search, struct short_hits *hits,
                        cog_error *error) {
     TRY(block_layout_check(&index->layout, queries, search->radius_bits, error));
     struct bphs_job job = {.index = index,
@@ -282,47 +287,20 @@ cog_status bphs_search(const struct bphs_index *index, const struct signatures_v
                            .search = search,
                            .count = queries->rows,
                            .choice_end = index->layout.choice_count};
-    return search->batch ? search_batch(&job, hits, error) : search_list(&job, hits, error);
-}
-
-static cog_status search_chunk(const struct signatures_view *chunk, size_t first_row,
-                               unsigned blocks, unsigned chosen, const struct bphs_search *search,
-                               struct query_order *order, struct short_hits *hits,
-                               cog_error *error) {
-    struct bphs_index index;
-    cog_status status =
-        bphs_build(&index, chunk, blocks, chosen, search->radius_bits, search->threads, error);
-    if (status != COG_OK)
-        return status;
-    size_t before = hits->count;
-    struct bphs_job job = {.index = &index, .search = search};
-    status = search_ordered(&job, order, hits, error);
-    for (size_t i = before; i < hits->count; i++)
-        hits->items[i].row += (uint32_t)first_row;
-    bphs_free(&index);
-    return status;
+    if (!search->batch)
+        return search_list(&job, hits, error);
+    struct ordered_job ordered = {.index = index, .search = search};
+    return short_search_chunks(queries, NULL, 0, search->threads, search_ordered, &ordered, hits,
+                               error);
 }
 
 cog_status bphs_search_chunks(const struct signatures_view *stored, size_t chunk_rows,
                               unsigned blocks, unsigned chosen,
                               const struct signatures_view *queries,
-                              const struct bphs_search *search, struct short_hits *hits,
+                              const struct short_search *search, struct short_hits *hits,
                               cog_error *error) {
-    struct query_order order;
-    size_t before = hits->count;
-    cog_status status = short_key_check(queries, search->radius_bits, error);
-    if (status == COG_OK && queries->bits != stored->bits)
-        status = error_set(error, COG_ERR_USAGE,
-                           "queries of %u bits do not fit stored signatures of %u bits",
-                           queries->bits, stored->bits);
-    THEN(status, query_order_init(&order, queries, search->threads, error));
-    if (status != COG_OK)
-        return status;
-    for (size_t first = 0; first < stored->rows && order.keys.count > 0 && status == COG_OK;
-         first += chunk_rows) {
-        struct signatures_view chunk = signatures_part(stored, first, chunk_rows);
-        status = search_chunk(&chunk, first, blocks, chosen, search, &order, hits, error);
-    }
-    query_order_free(&order);
-    return status == COG_OK ? short_hits_sort(hits, before, search->threads, error) : status;
+    struct ordered_job ordered = {NULL, search, blocks, chosen};
+    TRY(short_search_check(queries, search->radius_bits, stored->bits, error));
+    return short_search_chunks(queries, stored, chunk_rows, search->threads, search_ordered,
+                               &ordered, hits, error);
 }

@@ -33,7 +33,7 @@ cog_status short_hits_add_rows(struct short_hits *hits, const struct key_rows *r
     return status;
 }
 
-/* Appends the lists of pieces in order. */
+/* Appends lists of hits in order. */
 static cog_status join(struct short_hits *hits, const struct short_hits *pieces, size_t count,
                        cog_error *error) {
     size_t total = hits->count;
@@ -78,7 +78,7 @@ cog_status short_hits_expand(struct short_hits *hits, size_t first, const struct
 }
 
 struct gathering {
-    short_search *search;
+    short_search_piece *search;
     void *context;
     struct short_hits *pieces;
 };
@@ -91,7 +91,7 @@ static cog_status gather_piece(void *context, unsigned worker, size_t begin, siz
 }
 
 cog_status short_hits_gather(struct short_hits *hits, unsigned threads, size_t queries,
-                             short_search *search, void *context, cog_error *error) {
+                             short_search_piece *search, void *context, cog_error *error) {
     size_t count = (queries + SHORT_PIECE_QUERIES - 1) / SHORT_PIECE_QUERIES;
     struct gathering gathering = {search, context, NULL};
     gathering.pieces = memory_zeroed_array(count, sizeof *gathering.pieces);
@@ -135,4 +135,82 @@ cog_status short_hits_sort(struct short_hits *hits, size_t first, unsigned threa
 void short_hits_free(struct short_hits *hits) {
     free(hits->items);
     *hits = (struct short_hits){0};
+}
+
+cog_status short_search_check(const struct signatures_view *queries, unsigned radius_bits,
+                              unsigned stored_bits, cog_error *error) {
+    TRY(short_key_check(queries, radius_bits, error));
+    if (queries->bits == stored_bits)
+        return COG_OK;
+    return error_set(error, COG_ERR_USAGE,
+                     "queries of %u bits do not fit stored signatures of %u bits", queries->bits,
+                     stored_bits);
+}
+
+/* ---- Queries in order ------------------------------------------------------------------------ */
+
+static void query_order_free(struct query_order *order) {
+    order->keys.count = order->ordered.count = order->rows; /* as they were allocated */
+    key_array_free(&order->keys);
+    key_array_free(&order->ordered);
+}
+
+static cog_status query_order_init(struct query_order *order, const struct signatures_view *view,
+                                   unsigned threads, cog_error *error) {
+    *order = (struct query_order){.rows = view->rows, .threads = threads};
+    cog_status status = key_array_init(&order->keys, view->rows, view->bits / 64, true, error);
+    THEN(status, key_array_init(&order->ordered, view->rows, view->bits / 64, true, error));
+    THEN(status, key_array_load(&order->keys, 0, view, threads, error));
+    if (status != COG_OK)
+        query_order_free(order);
+    return status;
+}
+
+cog_status query_order_by(struct query_order *order, unsigned first_bit, cog_error *error) {
+    uint32_t starts[(1 << KEY_PARTITION_BITS_MAX) + 1];
+    if (first_bit % 64 > 64 - KEY_PARTITION_BITS_MAX) /* the bits of a pass lie in one word */
+        first_bit = first_bit / 64 * 64 + 64 - KEY_PARTITION_BITS_MAX;
+    return key_partition(&order->ordered, &order->keys, first_bit, KEY_PARTITION_BITS_MAX, starts,
+                         order->threads, error);
+}
+
+cog_status query_order_drop(struct query_order *order, const struct short_hits *hits, size_t first,
+                            cog_error *error) {
+    struct key_array *keys = &order->keys;
+    bool *has_hit = memory_zeroed_array(order->rows, sizeof *has_hit);
+    if (!has_hit)
+        return error_memory(error, order->rows, "the queries that have a hit");
+    for (size_t i = first; i < hits->count; i++)
+        has_hit[hits->items[i].query] = true;
+    size_t left = 0;
+    for (size_t i = 0; i < keys->count; i++) {
+        short_key_put(keys->keys, keys->words, left, short_key_at(keys->keys, keys->words, i));
+        keys->rows[left] = keys->rows[i];
+        left += !has_hit[keys->rows[i]];
+    }
+    keys->count = order->ordered.count = left;
+    free(has_hit);
+    return COG_OK;
+}
+
+cog_status short_search_chunks(const struct signatures_view *queries,
+                               const struct signatures_view *stored, size_t chunk_rows,
+                               unsigned threads, short_search_ordered *search, void *context,
+                               struct short_hits *hits, cog_error *error) {
+    struct query_order order;
+    size_t before = hits->count;
+    TRY(query_order_init(&order, queries, threads, error));
+    cog_status status = stored ? COG_OK : search(context, NULL, &order, hits, error);
+    for (size_t first = 0;
+         stored && first < stored->rows && order.keys.count > 0 && status == COG_OK;
+         first += chunk_rows) {
+        struct signatures_view chunk = signatures_part(stored, first, chunk_rows);
+        size_t known = hits->count;
+        status = search(context, &chunk, &order, hits, error);
+        for (size_t i = known; i < hits->count; i++)
+            hits->items[i].row += (uint32_t)first;
+    }
+    query_order_free(&order);
+    THEN(status, short_hits_sort(hits, before, threads, error));
+    return status;
 }

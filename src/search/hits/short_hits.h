@@ -1,4 +1,10 @@
-/* Hits of searches with short signatures: which query, which stored row, how far. */
+/* Hits of searches with short signatures, and how psm and bphs run such searches.
+ *
+ * A method searches pieces of a list of queries; this module spreads the pieces over threads, puts
+ * the hits in the order of the queries, turns positions of keys into rows, orders large batches so
+ * that queries that read the same part of a table follow each other, and feeds a stored collection
+ * that is larger than memory chunk by chunk. Hits cost 12 bytes each and are owned by the caller.
+ */
 #pragma once
 
 #include "search/keys/key_set.h"
@@ -7,34 +13,75 @@ struct short_hit {
     uint32_t query, row, distance;
 };
 
-/* Zero-initialise; short_hits_free releases. */
+/* Zero-initialise; free with short_hits_free. */
 struct short_hits {
     struct short_hit *items;
     size_t count, capacity;
 };
 
 cog_status short_hits_add(struct short_hits *hits, struct short_hit hit, cog_error *error);
-/* Replaces the positions of keys in the row fields, from number `first` on, by the rows of these
- * keys: all, or only the first of each. The memory of the row numbers is fetched ahead. */
-cog_status short_hits_expand(struct short_hits *hits, size_t first, const struct key_rows *rows,
-                             bool first_only, cog_error *error);
-/* Adds every row of key `position`, or only the first. */
+/* Adds a hit for every row of key `position`, or only for the first row. */
 cog_status short_hits_add_rows(struct short_hits *hits, const struct key_rows *rows,
                                size_t position, uint32_t query, uint32_t distance, bool first_only,
                                cog_error *error);
-/* By query, then row, from number `first` on. */
+/* In hits from number `first` on, `row` is the position of a key: replaces each by the rows of its
+ * key, or by the first of them. */
+cog_status short_hits_expand(struct short_hits *hits, size_t first, const struct key_rows *rows,
+                             bool first_only, cog_error *error);
+/* Sorts the hits from number `first` on by query, then row. */
 cog_status short_hits_sort(struct short_hits *hits, size_t first, unsigned threads,
                            cog_error *error);
+void short_hits_free(struct short_hits *hits);
+
+/* What psm and bphs are asked. */
+struct short_search {
+    unsigned radius_bits;
+    bool first_only; /* one hit per query is enough, any one */
+    bool batch;      /* take the queries in the order of their keys: pays for millions of queries */
+    unsigned threads;
+    /* psm only: */
+    uint32_t penalty_bound; /* of a set of flips (probes.h); psm_learned_bound chooses one */
+    size_t flips;  /* if not 0, ignore the bound and try each query's `flips` most probable sets */
+    bool distinct; /* of equal stored signatures, only the first is a hit */
+};
+
+/* COG_ERR_USAGE unless the queries are short, as wide as the stored signatures, and the radius is
+ * small enough. */
+cog_status short_search_check(const struct signatures_view *queries, unsigned radius_bits,
+                              unsigned stored_bits, cog_error *error);
 
 enum { SHORT_PIECE_QUERIES = 2048 };
 
-/* Searches queries [begin, end), at most SHORT_PIECE_QUERIES, and adds to hits; worker < threads.
- */
-typedef cog_status short_search(void *context, unsigned worker, size_t begin, size_t end,
-                                struct short_hits *hits, cog_error *error);
-/* Searches `queries` queries on all threads; the hits come in the order of the queries, whatever
- * the number of threads. */
+/* Searches queries [begin, end), at most SHORT_PIECE_QUERIES, and adds to `hits`. */
+typedef cog_status short_search_piece(void *context, unsigned worker, size_t begin, size_t end,
+                                      struct short_hits *hits, cog_error *error);
+/* Searches queries [0, queries) on all threads. Hits come in the order of the queries, whatever the
+ * number of threads. */
 cog_status short_hits_gather(struct short_hits *hits, unsigned threads, size_t queries,
-                             short_search *search, void *context, cog_error *error);
+                             short_search_piece *search, void *context, cog_error *error);
 
-void short_hits_free(struct short_hits *hits);
+/* Queries in the order of some bits of their keys. */
+struct query_order {
+    struct key_array keys, ordered; /* `ordered` is in order; its rows are numbers of queries */
+    size_t rows;                    /* all queries, and the size of both arrays */
+    unsigned threads;
+};
+
+/* Orders by the key bits from first_bit on, as many as one pass takes; equal queries keep their
+ * order. */
+cog_status query_order_by(struct query_order *order, unsigned first_bit, cog_error *error);
+/* Removes the queries that have a hit from number `first` on. */
+cog_status query_order_drop(struct query_order *order, const struct short_hits *hits, size_t first,
+                            cog_error *error);
+
+/* Searches the queries of `order` and adds to `hits`: in a table of the chunk, or if `chunk` is
+ * NULL in the table that the context has. May drop queries. */
+typedef cog_status short_search_ordered(void *context, const struct signatures_view *chunk,
+                                        struct query_order *order, struct short_hits *hits,
+                                        cog_error *error);
+/* Searches all queries in order; hits come by query and row. If `stored` is not NULL, passes it in
+ * chunks of chunk_rows, until the end or until no queries are left. */
+cog_status short_search_chunks(const struct signatures_view *queries,
+                               const struct signatures_view *stored, size_t chunk_rows,
+                               unsigned threads, short_search_ordered *search, void *context,
+                               struct short_hits *hits, cog_error *error);

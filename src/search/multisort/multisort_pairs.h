@@ -4,8 +4,7 @@
  * for. */
 #pragma once
 
-#include "search/keys/key_sort.h"
-#include "search/keys/short_key.h"
+#include "search/keys/key_set.h"
 
 enum { PAIR_DIFFER_MAX = 48 };
 

@@ -24,37 +24,74 @@ void probe_bits_init(struct probe_bits *bits, const uint32_t *penalties, unsigne
 
 struct enumeration {
     const struct probe_bits *bits;
-    uint64_t *masks; /* NULL counts only */
+    uint32_t *keys, *penalties; /* NULL: counts only; no penalties */
     size_t count, capacity;
 };
 
-/* Extends a set by every bit from `first` on that fits the remaining bound. Sorted penalties end
- * the loop at the first bit that does not fit, so no set is tried in vain. */
-static void extend(struct enumeration *all, unsigned first, unsigned flips_left, uint32_t left,
-                   uint64_t mask) {
+static inline void put(struct enumeration *all, uint32_t key, uint32_t penalty) {
+    if (all->keys)
+        all->keys[all->count] = key;
+    if (all->penalties)
+        all->penalties[all->count] = penalty;
+    all->count++;
+}
+
+/* The enumeration of sets: extends a set, whose flips make `key` and which costs `penalty`, by
+ * every bit from `first` on that stays within the bound. Bits are sorted, so the first bit that
+ * does not fit ends the loop and no set is tried in vain. A set follows the set it extends at once
+ * (depth_first), or after all sets that extend the same set by one bit. */
+static void extend(struct enumeration *all, bool depth_first, unsigned first, unsigned flips_left,
+                   uint32_t from, uint32_t bound, uint32_t key, uint32_t penalty) {
     const struct probe_bits *bits = all->bits;
-    for (unsigned i = first; i < bits->count && bits->penalties[i] <= left; i++) {
+    unsigned end = first;
+    for (; end < bits->count && bits->penalties[end] <= bound - penalty; end++) {
+        uint32_t extended = key ^ (uint32_t)bits->masks[end];
+        uint32_t cost = penalty + bits->penalties[end];
         if (all->count == all->capacity)
             return;
-        uint64_t extended = mask ^ bits->masks[i];
-        if (all->masks)
-            all->masks[all->count] = extended;
-        all->count++;
-        if (flips_left > 1)
-            extend(all, i + 1, flips_left - 1, left - bits->penalties[i], extended);
+        if (cost >= from)
+            put(all, extended, cost);
+        if (depth_first && flips_left > 1)
+            extend(all, true, end + 1, flips_left - 1, from, bound, extended, cost);
+    }
+    for (unsigned i = first; !depth_first && flips_left > 1 && i + 1 < end; i++) {
+        uint32_t cost = penalty + bits->penalties[i];
+        if (bits->penalties[i + 1] > bound - cost)
+            return;
+        extend(all, false, i + 1, flips_left - 1, from, bound, key ^ (uint32_t)bits->masks[i],
+               cost);
     }
 }
 
 size_t probes_within(const struct probe_bits *bits, unsigned flips_max, uint32_t bound,
-                     uint64_t *masks, size_t capacity) {
-    if (capacity == 0)
-        return 0;
-    struct enumeration all = {bits, masks, 1, capacity};
-    if (masks)
-        masks[0] = 0;
+                     uint32_t *masks, uint32_t *penalties, size_t capacity) {
+    struct enumeration all = {bits, masks, penalties, 0, capacity};
+    if (capacity > 0)
+        put(&all, 0, 0);
     if (flips_max > 0)
-        extend(&all, 0, flips_max, bound, 0);
+        extend(&all, true, 0, flips_max, 0, bound, 0, 0);
     return all.count;
+}
+
+size_t probes_between(const struct probe_bits *bits, unsigned flips_max, uint32_t from,
+                      uint32_t bound, uint32_t key, uint32_t *keys, size_t capacity) {
+    struct enumeration all = {bits, keys, NULL, 0, capacity};
+    if (from == 0 && capacity > 0)
+        put(&all, key, 0);
+    if (flips_max > 0)
+        extend(&all, false, 0, flips_max, from, bound, key, 0);
+    return all.count;
+}
+
+void probes_ring(unsigned flips, uint32_t *masks, size_t count) {
+    uint32_t mask = (uint32_t)(((uint64_t)1 << flips) - 1);
+    for (size_t i = 0; i < count; i++) {
+        masks[i] = mask;
+        if (i + 1 == count)
+            break;
+        uint32_t lowest = mask & -mask, ripple = mask + lowest; /* Gosper: the next larger one */
+        mask = ripple | (((mask ^ ripple) >> 2) / lowest);
+    }
 }
 
 /* exp(-penalty) with plain operations, so that a bound is the same on every CPU. */

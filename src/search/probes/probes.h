@@ -1,12 +1,14 @@
-/* The keys that a query visits besides its own: sets of key bits to flip, most probable first. A
- * bit's penalty is its log-odds log((1 - p) / p) against flipping, and a set S costs the sum over
- * its bits, so p(u, S) (equation 6 of "Probabilistic near-duplicate detection using simhash", Sood
- * and Loguinov, CIKM 2011) falls exactly as the sum rises. Penalties are fixed-point integers: the
- * order of two sets never depends on the CPU.
+/* Probes: the keys that a query visits in addition to its own, as sets of key bits to flip.
  *
- * There are two forms. probe_heap is the paper's VOSH (Algorithm 2 with the max-heap M), one set at
- * a time in order. probes_within writes every set below a bound in place: the same sets, no heap,
- * no order. */
+ * In go penalties of bits, out come sets of bits as XOR masks. The penalty of a bit is its log-odds
+ * log((1 - p) / p) against flipping, and a set costs the sum over its bits, so the probability of a
+ * set (equation 6 of Sood and Loguinov, CIKM 2011) falls exactly as its penalty rises. Penalties
+ * are fixed-point integers: the order of two sets never depends on the CPU. Where the probability
+ * of a bit comes from is in volatility.h.
+ *
+ * There are three ways through the sets. probes_within and probes_between write every set within a
+ * bound, in no order of penalty. probe_heap (VOSH, Algorithm 2 of the paper) gives one set at a
+ * time in rising order. probes_ring gives the sets of one size. */
 #pragma once
 
 #include "base/error.h"
@@ -20,16 +22,15 @@ enum {
     PROBE_BOUND_NONE = 0x7fffffff /* every set passes */
 };
 
-/* The bits of a key, least penalty first, ties by position. Bit 0 is the highest of the key's bits.
- */
+/* The bits of a key by rising penalty, ties by position. Bit 0 is the highest bit of the key. */
 struct probe_bits {
     unsigned count;
     uint32_t penalties[PROBE_BITS_MAX];
-    uint64_t masks[PROBE_BITS_MAX]; /* what XOR with the key flips the bit */
+    uint64_t masks[PROBE_BITS_MAX]; /* XOR with the key flips the bit */
 };
 
-/* The penalty of a bit that flips with the given probability; 0 for probabilities of one half and
- * more. Without branches, so that loops over it become vectors. */
+/* The penalty of a bit that flips with the given probability; 0 from one half on. Without branches,
+ * so that the compiler can vectorise loops over it. */
 static inline uint32_t probe_penalty(double probability) {
     double penalty = portable_log((1 - probability) / probability) * PROBE_PENALTY_ONE + 0.5;
     penalty = penalty < PROBE_PENALTY_MAX ? penalty : PROBE_PENALTY_MAX;
@@ -38,20 +39,30 @@ static inline uint32_t probe_penalty(double probability) {
     return (uint32_t)(int32_t)penalty;
 }
 
-/* penalties[i] belongs to bit i of a key of key_bits (at most PROBE_BITS_MAX) bits; bits above the
- * bound are in no set and left out. */
+/* penalties[i] belongs to bit i of a key of key_bits bits, at most PROBE_BITS_MAX. Bits above the
+ * bound are left out: they are in no set. */
 void probe_bits_init(struct probe_bits *bits, const uint32_t *penalties, unsigned key_bits,
                      uint32_t bound);
 
-/* Writes the XOR masks of all sets of at most flips_max bits whose penalties sum to the bound or
- * less, the empty set first, and returns how many; stops at the capacity. O(1) a set. */
+/* Writes the XOR masks of all sets of at most flips_max bits whose penalties sum to at most
+ * `bound`, the empty set first, and their penalties if that is not NULL. Each set is followed by
+ * the sets that extend it. Returns the number of sets, at most `capacity`; with masks NULL it only
+ * counts. O(1) per set. Masks have 32 bits: keys of at most 32. */
 size_t probes_within(const struct probe_bits *bits, unsigned flips_max, uint32_t bound,
-                     uint64_t *masks, size_t capacity);
+                     uint32_t *masks, uint32_t *penalties, size_t capacity);
+/* The same for penalties from `from` to `bound`, and writes `key` with the bits flipped. All sets
+ * that extend one set by one bit come together, then the sets that extend the first of these, and
+ * so on. */
+size_t probes_between(const struct probe_bits *bits, unsigned flips_max, uint32_t from,
+                      uint32_t bound, uint32_t key, uint32_t *keys, size_t capacity);
+
+/* Writes the `count` smallest masks with exactly `flips` bits set, in rising order. */
+void probes_ring(unsigned flips, uint32_t *masks, size_t count);
 
 enum { PROBE_RECALL_CELLS = 4096, PROBE_RECALL_CELL = PROBE_PENALTY_ONE / 64 };
 
-/* The recall that one bound for all queries gives: how much of the probability of its sets a query
- * has at which penalty, summed over a sample of queries. Zero-initialise. */
+/* The recall that one bound for all queries is expected to give: the probability of the sets at
+ * each penalty, summed over a sample of queries. Zero-initialise. */
 struct probe_recall {
     double shares[PROBE_RECALL_CELLS];
     double queries;
@@ -60,7 +71,7 @@ struct probe_recall {
 cog_status probe_recall_add(struct probe_recall *recall, const struct probe_bits *bits,
                             unsigned flips_max, cog_error *error);
 /* The least bound (to a cell) at which the sampled queries expect the wanted recall on average;
- * PROBE_BOUND_NONE for a recall of 1. */
+ * PROBE_BOUND_NONE if the recall is 1. */
 uint32_t probe_recall_bound(const struct probe_recall *recall, double wanted);
 
 struct probe {
@@ -69,7 +80,7 @@ struct probe {
     unsigned flips;
 };
 
-/* One subset of the sorted bits, as a node of the heap. */
+/* A set of bits, as a node of the heap. */
 struct probe_set {
     uint32_t penalty;
     uint8_t size;

@@ -109,3 +109,11 @@ float volatility_unit(const float *weights, unsigned bits) {
         sum += fabsf(weights[i]);
     return sum > 0 && sum < INFINITY ? (float)bits / sum : 0;
 }
+
+void volatility_bits(const struct volatility *volatility, const float *margins, unsigned key_bits,
+                     uint32_t bound, struct probe_bits *bits) {
+    uint32_t penalties[PROBE_BITS_MAX];
+    for (unsigned i = 0; i < key_bits; i++)
+        penalties[i] = volatility_penalty(volatility, margins[i]);
+    probe_bits_init(bits, penalties, key_bits, bound);
+}

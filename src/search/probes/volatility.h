@@ -41,3 +41,7 @@ static inline uint32_t volatility_penalty(const struct volatility *volatility, f
     return volatility
         ->penalties[cell < VOLATILITY_CELLS - 1 ? (unsigned)cell : VOLATILITY_CELLS - 1];
 }
+
+/* The bits of a key by penalty, without those above the bound. */
+void volatility_bits(const struct volatility *volatility, const float *margins, unsigned key_bits,
+                     uint32_t bound, struct probe_bits *bits);

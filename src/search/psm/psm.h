@@ -1,62 +1,130 @@
-/* Probabilistic simhash matching (PSM): near-duplicates of a query among stored short signatures,
- * found by flipping the bits of the query's header (its first bits) that its weights show to be
- * volatile. One copy of the collection in cache-line buckets; every set of flips whose penalty is
- * below a bound is visited, so a query with many volatile bits gets more probes than one with few;
- * the probes of several queries are in flight at once.
+/* Probabilistic simhash matching (PSM; Sood and Loguinov, CIKM 2011): finds the stored short
+ * signatures within a radius of a query by flipping the bits of the query's header (its first bits)
+ * that are likely to differ in a near-duplicate.
  *
- * The form of the paper (VOSH, offsets, one query at a time) is psm_published.h. */
+ * In go 64- or 128-bit signatures; queries also bring their margins, from which the probability
+ * that a bit differs is known. One copy of the collection is kept, in buckets of a cache line
+ * (bucket_table.h). A query visits every set of flips whose penalty is at most a bound, so a query
+ * with many uncertain bits makes more probes than one with few. Several queries are in flight at
+ * once to hide the latency of memory. Recall depends on the bound; every reported hit is within the
+ * radius.
+ *
+ * psm.c holds the index, psm_learn.c what is learned from a collection, psm_search.c the search.
+ * The published form of the method is a benchmark rival (bench/rivals/psm_published.h). */
 #pragma once
 
 #include "search/hits/short_hits.h"
-#include "search/keys/line_table.h"
+#include "search/keys/bucket_index.h"
 #include "search/probes/volatility.h"
 
-enum { PSM_PROBES_MAX = 4096 /* of one query: all sets of up to 3 bits of a header of 28 */ };
+enum {
+    PSM_PROBES_MAX = 4096, /* per query: all sets of up to 3 bits of a header of 28 */
+    PSM_RECALLS = 1001     /* recalls 0, 0.001, ..., 1 */
+};
 
+/* What psm learned from a collection: how much the margins of near-duplicates differ, and which
+ * bound finds which share of the neighbours. A bound belongs to a header size, because a longer
+ * header has more bits that can differ; bounds are known for every size, so they stay right when an
+ * index grows and its header with it. */
+struct psm_learned {
+    struct volatility volatility; /* of margins divided by their mean size */
+    unsigned radius_bits;         /* of the pairs */
+    size_t pairs;                 /* learned from; 0: from random pairs, and there are no bounds */
+    uint32_t bounds[BUCKET_HEADER_BITS_MAX + 1][PSM_RECALLS]; /* by header bits and recall */
+};
+
+/* Free with psm_free. */
 struct psm_index {
-    struct line_table table;
-    struct key_rows rows;
+    struct bucket_index stored; /* one table */
+    struct psm_learned learned; /* set by psm_create and psm_open */
+    unsigned radius_bits;
 };
 
 /* Borrowed by every call. */
 struct psm_queries {
     struct signatures_view signatures;
-    const float *weights; /* rows x bits: what lies behind each bit */
+    const float *margins; /* rows x bits */
     const struct volatility *volatility;
-    bool relative; /* to their mean size: the volatility knows weights in these units */
+    bool relative; /* the volatility knows margins divided by the query's mean size */
 };
 
-/* The first weights of a query as the volatility knows them: in place, or in `units`. */
-const float *psm_query_weights(const struct psm_queries *queries, size_t query,
+/* The first margins of a query in the unit of the volatility: in place, or written to `units`. */
+const float *psm_query_margins(const struct psm_queries *queries, size_t query,
                                float units[PROBE_BITS_MAX]);
-
-/* The volatile bits of a query's header, those above the bound left out. */
+/* The bits of a query's header with their penalties; bits above the bound are left out. */
 void psm_query_bits(const struct psm_queries *queries, size_t query, unsigned header_bits,
                     uint32_t bound, struct probe_bits *bits);
 
-struct psm_search {
-    unsigned radius_bits;
-    uint32_t penalty_bound; /* of a set of flips, see probes.h; psm_bound_for_recall chooses one */
-    size_t flips;    /* not 0: the bound does not count, each query tries its so many most probable
-                        flips (VOSH, below PSM_PROBES_MAX) */
-    bool first_only; /* any one hit a query is enough */
-    bool batch; /* takes the queries in the order of their keys: pays for a batch of millions */
-    unsigned threads;
-    bool distinct; /* of equal stored signatures only the first is a hit */
-};
+/* ---- The index ------------------------------------------------------------------------------- */
 
-/* LINE_LIMITS_DEFAULT, or other headers and sizes of the table. */
+/* Builds the table; nothing is learned. */
 cog_status psm_build(struct psm_index *index, const struct signatures_view *view,
-                     struct line_limits limits, unsigned threads, cog_error *error);
+                     struct bucket_limits limits, unsigned threads, cog_error *error);
+/* Builds the table and learns from the rows' margins (rows x bits). Without margins copies
+ * `learned`. */
+cog_status psm_create(struct psm_index *index, const struct signatures_view *view,
+                      const float *margins, const struct psm_learned *learned,
+                      const struct bucket_settings *settings, unsigned threads, cog_error *error);
 void psm_free(struct psm_index *index);
 
-/* The bound at which queries like these find the wanted fraction of the neighbours that the
- * volatility expects, averaged over `sample` of them, evenly spaced. */
+/* COG_ERR_USAGE if a collection of this size does not fill the header. */
+cog_status psm_check_rows(const struct bucket_settings *settings, size_t rows, cog_error *error);
+struct bucket_limits psm_limits(const struct bucket_settings *settings, size_t rows);
+
+/* Sections of a segment file, see bucket_index.h. psm_open sets *found to false if the container
+ * has no table of psm. */
+cog_status psm_write(const struct psm_index *index, struct container_writer *writer,
+                     cog_error *error);
+cog_status psm_open(struct psm_index *index, const struct container *container, unsigned bits,
+                    bool *found, cog_error *error);
+
+/* ---- Learning -------------------------------------------------------------------------------- */
+
+/* A sample of `asked` looks for its neighbours in the index. */
+struct psm_training {
+    const struct psm_index *index; /* of the rows of `stored` */
+    const struct signatures_view *stored;
+    const float *stored_margins;         /* rows x bits; NULL: not known */
+    const struct signatures_view *asked; /* the same pointer as `stored`: rows look for others */
+    const float *asked_margins;
+    unsigned radius_bits;
+};
+
+/* Needs two asked rows. With fewer than 100 pairs within the radius, differences of random pairs
+ * stand in. Takes about as long as 20,000 searches without a bound. */
+cog_status psm_learn(const struct psm_training *training, unsigned threads,
+                     struct psm_learned *learned, cog_error *error);
+
+/* The bound that finds the wanted share of the neighbours in a table with this header: as learned,
+ * or, for another radius or after too few pairs, by psm_bound_for_recall. */
+cog_status psm_learned_bound(const struct psm_learned *learned, const struct psm_queries *queries,
+                             unsigned header_bits, unsigned radius_bits, double recall,
+                             uint32_t *bound, cog_error *error);
+/* The same from the volatility alone: the share that it expects, averaged over `sample` evenly
+ * spaced queries. */
 cog_status psm_bound_for_recall(const struct psm_queries *queries, unsigned header_bits,
                                 unsigned radius_bits, double recall, size_t sample, uint32_t *bound,
                                 cog_error *error);
 
-/* Adds the hits, by query; with `batch` by query and row. Every reported hit is within the radius;
- * a hit whose header differs in a set of bits above the bound is missed. */
+/* ---- Searching ------------------------------------------------------------------------------- */
+
+/* Adds the hits, by query; with `batch` by query and row. Misses hits whose header differs in a set
+ * of bits above the bound. */
 cog_status psm_search(const struct psm_index *index, const struct psm_queries *queries,
-                      const struct psm_search *search, struct short_hits *hits, cog_error *error);
+                      const struct short_search *search, struct short_hits *hits, cog_error *error);
+
+/* A stored collection that is searched in tables of chunk_rows signatures, one after the other: for
+ * a mapped file larger than memory. */
+struct psm_chunks {
+    const struct signatures_view *stored;
+    size_t chunk_rows;
+    struct bucket_limits limits; /* of a table */
+    double recall; /* not 0: volatility and bounds are learned from what the queries find in the
+                      first chunk */
+};
+
+/* As psm_search; hits come by query and row. If one hit is enough, a query is dropped after the
+ * first chunk that has one. */
+cog_status psm_search_chunks(const struct psm_chunks *chunks, const struct psm_queries *queries,
+                             const struct short_search *search, struct short_hits *hits,
+                             cog_error *error);

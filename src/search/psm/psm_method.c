@@ -1,10 +1,9 @@
 #include "search/psm/psm_method.h"
 
-#include "search/keys/line_table.h"
 #include "search/psm/psm.h"
 
 static const cog_knob knobs[] = {
-    [PSM_HEADER] = {"header", COG_KNOB_NUMBER, 1, LINE_HEADER_BITS_MAX, NULL, "T",
+    [PSM_HEADER] = {"header", COG_KNOB_NUMBER, 1, BUCKET_HEADER_BITS_MAX, NULL, "T",
                     "bits of a key that address the table (by the number of rows)", COG_KNOB_BUILD},
     [PSM_FLIPS] = {"flips", COG_KNOB_NUMBER, 1, PSM_PROBES_MAX - 1, NULL, "K",
                    "flips tried per query, the most probable ones (by the recall)",

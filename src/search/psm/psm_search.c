@@ -1,30 +1,32 @@
-#include "search/psm/psm_search.h"
-
 #include "base/memory.h"
 #include "base/threads.h"
-#include "search/hits/query_ring.h"
 #include "search/probes/header_probes.h"
+#include "search/psm/psm.h"
 
+/* Queries in flight: while the memory that a query needs is on its way, the queries before it are
+ * scanned. */
 enum {
-    MATCHES_MAX = 16,  /* taken from a bucket at a time */
-    RECORD_DELAY = 2,  /* queries between the two fetches for a hit */
-    QUERIES_AHEAD = 8, /* whose weights are fetched */
+    RING = 16,          /* slots, more than COLLECT_DELAY */
+    SCAN_DELAY = 6,     /* queries between start and scan */
+    COLLECT_DELAY = 11, /* queries between start and collection */
+    RECORD_DELAY = 2,   /* queries between the two prefetches of a hit */
+    QUERIES_AHEAD = 8,  /* whose margins are prefetched */
     ROUNDS_MAX = 2
 };
 
-/* A query on its way: probed, then scanned, then collected. */
+/* A query in flight: started, then scanned, then collected. */
 struct query_in_flight {
     short_key key;
     uint32_t number; /* in the piece */
     size_t bucket_count, hit_count;
     uint32_t buckets[PSM_PROBES_MAX + HEADER_PROBES_SLACK];
-    struct line_hit hits[PSM_PROBES_MAX];
+    struct bucket_hit hits[PSM_PROBES_MAX];
 };
 
 struct psm_worker {
     struct probe_heap heap; /* where the number of flips is given */
     cog_status status;      /* of the heap */
-    struct query_in_flight ring[QUERY_RING];
+    struct query_in_flight ring[RING];
     uint32_t queries[SHORT_PIECE_QUERIES]; /* of the piece */
     uint32_t order[SHORT_PIECE_QUERIES];   /* numbers in the piece that a round searches */
     bool is_found[SHORT_PIECE_QUERIES];    /* find-first only */
@@ -34,8 +36,9 @@ struct psm_worker {
 struct psm_job {
     const struct psm_index *index;
     const struct psm_queries *queries;
-    const struct psm_search *search;
-    struct psm_list list;
+    const struct short_search *search;
+    const uint32_t *list; /* the queries to search; NULL: all */
+    size_t count;         /* queries to search */
     struct header_probes rounds[ROUNDS_MAX];
     unsigned round_count;
     struct psm_worker *workers;
@@ -49,20 +52,20 @@ struct psm_piece {
     size_t count; /* of order */
 };
 
-/* Fetches the weights and the signature of a query that comes soon. */
+/* Prefetches the margins and the signature of a query that comes soon. */
 static void prefetch_query(const struct psm_job *job, const struct psm_piece *piece, size_t i) {
     if (i >= piece->count)
         return;
     size_t query = piece->worker->queries[piece->worker->order[i]];
-    const float *weights = job->queries->weights + query * job->queries->signatures.bits;
+    const float *margins = job->queries->margins + query * job->queries->signatures.bits;
     unsigned bits =
         job->queries->relative ? job->queries->signatures.bits : piece->probes->header_bits;
     for (unsigned bit = 0; bit < bits; bit += 16)
-        __builtin_prefetch(weights + bit);
+        __builtin_prefetch(margins + bit);
     __builtin_prefetch(signature_row(&job->queries->signatures, query));
 }
 
-/* The query's own header and the flips of VOSH; returns how many. */
+/* Writes the query's own header and its most probable flips (VOSH); returns their number. */
 static size_t fill_by_count(const struct psm_piece *piece, size_t query, uint32_t header,
                             uint32_t *buckets) {
     const struct psm_job *job = piece->job;
@@ -82,8 +85,7 @@ static size_t fill_by_count(const struct psm_piece *piece, size_t query, uint32_
     return count;
 }
 
-static void start_query(void *context, size_t slot, size_t i) {
-    const struct psm_piece *piece = context;
+static void start_query(const struct psm_piece *piece, size_t slot, size_t i) {
     const struct psm_job *job = piece->job;
     struct query_in_flight *flight = &piece->worker->ring[slot];
     flight->number = piece->worker->order[i];
@@ -95,53 +97,42 @@ static void start_query(void *context, size_t slot, size_t i) {
     flight->bucket_count =
         job->search->flips > 0
             ? fill_by_count(piece, query, header, flight->buckets)
-            : piece->probes->fill(piece->probes, psm_query_weights(job->queries, query, units),
+            : piece->probes->fill(piece->probes, psm_query_margins(job->queries, query, units),
                                   header, flight->buckets, PSM_PROBES_MAX);
 }
 
-static void scan_query(void *context, const size_t *slot, const size_t *ahead) {
-    const struct psm_piece *piece = context;
+static void scan_query(const struct psm_piece *piece, size_t slot, struct bucket_ahead ahead) {
     struct psm_worker *worker = piece->worker;
-    const struct line_table *table = &piece->job->index->table;
-    struct line_ahead next = {0};
-    if (ahead)
-        next = (struct line_ahead){worker->ring[*ahead].buckets, worker->ring[*ahead].bucket_count};
-    if (!slot) {
-        line_prefetch_rest(table, next, 0);
-        return;
-    }
-    struct query_in_flight *flight = &worker->ring[*slot];
-    uint32_t filter = line_filter(table, flight->key);
-    struct line_probes probes = {flight->buckets, flight->bucket_count, &filter, 0};
+    const struct bucket_table *table = piece->job->index->stored.tables;
+    struct query_in_flight *flight = &worker->ring[slot];
+    uint32_t filter = bucket_filter(table, flight->key);
+    struct bucket_probes probes = {flight->buckets, flight->bucket_count, &filter, 0};
     flight->hit_count =
-        table->scan(table, &probes, piece->job->search->radius_bits, next, flight->hits);
-    const struct query_in_flight *before =
-        &worker->ring[(*slot + QUERY_RING - RECORD_DELAY) % QUERY_RING];
+        table->scan(table, &probes, piece->job->search->radius_bits, ahead, flight->hits);
+    const struct query_in_flight *before = &worker->ring[(slot + RING - RECORD_DELAY) % RING];
     for (size_t i = 0; i < before->hit_count; i++)
-        line_record_prefetch(table, &before->hits[i]);
+        bucket_record_prefetch(table, &before->hits[i]);
     for (size_t i = 0; i < flight->hit_count; i++) {
-        line_hit_prefetch(table, &flight->hits[i]);
+        bucket_hit_prefetch(table, &flight->hits[i]);
         if (flight->hits[i].slots)
             __builtin_prefetch(table->ranks + flight->hits[i].bucket);
     }
 }
 
-static cog_status collect_query(void *context, size_t slot, cog_error *error) {
-    const struct psm_piece *piece = context;
+static cog_status collect_query(const struct psm_piece *piece, size_t slot, cog_error *error) {
     const struct psm_job *job = piece->job;
     const struct query_in_flight *flight = &piece->worker->ring[slot];
-    const struct line_table *table = &job->index->table;
+    const struct bucket_table *table = job->index->stored.tables;
     if (piece->worker->status != COG_OK)
         return error_memory(error, job->search->flips * sizeof(struct probe_set), "the flips");
     for (size_t i = 0; i < flight->hit_count; i++) {
-        struct line_match matches[MATCHES_MAX];
+        struct bucket_match matches[BUCKET_MATCHES_MAX];
         uint32_t next = 0;
         do {
-            size_t count =
-                line_hit_matches(table, &flight->hits[i], flight->key, job->search->radius_bits,
-                                 next, matches, MATCHES_MAX, &next);
+            size_t count = bucket_hit_matches(table, &flight->hits[i], flight->key,
+                                              job->search->radius_bits, next, matches, &next);
             for (size_t m = 0; m < count; m++) {
-                size_t position = line_rank(table, matches[m].bucket, matches[m].order);
+                size_t position = bucket_rank(table, &matches[m]);
                 struct short_hit hit = {piece->worker->queries[flight->number], (uint32_t)position,
                                         matches[m].distance};
                 if (job->search->first_only) {
@@ -156,7 +147,27 @@ static cog_status collect_query(void *context, size_t slot, cog_error *error) {
     return COG_OK;
 }
 
-/* The numbers of a piece's queries that have no hit yet become the order. */
+/* Searches the queries of the piece's order. */
+static cog_status run_piece(const struct psm_piece *piece, cog_error *error) {
+    const struct query_in_flight *ring = piece->worker->ring;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < piece->count + COLLECT_DELAY && status == COG_OK; i++) {
+        struct bucket_ahead ahead = {0};
+        if (i < piece->count) {
+            start_query(piece, i % RING, i);
+            ahead = (struct bucket_ahead){ring[i % RING].buckets, ring[i % RING].bucket_count};
+        }
+        if (i >= SCAN_DELAY && i - SCAN_DELAY < piece->count)
+            scan_query(piece, (i - SCAN_DELAY) % RING, ahead);
+        else
+            bucket_prefetch_rest(piece->job->index->stored.tables, ahead, 0);
+        if (i >= COLLECT_DELAY)
+            status = collect_query(piece, (i - COLLECT_DELAY) % RING, error);
+    }
+    return status;
+}
+
+/* Only queries without a hit stay in the order. */
 static size_t keep_open(struct psm_worker *worker, size_t count) {
     size_t left = 0;
     for (size_t i = 0; i < count; i++)
@@ -181,31 +192,30 @@ static cog_status search_piece(void *context, unsigned worker_number, size_t beg
     struct psm_piece piece = {job, NULL, worker, hits, end - begin};
     size_t before = hits->count;
     for (size_t i = 0; i < end - begin; i++) {
-        worker->queries[i] =
-            job->list.queries ? job->list.queries[begin + i] : (uint32_t)(begin + i);
+        worker->queries[i] = job->list ? job->list[begin + i] : (uint32_t)(begin + i);
         worker->order[i] = (uint32_t)i;
         worker->is_found[i] = false;
     }
     cog_status status = COG_OK;
     for (unsigned round = 0; round < job->round_count && status == COG_OK; round++) {
         piece.probes = &job->rounds[round];
-        status =
-            query_ring_run(&piece, 0, piece.count, start_query, scan_query, collect_query, error);
+        status = run_piece(&piece, error);
         piece.count = keep_open(worker, piece.count);
     }
     if (status == COG_OK && job->search->first_only)
         status = add_firsts(worker, end - begin, hits, error);
-    if (status == COG_OK) /* so far the hits have positions of keys for rows */
-        status = short_hits_expand(hits, before, &job->index->rows,
+    if (status == COG_OK) /* so far the rows of hits are positions of keys */
+        status = short_hits_expand(hits, before, &job->index->stored.rows,
                                    job->search->first_only || job->search->distinct, error);
     return status;
 }
 
-/* Most hits lie behind the most probable flips: where one is enough, a first round goes up to half
- * the bound, and the rest of the probes are made for queries that it leaves without a hit. */
+/* Most hits are behind the most probable flips. If one hit is enough, a first round goes up to half
+ * the bound, and only queries without a hit make the other probes. */
 static void plan_rounds(struct psm_job *job) {
     const struct volatility *volatility = job->queries->volatility;
-    unsigned header_bits = job->index->table.header_bits, radius_bits = job->search->radius_bits;
+    unsigned header_bits = job->index->stored.tables[0].header_bits,
+             radius_bits = job->search->radius_bits;
     uint32_t bound = job->search->penalty_bound, from = 0;
     if (job->search->first_only && bound > 1 && job->search->flips == 0) {
         from = bound / 2 + 1;
@@ -216,27 +226,98 @@ static void plan_rounds(struct psm_job *job) {
         header_probes_of(volatility, header_bits, radius_bits, from, bound);
 }
 
-cog_status psm_search_list(const struct psm_index *index, const struct psm_queries *queries,
-                           const struct psm_search *search, struct psm_list list,
-                           struct short_hits *hits, cog_error *error) {
+/* Searches `count` queries, those of `list` or all; hits come in that order. */
+static cog_status search_list(const struct psm_index *index, const struct psm_queries *queries,
+                              const struct short_search *search, const uint32_t *list, size_t count,
+                              struct short_hits *hits, cog_error *error) {
     unsigned threads = threads_resolve(search->threads);
     if (search->flips >= PSM_PROBES_MAX)
         return error_set(error, COG_ERR_USAGE, "%zu flips: give at most %d", search->flips,
                          PSM_PROBES_MAX - 1);
-    struct psm_job job = {.index = index, .queries = queries, .search = search, .list = list};
+    struct psm_job job = {index, queries, search, list, count, {{0}}, 0, NULL};
     plan_rounds(&job);
     job.workers = memory_array(threads, sizeof *job.workers);
     if (!job.workers)
         return error_memory(error, threads * sizeof *job.workers, "a search");
     for (unsigned i = 0; i < threads; i++) {
-        for (unsigned slot = 0; slot < QUERY_RING; slot++)
+        for (unsigned slot = 0; slot < RING; slot++)
             job.workers[i].ring[slot].hit_count = 0;
         job.workers[i].heap = (struct probe_heap){0};
         job.workers[i].status = COG_OK;
     }
-    cog_status status = short_hits_gather(hits, threads, list.count, search_piece, &job, error);
+    cog_status status = short_hits_gather(hits, threads, count, search_piece, &job, error);
     for (unsigned i = 0; i < threads; i++)
         probe_heap_free(&job.workers[i].heap);
     free(job.workers);
     return status;
+}
+
+/* ---- Batches and chunks ---------------------------------------------------------------------- */
+
+struct ordered_job {
+    const struct psm_index *index; /* NULL: one is built of each chunk */
+    const struct psm_chunks *chunks;
+    struct psm_queries queries;
+    struct short_search search;
+    unsigned header_bits; /* that the bound belongs to; 0: nothing is learned yet */
+    struct psm_learned learned;
+};
+
+/* Learns from the first chunk, and takes the bound for the header of this chunk's table. */
+static cog_status find_bound(struct ordered_job *job, const struct psm_index *index,
+                             const struct signatures_view *chunk, cog_error *error) {
+    struct psm_training training = {.index = index,
+                                    .stored = chunk,
+                                    .asked = &job->queries.signatures,
+                                    .asked_margins = job->queries.margins,
+                                    .radius_bits = job->search.radius_bits};
+    unsigned header_bits = index->stored.tables[0].header_bits, known = job->header_bits;
+    job->header_bits = header_bits;
+    job->queries.volatility = &job->learned.volatility;
+    if (known == 0)
+        TRY(psm_learn(&training, job->search.threads, &job->learned, error));
+    if (known == header_bits)
+        return COG_OK;
+    return psm_learned_bound(&job->learned, &job->queries, header_bits, job->search.radius_bits,
+                             job->chunks->recall, &job->search.penalty_bound, error);
+}
+
+static cog_status search_ordered(void *context, const struct signatures_view *chunk,
+                                 struct query_order *order, struct short_hits *hits,
+                                 cog_error *error) {
+    struct ordered_job *job = context;
+    struct psm_index built = {0};
+    size_t known = hits->count;
+    TRY(query_order_by(order, 0, error));
+    if (chunk)
+        TRY(psm_build(&built, chunk, job->chunks->limits, job->search.threads, error));
+    cog_status status =
+        chunk && job->chunks->recall > 0 ? find_bound(job, &built, chunk, error) : COG_OK;
+    THEN(status, search_list(chunk ? &built : job->index, &job->queries, &job->search,
+                             order->ordered.rows, order->ordered.count, hits, error));
+    if (status == COG_OK && chunk && job->search.first_only)
+        status = query_order_drop(order, hits, known, error);
+    psm_free(&built);
+    return status;
+}
+
+cog_status psm_search(const struct psm_index *index, const struct psm_queries *queries,
+                      const struct short_search *search, struct short_hits *hits,
+                      cog_error *error) {
+    const struct signatures_view *view = &queries->signatures;
+    TRY(short_search_check(view, search->radius_bits, index->stored.tables[0].key_bits, error));
+    if (!search->batch)
+        return search_list(index, queries, search, NULL, view->rows, hits, error);
+    struct ordered_job job = {.index = index, .queries = *queries, .search = *search};
+    return short_search_chunks(view, NULL, 0, search->threads, search_ordered, &job, hits, error);
+}
+
+cog_status psm_search_chunks(const struct psm_chunks *chunks, const struct psm_queries *queries,
+                             const struct short_search *search, struct short_hits *hits,
+                             cog_error *error) {
+    const struct signatures_view *view = &queries->signatures;
+    TRY(short_search_check(view, search->radius_bits, chunks->stored->bits, error));
+    struct ordered_job job = {.chunks = chunks, .queries = *queries, .search = *search};
+    return short_search_chunks(view, chunks->stored, chunks->chunk_rows, search->threads,
+                               search_ordered, &job, hits, error);
 }

@@ -1,6 +1,7 @@
 #include "search/slices/slices_lists.h"
 
 #include "base/memory.h"
+#include "search/probes/probes.h"
 
 enum { OFFSETS_AHEAD = 48 }; /* lists */
 
@@ -11,12 +12,6 @@ double slice_ball_lists(unsigned width, unsigned reach) {
         ring = ring * (width - d) / (d + 1);
     }
     return lists;
-}
-
-/* The next larger number with as many bits set (Gosper). */
-static uint32_t next_in_ring(uint32_t mask) {
-    uint32_t lowest = mask & -mask, ripple = mask + lowest;
-    return ripple | (((mask ^ ripple) >> 2) / lowest);
 }
 
 /* Makes the rings below `rings` of a slice of `width` bits available. */
@@ -31,12 +26,7 @@ static cog_status ball_extend(struct slice_ball *ball, unsigned width, unsigned 
         size_t ring = (size_t)(slice_ball_lists(width, d + 1) + 0.5) - count;
         if (!memory_grow((void **)&ball->masks, &ball->capacity, count + ring, sizeof *ball->masks))
             return error_memory(error, (count + ring) * sizeof *ball->masks, "probes of a slice");
-        uint32_t mask = (uint32_t)(((uint64_t)1 << d) - 1);
-        for (size_t i = 0; i < ring; i++) {
-            ball->masks[count + i] = mask;
-            if (i + 1 < ring)
-                mask = next_in_ring(mask);
-        }
+        probes_ring(d, ball->masks + count, ring);
         ball->ring_ends[d] = (uint32_t)(count + ring);
     }
     return COG_OK;

@@ -37,7 +37,7 @@ struct slice_reading {
     size_t count, capacity;
     uint64_t postings;          /* in lists, after slice_reading_locate */
     struct slice_ball balls[2]; /* of narrow and of wide slices */
-    uint64_t *probe_masks;      /* scratch of slice_reading_add_probes, as what follows */
+    uint32_t *probe_masks;      /* scratch of slice_reading_add_probes, as what follows */
     size_t probe_capacity;
     struct slice_odds *odds;
     size_t odds_capacity;

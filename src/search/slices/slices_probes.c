@@ -59,11 +59,11 @@ static void slice_odds_init(struct slice_odds *odds, const struct slices_view *v
 }
 
 /* Sets of the slice that cost no more than the bound, base included; masks may be NULL to count. */
-static size_t sets_within(const struct slice_odds *odds, uint32_t bound, uint64_t *masks,
+static size_t sets_within(const struct slice_odds *odds, uint32_t bound, uint32_t *masks,
                           size_t capacity) {
     if (bound < odds->base)
         return 0;
-    return probes_within(&odds->bits, PROBE_FLIPS, bound - odds->base, masks, capacity);
+    return probes_within(&odds->bits, PROBE_FLIPS, bound - odds->base, masks, NULL, capacity);
 }
 
 /* The bound that lets about `probes` sets pass over all slices: bisection, on a sample of the

@@ -33,26 +33,27 @@ static bool make_image(const struct short_data *data, const struct short_tables 
 
 static cog_status search(const struct short_tables *tables, const struct short_data *asked,
                          struct short_hits *hits, cog_error *error) {
-    struct psm_queries queries = {asked->view, asked->weights, &tables->learned.volatility, true};
-    struct psm_search psm = {
+    struct psm_queries queries = {asked->view, asked->margins, &tables->psm.learned.volatility,
+                                  true};
+    struct short_search psm = {
         .radius_bits = RADIUS, .penalty_bound = PROBE_BOUND_NONE, .threads = 1};
-    struct bphs_search bphs = {RADIUS, false, false, 1};
-    return tables->kind == SHORT_PSM ? psm_search(&tables->psm, &queries, &psm, hits, error)
-                                     : bphs_search(&tables->bphs, &asked->view, &bphs, hits, error);
+    struct short_search bphs = {.radius_bits = RADIUS, .threads = 1};
+    return tables->kind == BUCKETS_PSM
+               ? psm_search(&tables->psm, &queries, &psm, hits, error)
+               : bphs_search(&tables->bphs, &asked->view, &bphs, hits, error);
 }
 
 /* By the rows, and given. */
-static const struct short_form forms[] = {
+static const struct bucket_settings forms[] = {
     {0}, {.header_bits = 7, .blocks = 4}, {.header_bits = 1, .blocks = 6, .chosen = 2}};
 
 static struct short_tables *make_tables(const struct short_data *data, int kind,
-                                        struct short_form form) {
+                                        struct bucket_settings form) {
     struct short_tables *tables = NULL;
     form.radius_bits = RADIUS;
-    if (kind == SHORT_PSM)
-        short_tables_psm(&data->view, data->weights, NULL, &form, 2, &tables, NULL);
-    else if (short_form_complete(&form, data->view.bits, NULL) == COG_OK)
-        short_tables_bphs(&data->view, &form, 2, &tables, NULL);
+    if (bphs_complete(&form, data->view.bits, NULL) == COG_OK)
+        short_tables_build((enum bucket_kind)kind, &data->view, data->margins, NULL, &form, 2,
+                           &tables, NULL);
     return tables;
 }
 
@@ -91,7 +92,7 @@ TEST(short_tables_in_a_file_answer_as_in_memory) {
 /* Whatever a byte says, opening and searching end, with hits or an error; a full check finds it. */
 TEST(short_tables_survive_damage) {
     struct random random = random_seeded(9);
-    for (int kind = SHORT_PSM; kind <= SHORT_BPHS; kind++) {
+    for (int kind = BUCKETS_PSM; kind <= BUCKETS_BPHS; kind++) {
         struct short_data stored = short_data_make(33, 5, ROWS, 64, 400, 4);
         struct short_data asked = short_data_make(34, 5, 100, 64, 400, 4);
         struct short_tables *tables = make_tables(&stored, kind, forms[kind]);
@@ -123,14 +124,15 @@ TEST(psm_learns_the_bound_of_a_recall) {
     struct short_data stored = short_data_make(35, 5, 20000, 64, 2500, 4);
     struct short_data asked = short_data_make(36, 5, 2000, 64, 2500, 4);
     struct short_hits all = short_data_brute_force(&stored.view, &asked.view, RADIUS);
-    struct short_tables *tables = make_tables(&stored, SHORT_PSM, forms[0]);
-    CHECK(tables && tables->learned.pairs > 100);
-    struct psm_queries queries = {asked.view, asked.weights, &tables->learned.volatility, true};
+    struct short_tables *tables = make_tables(&stored, BUCKETS_PSM, forms[0]);
+    CHECK(tables && tables->psm.learned.pairs > 100);
+    struct psm_queries queries = {asked.view, asked.margins, &tables->psm.learned.volatility, true};
     for (double recall = 0.6; recall < 0.96; recall += 0.1) {
-        struct psm_search asking = {.radius_bits = RADIUS, .threads = 2};
+        struct short_search asking = {.radius_bits = RADIUS, .threads = 2};
         struct short_hits hits = {0};
-        CHECK_OK(psm_learned_bound(&tables->learned, &queries, tables->psm.table.header_bits,
-                                   RADIUS, recall, &asking.penalty_bound, error));
+        CHECK_OK(psm_learned_bound(&tables->psm.learned, &queries,
+                                   tables->psm.stored.tables[0].header_bits, RADIUS, recall,
+                                   &asking.penalty_bound, error));
         CHECK_OK(psm_search(&tables->psm, &queries, &asking, &hits, error));
         CHECK_MSG((double)hits.count >= (recall - 0.03) * (double)all.count,
                   "recall %.3f, wanted %.2f", (double)hits.count / (double)all.count, recall);
@@ -147,8 +149,8 @@ TEST(short_tables_take_many_equal_rows) {
     enum { COPIES = 300000 };
     struct short_data stored = short_data_make(37, 5, COPIES, 64, 1, 0);
     struct signatures_view some = {stored.view.data, 50, 64, 8};
-    struct short_data asked = {stored.words, stored.weights, some};
-    for (int kind = SHORT_PSM; kind <= SHORT_BPHS; kind++) {
+    struct short_data asked = {stored.words, stored.margins, some};
+    for (int kind = BUCKETS_PSM; kind <= BUCKETS_BPHS; kind++) {
         struct short_tables *tables = make_tables(&stored, kind, forms[kind]);
         struct short_hits hits = {0};
         CHECK(tables != NULL);

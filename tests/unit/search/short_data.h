@@ -1,4 +1,4 @@
-/* Random short signatures in clusters, with equal ones among them, and weights behind their bits;
+/* Random short signatures in clusters, with equal ones among them, and margins of their bits;
  * brute force over them is the oracle of the methods for short signatures. */
 #pragma once
 
@@ -8,12 +8,12 @@
 
 struct short_data {
     uint64_t *words;
-    float *weights; /* rows x bits */
+    float *margins; /* rows x bits */
     struct signatures_view view;
 };
 
 /* Each row is one of `centres` random signatures with up to `spread` bits flipped. Flipped bits
- * have small weights, as those near zero flip most. */
+ * have small margins, as those near zero flip most. */
 static inline struct short_data short_data_make(uint64_t seed, uint64_t centre_seed, size_t rows,
                                                 unsigned bits, size_t centres, unsigned spread) {
     struct short_data data = {memory_zeroed_array(rows * bits / 64, 8),
@@ -26,11 +26,11 @@ static inline struct short_data short_data_make(uint64_t seed, uint64_t centre_s
         for (unsigned w = 0; w < bits / 64; w++)
             data.words[row * (bits / 64) + w] = hash_sequence(hash_pair(centre_seed, centre), w);
         for (unsigned i = 0; i < bits; i++)
-            data.weights[row * bits + i] = (float)random_unit(&random);
+            data.margins[row * bits + i] = (float)random_unit(&random);
         for (uint64_t flips = random_below(&random, spread + 1); flips > 0; flips--) {
             uint64_t bit = random_below(&random, bits);
             bytes[row * (bits / 8) + bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
-            data.weights[row * bits + bit] *= 0.1f;
+            data.margins[row * bits + bit] *= 0.1f;
         }
     }
     data.view.data = bytes;
@@ -39,7 +39,7 @@ static inline struct short_data short_data_make(uint64_t seed, uint64_t centre_s
 
 static inline void short_data_free(struct short_data *data) {
     free(data->words);
-    free(data->weights);
+    free(data->margins);
 }
 
 /* All hits within the radius, by query and row. */

@@ -30,7 +30,8 @@ static void check_round(uint64_t seed, size_t rows, unsigned bits, unsigned radi
     struct bphs_index index;
     CHECK_OK(bphs_build(&index, &stored.view, blocks, chosen, radius, 2, error));
     for (unsigned threads = 1; threads <= 3; threads++) {
-        struct bphs_search search = {radius, false, threads == 2, threads};
+        struct short_search search = {
+            .radius_bits = radius, .batch = threads == 2, .threads = threads};
         struct short_hits hits = {0}, first = {0};
         CHECK_OK(bphs_search(&index, &asked.view, &search, &hits, error));
         CHECK_MSG(short_hits_equal(&hits, &expected), "%zu rows, radius %u: %zu hits, expected %zu",
@@ -63,7 +64,7 @@ TEST(bphs_serves_smaller_radii_too) {
     struct bphs_index index;
     CHECK_OK(bphs_build(&index, &data.view, 5, 2, 3, 1, error));
     for (unsigned radius = 0; radius <= 3; radius++) {
-        struct bphs_search search = {radius, false, false, 1};
+        struct short_search search = {.radius_bits = radius, .threads = 1};
         struct short_hits hits = {0};
         struct short_hits expected = short_data_brute_force(&data.view, &data.view, radius);
         CHECK_OK(bphs_search(&index, &data.view, &search, &hits, error));
@@ -72,7 +73,7 @@ TEST(bphs_serves_smaller_radii_too) {
         short_hits_free(&expected);
     }
     cog_error failure = {0};
-    struct bphs_search search = {4, false, false, 1};
+    struct short_search search = {.radius_bits = 4, .threads = 1};
     struct short_hits none = {0};
     CHECK(bphs_search(&index, &data.view, &search, &none, &failure) == COG_ERR_USAGE);
     bphs_free(&index);
@@ -87,7 +88,8 @@ TEST(bphs_in_chunks_finds_what_one_index_does) {
         struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, 3);
         for (int c = 0; c < 3; c++)
             for (int first_only = 0; first_only <= 1; first_only++) {
-                struct bphs_search search = {3, first_only, true, 2};
+                struct short_search search = {
+                    .radius_bits = 3, .first_only = first_only, .batch = true, .threads = 2};
                 struct short_hits hits = {0};
                 CHECK_OK(bphs_search_chunks(&stored.view, chunks[c], 4 + c % 2, 1, &asked.view,
                                             &search, &hits, error));
@@ -109,7 +111,7 @@ TEST(bphs_as_published_finds_the_same) {
             struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
             struct bphs_published index;
             CHECK_OK(bphs_published_build(&index, &stored.view, radius + 2, 2, radius, 2, error));
-            struct bphs_search search = {radius, false, false, 2};
+            struct short_search search = {.radius_bits = radius, .threads = 2};
             struct short_hits hits = {0}, first = {0}, batch = {0};
             CHECK_OK(bphs_published_search(&index, &asked.view, &search, &hits, error));
             CHECK(short_hits_equal(&hits, &expected));

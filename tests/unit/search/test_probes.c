@@ -81,7 +81,7 @@ TEST(probes_heap_is_the_sorted_list_of_all_sets) {
 }
 
 TEST(probes_within_a_bound_are_those_of_the_heap) {
-    static uint64_t masks[SETS_MAX], expected[SETS_MAX];
+    static uint32_t masks[SETS_MAX], expected[SETS_MAX];
     struct random random = random_seeded(12);
     struct probe_heap heap = {0};
     for (int round = 0; round < 300; round++) {
@@ -101,14 +101,14 @@ TEST(probes_within_a_bound_are_those_of_the_heap) {
             struct probe probe = {0};
             CHECK_OK(probe_heap_next(&heap, &probe, &end, error));
             if (!end && probe.penalty <= bound)
-                expected[count++] = probe.mask;
+                expected[count++] = (uint32_t)probe.mask;
         }
-        CHECK(probes_within(&bits_below, flips_max, bound, masks, SETS_MAX) == count);
+        CHECK(probes_within(&bits_below, flips_max, bound, masks, NULL, SETS_MAX) == count);
         CHECK(masks[0] == 0);
-        CHECK(probes_within(&bits_below, flips_max, bound, masks, count / 2) == count / 2);
-        CHECK(probes_within(&bits, flips_max, bound, masks, SETS_MAX) == count);
-        qsort(masks, count, sizeof *masks, by_value);
-        qsort(expected, count, sizeof *expected, by_value);
+        CHECK(probes_within(&bits_below, flips_max, bound, masks, NULL, count / 2) == count / 2);
+        CHECK(probes_within(&bits, flips_max, bound, masks, NULL, SETS_MAX) == count);
+        qsort(masks, count, sizeof *masks, by_value32);
+        qsort(expected, count, sizeof *expected, by_value32);
         CHECK(memcmp(masks, expected, count * sizeof *masks) == 0);
     }
     probe_heap_free(&heap);
@@ -134,7 +134,7 @@ TEST(probes_refuse_too_many_flips) {
 TEST(header_probes_are_the_probes_within) {
     enum { CAPACITY = 4096 };
     static uint32_t buckets[CAPACITY + HEADER_PROBES_SLACK], other[CAPACITY + HEADER_PROBES_SLACK];
-    static uint64_t masks[CAPACITY], found[2 * CAPACITY];
+    static uint32_t masks[CAPACITY], found[2 * CAPACITY];
     struct random random = random_seeded(77);
     static float differences[CAPACITY];
     static struct volatility volatility;
@@ -156,7 +156,7 @@ TEST(header_probes_are_the_probes_within) {
         }
         struct probe_bits bits;
         probe_bits_init(&bits, penalties, header_bits, bound);
-        size_t expected = probes_within(&bits, flips_max, bound, masks, CAPACITY), count = 0;
+        size_t expected = probes_within(&bits, flips_max, bound, masks, NULL, CAPACITY), count = 0;
         if (expected == CAPACITY)
             continue;
         uint32_t middle = bound / 2;
@@ -173,8 +173,8 @@ TEST(header_probes_are_the_probes_within) {
                 found[count++] = buckets[i] ^ header;
         }
         CHECK_MSG(count == expected, "%zu buckets, %zu sets", count, expected);
-        qsort(found, count, sizeof *found, by_value);
-        qsort(masks, expected, sizeof *masks, by_value);
+        qsort(found, count, sizeof *found, by_value32);
+        qsort(masks, expected, sizeof *masks, by_value32);
         CHECK(memcmp(found, masks, count * sizeof *found) == 0);
     }
 }

@@ -1,5 +1,4 @@
 #include "rivals/psm_published.h"
-#include "search/psm/psm_chunks.h"
 #include "short_data.h"
 #include "test.h"
 
@@ -24,7 +23,7 @@ static void keep_below(struct short_hits *hits, const struct short_data *stored,
             if (difference >> (127 - bit) & 1)
                 sum += volatility_penalty(
                     queries->volatility,
-                    queries->weights[hit.query * queries->signatures.bits + bit]);
+                    queries->margins[hit.query * queries->signatures.bits + bit]);
         if (sum <= bound)
             hits->items[kept++] = hit;
     }
@@ -37,16 +36,16 @@ static void check_round(uint64_t seed, size_t rows, unsigned bits, unsigned radi
                         uint32_t bound) {
     struct short_data stored = short_data_make(seed, 5, rows, bits, rows / 8 + 1, 4);
     struct short_data asked = short_data_make(seed + 1, 5, rows / 3, bits, rows / 8 + 1, 4);
-    struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
+    struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
     struct psm_index index;
-    CHECK_OK(psm_build(&index, &stored.view, LINE_LIMITS_DEFAULT, 1, error));
+    CHECK_OK(psm_build(&index, &stored.view, BUCKET_LIMITS_DEFAULT, 1, error));
     struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
-    keep_below(&expected, &stored, &queries, index.table.header_bits, bound);
+    keep_below(&expected, &stored, &queries, index.stored.tables[0].header_bits, bound);
     for (unsigned threads = 1; threads <= 3; threads++) {
-        struct psm_search search = {.radius_bits = radius,
-                                    .penalty_bound = bound,
-                                    .batch = threads == 2,
-                                    .threads = threads};
+        struct short_search search = {.radius_bits = radius,
+                                      .penalty_bound = bound,
+                                      .batch = threads == 2,
+                                      .threads = threads};
         struct short_hits hits = {0}, first = {0};
         CHECK_OK(psm_search(&index, &queries, &search, &hits, error));
         CHECK_MSG(short_hits_equal(&hits, &expected), "%zu rows, radius %u: %zu hits, expected %zu",
@@ -79,17 +78,17 @@ TEST(psm_in_chunks_finds_what_one_table_does) {
     for (unsigned words = 1; words <= 2; words++) {
         struct short_data stored = short_data_make(7, 9, 5000, 64 * words, 500, 4);
         struct short_data asked = short_data_make(8, 9, 800, 64 * words, 500, 4);
-        struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
+        struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
         struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, 3);
         static const size_t chunks[] = {1500, 4999, 9000};
         for (int c = 0; c < 3; c++)
             for (int first_only = 0; first_only <= 1; first_only++) {
-                struct psm_search search = {.radius_bits = 3,
-                                            .penalty_bound = PROBE_BOUND_NONE,
-                                            .first_only = first_only,
-                                            .threads = 2};
+                struct short_search search = {.radius_bits = 3,
+                                              .penalty_bound = PROBE_BOUND_NONE,
+                                              .first_only = first_only,
+                                              .threads = 2};
                 struct short_hits hits = {0};
-                struct psm_chunks stream = {&stored.view, chunks[c], LINE_LIMITS_DEFAULT, 0};
+                struct psm_chunks stream = {&stored.view, chunks[c], BUCKET_LIMITS_DEFAULT, 0};
                 CHECK_OK(psm_search_chunks(&stream, &queries, &search, &hits, error));
                 CHECK(first_only ? short_hits_are_first_of(&hits, &expected)
                                  : short_hits_equal(&hits, &expected));
@@ -106,16 +105,16 @@ TEST(psm_with_so_many_flips_finds_what_the_published_form_does) {
     CHECK(learn(&volatility));
     struct short_data stored = short_data_make(27, 9, 3000, 64, 300, 4);
     struct short_data asked = short_data_make(28, 9, 500, 64, 300, 4);
-    struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
+    struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
     struct psm_published published;
     struct psm_index index;
     CHECK_OK(psm_published_build(&published, &stored.view, 9, 1, error));
-    CHECK_OK(psm_build(&index, &stored.view, (struct line_limits){9, 9, 115}, 1, error));
-    CHECK(index.table.header_bits == 9);
+    CHECK_OK(psm_build(&index, &stored.view, (struct bucket_limits){9, 9, 115}, 1, error));
+    CHECK(index.stored.tables[0].header_bits == 9);
     size_t before = 0;
     for (size_t flips = 1; flips <= 100; flips *= 3) {
         struct psm_published_search plain = {3, flips, false, 1};
-        struct psm_search search = {.radius_bits = 3, .flips = flips, .threads = 2};
+        struct short_search search = {.radius_bits = 3, .flips = flips, .threads = 2};
         struct short_hits expected = {0}, hits = {0}, first = {0};
         CHECK_OK(psm_published_search(&published, &queries, &plain, &expected, error));
         CHECK_OK(psm_search(&index, &queries, &search, &hits, error));
@@ -131,7 +130,7 @@ TEST(psm_with_so_many_flips_finds_what_the_published_form_does) {
         short_hits_free(&hits);
         short_hits_free(&first);
     }
-    struct psm_search search = {.radius_bits = 3, .flips = PSM_PROBES_MAX, .threads = 1};
+    struct short_search search = {.radius_bits = 3, .flips = PSM_PROBES_MAX, .threads = 1};
     struct short_hits none = {0};
     CHECK(psm_search(&index, &queries, &search, &none, NULL) == COG_ERR_USAGE);
     psm_free(&index);
@@ -146,7 +145,7 @@ TEST(psm_as_published_finds_the_same) {
         for (unsigned radius = 0; radius <= 4; radius++) {
             struct short_data stored = short_data_make(17, 9, 3000, 64 * words, 300, 4);
             struct short_data asked = short_data_make(18, 9, 500, 64 * words, 300, 4);
-            struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
+            struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
             struct psm_published index;
             CHECK_OK(psm_published_build(&index, &stored.view, 9, 1, error));
             struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
@@ -174,7 +173,7 @@ TEST(psm_as_published_finds_the_same) {
 TEST(psm_bound_for_a_recall_is_met_on_average) {
     CHECK(learn(&volatility));
     struct short_data asked = short_data_make(28, 9, 500, 64, 300, 0);
-    struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
+    struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
     for (double recall = 0.5; recall < 1; recall += 0.15) {
         uint32_t bound;
         CHECK_OK(psm_bound_for_recall(&queries, 16, 3, recall, 500, &bound, error));
@@ -187,7 +186,7 @@ TEST(psm_bound_for_a_recall_is_met_on_average) {
                 uint64_t penalty = 0;
                 for (unsigned i = 0; i < 16; i++)
                     if (set >> i & 1)
-                        penalty += volatility_penalty(&volatility, asked.weights[q * 64 + i]);
+                        penalty += volatility_penalty(&volatility, asked.margins[q * 64 + i]);
                 double odds = __builtin_exp(-(double)penalty / PROBE_PENALTY_ONE);
                 total += odds;
                 in += penalty <= bound ? odds : 0;
@@ -203,12 +202,12 @@ TEST(psm_bound_for_a_recall_is_met_on_average) {
 TEST(psm_refuses_queries_of_another_width) {
     struct short_data stored = short_data_make(1, 9, 10, 64, 3, 2);
     struct short_data asked = short_data_make(2, 9, 10, 128, 3, 2);
-    struct psm_queries queries = {asked.view, asked.weights, &volatility, false};
+    struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
     struct psm_index index;
-    struct psm_search search = {.radius_bits = 3, .threads = 1};
+    struct short_search search = {.radius_bits = 3, .threads = 1};
     struct short_hits hits = {0};
     cog_error failure = {0};
-    CHECK_OK(psm_build(&index, &stored.view, LINE_LIMITS_DEFAULT, 1, error));
+    CHECK_OK(psm_build(&index, &stored.view, BUCKET_LIMITS_DEFAULT, 1, error));
     CHECK(psm_search(&index, &queries, &search, &hits, &failure) == COG_ERR_USAGE);
     psm_free(&index);
     short_data_free(&stored);

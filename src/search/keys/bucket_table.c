@@ -1,46 +1,46 @@
-#include "search/keys/line_table.h"
+#include "search/keys/bucket_table.h"
 
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "search/keys/line_slots.h"
-
-#include "search/keys/line_scan_loop.h"
+#include "search/keys/bucket_scan_loop.h"
 
 enum {
     FILTER_BITS = 32,
     SLOTS_MAX = 15 /* what the trailer can count */
 };
 
-size_t line_scan_portable(const struct line_table *table, const struct line_probes *probes,
-                          unsigned radius_bits, struct line_ahead ahead, struct line_hit *hits) {
-    return line_scan_loop(table, probes, radius_bits, ahead, hits);
+size_t bucket_scan_portable(const struct bucket_table *table, const struct bucket_probes *probes,
+                            unsigned radius_bits, struct bucket_ahead ahead,
+                            struct bucket_hit *hits) {
+    return bucket_scan_loop(table, probes, radius_bits, ahead, hits, bucket_slots_near_each);
 }
 
-static line_scan *choose_scan(void) {
+static bucket_scan *choose_scan(void) {
     switch (cpu_best_level()) {
 #if defined(__x86_64__)
     case CPU_AVX512:
-        return line_scan_avx512;
+        return bucket_scan_avx512;
     case CPU_AVX2:
-        return line_scan_avx2;
+        return bucket_scan_avx2;
     case CPU_POPCNT:
-        return line_scan_popcnt;
+        return bucket_scan_popcnt;
 #endif
     default:
-        return line_scan_portable;
+        return bucket_scan_portable;
     }
 }
 
-static void set_header(struct line_table *table, unsigned header_bits) {
+static void set_shape(struct bucket_table *table, unsigned header_bits, size_t bucket_bytes) {
+    table->bucket_bytes = bucket_bytes;
     table->header_bits = header_bits;
     table->rest_bits = table->key_bits - header_bits - FILTER_BITS;
     size_t slots =
-        (table->bucket_bytes - LINE_TRAILER_BYTES) * 8 / (table->rest_bits + FILTER_BITS);
+        (table->bucket_bytes - BUCKET_TRAILER_BYTES) * 8 / (table->rest_bits + FILTER_BITS);
     table->slots = slots < SLOTS_MAX ? (unsigned)slots : SLOTS_MAX;
 }
 
-/* rests: bit i of the run is bit i % 8 of byte i / 8. The bucket was zero before. */
-static void put_rest(const struct line_table *table, uint8_t *bucket, unsigned slot,
+/* Packs a rest: bit i of the packed bits is bit i % 8 of byte i / 8. The bucket is zero before. */
+static void put_rest(const struct bucket_table *table, uint8_t *bucket, unsigned slot,
                      short_key rest) {
     uint8_t *rests = bucket + 4 * table->slots;
     unsigned first = slot * table->rest_bits, end = first + table->rest_bits;
@@ -49,7 +49,7 @@ static void put_rest(const struct line_table *table, uint8_t *bucket, unsigned s
             (uint8_t)(byte * 8 >= first ? rest >> (byte * 8 - first) : rest << (first - byte * 8));
 }
 
-static short_key get_rest(const struct line_table *table, const uint8_t *bucket, unsigned slot) {
+static short_key get_rest(const struct bucket_table *table, const uint8_t *bucket, unsigned slot) {
     unsigned start = 4 * table->slots, first = slot * table->rest_bits;
     short_key rest = 0;
     for (unsigned i = first / 8; i * 8 < first + table->rest_bits; i++) {
@@ -59,8 +59,8 @@ static short_key get_rest(const struct line_table *table, const uint8_t *bucket,
     return rest & (((short_key)1 << table->rest_bits) - 1);
 }
 
-/* The rest of a key of 64 bits: one load, from where it does not leave the bucket. */
-static inline uint64_t get_rest_64(const struct line_table *table, const uint8_t *bucket,
+/* The rest of a 64-bit key: one load that does not leave the bucket. */
+static inline uint64_t get_rest_64(const struct bucket_table *table, const uint8_t *bucket,
                                    unsigned slot) {
     unsigned start = 4 * table->slots, first = slot * table->rest_bits;
     unsigned byte = start + first / 8, last = (unsigned)table->bucket_bytes - 8;
@@ -70,12 +70,13 @@ static inline uint64_t get_rest_64(const struct line_table *table, const uint8_t
     return word >> (first - (byte - start) * 8) & (((uint64_t)1 << table->rest_bits) - 1);
 }
 
-/* The whole key in a slot of a line; `bucket` is the key's own. */
-static inline short_key key_in_slot(const struct line_table *table, const uint8_t *line,
+/* The whole key in a slot of `line`. `bucket` is the bucket that the key belongs to: that of the
+ * line, or for a guest its neighbour. */
+static inline short_key key_in_slot(const struct bucket_table *table, const uint8_t *line,
                                     unsigned slot, size_t bucket) {
     uint32_t filter;
     memcpy(&filter, line + 4 * slot, sizeof filter);
-    if (table->key_bits == 64) { /* without the arithmetic of 128 bits */
+    if (table->key_bits == 64) { /* without 128-bit arithmetic */
         uint64_t key = (uint64_t)bucket << table->rest_bits | get_rest_64(table, line, slot);
         return (short_key)(key << FILTER_BITS | filter) << 64;
     }
@@ -84,21 +85,21 @@ static inline short_key key_in_slot(const struct line_table *table, const uint8_
     return (header | low) << (128 - table->key_bits);
 }
 
-static void put_key(const struct line_table *table, uint8_t *line, unsigned slot, short_key key) {
-    uint32_t filter = line_filter(table, key);
+static void put_key(const struct bucket_table *table, uint8_t *line, unsigned slot, short_key key) {
+    uint32_t filter = bucket_filter(table, key);
     memcpy(line + 4 * slot, &filter, sizeof filter);
     short_key rest = key >> (128 - table->key_bits) >> FILTER_BITS;
     put_rest(table, line, slot, rest & (((short_key)1 << table->rest_bits) - 1));
 }
 
-/* Where the keys of a bucket come to lie. */
+/* The keys of one bucket and where they are stored. */
 struct bucket_run {
     size_t begin, end; /* among all keys */
     size_t inside, guests;
 };
 
-/* The runs of two neighbours from key `begin` on. */
-static void plan_pair(const struct line_table *table, const struct key_array *keys, size_t pair,
+/* Plans two neighbours, whose keys start at `begin`. */
+static void plan_pair(const struct bucket_table *table, const struct key_array *keys, size_t pair,
                       size_t begin, struct bucket_run runs[2]) {
     for (unsigned side = 0; side < 2; side++) {
         size_t end = begin;
@@ -121,10 +122,12 @@ static size_t recorded(const struct bucket_run *run) {
     return run->end - run->begin - run->inside - run->guests;
 }
 
-static void fill_bucket(struct line_table *table, const struct key_array *keys, size_t bucket,
+static void fill_bucket(struct bucket_table *table, const struct key_array *keys, size_t bucket,
                         const struct bucket_run *run, size_t *overflow_used) {
-    uint8_t *own = line_bucket(table, bucket), *neighbour = line_bucket(table, bucket ^ 1);
+    uint8_t *own = bucket_at(table, bucket), *neighbour = bucket_at(table, bucket ^ 1);
     size_t at = run->begin;
+    if (table->ranks)
+        table->ranks[bucket] = (uint32_t)run->begin;
     for (unsigned slot = 0; slot < run->inside; slot++, at++)
         put_key(table, own, slot, short_key_at(keys->keys, keys->words, at));
     for (unsigned guest = 0; guest < run->guests; guest++, at++)
@@ -132,8 +135,8 @@ static void fill_bucket(struct line_table *table, const struct key_array *keys, 
                 short_key_at(keys->keys, keys->words, at));
     own[table->bucket_bytes - 1] |= (uint8_t)run->inside;
     neighbour[table->bucket_bytes - 1] |= (uint8_t)(run->guests << 4);
-    own[table->bucket_bytes - LINE_TRAILER_BYTES] =
-        (uint8_t)((run->guests > 0 ? LINE_SPILLED : 0) | (at < run->end ? LINE_RECORDED : 0));
+    own[table->bucket_bytes - BUCKET_TRAILER_BYTES] =
+        (uint8_t)((run->guests > 0 ? BUCKET_SPILLED : 0) | (at < run->end ? BUCKET_RECORDED : 0));
     if (at < run->end) {
         uint64_t *record = table->overflow + *overflow_used;
         record[0] = (uint64_t)bucket << 32 | (run->end - at);
@@ -143,18 +146,7 @@ static void fill_bucket(struct line_table *table, const struct key_array *keys, 
     }
 }
 
-static void fill_ranks(struct line_table *table, const struct key_array *keys) {
-    size_t buckets = (size_t)1 << table->header_bits, bucket = 0;
-    for (size_t i = 0; i < keys->count; i++) {
-        short_key key = short_key_at(keys->keys, keys->words, i);
-        for (uint64_t header = short_key_prefix(key, table->header_bits); bucket <= header;)
-            table->ranks[bucket++] = (uint32_t)i;
-    }
-    while (bucket < buckets)
-        table->ranks[bucket++] = (uint32_t)keys->count;
-}
-
-static size_t count_overflow_words(const struct line_table *table, const struct key_array *keys) {
+static size_t count_overflow_words(const struct bucket_table *table, const struct key_array *keys) {
     size_t words = 0, begin = 0;
     for (size_t pair = 0; begin < keys->count; pair++) {
         struct bucket_run runs[2];
@@ -167,129 +159,107 @@ static size_t count_overflow_words(const struct line_table *table, const struct 
     return words;
 }
 
-size_t line_group_count(const struct line_table *table) {
-    size_t buckets = (size_t)1 << table->header_bits, in_group = 1 << LINE_GROUP_BITS;
+size_t bucket_group_count(const struct bucket_table *table) {
+    size_t buckets = (size_t)1 << table->header_bits, in_group = 1 << BUCKET_GROUP_BITS;
     return (buckets + in_group - 1) / in_group + 1;
 }
 
-static void set_layout(struct line_table *table, const struct key_array *keys, unsigned header_bits,
-                       size_t bucket_bytes) {
-    table->bucket_bytes = bucket_bytes;
-    set_header(table, header_bits);
-    table->overflow_words = count_overflow_words(table, keys);
-}
-
-unsigned line_header_most(size_t keys) {
+unsigned bucket_header_most(size_t keys) {
     unsigned log = keys > 1 ? 63 - (unsigned)__builtin_clzll(keys) : 0;
-    return log < 1 ? 1 : log < LINE_HEADER_BITS_MAX ? log : LINE_HEADER_BITS_MAX;
+    return log < 1 ? 1 : log < BUCKET_HEADER_BITS_MAX ? log : BUCKET_HEADER_BITS_MAX;
 }
 
-static size_t bytes_limit(size_t keys, unsigned key_bits, struct line_limits limits) {
-    return keys * (key_bits / 8) * limits.bytes_percent / 100;
-}
-
-unsigned line_header_for(size_t keys, unsigned key_bits, struct line_limits limits) {
-    size_t limit_bytes = bytes_limit(keys, key_bits, limits);
+/* Takes the longest header, and then the largest buckets, that the limit has room for. If the
+ * overflow then exceeds the limit, tries smaller buckets, then a header one bit shorter; a skewed
+ * collection exceeds the limit anyway. */
+static void choose_layout(struct bucket_table *table, const struct key_array *keys,
+                          struct bucket_limits limits) {
+    size_t least = table->key_bits, step = least / 4;
+    size_t limit_bytes = table->count * (least / 8) * limits.bytes_percent / 100;
     unsigned header = limits.header_bits_max < limits.header_bits_min ? limits.header_bits_max
                                                                       : limits.header_bits_min;
-    while (header < limits.header_bits_max && (size_t)key_bits << (header + 1) <= limit_bytes)
+    while (header < limits.header_bits_max && least << (header + 1) <= limit_bytes)
         header++;
-    return header;
-}
-
-/* Buckets as large as the limit leaves room for. An overflow that breaks it takes from the buckets,
- * then a bit from the header; that of a skewed collection breaks it anyway. */
-static void choose_layout(struct line_table *table, const struct key_array *keys,
-                          struct line_limits limits) {
-    size_t least = table->key_bits, step = least / 4;
-    size_t limit_bytes = bytes_limit(table->count, table->key_bits, limits);
-    unsigned header = line_header_for(table->count, table->key_bits, limits);
     for (unsigned tries = 0; tries < 2; tries++, header--) {
         size_t bytes = least;
         while (bytes + step < 2 * least && (bytes + step) << header <= limit_bytes)
             bytes += step;
         for (; bytes >= least; bytes -= step) {
-            set_layout(table, keys, header, bytes);
-            if (line_table_bytes(table) <= limit_bytes || header <= limits.header_bits_min)
+            set_shape(table, header, bytes);
+            table->overflow_words = count_overflow_words(table, keys);
+            if (bucket_table_bytes(table) <= limit_bytes || header <= limits.header_bits_min)
                 return;
         }
     }
 }
 
-static void fill_buckets(struct line_table *table, const struct key_array *keys) {
+static void fill_buckets(struct bucket_table *table, const struct key_array *keys) {
     size_t used = 0, begin = 0;
     for (size_t pair = 0; pair < (size_t)1 << table->header_bits >> 1; pair++) {
-        if (pair % (1 << (LINE_GROUP_BITS - 1)) == 0)
-            table->group_starts[pair >> (LINE_GROUP_BITS - 1)] = (uint32_t)used;
+        if (pair % (1 << (BUCKET_GROUP_BITS - 1)) == 0)
+            table->group_starts[pair >> (BUCKET_GROUP_BITS - 1)] = (uint32_t)used;
         struct bucket_run runs[2];
         plan_pair(table, keys, pair, begin, runs);
         fill_bucket(table, keys, 2 * pair, &runs[0], &used);
         fill_bucket(table, keys, 2 * pair + 1, &runs[1], &used);
         begin = runs[1].end;
     }
-    table->group_starts[line_group_count(table) - 1] = (uint32_t)used;
+    table->group_starts[bucket_group_count(table) - 1] = (uint32_t)used;
 }
 
-cog_status line_table_build(struct line_table *table, const struct key_array *keys,
-                            struct line_limits limits, bool with_ranks, cog_error *error) {
-    *table = (struct line_table){.key_bits = keys->words * 64, .words = keys->words};
+cog_status bucket_table_build(struct bucket_table *table, const struct key_array *keys,
+                              struct bucket_limits limits, bool with_ranks, cog_error *error) {
+    *table = (struct bucket_table){.key_bits = keys->words * 64, .words = keys->words};
     table->count = keys->count;
     table->scan = choose_scan();
     choose_layout(table, keys, limits);
     size_t buckets = (size_t)1 << table->header_bits;
     table->buckets = memory_large(buckets * table->bucket_bytes);
     table->overflow = memory_large(table->overflow_words * sizeof *table->overflow);
-    table->group_starts = memory_large(line_group_count(table) * sizeof *table->group_starts);
+    table->group_starts = memory_large(bucket_group_count(table) * sizeof *table->group_starts);
     if (with_ranks)
         table->ranks = memory_large(buckets * sizeof *table->ranks);
     if (!table->buckets || !table->overflow || !table->group_starts ||
         (with_ranks && !table->ranks) || table->overflow_words > UINT32_MAX) {
-        line_table_free(table);
+        bucket_table_free(table);
         return error_memory(error, buckets * table->bucket_bytes, "a table of signatures");
     }
     fill_buckets(table, keys);
-    if (with_ranks)
-        fill_ranks(table, keys);
     return COG_OK;
 }
 
-void line_table_free(struct line_table *table) {
+void bucket_table_free(struct bucket_table *table) {
     memory_large_free(table->buckets, table->bucket_bytes << table->header_bits);
     memory_large_free(table->overflow, table->overflow_words * sizeof *table->overflow);
-    memory_large_free(table->group_starts, line_group_count(table) * sizeof *table->group_starts);
+    memory_large_free(table->group_starts, bucket_group_count(table) * sizeof *table->group_starts);
     memory_large_free(table->ranks, sizeof *table->ranks << table->header_bits);
-    *table = (struct line_table){0};
+    *table = (struct bucket_table){0};
 }
 
-size_t line_table_bytes(const struct line_table *table) {
+size_t bucket_table_bytes(const struct bucket_table *table) {
     return (table->bucket_bytes << table->header_bits) +
            table->overflow_words * sizeof *table->overflow +
-           line_group_count(table) * sizeof *table->group_starts;
+           bucket_group_count(table) * sizeof *table->group_starts;
 }
 
-size_t line_rank_bytes(const struct line_table *table) {
-    return table->ranks ? sizeof *table->ranks << table->header_bits : 0;
-}
-
-bool line_table_restore(struct line_table *table, unsigned key_bits, uint64_t header_bits,
-                        uint64_t bucket_bytes, uint64_t count, uint64_t overflow_words) {
-    *table = (struct line_table){.key_bits = key_bits, .words = key_bits / 64};
-    if (header_bits < 1 || header_bits > LINE_HEADER_BITS_MAX || bucket_bytes < key_bits ||
+bool bucket_table_restore(struct bucket_table *table, unsigned key_bits, uint64_t header_bits,
+                          uint64_t bucket_bytes, uint64_t count, uint64_t overflow_words) {
+    *table = (struct bucket_table){.key_bits = key_bits, .words = key_bits / 64};
+    if (header_bits < 1 || header_bits > BUCKET_HEADER_BITS_MAX || bucket_bytes < key_bits ||
         bucket_bytes >= 2 * key_bits || count > SHORT_KEY_ROWS_MAX || overflow_words > UINT32_MAX)
         return false;
-    table->bucket_bytes = (size_t)bucket_bytes;
     table->count = (size_t)count;
     table->overflow_words = (size_t)overflow_words;
     table->scan = choose_scan();
-    set_header(table, (unsigned)header_bits);
+    set_shape(table, (unsigned)header_bits, (size_t)bucket_bytes);
     return true;
 }
 
-/* The record of a bucket that has one, *count its keys. A table in a damaged file may have none, or
- * one that ends too late. */
-static const uint64_t *find_record(const struct line_table *table, uint32_t bucket,
+/* The record of a bucket; sets *count to its number of keys. NULL in a damaged file that has none,
+ * or one that runs past the end. */
+static const uint64_t *find_record(const struct bucket_table *table, uint32_t bucket,
                                    uint32_t *count) {
-    size_t place = table->group_starts[bucket >> LINE_GROUP_BITS];
+    size_t place = table->group_starts[bucket >> BUCKET_GROUP_BITS];
     while (place < table->overflow_words) {
         const uint64_t *record = table->overflow + place;
         size_t words = (size_t)(uint32_t)record[0] * table->words;
@@ -311,32 +281,32 @@ static inline unsigned filter_distance(const uint8_t *line, unsigned slot, uint3
     return short_key_popcount(stored ^ filter);
 }
 
-/* A hit of one slot and nothing else. */
-static size_t match_slot(const struct line_table *table, const struct line_hit *hit,
-                         short_key query, unsigned radius_bits, struct line_match *match,
+/* The common case: a hit of one slot without guests or record. */
+static size_t match_slot(const struct bucket_table *table, const struct bucket_hit *hit,
+                         short_key query, unsigned radius_bits, struct bucket_match *match,
                          uint32_t *next) {
     unsigned slot = (unsigned)__builtin_ctz(hit->slots);
     *next = 0;
     if (slot >= table->slots) /* only in a damaged file */
         return 0;
-    short_key key = key_in_slot(table, line_bucket(table, hit->bucket), slot, hit->bucket);
+    short_key key = key_in_slot(table, bucket_at(table, hit->bucket), slot, hit->bucket);
     unsigned distance = short_key_distance(key, query);
-    *match = (struct line_match){key, hit->bucket, slot, distance};
+    *match = (struct bucket_match){key, hit->bucket, slot, distance};
     return distance <= radius_bits;
 }
 
-size_t line_hit_matches(const struct line_table *table, const struct line_hit *hit, short_key query,
-                        unsigned radius_bits, uint32_t from, struct line_match *matches,
-                        size_t capacity, uint32_t *next) {
+size_t bucket_hit_matches(const struct bucket_table *table, const struct bucket_hit *hit,
+                          short_key query, unsigned radius_bits, uint32_t from,
+                          struct bucket_match *matches, uint32_t *next) {
     if (hit->flags == 0 && (hit->slots & (hit->slots - 1)) == 0) /* nearly always */
         return match_slot(table, hit, query, radius_bits, matches, next);
     uint32_t recorded_count = 0;
     const uint64_t *record =
-        hit->flags & LINE_RECORDED ? find_record(table, hit->bucket, &recorded_count) : NULL;
-    const uint8_t *own = line_bucket(table, hit->bucket);
-    const uint8_t *neighbour = line_bucket(table, hit->bucket ^ 1);
+        hit->flags & BUCKET_RECORDED ? find_record(table, hit->bucket, &recorded_count) : NULL;
+    const uint8_t *own = bucket_at(table, hit->bucket);
+    const uint8_t *neighbour = bucket_at(table, hit->bucket ^ 1);
     uint32_t slots = table->slots;
-    uint32_t guests = hit->flags & LINE_SPILLED ? line_guests(table, neighbour) : 0;
+    uint32_t guests = hit->flags & BUCKET_SPILLED ? neighbour[table->bucket_bytes - 1] >> 4 : 0;
     guests = guests < slots ? guests : slots;
     uint32_t end = slots + guests + recorded_count;
     size_t count = 0;
@@ -354,7 +324,7 @@ size_t line_hit_matches(const struct line_table *table, const struct line_hit *h
             key = key_in_slot(table, own, order, hit->bucket);
         } else if (order < slots + guests) {
             unsigned slot = slots - 1 - (order - slots);
-            if (filter_distance(neighbour, slot, line_filter(table, query)) > radius_bits)
+            if (filter_distance(neighbour, slot, bucket_filter(table, query)) > radius_bits)
                 continue;
             key = key_in_slot(table, neighbour, slot, hit->bucket);
         } else {
@@ -363,31 +333,23 @@ size_t line_hit_matches(const struct line_table *table, const struct line_hit *h
         unsigned distance = short_key_distance(key, query);
         if (distance > radius_bits)
             continue;
-        if (count == capacity) {
+        if (count == BUCKET_MATCHES_MAX) {
             *next = order;
             return count;
         }
-        matches[count++] = (struct line_match){key, hit->bucket, order, distance};
+        matches[count++] = (struct bucket_match){key, hit->bucket, order, distance};
     }
     return count;
 }
 
-/* Looks one key up; false when it is not there. */
-static bool find_match(const struct line_table *table, short_key key, struct line_match *match) {
+size_t bucket_find(const struct bucket_table *table, short_key key) {
     uint32_t bucket = (uint32_t)short_key_prefix(key, table->header_bits), next;
-    uint32_t filter = line_filter(table, key);
-    struct line_probes probes = {&bucket, 1, &filter, 0};
-    struct line_hit hit;
-    return table->scan(table, &probes, 0, (struct line_ahead){0}, &hit) > 0 &&
-           line_hit_matches(table, &hit, key, 0, 0, match, 1, &next) > 0;
-}
-
-size_t line_find(const struct line_table *table, short_key key) {
-    struct line_match match;
-    return find_match(table, key, &match) ? line_rank(table, match.bucket, match.order) : SIZE_MAX;
-}
-
-bool line_has(const struct line_table *table, short_key key) {
-    struct line_match match;
-    return find_match(table, key, &match);
+    uint32_t filter = bucket_filter(table, key);
+    struct bucket_probes probes = {&bucket, 1, &filter, 0};
+    struct bucket_hit hit;
+    struct bucket_match matches[BUCKET_MATCHES_MAX];
+    if (table->scan(table, &probes, 0, (struct bucket_ahead){0}, &hit) == 0 ||
+        bucket_hit_matches(table, &hit, key, 0, 0, matches, &next) == 0)
+        return SIZE_MAX;
+    return table->ranks ? bucket_rank(table, &matches[0]) : 0;
 }

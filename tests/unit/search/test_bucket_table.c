@@ -1,8 +1,8 @@
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "search/keys/bucket_table.h"
 #include "search/keys/key_set.h"
-#include "search/keys/line_table.h"
 #include "test.h"
 
 enum { ROWS_MAX = 60000 };
@@ -21,7 +21,7 @@ static void fill(struct random *random, uint64_t *data, size_t words, int shape)
     }
 }
 
-TEST(line_table_finds_every_key_at_its_position) {
+TEST(bucket_table_finds_every_key_at_its_position) {
     static uint64_t data[2 * ROWS_MAX];
     struct random random = random_seeded(41);
     static const size_t sizes[] = {0, 1, 100, 5000, ROWS_MAX};
@@ -32,44 +32,44 @@ TEST(line_table_finds_every_key_at_its_position) {
         fill(&random, data, rows * words, shape);
         struct signatures_view view = {(const uint8_t *)data, rows, words * 64, words * 8};
         struct key_set set;
-        struct line_table table;
+        struct bucket_table table;
         CHECK_OK(key_set_build(&set, &view, 1, error));
-        CHECK_OK(line_table_build(&table, &set.keys, LINE_LIMITS_DEFAULT, true, error));
+        CHECK_OK(bucket_table_build(&table, &set.keys, BUCKET_LIMITS_DEFAULT, true, error));
         /* In one bucket of all keys a look-up is a walk: a sample of them will do. */
         size_t step = shape == 2 ? 1 + set.keys.count / 300 : 1;
         for (size_t i = 0; i < set.keys.count; i += step) {
             short_key key = short_key_at(set.keys.keys, words, i);
-            CHECK_MSG(line_find(&table, key) == i, "round %u key %zu", round, i);
+            CHECK_MSG(bucket_find(&table, key) == i, "round %u key %zu", round, i);
         }
         for (int i = 0; i < 1000; i++) {
             short_key key = (short_key)random_next(&random) << 64;
             if (shape != 1)
-                CHECK(line_find(&table, key) == SIZE_MAX);
+                CHECK(bucket_find(&table, key) == SIZE_MAX);
         }
         if (rows == ROWS_MAX && shape == 0)
-            CHECK_MSG((double)line_table_bytes(&table) <= 1.15 * 8 * words * (double)rows,
-                      "%zu bytes for %zu keys", line_table_bytes(&table), rows);
-        line_table_free(&table);
+            CHECK_MSG((double)bucket_table_bytes(&table) <= 1.15 * 8 * words * (double)rows,
+                      "%zu bytes for %zu keys", bucket_table_bytes(&table), rows);
+        bucket_table_free(&table);
         key_set_free(&set);
     }
 }
 
-static bool scans_agree(const struct line_table *table, struct random *random) {
+static bool scans_agree(const struct bucket_table *table, struct random *random) {
     uint32_t buckets[64], filters[64];
-    struct line_ahead none = {0};
-    struct line_hit expected[64], found[64];
+    struct bucket_ahead none = {0};
+    struct bucket_hit expected[64], found[64];
     size_t count = random_below(random, 65);
     for (size_t i = 0; i < count; i++) {
         buckets[i] = (uint32_t)random_below(random, (uint64_t)1 << table->header_bits);
         filters[i] = (uint32_t)random_next(random);
         if (i % 2 == 0)
-            memcpy(&filters[i], line_bucket(table, buckets[i]), sizeof *filters);
+            memcpy(&filters[i], bucket_at(table, buckets[i]), sizeof *filters);
     }
-    struct line_probes probes = {buckets, count, filters, random_below(random, 2)};
+    struct bucket_probes probes = {buckets, count, filters, random_below(random, 2)};
     for (unsigned radius = 0; radius <= 8; radius += 4) {
-        size_t hits = line_scan_portable(table, &probes, radius, none, expected);
+        size_t hits = bucket_scan_portable(table, &probes, radius, none, expected);
 #if defined(__x86_64__)
-        line_scan *const scans[] = {line_scan_popcnt, line_scan_avx2, line_scan_avx512};
+        bucket_scan *const scans[] = {bucket_scan_popcnt, bucket_scan_avx2, bucket_scan_avx512};
         static const enum cpu_level levels[] = {CPU_POPCNT, CPU_AVX2, CPU_AVX512};
         for (int s = 0; s < 3; s++) {
             if (!cpu_supports(levels[s]))
@@ -89,19 +89,19 @@ static bool scans_agree(const struct line_table *table, struct random *random) {
     return true;
 }
 
-TEST(line_scan_levels_agree) {
+TEST(bucket_scan_levels_agree) {
     static uint64_t data[2 * ROWS_MAX];
     struct random random = random_seeded(42);
     for (unsigned words = 1; words <= 2; words++) {
         fill(&random, data, ROWS_MAX * words, 0);
         struct signatures_view view = {(const uint8_t *)data, ROWS_MAX, words * 64, words * 8};
         struct key_set set;
-        struct line_table table;
+        struct bucket_table table;
         CHECK_OK(key_set_build(&set, &view, 1, error));
-        CHECK_OK(line_table_build(&table, &set.keys, LINE_LIMITS_DEFAULT, true, error));
+        CHECK_OK(bucket_table_build(&table, &set.keys, BUCKET_LIMITS_DEFAULT, true, error));
         for (int round = 0; round < 2000; round++)
             CHECK(scans_agree(&table, &random));
-        line_table_free(&table);
+        bucket_table_free(&table);
         key_set_free(&set);
     }
 }

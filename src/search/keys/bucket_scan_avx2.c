@@ -1,10 +1,10 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "search/keys/line_table.h"
+#include "search/keys/bucket_scan_loop.h"
 
-/* Population counts of eight 32-bit lanes: nibbles by shuffle, then bytes summed by two
- * multiply-adds. */
+/* Population counts of eight 32-bit lanes: a shuffle counts the bits of nibbles, two multiply-adds
+ * sum the bytes. */
 static inline __m256i popcount_lanes(__m256i x) {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
                                            2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
@@ -22,17 +22,14 @@ static inline unsigned lanes_within(const uint8_t *filters, __m256i query, __m25
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(above, counts)));
 }
 
-static inline unsigned line_slots_near(const uint8_t *bucket, uint32_t filter,
-                                       unsigned radius_bits) {
+static inline unsigned slots_near(const uint8_t *bucket, uint32_t filter, unsigned radius_bits) {
     const __m256i query = _mm256_set1_epi32((int)filter);
     const __m256i above = _mm256_set1_epi32((int)radius_bits + 1);
     return lanes_within(bucket, query, above) | lanes_within(bucket + 32, query, above) << 8;
 }
 
-#include "search/keys/line_scan_loop.h"
-
-size_t line_scan_avx2(const struct line_table *table, const struct line_probes *probes,
-                      unsigned radius_bits, struct line_ahead ahead, struct line_hit *hits) {
-    return line_scan_loop(table, probes, radius_bits, ahead, hits);
+size_t bucket_scan_avx2(const struct bucket_table *table, const struct bucket_probes *probes,
+                        unsigned radius_bits, struct bucket_ahead ahead, struct bucket_hit *hits) {
+    return bucket_scan_loop(table, probes, radius_bits, ahead, hits, slots_near);
 }
 #endif

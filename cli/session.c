@@ -1,0 +1,154 @@
+/* The frame of every command: checks outputs before the work, runs the job, and reports. */
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "interrupt.h"
+#include "terminal.h"
+
+/* ---- Outputs --------------------------------------------------------------------------------- */
+
+/* The folder of a path; false if the path is too long. */
+static bool folder_of(const char *path, char *folder, size_t size) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + (slash == path) : 1;
+    if (length >= size)
+        return false;
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = '\0';
+    return true;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether writing to `path`, a file that exists, would destroy `input` or a file of that folder. */
+static bool destroys(const char *path, const char *input) {
+    struct stat output_info, input_info, folder_info;
+    if (!input || strcmp(input, "-") == 0 || stat(path, &output_info) != 0 ||
+        !S_ISREG(output_info.st_mode) || stat(input, &input_info) != 0)
+        return false;
+    if (!S_ISDIR(input_info.st_mode))
+        return is_same_file(&output_info, &input_info);
+    char folder[4096];
+    return folder_of(path, folder, sizeof folder) && stat(folder, &folder_info) == 0 &&
+           is_same_file(&folder_info, &input_info);
+}
+
+static bool spares_inputs(const struct arguments *arguments, int output) {
+    const char *path = arguments->values[output], *destroyed = NULL;
+    for (size_t i = 0; i < arguments->word_count; i++)
+        if (destroys(path, arguments->words[i]))
+            destroyed = arguments->words[i];
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (option_at(id)->kind == KIND_READ && destroys(path, arguments->values[id]))
+            destroyed = arguments->values[id];
+    return !destroyed ||
+           usage_error(arguments, "--%s %s would overwrite what is read from %s; name another file",
+                       option_at(output)->name, path, destroyed);
+}
+
+/* Whether a file can be made at the path of this option. */
+static bool check_place(const struct arguments *arguments, int output) {
+    const char *name = option_at(output)->name, *path = arguments->values[output];
+    char folder[4096];
+    struct stat info;
+    if (path[0] == '\0')
+        return usage_error(arguments, "--%s '': name a file", name);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return usage_error(arguments,
+                           output == OPTION_OUTPUT && arguments->command == &command_dedup
+                               ? "--%s %s: a folder of this name exists; name a file, or a new "
+                                 "folder if each input file is a document"
+                               : "--%s %s: a folder of this name exists; name a file",
+                           name, path);
+    if (!folder_of(path, folder, sizeof folder) || access(folder, W_OK | X_OK) == 0)
+        return true;
+    if (stat(folder, &info) != 0)
+        return usage_error(arguments, "--%s %s: there is no folder %s; make it first", name, path,
+                           folder);
+    return usage_error(arguments, "--%s %s: the folder %s cannot be written", name, path, folder);
+}
+
+/* Outputs go to different files, none of them an input, in folders that exist: known before the
+ * work, not after it. */
+static bool check_outputs(const struct arguments *arguments) {
+    const char *const *values = arguments->values;
+    if (values[OPTION_STATS] && strcmp(values[OPTION_STATS], "-") == 0 && !values[OPTION_OUTPUT] &&
+        !values[OPTION_CLUSTERS])
+        return usage_error(arguments,
+                           "--stats -: the result goes to standard output too; give -o FILE");
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        if (!values[id] || option_at(id)->kind != KIND_WRITE)
+            continue;
+        for (int other = 0; other < id; other++)
+            if (values[other] && option_at(other)->kind == KIND_WRITE &&
+                strcmp(values[other], values[id]) == 0)
+                return usage_error(arguments, "--%s and --%s: both go to %s",
+                                   option_at(other)->name, option_at(id)->name, values[id]);
+        if (!spares_inputs(arguments, id) || !check_place(arguments, id))
+            return false;
+    }
+    return true;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static bool take_run_options(const struct arguments *arguments, cog_run_options *run) {
+    static bool visible;
+    *run = (cog_run_options){.progress = show_progress, .progress_context = &visible};
+    if (!check_outputs(arguments) ||
+        !unsigned_option(arguments, OPTION_THREADS, 1, COG_MAX_THREADS, &run->threads) ||
+        !size_option(arguments, OPTION_MEMORY, &run->memory_bytes))
+        return false;
+    visible = isatty(STDERR_FILENO) && !has_option(arguments, OPTION_QUIET);
+    run->announce = has_option(arguments, OPTION_QUIET) ? NULL : announce_message;
+    signal(SIGPIPE, SIG_IGN);
+    interrupts_watch();
+    return true;
+}
+
+static int exit_code_of(cog_status status) {
+    switch (status) {
+    case COG_OK:
+        return EXIT_DONE;
+    case COG_ERR_MEMORY:
+    case COG_ERR_DISK:
+    case COG_ERR_BUSY:
+        return EXIT_RESOURCES;
+    case COG_ERR_CANCELLED:
+        return interrupted_exit_code();
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+/* Notices, --stats, the error, the summary. */
+static int finish(struct session *session, cog_status status) {
+    const char *stats = session->arguments->values[OPTION_STATS];
+    bool quiet = has_option(session->arguments, OPTION_QUIET);
+    for (size_t i = 0; !quiet && i < cog_report_notice_count(session->report); i++)
+        print_message(cog_report_notice(session->report, i));
+    if (status == COG_OK && stats)
+        status = cog_report_write(session->report, stats, &session->error);
+    if (status != COG_OK && session->error.message[0])
+        print_message(session->error.message);
+    clear_progress();
+    if (status == COG_OK && !quiet && session->arguments->command->summarize)
+        session->arguments->command->summarize(session);
+    return status == COG_OK && session->found_nothing ? EXIT_NOTHING : exit_code_of(status);
+}
+
+int run_session(const struct arguments *arguments) {
+    struct session session = {.arguments = arguments};
+    if (!take_run_options(arguments, &session.run))
+        return EXIT_USAGE;
+    cog_status status = cog_report_create(&session.report, &session.error);
+    THEN(status, arguments->command->run(&session));
+    int code = finish(&session, status);
+    cog_report_free(session.report);
+    return code;
+}

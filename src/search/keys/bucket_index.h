@@ -1,0 +1,65 @@
+/* The bucket tables of one collection and the rows of their keys: what psm (one table) and bphs
+ * (one table per choice of blocks) keep, in memory or in a segment file.
+ *
+ * Writing appends the sections that docs/format.md lists under "Tables of short signatures".
+ * Opening takes constant time: it checks shapes and sizes and borrows the arrays from the
+ * container, which must outlive the index. A damaged file may give wrong answers but never reads
+ * out of bounds. */
+#pragma once
+
+#include "search/keys/bucket_table.h"
+#include "store/container.h"
+
+enum bucket_kind { BUCKETS_PSM = 1, BUCKETS_BPHS = 2 };
+
+/* What is chosen when tables are built. */
+struct bucket_settings {
+    unsigned
+        radius_bits; /* bphs: the largest that can be searched for; psm: the one to learn from */
+    unsigned header_bits; /* psm; 0: by the number of rows. Shorter if the rows do not fill it. */
+    unsigned blocks, chosen; /* bphs: G and g; 0: bphs_complete chooses */
+    unsigned tables;         /* bphs: C(G, g), set by bphs_complete */
+};
+
+/* Zero-initialise; free with bucket_index_free. */
+struct bucket_index {
+    struct bucket_table *tables;
+    unsigned count;       /* tables */
+    struct key_rows rows; /* of the positions in table 0, the only one with ranks */
+    bool is_mapped;       /* arrays are borrowed from a container */
+};
+
+/* Makes room for the tables. */
+cog_status bucket_index_init(struct bucket_index *index, unsigned tables, cog_error *error);
+void bucket_index_free(struct bucket_index *index);
+/* Memory of the tables, without the row numbers. */
+size_t bucket_index_bytes(const struct bucket_index *index);
+
+/* What a method keeps in the file about itself. */
+struct bucket_description {
+    uint64_t kind, radius_bits;
+    uint64_t learned_pairs, learned_radius_bits; /* psm */
+    uint64_t blocks, chosen;                     /* bphs */
+};
+
+cog_status bucket_index_write(const struct bucket_index *index,
+                              const struct bucket_description *description,
+                              struct container_writer *writer, cog_error *error);
+/* False if the container has no tables. */
+bool bucket_index_describe(const struct container *container,
+                           struct bucket_description *description);
+/* Opens an index of `tables` tables with keys of `bits` bits. */
+cog_status bucket_index_open(struct bucket_index *index, const struct container *container,
+                             unsigned bits, unsigned tables, cog_error *error);
+/* COG_ERR_FORMAT, for tables that cannot be as the file says. */
+cog_status bucket_index_damaged(const struct container *container, cog_error *error);
+/* Borrows a section that must have this size; NULL on failure. */
+const void *bucket_index_section(const struct container *container, uint32_t section, size_t bytes,
+                                 cog_error *error);
+
+/* Whether every row of the view is found at its place in table 0, and its key, permuted by
+ * `permute`, in each further table. Reads everything. */
+cog_status bucket_index_check(const struct bucket_index *index, const struct signatures_view *view,
+                              short_key (*permute)(const void *context, unsigned table,
+                                                   short_key key),
+                              const void *context, cog_error *error);
