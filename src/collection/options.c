@@ -96,26 +96,6 @@ cog_status options_signature(const cog_signature_options *options,
     return signature_options_check(signature, error);
 }
 
-cog_status options_lsh(const cog_knobs *knobs, uint64_t seed, struct lsh_options *lsh,
-                       cog_error *error) {
-    static const enum lsh_flip_mode modes[] = {[LSH_CHOICE_ACROSS] = LSH_FLIP_ACROSS,
-                                               [LSH_CHOICE_DISTANCE] = LSH_FLIP_DISTANCE,
-                                               [LSH_CHOICE_RANDOM] = LSH_FLIP_RANDOM,
-                                               [LSH_CHOICE_NONE] = LSH_FLIP_NONE};
-    TRY(method_check_knobs(&lsh_method, knobs, COG_KNOB_PAIRS, error));
-    uint64_t flips = knob_or(knobs, LSH_FLIPS, 0);
-    bool none = knob_is_given(knobs, LSH_FLIPS) && flips == 0;
-    enum lsh_flip_mode mode =
-        none ? LSH_FLIP_NONE : modes[knob_or(knobs, LSH_FLIP_MODE, LSH_CHOICE_ACROSS)];
-    *lsh = (struct lsh_options){.key_bits = (unsigned)knob_or(knobs, LSH_KEY_BITS, 0),
-                                .tables = (unsigned)knob_or(knobs, LSH_TABLES, 0),
-                                .flips = mode == LSH_FLIP_NONE ? 0 : (unsigned)flips,
-                                .flip_mode = mode,
-                                .flip_both = knob_or(knobs, LSH_FLIP_SIDE, 0),
-                                .seed = seed};
-    return COG_OK;
-}
-
 cog_status options_record_terms(const cog_term_options *options, struct settings *settings,
                                 cog_error *error) {
     cog_status status = settings_set_text(settings, "tokens", token_names[options->tokens], error);

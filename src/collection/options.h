@@ -2,8 +2,6 @@
 #pragma once
 
 #include "input/reader.h"
-#include "search/lsh/lsh_keys.h"
-#include "search/lsh/lsh_method.h"
 #include "signature/signer.h"
 #include "store/settings.h"
 #include "text/analyzer.h"
@@ -16,10 +14,6 @@ cog_status options_weighting(const cog_weight_options *options, struct weighting
                              cog_error *error);
 cog_status options_signature(const cog_signature_options *options,
                              struct signature_options *signature, cog_error *error);
-
-/* What is 0 is still to be planned. */
-cog_status options_lsh(const cog_knobs *knobs, uint64_t seed, struct lsh_options *lsh,
-                       cog_error *error);
 
 /* Everything that decides which terms a text has. */
 cog_status options_record_terms(const cog_term_options *options, struct settings *settings,

@@ -45,3 +45,8 @@ struct measured_share measured_share(const struct share_tally *tally) {
     double high = tally->hits == 0 ? 0 : tally->hits == tally->trials ? 1 : centre + half;
     return (struct measured_share){p, fmin(low, 1 - extreme), fmax(high, extreme)};
 }
+
+double recall_to_plan_for(double recall, double independent) {
+    enum { FEW = 50 }; /* pairs: a smaller sample is not planned by */
+    return fmin(recall + 0.01 + sqrt(recall * (1 - recall) / (independent + FEW)), 0.995);
+}

@@ -21,3 +21,7 @@ struct measured_share {
     double share, low, high;
 };
 struct measured_share measured_share(const struct share_tally *tally);
+
+/* The recall to plan for so that `recall` is reached in spite of chance in a sample that is worth
+ * this number of independent pairs. */
+double recall_to_plan_for(double recall, double independent);

@@ -1,16 +1,129 @@
 #include "join/join_method.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "join/cosine_join.h"
+#include "join/jaccard_join.h"
+
+static cog_status join_all(struct method_join *join, const struct cosine_tails *tails,
+                           struct match_list *pairs, cog_error *error) {
+    struct join_work work = {0};
+    const struct join_options options = {.threshold = join->threshold,
+                                         .threads = join->threads,
+                                         .work = &work,
+                                         .tails = tails,
+                                         .max_matches = pairs->limit};
+    pairs->limit = 0; /* the workers keep to it */
+    cog_status status =
+        join->is_jaccard
+            ? jaccard_join(join->first.sets, join->second.sets, &options, pairs, error)
+            : cosine_join(join->first.vectors, join->second.vectors, &options, pairs, error);
+    report_number(join->report, "candidates", (double)work.candidates);
+    report_number(join->report, "comparisons", (double)work.verified);
+    join->is_exact_out = !tails;
+    return status;
+}
+
+/* ---- exact ----------------------------------------------------------------------------------- */
+
+static cog_status check_exact(const struct method_join *join, cog_error *error) {
+    return join->verify
+               ? COG_OK
+               : error_set(error, COG_ERR_USAGE,
+                           "the method exact computes true similarities: leave --no-verify out");
+}
+
+static cog_status join_exactly(struct method_join *join, struct match_list *pairs,
+                               cog_error *error) {
+    return join_all(join, NULL, pairs, error);
+}
+
 const struct search_method exact_method = {
     .name = "exact",
     .summary = "the true measure on vectors and sets; no pair is missed",
     .answers = COG_ANSWERS_PAIRS | COG_ANSWERS_NEAREST | COG_ANSWERS_WITHIN,
     .certain = COG_ANSWERS_PAIRS | COG_ANSWERS_NEAREST | COG_ANSWERS_WITHIN,
     .needs = NEEDS_VECTORS,
+    .check_join = check_exact,
+    .join = join_exactly,
 };
+
+/* ---- lists -----------------------------------------------------------------------------------
+ *
+ * The join of the method exact, but its bounds expect less of the tails of two rows than they could
+ * add at most (join/cosine_join.h). How much less follows from the true pairs of a sample. */
+
+static cog_status check_lists(const struct method_join *join, cog_error *error) {
+    return !join->is_jaccard && join->verify
+               ? COG_OK
+               : error_set(error, COG_ERR_USAGE,
+                           "the method lists computes true cosines: leave out --measure jaccard "
+                           "and --no-verify, or use the method flat");
+}
+
+static int by_value(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* The tail cosines that the pairs need for the wanted recall. Half of the misses is left to chance
+ * in the sample, whose pairs are not independent: rows have many or none. */
+static cog_status tails_of_pairs(const struct method_join *join, struct cosine_tails *tails,
+                                 cog_error *error) {
+    const struct sparse_matrix *x = join->first.vectors,
+                               *y = join->second.vectors ? join->second.vectors : x;
+    const size_t count = join->pairs.count;
+    struct cosine_cuts cuts;
+    double *needed = memory_array(count, COSINE_TAILS * sizeof *needed);
+    cog_status status =
+        needed ? cosine_cuts_find(x, y, &cuts, error)
+               : error_memory(error, count * COSINE_TAILS * sizeof *needed, "the plan");
+    for (size_t i = 0; i < count && status == COG_OK; i++) {
+        struct cosine_tails of_pair;
+        cosine_tails_needed(x, join->pairs.items[i].a, y, join->pairs.items[i].b, join->threshold,
+                            &cuts, &of_pair);
+        for (size_t tail = 0; tail < COSINE_TAILS; tail++)
+            needed[tail * count + i] = of_pair.cosines[tail];
+    }
+    size_t kept = (size_t)ceil((1 + join->recall) / 2 * (double)count);
+    for (size_t tail = 0; tail < COSINE_TAILS && status == COG_OK; tail++) {
+        qsort(needed + tail * count, count, sizeof *needed, by_value);
+        tails->cosines[tail] = needed[tail * count + kept - 1];
+    }
+    free(needed);
+    return status;
+}
+
+static cog_status join_by_lists(struct method_join *join, struct match_list *pairs,
+                                cog_error *error) {
+    enum { LEAST_PAIRS = 50 };
+    struct cosine_tails tails;
+    if (join->pairs.count < LEAST_PAIRS)
+        return join_all(join, NULL, pairs, error);
+    TRY(tails_of_pairs(join, &tails, error));
+    return join_all(join, &tails, pairs, error);
+}
 
 const struct search_method lists_method = {
     .name = "lists",
     .summary = "inverted lists, cut where the wanted recall allows; pairs by cosine only",
     .answers = COG_ANSWERS_PAIRS,
+    .certain = COG_ANSWERS_PAIRS,
     .needs = NEEDS_VECTORS,
+    .check_join = check_lists,
+    .planned_rows = 500,
+    .join = join_by_lists,
 };
+
+bool lists_method_pays(const struct sparse_matrix vectors[2], double exact_term_ns) {
+    const double worth_ns = 1e9;
+    double pairs = 1, terms = 0;
+    for (size_t side = 0; side < 2; side++) {
+        size_t rows = vectors[side].rows;
+        pairs *= (double)rows;
+        terms += (double)vectors[side].offsets[rows] / (double)(rows + 1);
+    }
+    return pairs * terms * exact_term_ns > worth_ns;
+}

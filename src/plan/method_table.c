@@ -7,6 +7,7 @@
 #include "search/columns/columns_method.h"
 #include "search/flat/flat_method.h"
 #include "search/lsh/lsh_method.h"
+#include "search/multisort/multisort_method.h"
 #include "search/psm/psm_method.h"
 #include "search/slices/slices_method.h"
 #include "search/window/window_method.h"
@@ -43,6 +44,10 @@ cog_method method_named(const char *name) {
 const char *method_name(cog_method method) {
     const struct search_method *found = method_of(method);
     return method == COG_METHOD_AUTO ? "auto" : found ? found->name : "none";
+}
+
+const struct search_method *method_to_join_signatures(const struct method_join *join) {
+    return multisort_pays(join) ? &multisort_method : &flat_method;
 }
 
 cog_status method_take_knobs(cog_method *method, const cog_knobs *knobs, unsigned use,

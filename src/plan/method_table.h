@@ -13,6 +13,9 @@ cog_method method_named(const char *name);
 /* "auto", a method's name, or "none" for a number that is no method. */
 const char *method_name(cog_method method);
 
+/* The quickest method that finds all pairs of the signatures of a join within its radius. */
+const struct search_method *method_to_join_signatures(const struct method_join *join);
+
 /* What knobs mean for a job: AUTO becomes the method whose knobs they are. COG_ERR_USAGE if the
  * method is none, if it has other knobs, or if a knob is of no use there (cog_knob_use). */
 cog_status method_take_knobs(cog_method *method, const cog_knobs *knobs, unsigned use,

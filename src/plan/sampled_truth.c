@@ -145,11 +145,6 @@ cog_status truth_to_plan_by(const struct truth_rows *rows, struct match_list *tr
     return status;
 }
 
-double truth_planned_recall(double recall, double independent) {
-    return fmin(recall + 0.01 + sqrt(recall * (1 - recall) / (independent + PLANNED_PAIRS_MIN)),
-                0.995);
-}
-
 /* ---- Measured recall ------------------------------------------------------------------------- */
 
 void recall_sample_draw(struct recall_sample *sample, const struct truth_rows *rows, size_t most) {

@@ -57,8 +57,6 @@ cog_status truth_of_rows(const struct truth_rows *rows, size_t rows_max, struct 
 enum { PLANNED_PAIRS_MIN = 50, PLANNED_PAIRS_MAX = 1000 };
 cog_status truth_to_plan_by(const struct truth_rows *rows, struct match_list *truth,
                             double *independent, cog_error *error);
-/* The recall to plan for so that `recall` is reached in spite of chance in that many pairs. */
-double truth_planned_recall(double recall, double independent);
 
 /* ---- Measured recall ------------------------------------------------------------------------- */
 

@@ -1,6 +1,10 @@
 #include "search/method.h"
 
+#include <math.h>
+
 #include <string.h>
+
+#include "estimate/radius.h"
 
 bool method_takes_bits(const struct search_method *method, unsigned bits) {
     return method->bits_max == 0 ||
@@ -55,4 +59,42 @@ cog_status method_write(struct container_writer *writer, const struct method_par
         status = container_writer_section(writer, parts[i].kind, parts[i].data,
                                           parts[i].count * parts[i].size_bytes, error);
     return status;
+}
+
+/* ---- Joins ----------------------------------------------------------------------------------- */
+
+double join_cosine(const struct method_join *join, double similarity) {
+    return join->is_jaccard ? cos(M_PI * bit_flip_probability_jaccard(similarity)) : similarity;
+}
+
+/* What a join without a true measure reports for a distance. */
+static double estimate(const struct method_join *join, uint32_t distance) {
+    return join->is_jaccard ? 1 - 2.0 * distance / join->bits
+                            : hamming_cosine(distance, join->bits);
+}
+
+uint32_t join_radius(const struct method_join *join, double recall) {
+    if (join->radius_bits != COG_RADIUS_NONE)
+        return join->radius_bits < join->bits ? join->radius_bits : join->bits;
+    if (join->verify)
+        return radius_for_recall(join->bits,
+                                 join->is_jaccard ? bit_flip_probability_jaccard(join->threshold)
+                                                  : bit_flip_probability_cosine(join->threshold),
+                                 recall);
+    uint32_t radius = 0;
+    while (radius < join->bits && estimate(join, radius + 1) >= join->threshold)
+        radius++;
+    return radius;
+}
+
+cog_status join_check_signatures(const struct method_join *join, cog_error *error) {
+    if (!join->is_jaccard && join->is_minhash)
+        return error_set(error, COG_ERR_USAGE,
+                         "minhash signatures do not tell a cosine: use rp, simhash or topsig, or "
+                         "--measure jaccard");
+    if (join->is_jaccard && (!join->is_minhash || join->value_bits != 1))
+        return error_set(error, COG_ERR_USAGE,
+                         "distances tell a Jaccard coefficient only for minhash values of one bit: "
+                         "use --signature minhash --value-bits 1");
+    return COG_OK;
 }

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "hamming/hamming.h"
+#include "run/report.h"
 #include "search/hits/hit_lists.h"
 #include "search/hits/match_list.h"
 #include "store/container.h"
@@ -28,8 +29,10 @@
 /* Rows of a collection, or queries. What a method does not need may be NULL. */
 struct method_rows {
     const struct signatures_view *signatures;
-    const float *margins; /* rows x bits: the sums behind the bits */
+    const float *margins;   /* rows x bits: the sums behind the bits */
+    size_t margins_per_row; /* if keys are taken from the first bits alone; 0: all bits */
     const struct sparse_matrix *vectors;
+    const struct set_collection *sets;
 };
 
 /* The size of a job: what settings and predictions are made for. */
@@ -82,17 +85,40 @@ struct method_search {
     uint64_t compared_out, chunks_out;
 };
 
+/* True pairs of a sample of rows, from which a join chooses its settings. */
+struct method_pairs {
+    const struct match
+        *items;         /* rows of `first` and `second` as the join has them, by similarity */
+    size_t count;       /* 0: none are known, and pairs at the threshold stand for all */
+    double independent; /* independent pairs that they are worth; -1: there is no sample */
+    struct method_rows rows[2]; /* for plan_join: row i is that of pair i, with all margins */
+};
+
+/* Pairs of rows whose similarity is `threshold` or more; signatures propose them within
+ * radius_bits, or within a radius by the wanted recall if that is COG_RADIUS_NONE, and the list's
+ * sieve has the last word. If threshold is 0, all pairs of signatures within radius_bits. */
 struct method_join {
     struct method_rows first, second; /* second without signatures and vectors: pairs of `first` */
     uint32_t radius_bits;
-    double threshold; /* of the measure, for methods that compare vectors */
+    double threshold;
+    bool is_jaccard;     /* the similarity is a Jaccard coefficient, else a cosine */
+    bool verify;         /* a sieve computes the similarity: signatures only propose */
+    bool is_minhash;     /* the signatures are, and have no margins */
+    unsigned bits;       /* of a signature */
+    unsigned value_bits; /* of a minhash value */
     double recall;
-    const cog_knobs *knobs; /* complete: what is not given is 0, and the method chooses */
+    cog_knobs knobs; /* those that are not given are chosen, by plan_join or by join */
+    struct method_pairs pairs;
     uint64_t seed;
     uint64_t memory_bytes; /* 0: no limit. A join that would need more works from disk. */
     unsigned threads;
-    uint64_t comparisons_out, candidates_out;
-    uint64_t pieces_out; /* that were read back from disk */
+    cog_report *report; /* settings and counts go there; may be NULL */
+    /* Set by plan_join: margins of each row that join wants, and the memory of its tables. */
+    size_t margins_out;
+    uint64_t table_bytes_out;
+    double expected_out; /* recall */
+    /* Set by join. */
+    bool is_exact_out; /* no pair is missing */
 };
 
 /* ---- The descriptor -------------------------------------------------------------------------- */
@@ -150,8 +176,14 @@ struct search_method {
     unsigned effort_steps;
     unsigned (*usual_effort)(double recall);
 
-    /* Adds all pairs to the list, sorted by rows; the list's limit and sieve hold. NULL: the method
-     * only searches. */
+    /* Pairs. Refuses what cannot be (COG_ERR_USAGE) before any row is read. */
+    cog_status (*check_join)(const struct method_join *join, cog_error *error);
+    /* True pairs to choose settings by are found for this number of sampled rows; 0: for none. */
+    size_t planned_rows;
+    /* Chooses knobs before rows are signed; NULL if the method does it in `join`. */
+    cog_status (*plan_join)(struct method_join *join, cog_error *error);
+    /* Fills the list, sorted by rows; the list's limit and sieve hold. NULL: the method only
+     * searches. */
     cog_status (*join)(struct method_join *join, struct match_list *pairs, cog_error *error);
 };
 
@@ -180,6 +212,19 @@ struct method_part {
 };
 cog_status method_write(struct container_writer *writer, const struct method_part *parts,
                         size_t count, cog_error *error);
+
+/* Rows of the second side of a join, NULL inside one collection. */
+static inline const struct signatures_view *join_second(const struct method_join *join) {
+    return join->second.signatures;
+}
+/* The cosine at which bits differ as often as at this similarity. */
+double join_cosine(const struct method_join *join, double similarity);
+/* The radius of a join: the given one; or, if signatures propose, the one that pairs at the
+ * threshold are within with probability `recall`; or, if signatures decide, the one whose estimates
+ * reach the threshold. */
+uint32_t join_radius(const struct method_join *join, double recall);
+/* COG_ERR_USAGE if distances of these signatures do not tell the measure. */
+cog_status join_check_signatures(const struct method_join *join, cog_error *error);
 
 /* Whether the method can use signatures of this width. */
 bool method_takes_bits(const struct search_method *method, unsigned bits);

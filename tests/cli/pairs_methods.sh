@@ -26,6 +26,11 @@ done
 echo "exit $?"
 "$COGNATE" pairs d.jsonl --method lsh --key-bits 15 --tables 3 --quiet 2>&1
 echo "exit $?"
+# Without verification the estimates decide: none is below the threshold.
+for options in '--method flat' '--method flat --recall 1' '--method window' '--method flat --measure jaccard'; do
+    "$COGNATE" pairs d.jsonl $options --no-verify --threshold 0.9 --quiet |
+        awk -v o="$options" 'NR > 1 {n++; if ($3 < 0.9) below++} END {print o ": " (n > 0 ? "estimates" : "none") ", " below + 0 " below"}'
+done
 # Signatures, all in memory or in pieces from disk.
 python3 "$here/make_documents.py" 30000 2 10 >many.jsonl
 "$COGNATE" sign many.jsonl -o s.npy --quiet

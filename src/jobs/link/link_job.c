@@ -6,8 +6,8 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "jobs/link/link_candidates.h"
-#include "jobs/pairs/list_pairs.h"
 #include "jobs/result_table.h"
+#include "join/join_method.h"
 #include "run/job.h"
 #include "run/report.h"
 
@@ -119,8 +119,9 @@ static cog_method method_of(const struct link_space *space, const cog_link_optio
     const double exact_term_ns = 25.0 / 575;
     if (options->method != COG_METHOD_AUTO)
         return options->method;
-    return options->recall < 1 && list_pairs_pay(space->vectors, exact_term_ns) ? COG_METHOD_LISTS
-                                                                                : COG_METHOD_EXACT;
+    return options->recall < 1 && lists_method_pays(space->vectors, exact_term_ns)
+               ? COG_METHOD_LISTS
+               : COG_METHOD_EXACT;
 }
 
 /* The two means of every document that its candidates are measured by. */

@@ -1,7 +1,7 @@
 #include "jobs/link/link_pairs.h"
 
 #include "jobs/link/link_space.h"
-#include "jobs/pairs/list_pairs.h"
+#include "join/join_method.h"
 
 /* The space's documents and vectors become the task's. */
 static void take_space(struct pair_task *task, struct link_space *space) {
@@ -18,7 +18,7 @@ static void take_space(struct pair_task *task, struct link_space *space) {
 static bool lists_pay(const struct pair_task *task) {
     const double exact_term_ns = 5.0 / 575;
     return task->options.verify && task->options.recall < 1 &&
-           list_pairs_pay(task->vectors, exact_term_ns);
+           lists_method_pays(task->vectors, exact_term_ns);
 }
 
 cog_status link_pairs_find(struct pair_task *task, cog_documents *const documents[2],

@@ -7,15 +7,10 @@
 #include "base/memory.h"
 #include "collection/options.h"
 #include "collection/vector_sign.h"
-#include "jobs/pairs/list_pairs.h"
+#include "jobs/pairs/pair_join.h"
 #include "join/cosine_topk.h"
 #include "plan/sampled_truth.h"
-#include "search/lsh/lsh_join.h"
-#include "search/lsh/lsh_plan.h"
 #include "search/slices/slices.h"
-#include "search/window/window_join.h"
-#include "search/window/window_method.h"
-#include "search/window/window_plan.h"
 
 /* More are proposed than wanted: the means that tell how far a link stands out are those of the
  * truly nearest. */
@@ -126,55 +121,33 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
     return status;
 }
 
-/* Windows and tables are planned for the recall at the cosine from which documents are likely
- * partners. */
-static cog_status join_windows(struct proposing *work, uint32_t radius_bits,
-                               struct match_list *matches, cog_error *error) {
-    const struct signatures_view *views = work->views;
-    const cog_knobs *given = &work->search->options->knobs;
-    struct window_setting setting = {views[0].bits, (unsigned)knob_or(given, WINDOW_TABLES, 0),
-                                     knob_or(given, WINDOW_ROWS, 0), radius_bits};
-    double cosine = COG_THRESHOLD_ACROSS;
-    const struct window_targets targets = {.cosines = &cosine, .count = 1};
-    window_plan(&setting, views[0].rows + views[1].rows, &targets, work->search->options->recall);
-    struct window_options options = {.tables = setting.tables,
-                                     .window = setting.window,
-                                     .chunk_rows = knob_or(given, WINDOW_CHUNK, 0),
-                                     .radius_bits = radius_bits,
-                                     .threads = work->space->threads,
-                                     .shared_window = knob_or(given, WINDOW_SHARED, 0)};
-    return window_join(&views[0], &views[1], &options, matches, NULL, error);
-}
-
-static cog_status join_tables(struct proposing *work, uint32_t radius_bits,
-                              struct match_list *matches, cog_error *error) {
-    double cosine = COG_THRESHOLD_ACROSS, expected;
-    struct lsh_demand demand = {.kind = LSH_JOIN_CROSS,
-                                .rows = work->views[1].rows,
-                                .bits = work->views[1].bits,
-                                .threads = work->space->threads,
-                                .have_sums = true,
-                                .recall = work->search->options->recall,
-                                .targets = {.cosines = &cosine, .count = 1}};
-    struct lsh_options options;
-    struct lsh_collection sides[2];
-    float *sums[2] = {NULL, NULL};
-    cog_status status = options_lsh(&work->search->options->knobs, 0, &demand.given, error);
-    THEN(status, lsh_plan(&demand, &options, &expected, error));
-    size_t stride = status == COG_OK ? lsh_bits_used(&options) : 0;
-    for (int side = 0; side < 2 && status == COG_OK; side++) {
-        size_t rows = work->views[side].rows;
-        free((void *)work->views[side].data);
-        work->views[side].data = NULL;
-        sums[side] = memory_array(rows * stride + 1, sizeof *sums[side]);
-        status = sums[side] ? sign_side(work, side, sums[side], stride, error)
-                            : error_memory(error, rows * stride * sizeof *sums[side], "sums");
-        sides[side] = (struct lsh_collection){&work->views[side], sums[side], stride};
+/* Pairs by the method, planned for the recall at this cosine. The task borrows the vectors. */
+static cog_status join_pairs(struct proposing *work, double cosine, uint32_t radius_bits,
+                             const cog_run_options *run, cog_report *report,
+                             struct match_list *matches, cog_error *error) {
+    const struct link_space *space = work->space;
+    cog_pairs_options options;
+    struct pair_task task = {0};
+    cog_pairs_options_init(&options, COG_MEASURE_COSINE);
+    options.method = work->search->method;
+    options.knobs = work->search->options->knobs;
+    options.recall = work->search->options->recall;
+    options.sign.signature.bits = work->search->options->bits;
+    options.threshold = cosine;
+    cog_status status = pair_task_init(&task, &options, 2, run, report, error);
+    task.threads = space->threads;
+    task.projected = true;
+    for (int side = 0; side < 2; side++) {
+        task.vectors[side] = space->vectors[side];
+        task.corpora[side].rows = task.compared[side].count = space->vectors[side].rows;
     }
-    THEN(status, lsh_join(&sides[0], &sides[1], &options, radius_bits, work->space->threads,
-                          matches, NULL, error));
-    free(sums[0]);
-    free(sums[1]);
+    if (radius_bits == COG_RADIUS_NONE) {
+        THEN(status, pair_task_list_rows(&task, error));
+        matches->limit = pair_task_max_matches(&task);
+    }
+    THEN(status, pair_join_propose(&task, work->views, radius_bits, matches, error));
+    memset(task.vectors, 0, sizeof task.vectors);
+    pair_task_free(&task);
     return status;
 }
 
@@ -217,9 +190,7 @@ static cog_status propose_pairs(struct proposing *work, cog_error *error) {
     uint32_t radius_bits = 0;
     cog_status status = sign_both(work, error);
     THEN(status, choose_radius(work, &radius_bits, error));
-    THEN(status, work->search->method == COG_METHOD_LSH
-                     ? join_tables(work, radius_bits, &matches, error)
-                     : join_windows(work, radius_bits, &matches, error));
+    THEN(status, join_pairs(work, COG_THRESHOLD_ACROSS, radius_bits, NULL, NULL, &matches, error));
     THEN(status, take_sides(work, &matches, error));
     work->result->beyond = (float)hamming_cosine(radius_bits, work->search->options->bits);
     match_list_free(&matches);
@@ -266,28 +237,13 @@ static cog_status choose_cosine(const struct proposing *work, double *cosine, co
 }
 
 static cog_status propose_lists(struct proposing *work, cog_error *error) {
-    const struct link_space *space = work->space;
-    cog_pairs_options options;
-    struct pair_task task = {0};
     struct match_list matches = {0};
-    bool exact;
-    cog_pairs_options_init(&options, COG_MEASURE_COSINE);
-    options.method = COG_METHOD_LISTS;
-    options.recall = work->search->options->recall;
-    cog_status status = choose_cosine(work, &options.threshold, error);
-    THEN(status, pair_task_init(&task, &options, 2, space->run, space->report, error));
-    task.threads = space->threads;
-    task.projected = true;
-    for (int side = 0; side < 2; side++) {
-        task.vectors[side] = space->vectors[side];
-        task.corpora[side].rows = space->vectors[side].rows;
-    }
-    THEN(status, pair_task_list_rows(&task, error));
-    THEN(status, list_pairs_find(&task, &matches, &exact, error));
+    double cosine = 0;
+    cog_status status = choose_cosine(work, &cosine, error);
+    THEN(status, join_pairs(work, cosine, COG_RADIUS_NONE, work->space->run, work->space->report,
+                            &matches, error));
     THEN(status, take_sides(work, &matches, error));
-    work->result->beyond = (float)options.threshold;
-    memset(task.vectors, 0, sizeof task.vectors);
-    pair_task_free(&task);
+    work->result->beyond = (float)cosine;
     match_list_free(&matches);
     return status;
 }

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/threads.h"
-#include "jobs/pairs/flat_pairs.h"
+#include "jobs/pairs/pair_join.h"
 #include "jobs/pairs/short_pairs.h"
 #include "run/job.h"
 #include "run/report.h"
@@ -397,14 +397,17 @@ static cog_status measure_recall(struct disk_pairs *pairs, const struct match_li
 static cog_status join_documents(struct disk_pairs *pairs, struct match_list *matches,
                                  cog_error *error) {
     struct pair_task *task = pairs->task;
-    const struct signatures_view views[2] = {pairs->sides[0].view, pairs->sides[1].view};
+    struct signatures_view views[2] = {pairs->sides[0].view, pairs->sides[1].view};
     uint64_t start = clock_ns();
     report_text(task->report, "method", "window");
     report_number(task->report, "threshold", task->given_threshold);
-    cog_status status = window_pairs_propose(task, views, matches, error);
+    matches->limit = pair_task_max_matches(task);
+    cog_status status = pair_join_propose(task, views, COG_RADIUS_NONE, matches, error);
     THEN(status, choose_rows(pairs, matches, error));
     THEN(status, load_documents(pairs, error));
-    THEN(status, flat_pairs_verify(task, matches, error));
+    struct pair_check check = pair_task_check(task);
+    check.rows[0] = check.rows[1] = NULL; /* the candidates are rows */
+    THEN(status, pair_check_run(&check, matches, error));
     THEN(status, measure_recall(pairs, matches, error));
     THEN(status, short_pairs_join(task, matches, error));
     task->has_distances = true;

@@ -1,6 +1,5 @@
 #include "jobs/pairs/pair_task.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/cpu.h"
@@ -8,56 +7,14 @@
 #include "base/threads.h"
 #include "collection/corpus_sign.h"
 #include "collection/vector_sign.h"
-#include "estimate/radius.h"
-#include "jobs/pairs/flat_pairs.h"
-#include "jobs/pairs/list_pairs.h"
-#include "jobs/pairs/lsh_pairs.h"
+#include "jobs/pairs/pair_join.h"
 #include "jobs/pairs/short_pairs.h"
+#include "plan/method_table.h"
 #include "join/cosine_join.h"
-#include "join/jaccard_join.h"
 #include "run/job.h"
 #include "run/report.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
-
-static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
-                               cog_error *error);
-
-static cog_status check_exact(const cog_pairs_options *options, cog_error *error) {
-    return options->verify
-               ? COG_OK
-               : error_set(error, COG_ERR_USAGE,
-                           "the method exact computes true similarities: leave --no-verify out");
-}
-
-/* By cog_method; those that find no pairs of documents are empty. */
-static const struct {
-    const char *name;
-    cog_status (*check)(const cog_pairs_options *options, cog_error *error);
-    cog_status (*join)(struct pair_task *task, struct match_list *matches, cog_error *error);
-    bool misses; /* whatever recall is asked for */
-} pair_methods[COG_METHOD_COUNT] = {
-    [COG_METHOD_EXACT] = {"exact", check_exact, join_exactly, false},
-    [COG_METHOD_FLAT] = {"flat", flat_pairs_check, flat_pairs_join, false},
-    [COG_METHOD_LSH] = {"lsh", lsh_pairs_check, lsh_pairs_join, true},
-    [COG_METHOD_WINDOW] = {"window", flat_pairs_check, window_pairs_join, true},
-    [COG_METHOD_LISTS] = {"lists", list_pairs_check, list_pairs_join, false},
-};
-
-/* What cannot be is said before documents are read. */
-static cog_status check_method(const cog_pairs_options *options, cog_error *error) {
-    if (options->method == COG_METHOD_SLICES)
-        return error_set(error, COG_ERR_USAGE, "slices search an index and do not join pairs");
-    if (!pair_methods[options->method].join)
-        return error_set(error, COG_ERR_USAGE,
-                         "pairs are found by the methods exact, lists, flat, lsh and window");
-    if (options->recall >= 1 && pair_methods[options->method].misses)
-        return error_set(error, COG_ERR_USAGE,
-                         "a recall of 1 is certain, and the method %s is not: use the method "
-                         "exact, or a recall below 1",
-                         pair_methods[options->method].name);
-    return pair_methods[options->method].check(options, error);
-}
 
 void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
     *options = (cog_pairs_options){.measure = measure,
@@ -89,11 +46,12 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     if (!(options->recall > 0 && options->recall <= 1))
         return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
                          options->recall);
-    if (options->method == COG_METHOD_AUTO)
+    TRY(method_take_knobs(&task->options.method, &options->knobs, COG_KNOB_PAIRS, error));
+    if (task->options.method == COG_METHOD_AUTO)
         task->options.method = options->verify ? COG_METHOD_EXACT : COG_METHOD_FLAT;
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= COSINE_PRECISION;
-    cog_status status = check_method(&task->options, error);
+    cog_status status = pair_join_check(task, error);
     THEN(status, options_terms(&options->sign.terms, &task->terms, error));
     return status == COG_OK ? options_weighting(&options->sign.weights, &task->weighting, error)
                             : status;
@@ -171,7 +129,7 @@ cog_status pair_task_sign(const struct pair_task *task, size_t side,
 }
 
 void pair_task_name_rows(const struct pair_task *task, struct match_list *matches) {
-    for (size_t i = 0; i < matches->count; i++) {
+    for (size_t i = 0; i < matches->count && task->compared[0].numbers; i++) {
         matches->items[i].a = task->compared[0].numbers[matches->items[i].a];
         matches->items[i].b = task->compared[task->sides - 1].numbers[matches->items[i].b];
     }
@@ -205,31 +163,18 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     return status;
 }
 
+uint64_t pair_task_memory_left(const struct pair_task *task) {
+    uint64_t budget = task->run ? task->run->memory_bytes : 0;
+    uint64_t held = task->on_disk ? 0 : pair_task_held_bytes(task);
+    return budget > held ? budget - held : budget ? 1 : 0;
+}
+
 size_t pair_task_max_matches(const struct pair_task *task) {
     uint64_t budget = task->run ? task->run->memory_bytes : 0, held = pair_task_held_bytes(task);
     if (budget == 0)
         return 0;
     uint64_t left = budget > held ? budget - held : 0;
     return (size_t)(left / (2 * sizeof(struct match))) + 1;
-}
-
-static cog_status join_exactly(struct pair_task *task, struct match_list *matches,
-                               cog_error *error) {
-    struct join_work work = {0};
-    struct join_options options = {.threshold = task->options.threshold,
-                                   .threads = task->threads,
-                                   .work = &work,
-                                   .max_matches = pair_task_max_matches(task)};
-    const bool between = task->sides == 2;
-    cog_status status = task->options.measure == COG_MEASURE_JACCARD
-                            ? jaccard_join(&task->sets[0], between ? &task->sets[1] : NULL,
-                                           &options, matches, error)
-                            : cosine_join(&task->vectors[0], between ? &task->vectors[1] : NULL,
-                                          &options, matches, error);
-    report_number(task->report, "candidates", (double)work.candidates);
-    report_number(task->report, "comparisons", (double)work.verified);
-    report_exact(task->report);
-    return status;
 }
 
 /* Whether a row has terms to compare. */
@@ -243,6 +188,7 @@ cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
     for (size_t side = 0; side < task->sides; side++) {
         struct compared_rows *compared = &task->compared[side];
         size_t rows = task->corpora[side].rows;
+        compared->count = 0;
         compared->numbers = memory_array(rows, sizeof *compared->numbers);
         if (!compared->numbers)
             return error_memory(error, rows * sizeof *compared->numbers, "rows");
@@ -255,10 +201,10 @@ cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
 
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
     uint64_t start = clock_ns();
-    report_text(task->report, "method", pair_methods[task->options.method].name);
+    report_text(task->report, "method", method_name(task->options.method));
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = pair_task_list_rows(task, error);
-    THEN(status, pair_methods[task->options.method].join(task, matches, error));
+    THEN(status, pair_join_run(task, matches, error));
     if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
         status = short_pairs_join(task, matches, error);
     report_number(task->report, "matches", (double)matches->count);
@@ -282,12 +228,6 @@ struct truth_rows pair_task_truth(const struct pair_task *task) {
     return rows;
 }
 
-cog_status pair_task_measure(const struct pair_task *task, const struct match_list *matches,
-                             cog_error *error) {
-    const struct truth_rows rows = pair_task_truth(task);
-    return recall_measure(&rows, matches, task->options.recall, "exact", task->report, error);
-}
-
 struct pair_check pair_task_check(const struct pair_task *task) {
     const struct truth_rows rows = pair_task_truth(task);
     return (struct pair_check){
@@ -303,12 +243,6 @@ double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b
     return task->options.measure == COG_MEASURE_COSINE
                ? sparse_row_dot(&task->vectors[0], a, &task->vectors[other], b)
                : set_jaccard(&task->sets[0], a, &task->sets[other], b);
-}
-
-double pair_task_cosine(const struct pair_task *task, double similarity) {
-    return task->options.measure == COG_MEASURE_COSINE
-               ? similarity
-               : cos(M_PI * bit_flip_probability_jaccard(similarity));
 }
 
 double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {

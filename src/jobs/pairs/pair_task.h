@@ -11,7 +11,7 @@
 /* The rows of a side that have terms to compare, rising: the others match nothing by their vectors
  * or sets, and are neither signed nor sampled. */
 struct compared_rows {
-    uint32_t *numbers;
+    uint32_t *numbers; /* NULL: all rows */
     size_t count;
 };
 
@@ -38,7 +38,7 @@ struct pair_task {
     bool estimates; /* the matches carry estimates */
     bool has_distances;
     double announced_bytes; /* what the job said it would need */
-    struct job job; /* from init to free, on one thread */
+    struct job job;         /* from init to free, on one thread */
 };
 
 cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
@@ -71,21 +71,17 @@ cog_status pair_task_sign(const struct pair_task *task, size_t side,
 /* Where matches tell places among the compared rows: their rows. */
 void pair_task_name_rows(const struct pair_task *task, struct match_list *matches);
 
+/* Bytes of the budget that a join may take: 0 if there is no budget, 1 if nothing is left. */
+uint64_t pair_task_memory_left(const struct pair_task *task);
 /* How many matches fit what the documents and their vectors leave of the memory budget (a growing
  * list may double); 0 where there is none. */
 size_t pair_task_max_matches(const struct pair_task *task);
 
 /* The compared rows and their true measure, for sampling. */
 struct truth_rows pair_task_truth(const struct pair_task *task);
-/* Reports the recall of a sorted list of matches. */
-cog_status pair_task_measure(const struct pair_task *task, const struct match_list *matches,
-                             cog_error *error);
-
 /* How candidates among the compared rows are verified. */
 struct pair_check pair_task_check(const struct pair_task *task);
 /* The true measure of two rows (of side 0 and of the last side). */
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b);
-/* The cosine at which bits differ as often as they do at this value of the measure. */
-double pair_task_cosine(const struct pair_task *task, double similarity);
 /* The true measure, or the Jaccard coefficient that a pair with a short document is joined by. */
 double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b);

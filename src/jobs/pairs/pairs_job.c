@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "input/npy.h"
 #include "jobs/pairs/disk_pairs.h"
+#include "jobs/pairs/pair_join.h"
 #include "jobs/pairs/pairs_handle.h"
 #include "jobs/result_table.h"
 #include "run/report.h"
@@ -119,4 +121,46 @@ cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, con
         status = result_table_add(&table, cells, error);
     }
     return result_table_close(&table, status, error);
+}
+
+/* ---- Signatures ------------------------------------------------------------------------------ */
+
+uint32_t cog_radius_of_cosine(double threshold, unsigned bits) {
+    uint32_t radius = 0;
+    while (radius < bits && hamming_cosine(radius + 1, bits) >= threshold)
+        radius++;
+    return radius;
+}
+
+cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
+                                     const cog_signatures *against, uint32_t radius_bits,
+                                     const cog_pairs_options *options, const cog_run_options *run,
+                                     cog_pairs **result, cog_report *report, cog_error *error) {
+    const struct signatures_view *first = &signatures->file.view;
+    const struct signatures_view *second = against ? &against->file.view : NULL;
+    struct match_list matches = {0};
+    struct job job;
+    uint64_t start = clock_ns();
+    radius_bits = radius_bits < first->bits ? radius_bits : first->bits;
+    job_begin(&job, run, report);
+    cog_status status =
+        pair_join_signatures(first, second, radius_bits, options, run, &matches, report, error);
+    job_end(&job);
+    cog_pairs *pairs = status == COG_OK ? malloc(sizeof *pairs) : NULL;
+    if (status == COG_OK && !pairs)
+        status = error_memory(error, sizeof *pairs, "pairs");
+    if (status != COG_OK) {
+        match_list_free(&matches);
+        return status;
+    }
+    *pairs = (cog_pairs){
+        .matches = matches, .sides = second ? 2 : 1, .estimates = true, .has_distances = true};
+    *result = pairs;
+    report_stage(report, "joining", clock_seconds_since(start));
+    report_number(report, "documents", (double)(first->rows + (second ? second->rows : 0)));
+    report_number(report, "bits", first->bits);
+    report_number(report, "radius_bits", radius_bits);
+    report_number(report, "matches", (double)matches.count);
+    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+    return COG_OK;
 }

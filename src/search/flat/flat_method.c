@@ -28,9 +28,16 @@ static unsigned usual_effort(double recall) {
     return recall <= 0.85 ? 1 : recall <= 0.95 ? 2 : 3;
 }
 
-static cog_status join(struct method_join *asked, struct match_list *pairs, cog_error *error) {
-    return flat_join(asked->first.signatures, asked->second.signatures, asked->radius_bits,
-                     asked->threads, pairs, &asked->comparisons_out, error);
+static cog_status join_rows(struct method_join *join, struct match_list *pairs, cog_error *error) {
+    uint32_t radius_bits = join_radius(join, join->recall);
+    uint64_t comparisons = 0;
+    cog_status status = flat_join(join->first.signatures, join_second(join), radius_bits,
+                                  join->threads, pairs, &comparisons, error);
+    if (join->threshold > 0)
+        report_number(join->report, "radius_bits", radius_bits);
+    report_number(join->report, "comparisons", (double)comparisons);
+    join->is_exact_out = radius_bits == join->bits || join->threshold == 0;
+    return status;
 }
 
 const struct search_method flat_method = {
@@ -45,5 +52,6 @@ const struct search_method flat_method = {
     .search = search,
     .effort_steps = EFFORT_STEPS,
     .usual_effort = usual_effort,
-    .join = join,
+    .check_join = join_check_signatures,
+    .join = join_rows,
 };

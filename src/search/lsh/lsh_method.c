@@ -1,7 +1,9 @@
 #include "search/lsh/lsh_method.h"
 
+#include "estimate/interval.h"
 #include "hamming/hamming.h"
-#include "search/lsh/lsh_keys.h"
+#include "search/lsh/lsh_join.h"
+#include "search/lsh/lsh_plan.h"
 
 static const char *const modes[] = {"across", "distance", "random", "none"};
 static const char *const sides[] = {"query", "both"};
@@ -24,6 +26,143 @@ static const cog_knob knobs[] = {
                          "minhash values per band (chosen)", COG_KNOB_PAIRS},
 };
 
+struct lsh_options lsh_options_of(const cog_knobs *given, uint64_t seed) {
+    static const enum lsh_flip_mode flip_modes[] = {[LSH_CHOICE_ACROSS] = LSH_FLIP_ACROSS,
+                                                    [LSH_CHOICE_DISTANCE] = LSH_FLIP_DISTANCE,
+                                                    [LSH_CHOICE_RANDOM] = LSH_FLIP_RANDOM,
+                                                    [LSH_CHOICE_NONE] = LSH_FLIP_NONE};
+    unsigned flips = (unsigned)knob_or(given, LSH_FLIPS, 0);
+    bool none = knob_is_given(given, LSH_FLIPS) && flips == 0;
+    enum lsh_flip_mode mode =
+        none ? LSH_FLIP_NONE : flip_modes[knob_or(given, LSH_FLIP_MODE, LSH_CHOICE_ACROSS)];
+    return (struct lsh_options){.key_bits = (unsigned)knob_or(given, LSH_KEY_BITS, 0),
+                                .tables = (unsigned)knob_or(given, LSH_TABLES, 0),
+                                .flips = mode == LSH_FLIP_NONE ? 0 : flips,
+                                .flip_mode = mode,
+                                .flip_both = knob_or(given, LSH_FLIP_SIDE, 0),
+                                .seed = seed};
+}
+
+/* Whether keys are bands of whole minhash values, which have no bits to flip. */
+static bool has_bands(const struct method_join *join) {
+    return join->is_minhash && join->value_bits > 1;
+}
+
+static struct lsh_options options_of(const struct method_join *join) {
+    if (!has_bands(join))
+        return lsh_options_of(&join->knobs, join->seed);
+    return (struct lsh_options){.tables = (unsigned)knob_or(&join->knobs, LSH_TABLES, 0),
+                                .band_values = (unsigned)knob_or(&join->knobs, LSH_BAND_VALUES, 0),
+                                .value_bits = join->value_bits};
+}
+
+static cog_status check_bands(const struct method_join *join, cog_error *error) {
+    struct lsh_options least = options_of(join);
+    if (knob_or(&join->knobs, LSH_KEY_BITS, 0) || knob_or(&join->knobs, LSH_FLIPS, 0) ||
+        knob_or(&join->knobs, LSH_FLIP_SIDE, 0))
+        return error_set(error, COG_ERR_USAGE,
+                         "bands of minhash values of %u bits have no --key-bits and no flips: give "
+                         "--tables and --band-values, or --value-bits 1",
+                         join->value_bits);
+    least.tables += least.tables == 0;
+    least.band_values += least.band_values == 0;
+    return lsh_options_check(&least, join->bits, false, error);
+}
+
+static cog_status check_join(const struct method_join *join, cog_error *error) {
+    if (join->is_minhash != join->is_jaccard)
+        return error_set(
+            error, COG_ERR_USAGE,
+            join->is_minhash
+                ? "minhash signatures do not tell a cosine: use rp, simhash or topsig, "
+                  "or --measure jaccard"
+                : "keys tell a Jaccard coefficient only of minhash signatures: use "
+                  "--signature minhash");
+    if (!join->verify)
+        return error_set(error, COG_ERR_USAGE,
+                         "lsh checks every candidate by its true measure: leave out --no-verify, "
+                         "or use the method flat");
+    if (has_bands(join))
+        return check_bands(join, error);
+    if (knob_is_given(&join->knobs, LSH_BAND_VALUES))
+        return error_set(error, COG_ERR_USAGE,
+                         "bands are of minhash values of several bits: give --measure jaccard and "
+                         "--value-bits 32, or leave out --band-values");
+    const struct lsh_demand demand = {
+        .bits = join->bits, .have_sums = !join->is_minhash, .given = options_of(join)};
+    return lsh_plan_check(&demand, error);
+}
+
+static struct lsh_collection collection_of(const struct method_rows *rows) {
+    return (struct lsh_collection){rows->signatures, rows->margins, rows->margins_per_row};
+}
+
+/* Most true pairs are nearer than the threshold: the recall is planned for the pairs of a sample,
+ * or, if it has few, for pairs at the threshold. */
+static cog_status plan_keys(struct method_join *join, struct lsh_options *options,
+                            cog_error *error) {
+    const double at_threshold = join_cosine(join, join->threshold);
+    const struct lsh_collection known[2] = {collection_of(&join->pairs.rows[0]),
+                                            collection_of(&join->pairs.rows[1])};
+    const struct method_rows *rows = join_second(join) ? &join->second : &join->first;
+    const struct lsh_demand demand = {
+        .kind = join_second(join) ? LSH_JOIN_CROSS : LSH_JOIN_SELF,
+        .rows = rows->signatures->rows,
+        .bits = join->bits,
+        .threads = join->threads,
+        .have_sums = !join->is_minhash,
+        .recall = join->pairs.independent >= 0
+                      ? recall_to_plan_for(join->recall, join->pairs.independent)
+                      : join->recall,
+        .targets = {.cosines = &at_threshold,
+                    .count = join->pairs.count ? join->pairs.count : 1,
+                    .known = join->pairs.count ? known : NULL},
+        .given = *options};
+    return lsh_plan(&demand, options, &join->expected_out, error);
+}
+
+static cog_status plan_join(struct method_join *join, cog_error *error) {
+    struct lsh_options options = options_of(join);
+    if (has_bands(join)) {
+        join->expected_out =
+            band_plan(join->threshold, join->recall, join->value_bits,
+                      join->bits / join->value_bits, &options.band_values, &options.tables);
+    } else {
+        TRY(plan_keys(join, &options, error));
+        knob_set(&join->knobs, LSH_KEY_BITS, options.key_bits);
+        knob_set(&join->knobs, LSH_FLIPS, options.flips);
+    }
+    knob_set(&join->knobs, LSH_TABLES, options.tables);
+    knob_set(&join->knobs, LSH_BAND_VALUES, options.band_values);
+    const struct method_rows *rows = join_second(join) ? &join->second : &join->first;
+    join->margins_out = options.flip_mode >= LSH_FLIP_DISTANCE ? lsh_bits_used(&options) : 0;
+    join->table_bytes_out =
+        lsh_tables_memory_bytes(&options, rows->signatures->rows, join->threads);
+    report_number(join->report, "key_bits", options.key_bits);
+    report_number(join->report, "band_values", options.band_values);
+    report_number(join->report, "tables", options.tables);
+    report_number(join->report, "flips", options.flips);
+    report_number(join->report, "expected_recall", join->expected_out);
+    return COG_OK;
+}
+
+/* A radius that next to no true pair exceeds spares most candidates the true measure. Values of
+ * several bits have no distances that tell. */
+static cog_status join_rows(struct method_join *join, struct match_list *pairs, cog_error *error) {
+    const struct lsh_options options = options_of(join);
+    const struct lsh_collection first = collection_of(&join->first),
+                                second = collection_of(&join->second);
+    struct lsh_work work = {0};
+    TRY(lsh_join(&first, join_second(join) ? &second : NULL, &options,
+                 has_bands(join) ? join->bits : join_radius(join, 0.9999), join->threads, pairs,
+                 &work, error));
+    report_number(join->report, "candidates", (double)work.entries);
+    report_number(join->report, "comparisons", (double)work.comparisons);
+    report_number(join->report, "comparisons_a_query", work.comparisons_a_query);
+    report_number(join->report, "table_bytes", (double)work.table_bytes);
+    return COG_OK;
+}
+
 const struct search_method lsh_method = {
     .name = "lsh",
     .summary = "rows that share a key in a hash table, then their true measure",
@@ -33,4 +172,8 @@ const struct search_method lsh_method = {
     .bits_min = 8,
     .bits_max = HAMMING_MAX_BITS,
     .bits_step = 1,
+    .check_join = check_join,
+    .planned_rows = 2000,
+    .plan_join = plan_join,
+    .join = join_rows,
 };

@@ -1,6 +1,7 @@
 /* The descriptor of the method lsh (search/method.h), and the numbers of its knobs. */
 #pragma once
 
+#include "search/lsh/lsh_keys.h"
 #include "search/method.h"
 
 enum lsh_knob {
@@ -15,3 +16,6 @@ enum lsh_knob {
 enum lsh_flip_choice { LSH_CHOICE_ACROSS, LSH_CHOICE_DISTANCE, LSH_CHOICE_RANDOM, LSH_CHOICE_NONE };
 
 extern const struct search_method lsh_method;
+
+/* The knobs as options; 0 for what is not given. */
+struct lsh_options lsh_options_of(const cog_knobs *given, uint64_t seed);

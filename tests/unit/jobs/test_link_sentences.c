@@ -5,7 +5,7 @@
 #include "crosslingual/sentence_splitter.h"
 #include "jobs/link/link_candidates.h"
 #include "jobs/link/link_job.h"
-#include "jobs/pairs/list_pairs.h"
+#include "join/join_method.h"
 #include "test.h"
 
 TEST(link_sentences_end_at_stops_and_lines) {
@@ -283,8 +283,8 @@ TEST(lists_pay_where_the_exact_way_takes_a_second) {
         offsets[row] = row * TERMS;
     const struct sparse_matrix vectors[2] = {{.rows = ROWS, .offsets = offsets},
                                              {.rows = ROWS, .offsets = offsets}};
-    CHECK(!list_pairs_pay(vectors, 4.9));
-    CHECK(list_pairs_pay(vectors, 5.1));
+    CHECK(!lists_method_pays(vectors, 4.9));
+    CHECK(lists_method_pays(vectors, 5.1));
     const struct sparse_matrix few[2] = {vectors[0], {.rows = ROWS / 2, .offsets = offsets}};
-    CHECK(!list_pairs_pay(few, 5.1));
+    CHECK(!lists_method_pays(few, 5.1));
 }

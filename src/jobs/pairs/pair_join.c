@@ -1,0 +1,347 @@
+#include "jobs/pairs/pair_join.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "plan/method_table.h"
+#include "run/report.h"
+
+/* What is joined, and what of it was made for the join. */
+struct joining {
+    struct pair_task *task;
+    const struct search_method *method;
+    struct method_join join;
+    struct signatures_view views[2], pair_views[2];
+    float *margins[2], *pair_margins[2];
+    struct match_list truth;
+};
+
+static bool needs_signatures(const struct search_method *method) {
+    return !(method->needs & NEEDS_VECTORS);
+}
+
+static struct method_join request(const struct pair_task *task) {
+    const cog_pairs_options *options = &task->options;
+    const cog_signature_options *signature = &options->sign.signature;
+    return (struct method_join){.radius_bits = COG_RADIUS_NONE,
+                                .threshold = options->threshold,
+                                .is_jaccard = options->measure == COG_MEASURE_JACCARD,
+                                .verify = options->verify,
+                                .is_minhash = signature->kind == COG_SIGNATURE_MINHASH,
+                                .bits = signature->bits,
+                                .value_bits = signature->value_bits,
+                                .recall = options->recall,
+                                .knobs = options->knobs,
+                                .pairs = {.independent = -1},
+                                .seed = signature->seed,
+                                .memory_bytes = pair_task_memory_left(task),
+                                .threads = task->threads,
+                                .report = task->report};
+}
+
+static cog_status check_certain(const struct search_method *method, double recall,
+                                const char *instead, cog_error *error) {
+    if (recall < 1 || method->certain & COG_ANSWERS_PAIRS)
+        return COG_OK;
+    return error_set(error, COG_ERR_USAGE,
+                     "a recall of 1 is certain, and the method %s is not: use the method %s, or a "
+                     "recall below 1",
+                     method->name, instead);
+}
+
+cog_status pair_join_check(const struct pair_task *task, cog_error *error) {
+    const struct search_method *method = method_of(task->options.method);
+    const struct method_join join = request(task);
+    if (!method || !method->join)
+        return error_set(error, COG_ERR_USAGE,
+                         "the method %s finds no pairs: exact, lists, flat, lsh and window do",
+                         method_name(task->options.method));
+    TRY(check_certain(method, task->options.recall, "exact", error));
+    return method->check_join ? method->check_join(&join, error) : COG_OK;
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+/* True pairs of a sample, as rows of the collection. A recall of 1 needs no plan, and that of bands
+ * of minhash values has a formula. */
+static cog_status sample_pairs(struct joining *joining, const struct truth_rows *rows,
+                               cog_error *error) {
+    struct method_join *join = &joining->join;
+    struct match_list *truth = &joining->truth;
+    const size_t most = joining->method->planned_rows;
+    cog_status status = COG_OK;
+    if (most == 0 || (join->is_minhash && join->value_bits > 1))
+        return COG_OK;
+    join->pairs.independent = 0;
+    if (most < TRUTH_ROWS_MAX && join->recall < 1)
+        status = truth_of_rows(rows, most, truth, error);
+    else if (join->recall < 1)
+        status = truth_to_plan_by(rows, truth, &join->pairs.independent, error);
+    join->pairs.items = truth->items;
+    join->pairs.count = truth->count;
+    report_number(join->report, "planned_by_pairs", (double)truth->count);
+    return status;
+}
+
+/* Signatures of some rows, and the first margins_per_row margins of each. */
+static cog_status sign_rows(const struct pair_task *task, size_t side,
+                            const struct compared_rows *rows, size_t margins_per_row,
+                            struct signatures_view *view, float **margins,
+                            struct method_rows *signed_rows, cog_error *error) {
+    if (margins_per_row) {
+        *margins = memory_array(rows->count, margins_per_row * sizeof **margins);
+        if (!*margins)
+            return error_memory(error, rows->count * margins_per_row * sizeof **margins, "margins");
+    }
+    TRY(pair_task_sign(task, side, rows, view, *margins, margins_per_row, error));
+    signed_rows->signatures = view;
+    signed_rows->margins = *margins;
+    signed_rows->margins_per_row = margins_per_row;
+    return COG_OK;
+}
+
+/* The first and the second rows of the true pairs, with all margins. */
+static cog_status sign_pairs(struct joining *joining, cog_error *error) {
+    const struct pair_task *task = joining->task;
+    const size_t margins = joining->join.is_minhash ? 0 : joining->join.bits;
+    uint32_t numbers[PLANNED_PAIRS_MAX];
+    const struct compared_rows rows = {numbers, joining->truth.count};
+    for (size_t number = 0; number < 2; number++) {
+        for (size_t i = 0; i < rows.count; i++)
+            numbers[i] = number ? joining->truth.items[i].b : joining->truth.items[i].a;
+        TRY(sign_rows(task, number ? task->sides - 1 : 0, &rows, margins,
+                      &joining->pair_views[number], &joining->pair_margins[number],
+                      &joining->join.pairs.rows[number], error));
+    }
+    return COG_OK;
+}
+
+/* Where a row stands among the compared ones. */
+static uint32_t place_of(const struct compared_rows *compared, uint32_t row) {
+    size_t low = 0, high = compared->count - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (compared->numbers[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
+/* Lets the method choose its settings; tells it how many rows there will be. */
+static cog_status plan(struct joining *joining, cog_error *error) {
+    struct pair_task *task = joining->task;
+    struct method_join *join = &joining->join;
+    for (size_t side = 0; side < task->sides; side++) {
+        if (!joining->views[side].data)
+            joining->views[side] = (struct signatures_view){
+                NULL, task->compared[side].count, join->bits, signature_stride_bytes(join->bits)};
+        (side ? &join->second : &join->first)->signatures = &joining->views[side];
+    }
+    if (joining->method->plan_join) {
+        if (joining->truth.count) {
+            TRY(sign_pairs(joining, error));
+        }
+        TRY(joining->method->plan_join(join, error));
+    }
+    for (size_t i = 0; i < joining->truth.count; i++) {
+        struct match *pair = &joining->truth.items[i];
+        pair->a = place_of(&task->compared[0], pair->a);
+        pair->b = place_of(&task->compared[task->sides - 1], pair->b);
+    }
+    return COG_OK;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static cog_status sign_sides(struct joining *joining, cog_error *error) {
+    struct pair_task *task = joining->task;
+    struct method_join *join = &joining->join;
+    const uint64_t row_bytes =
+        signature_stride_bytes(join->bits) + join->margins_out * sizeof(float);
+    uint64_t bytes = join->table_bytes_out;
+    for (size_t side = 0; side < task->sides; side++)
+        bytes += task->compared[side].count * row_bytes;
+    TRY(pair_task_take_memory(task, bytes, error));
+    for (size_t side = 0; side < task->sides; side++)
+        TRY(sign_rows(task, side, &task->compared[side], join->margins_out, &joining->views[side],
+                      &joining->margins[side], side ? &join->second : &join->first, error));
+    return COG_OK;
+}
+
+static void take_vectors(struct joining *joining) {
+    const struct pair_task *task = joining->task;
+    for (size_t side = 0; side < task->sides; side++) {
+        struct method_rows *rows = side ? &joining->join.second : &joining->join.first;
+        rows->vectors = &task->vectors[side];
+        rows->sets = &task->sets[side];
+    }
+}
+
+static void free_joining(struct joining *joining) {
+    for (size_t side = 0; side < 2; side++) {
+        free((void *)joining->pair_views[side].data);
+        free(joining->margins[side]);
+        free(joining->pair_margins[side]);
+    }
+    match_list_free(&joining->truth);
+}
+
+/* ---- Joins ----------------------------------------------------------------------------------- */
+
+/* Candidates are verified as they come, so that no more of them are in memory than a batch. */
+struct verification {
+    struct pair_check check;
+    uint64_t candidates; /* atomic */
+};
+
+static cog_status verify_batch(void *context, struct match *items, size_t *count,
+                               cog_error *error) {
+    struct verification *verification = context;
+    __atomic_fetch_add(&verification->candidates, *count, __ATOMIC_RELAXED);
+    return pair_check_keep(&verification->check, items, count, error);
+}
+
+/* Joins of signatures estimate cosines. */
+static void estimate_jaccard(const struct method_join *join, struct match_list *matches) {
+    const float bits = (float)join->bits;
+    for (size_t i = 0; i < matches->count; i++)
+        matches->items[i].similarity = 1 - 2 * (float)matches->items[i].distance / bits;
+}
+
+static cog_status join_signed(struct joining *joining, struct match_list *matches,
+                              cog_error *error) {
+    struct pair_task *task = joining->task;
+    struct verification verification = {.check = pair_task_check(task)};
+    const struct match_sieve sieve = {verify_batch, &verification};
+    /* Methods with hash tables count candidates themselves, and few of these share a row. */
+    verification.check.scattered = joining->method->plan_join != NULL;
+    matches->sieve = task->options.verify ? &sieve : NULL;
+    cog_status status = joining->method->join(&joining->join, matches, error);
+    matches->sieve = NULL;
+    if (status != COG_OK)
+        return status;
+    pair_task_name_rows(task, matches);
+    if (!joining->method->plan_join)
+        report_number(task->report, "candidates",
+                      task->options.verify ? (double)verification.candidates
+                                           : (double)matches->count);
+    if (!task->options.verify && joining->join.is_jaccard)
+        estimate_jaccard(&joining->join, matches);
+    task->has_distances = true;
+    task->estimates = !task->options.verify;
+    joining->join.is_exact_out &= task->options.verify;
+    return COG_OK;
+}
+
+cog_status pair_join_run(struct pair_task *task, struct match_list *matches, cog_error *error) {
+    const struct truth_rows rows = pair_task_truth(task);
+    struct joining joining = {
+        .task = task, .method = method_of(task->options.method), .join = request(task)};
+    cog_status status = sample_pairs(&joining, &rows, error);
+    matches->limit = pair_task_max_matches(task);
+    if (needs_signatures(joining.method)) {
+        THEN(status, plan(&joining, error));
+        THEN(status, sign_sides(&joining, error));
+        THEN(status, join_signed(&joining, matches, error));
+        free((void *)joining.views[0].data);
+        free((void *)joining.views[1].data);
+    } else {
+        take_vectors(&joining);
+        THEN(status, joining.method->join(&joining.join, matches, error));
+    }
+    free_joining(&joining);
+    if (status == COG_OK && joining.join.is_exact_out)
+        report_exact(task->report);
+    else if (status == COG_OK)
+        status = recall_measure(&rows, matches, task->options.recall, "exact", task->report, error);
+    return status;
+}
+
+cog_status pair_join_propose(struct pair_task *task, struct signatures_view views[2],
+                             uint32_t radius_bits, struct match_list *matches, cog_error *error) {
+    const struct truth_rows rows = pair_task_truth(task);
+    struct joining joining = {
+        .task = task, .method = method_of(task->options.method), .join = request(task)};
+    cog_status status = COG_OK;
+    joining.join.radius_bits = radius_bits;
+    if (needs_signatures(joining.method)) {
+        joining.views[0] = views[0];
+        joining.views[1] = views[1];
+        if (!joining.method->plan_join && task->on_disk)
+            report_number(task->report, "planned_by_pairs", 0);
+        status = plan(&joining, error);
+        if (joining.join.margins_out) {
+            for (size_t side = 0; side < 2; side++) {
+                free((void *)views[side].data);
+                joining.views[side].data = views[side].data = NULL;
+            }
+            THEN(status, sign_sides(&joining, error));
+            views[0] = joining.views[0];
+            views[1] = joining.views[1];
+        }
+    } else {
+        take_vectors(&joining);
+        status = sample_pairs(&joining, &rows, error);
+    }
+    THEN(status, joining.method->join(&joining.join, matches, error));
+    if (status == COG_OK && needs_signatures(joining.method)) {
+        pair_task_name_rows(task, matches);
+        report_number(task->report, "candidates", (double)matches->count);
+    }
+    free_joining(&joining);
+    return status;
+}
+
+/* ---- Signatures that exist ------------------------------------------------------------------- */
+
+static cog_status choose_method(const cog_pairs_options *options, const struct method_join *join,
+                                const struct search_method **method, cog_error *error) {
+    const struct signatures_view *second = join_second(join);
+    if (second && join->bits != second->bits)
+        return error_set(error, COG_ERR_USAGE, "signatures of %u and of %u bits do not compare",
+                         join->bits, second->bits);
+    *method = options->method == COG_METHOD_AUTO ? method_to_join_signatures(join)
+                                                 : method_of(options->method);
+    if (!*method || !(*method)->join || !needs_signatures(*method) || (*method)->plan_join)
+        return error_set(error, COG_ERR_USAGE,
+                         "signatures have no vectors: use --method auto, flat or window");
+    return check_certain(*method, options->recall, "flat", error);
+}
+
+cog_status pair_join_signatures(const struct signatures_view *first,
+                                const struct signatures_view *second, uint32_t radius_bits,
+                                const cog_pairs_options *options, const cog_run_options *run,
+                                struct match_list *matches, cog_report *report, cog_error *error) {
+    const uint64_t seed = options->sign.signature.seed;
+    const unsigned threads = run ? run->threads : 0;
+    struct joining joining = {.join = {.first = {.signatures = first},
+                                       .second = {.signatures = second},
+                                       .radius_bits = radius_bits,
+                                       .bits = first->bits,
+                                       .recall = options->recall,
+                                       .knobs = options->knobs,
+                                       .seed = seed,
+                                       .memory_bytes = run ? run->memory_bytes : 0,
+                                       .threads = threads,
+                                       .report = report}};
+    const struct truth_rows rows = {.signatures = {first, second ? second : first},
+                                    .radius_bits = radius_bits,
+                                    .count = first->rows,
+                                    .self = !second,
+                                    .seed = seed,
+                                    .threads = threads};
+    TRY(choose_method(options, &joining.join, &joining.method, error));
+    report_text(report, "method", joining.method->name);
+    /* As many as the budget has room for, once as they are found and once sorted. */
+    matches->limit = (size_t)(joining.join.memory_bytes / (2 * sizeof(struct match)));
+    cog_status status = sample_pairs(&joining, &rows, error);
+    THEN(status, joining.method->join(&joining.join, matches, error));
+    free_joining(&joining);
+    if (status == COG_OK && joining.join.is_exact_out)
+        report_exact(report);
+    else if (status == COG_OK)
+        status = recall_measure(&rows, matches, options->recall, "flat", report, error);
+    return status;
+}

@@ -1,0 +1,34 @@
+#include "jobs/pairs/pair_task.h"
+#include "test.h"
+
+static cog_status init_by(int method, double recall, cog_error *error) {
+    cog_pairs_options options;
+    struct pair_task task = {0};
+    cog_pairs_options_init(&options, COG_MEASURE_COSINE);
+    options.method = (cog_method)method;
+    options.recall = recall;
+    cog_status status = pair_task_init(&task, &options, 1, NULL, NULL, error);
+    pair_task_free(&task);
+    return status;
+}
+
+TEST(pairs_refuse_a_number_that_is_no_method) {
+    static const int wrong[] = {-1, COG_METHOD_COUNT, COG_METHOD_COUNT + 1000, INT32_MAX,
+                                INT32_MIN};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cog_error error = {0};
+        CHECK_MSG(init_by(wrong[i], 0.95, &error) == COG_ERR_USAGE, "method %d", wrong[i]);
+        CHECK(error.message[0]);
+    }
+}
+
+TEST(pairs_take_the_methods_that_join_and_refuse_the_others) {
+    for (int method = COG_METHOD_AUTO; method < COG_METHOD_COUNT; method++) {
+        bool joins = method == COG_METHOD_AUTO || method == COG_METHOD_EXACT ||
+                     method == COG_METHOD_FLAT || method == COG_METHOD_LSH ||
+                     method == COG_METHOD_WINDOW || method == COG_METHOD_LISTS;
+        bool certain = joins && method != COG_METHOD_LSH && method != COG_METHOD_WINDOW;
+        CHECK_MSG(init_by(method, 0.95, NULL) == (joins ? COG_OK : COG_ERR_USAGE), "%d", method);
+        CHECK_MSG(init_by(method, 1, NULL) == (certain ? COG_OK : COG_ERR_USAGE), "%d", method);
+    }
+}
