@@ -278,12 +278,12 @@ static bool deal_rings(struct slices_searcher *searcher, const uint8_t *query, u
         return false;
     memset(searcher->reach, (int)each, slices);
     for (; odd > 0; odd--) {
-        unsigned best = 0;
-        uint32_t least = UINT32_MAX;
+        unsigned best = slices; /* none yet: in a damaged file, lists may have any length */
+        uint32_t least = 0;
         for (unsigned slice = 0; slice < slices; slice++) {
             const uint32_t *at = view->offsets + slice_first_offset(&view->layout, slice) +
                                  slice_query_key(view, query, slice);
-            if (searcher->reach[slice] == each && at[1] - at[0] < least) {
+            if (searcher->reach[slice] == each && (best == slices || at[1] - at[0] < least)) {
                 least = at[1] - at[0];
                 best = slice;
             }

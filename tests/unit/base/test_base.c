@@ -200,13 +200,15 @@ TEST(base_pipeline_delivers_in_order) {
 }
 
 struct counted_pieces {
-    size_t done, allowed; /* atomic */
-    bool outside;         /* of the loop, as the watch was called */
+    size_t done;  /* atomic */
+    bool outside; /* atomic: of the loop, as the watch was called */
+    size_t allowed;
 };
 
 static bool stops_after_allowed(void *context, uint64_t done, uint64_t total) {
     struct counted_pieces *pieces = context;
-    pieces->outside |= done >= total;
+    if (done >= total)
+        __atomic_store_n(&pieces->outside, true, __ATOMIC_RELAXED);
     return __atomic_load_n(&pieces->done, __ATOMIC_RELAXED) >= pieces->allowed;
 }
 
