@@ -5,8 +5,8 @@
 
 #include "hamming/hamming.h"
 #include "index/id_buckets.h"
-#include "index/short_tables.h"
 #include "search/columns/bit_columns.h"
+#include "search/method.h"
 #include "search/slices/slices.h"
 #include "store/settings.h"
 #include "vector/sparse.h"
@@ -24,7 +24,8 @@ struct segment_parts {
     struct signatures_view signatures;
     const struct slices_view *slices;
     const struct columns_view *columns; /* of the bits */
-    const struct short_tables *tables;
+    const struct search_method *method; /* of the tables */
+    const void *tables;
     const struct sparse_matrix *vectors;
 };
 
@@ -42,8 +43,9 @@ struct segment {
     struct signatures_view signatures;  /* bits 0 without signatures */
     struct slices_view slices;          /* offsets NULL without slices */
     struct columns_view columns;        /* words NULL without columns */
-    const struct short_tables *tables;  /* of psm or bphs; NULL without */
-    struct short_tables *opened_tables; /* the same where they lie in the map */
+    const struct search_method *method; /* psm or bphs, if there are tables of it */
+    const void *tables;                 /* NULL without */
+    void *opened_tables;                /* the tables, if they are mapped */
     struct sparse_matrix vectors; /* offsets NULL without vectors; in the map, never to be freed */
 };
 

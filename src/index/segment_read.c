@@ -3,6 +3,8 @@
 #include "base/numbers.h"
 #include "index/segment.h"
 #include "index/segment_sections.h"
+#include "search/bphs/bphs_method.h"
+#include "search/psm/psm_method.h"
 
 /* Finds a section that must hold `count` elements of size_bytes. */
 static cog_status find_array(const struct container *container, uint32_t kind, uint64_t count,
@@ -141,6 +143,18 @@ static cog_status open_vectors(struct segment *segment, const uint8_t *shape, co
     return status;
 }
 
+/* The tables of a method that has some in the file. */
+static cog_status open_tables(struct segment *segment, cog_error *error) {
+    const struct search_method *const methods[] = {&psm_method, &bphs_method};
+    const struct method_rows rows = {.signatures = &segment->signatures};
+    for (size_t i = 0; i < 2 && !segment->tables; i++) {
+        segment->method = methods[i];
+        TRY(methods[i]->open(&segment->container, &rows, &segment->opened_tables, error));
+        segment->tables = segment->opened_tables;
+    }
+    return COG_OK;
+}
+
 static cog_status open_parts(struct segment *segment, cog_error *error) {
     const void *shape = NULL;
     cog_status status =
@@ -157,9 +171,7 @@ static cog_status open_parts(struct segment *segment, cog_error *error) {
     THEN(status, open_signatures(segment, shape, error));
     THEN(status, open_slices(segment, shape, error));
     THEN(status, open_columns(segment, error));
-    THEN(status, short_tables_open(&segment->container, segment->signatures.bits,
-                                   &segment->opened_tables, error));
-    segment->tables = segment->opened_tables;
+    THEN(status, open_tables(segment, error));
     THEN(status, open_vectors(segment, shape, error));
     return status;
 }
@@ -240,6 +252,7 @@ static cog_status verify_rows(const struct segment *segment, cog_error *error) {
 }
 
 cog_status segment_verify(const struct segment *segment, cog_error *error) {
+    const struct method_rows rows = {.signatures = &segment->signatures};
     cog_status status = container_verify(&segment->container, error);
     THEN(status, verify_rows(segment, error));
     if (status == COG_OK && segment->id_buckets.starts)
@@ -249,12 +262,13 @@ cog_status segment_verify(const struct segment *segment, cog_error *error) {
     if (status == COG_OK && segment->columns.words)
         status = columns_check(&segment->columns, &segment->signatures, error);
     if (status == COG_OK && segment->tables)
-        status = short_tables_check(segment->tables, &segment->signatures, error);
+        status = segment->method->check(segment->tables, &rows, error);
     return status;
 }
 
 void segment_close(struct segment *segment) {
-    short_tables_free(segment->opened_tables);
+    if (segment->opened_tables)
+        segment->method->release(segment->opened_tables);
     settings_free(&segment->settings);
     container_close(&segment->container);
     *segment = (struct segment){0};

@@ -112,7 +112,7 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
         status = write_sections(writer, sections, 2, error);
     }
     if (status == COG_OK && parts->tables)
-        status = short_tables_write(parts->tables, writer, error);
+        status = parts->method->write(parts->tables, writer, error);
     if (status == COG_OK && parts->columns) {
         const struct clusters_view *clusters = &parts->columns->clusters;
         const struct section sections[] = {

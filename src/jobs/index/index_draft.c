@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "collection/corpus_sign.h"
 #include "jobs/index/index_handle.h"
+#include "search/bphs/bphs_method.h"
+#include "search/psm/psm_method.h"
 
 enum { AUTO_FLAT_ROWS = 100000 }; /* below, nothing but signatures pays */
 
@@ -15,7 +17,8 @@ void segment_memory_free(struct segment_memory *memory) {
     free(memory->signatures);
     slice_lists_free(&memory->lists);
     bit_columns_free(&memory->columns);
-    short_tables_free(memory->tables);
+    if (memory->tables)
+        memory->method->release(memory->tables);
     sparse_matrix_free(&memory->vectors);
     *memory = (struct segment_memory){0};
 }
@@ -26,35 +29,43 @@ void segment_draft_free(struct segment_draft *draft) {
     *draft = (struct segment_draft){0};
 }
 
-struct bucket_settings index_bucket_settings(const struct settings *settings) {
-    uint64_t radius_bits = 0, header_bits = 0, blocks = 0, chosen = 0;
-    settings_get_u64(settings, "radius", &radius_bits);
-    settings_get_u64(settings, "header bits", &header_bits);
-    settings_get_u64(settings, "blocks", &blocks);
-    settings_get_u64(settings, "chosen blocks", &chosen);
-    return (struct bucket_settings){.radius_bits = (unsigned)radius_bits,
-                                    .header_bits = (unsigned)header_bits,
-                                    .blocks = (unsigned)blocks,
-                                    .chosen = (unsigned)chosen};
+/* The knobs that the index was built with. */
+static cog_knobs stored_knobs(const struct settings *settings, const struct search_method *method) {
+    static const char *const psm[] = {[PSM_HEADER] = "header bits", [PSM_FLIPS] = ""};
+    static const char *const bphs[] = {[BPHS_BLOCKS] = "blocks", [BPHS_CHOOSE] = "chosen blocks"};
+    cog_knobs knobs = {0};
+    for (unsigned i = 0; i < method->knob_count; i++) {
+        uint64_t value = 0;
+        settings_get_u64(settings, method == &psm_method ? psm[i] : bphs[i], &value);
+        if (value)
+            knob_set(&knobs, i, value);
+    }
+    return knobs;
 }
 
-/* What psm learned when the index was built holds for rows that are added, too. */
-static cog_status add_short_tables(const cog_index *index, const float *weights, bool psm,
-                                   unsigned threads, struct segment_draft *draft,
-                                   cog_error *error) {
-    struct bucket_settings form = index_bucket_settings(&index->parts.manifest.settings);
-    const struct psm_learned *learned = NULL;
-    if (index->parts.manifest.count > 0 && index->parts.segments[0].tables)
-        learned = &index->parts.segments[0].tables->psm.learned;
+/* What psm learned when the index was built also holds for rows that are added. */
+static cog_status add_tables(const cog_index *index, const struct search_method *method,
+                             const float *weights, unsigned threads, struct segment_draft *draft,
+                             cog_error *error) {
+    const struct settings *settings = &index->parts.manifest.settings;
     const struct signatures_view *rows = &draft->segment.signatures;
-    cog_status status =
-        index->parts.manifest.count == 0 ? psm_check_rows(&form, rows->rows, error) : COG_OK;
-    if (status != COG_OK)
-        return status;
-    status = short_tables_build(psm ? BUCKETS_PSM : BUCKETS_BPHS, rows, weights, learned, &form,
-                                threads, &draft->memory.tables, error);
+    cog_knobs knobs = stored_knobs(settings, method);
+    uint64_t radius_bits = 0;
+    settings_get_u64(settings, "radius", &radius_bits);
+    struct method_build build = {.rows = {.signatures = rows, .margins = weights},
+                                 .radius_bits = (uint32_t)radius_bits,
+                                 .knobs = &knobs,
+                                 .threads = threads};
+    struct method_size size = {
+        .rows = rows->rows, .bits = rows->bits, .radius_bits = build.radius_bits};
+    if (index->parts.manifest.count == 0)
+        TRY(method->settings(&size, &knobs, error));
+    else if (index->parts.segments[0].method == method)
+        build.earlier = index->parts.segments[0].tables;
+    draft->segment.method = draft->memory.method = method;
+    TRY(method->build(&build, &draft->memory.tables, error));
     draft->segment.tables = draft->memory.tables;
-    return status;
+    return COG_OK;
 }
 
 /* Lists, columns or tables where the index is to have them. The queries of documents come with
@@ -75,7 +86,8 @@ static cog_status add_method(const cog_index *index, const float *weights, unsig
         return status;
     }
     if (strcmp(method, "psm") == 0 || strcmp(method, "bphs") == 0)
-        return add_short_tables(index, weights, strcmp(method, "psm") == 0, threads, draft, error);
+        return add_tables(index, strcmp(method, "psm") == 0 ? &psm_method : &bphs_method, weights,
+                          threads, draft, error);
     cog_status status = slice_lists_build(&draft->memory.lists, &draft->segment.signatures,
                                           (unsigned)width, threads, error);
     draft->segment.slices = draft->memory.lists.view;

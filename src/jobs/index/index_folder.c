@@ -43,6 +43,7 @@ struct segment_parts index_parts_of(const struct segment *segment) {
                                   .signatures = segment->signatures,
                                   .slices = segment->slices.offsets ? &segment->slices : NULL,
                                   .columns = segment->columns.words ? &segment->columns : NULL,
+                                  .method = segment->method,
                                   .tables = segment->tables,
                                   .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
 }

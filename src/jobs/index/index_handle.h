@@ -14,7 +14,8 @@ struct segment_memory {
     uint8_t *signatures;
     struct slice_lists lists;
     struct bit_columns columns;
-    struct short_tables *tables;
+    const struct search_method *method; /* of the tables */
+    void *tables;
     struct sparse_matrix vectors;
 };
 
@@ -30,8 +31,9 @@ struct cog_index {
     struct weighting weighting;
     cog_statistics *statistics;
     struct term_numbers *columns;
-    bool is_streamed; /* searches build the tables, as stream_form has it */
-    struct bucket_settings stream_form;
+    bool is_streamed; /* searches build the tables, with these knobs and this radius */
+    cog_knobs stream_knobs;
+    unsigned stream_radius_bits;
     const float *build_weights; /* behind the bits of signatures, while they are indexed */
 };
 
@@ -53,9 +55,6 @@ cog_status index_find_ids(const cog_index *index, const struct bytes_view *ids, 
 int index_compare_ids(const void *a, const void *b);
 
 /* ---- Segments in memory ---------------------------------------------------------------------- */
-
-/* How the tables of short signatures are to be built. */
-struct bucket_settings index_bucket_settings(const struct settings *settings);
 
 /* Zero-initialise; segment_draft_free releases what was not given away. */
 struct segment_draft {

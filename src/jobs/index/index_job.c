@@ -73,37 +73,35 @@ static unsigned slice_bits_of(const cog_index_options *options) {
                : 0;
 }
 
-static struct bucket_settings form_of(const cog_index_options *options) {
-    const cog_knobs *psm = options->method == COG_METHOD_PSM ? &options->knobs : NULL;
-    const cog_knobs *bphs = options->method == COG_METHOD_BPHS ? &options->knobs : NULL;
-    return (struct bucket_settings){.radius_bits = options->radius_bits,
-                                    .header_bits = (unsigned)knob_or(psm, PSM_HEADER, 0),
-                                    .blocks = (unsigned)knob_or(bphs, BPHS_BLOCKS, 0),
-                                    .chosen = (unsigned)knob_or(bphs, BPHS_CHOOSE, 0)};
+static struct method_size size_of(const cog_index_options *options, size_t rows, unsigned bits) {
+    return (struct method_size){.rows = rows, .bits = bits, .radius_bits = options->radius_bits};
 }
 
-static cog_status record_short_form(const cog_index_options *options, unsigned bits,
-                                    struct settings *settings, cog_error *error) {
-    struct bucket_settings form = form_of(options);
-    cog_status status = settings_set_u64(settings, "radius", form.radius_bits, error);
-    if (status == COG_OK && options->method == COG_METHOD_PSM)
-        return settings_set_u64(settings, "header bits", form.header_bits, error);
-    THEN(status, bphs_complete(&form, bits, error));
-    THEN(status, settings_set_u64(settings, "blocks", form.blocks, error));
-    return status == COG_OK ? settings_set_u64(settings, "chosen blocks", form.chosen, error)
-                            : status;
+static cog_status record_tables(const cog_index_options *options, unsigned bits,
+                                struct settings *settings, cog_error *error) {
+    struct method_size size = size_of(options, 0, bits);
+    cog_knobs knobs = options->knobs;
+    TRY(settings_set_u64(settings, "radius", options->radius_bits, error));
+    if (options->method == COG_METHOD_PSM)
+        return settings_set_u64(settings, "header bits", knob_or(&knobs, PSM_HEADER, 0), error);
+    TRY(bphs_method.settings(&size, &knobs, error));
+    TRY(settings_set_u64(settings, "blocks", knobs.values[BPHS_BLOCKS], error));
+    return settings_set_u64(settings, "chosen blocks", knobs.values[BPHS_CHOOSE], error);
 }
 
 /* A streamed index has its signatures and knows what searches are to build. */
 static cog_status prepare_stream(cog_index *index, cog_index_options *options,
                                  const struct signatures_view *rows, cog_error *error) {
+    const struct search_method *method = method_of(options->method);
+    struct method_size size = size_of(options, rows->rows, rows->bits);
     index->is_streamed = options->streamed && is_short(options->method);
     if (!index->is_streamed)
         return COG_OK;
-    index->stream_form = form_of(options);
+    index->stream_knobs = options->knobs;
+    index->stream_knobs.method = options->method;
+    index->stream_radius_bits = options->radius_bits;
     options->method = COG_METHOD_FLAT;
-    TRY(psm_check_rows(&index->stream_form, rows->rows, error));
-    return bphs_complete(&index->stream_form, rows->bits, error);
+    return method->settings(&size, &index->stream_knobs, error);
 }
 
 static cog_status record_method(const cog_index_options *options, unsigned bits,
@@ -112,7 +110,7 @@ static cog_status record_method(const cog_index_options *options, unsigned bits,
         settings_set_text(settings, "index method", method_name(options->method), error);
     THEN(status, settings_set_u64(settings, "slice bits", slice_bits_of(options), error));
     if (status == COG_OK && is_short(options->method))
-        status = record_short_form(options, bits, settings, error);
+        status = record_tables(options, bits, settings, error);
     return status;
 }
 
@@ -124,10 +122,11 @@ static double signatures_memory(const struct signatures_view *rows,
         return bytes;
     if (options->method == COG_METHOD_COLUMNS) /* groups that are not full; order and clusters */
         return 2.1 * bytes + 26 * (double)rows->rows;
-    if (is_short(options->method)) { /* tables, row numbers, twice the keys while sorted */
-        struct bucket_settings form = form_of(options);
-        bphs_complete(&form, rows->bits, NULL);
-        return bytes * (5 + (options->method == COG_METHOD_PSM ? 1 : 1.2 * form.tables));
+    if (is_short(options->method)) {
+        struct method_size size = size_of(options, rows->rows, rows->bits);
+        struct method_prediction prediction = {0};
+        method_of(options->method)->predict(&size, &options->knobs, &prediction);
+        return bytes + prediction.build_bytes;
     }
     return bytes + slice_lists_build_bytes(rows->rows, rows->bits, slice_bits_of(options), threads);
 }
@@ -355,18 +354,8 @@ void cog_index_describe(const cog_index *index, cog_index_info *info) {
     }
     if (manifest->count && index->parts.segments[0].slices.offsets)
         info->slice_bits = slice_width(&index->parts.segments[0].slices.layout, 0);
-    const struct short_tables *tables = manifest->count ? index->parts.segments[0].tables : NULL;
-    if (tables) {
-        const struct bucket_index *stored = short_tables_stored(tables);
-        const struct block_layout *layout = &tables->bphs.layout;
-        info->radius_bits =
-            tables->kind == BUCKETS_PSM ? tables->psm.radius_bits : layout->radius_bits;
-        info->header_bits = stored->tables[0].header_bits;
-        info->tables = stored->count;
-        info->blocks = layout->blocks;
-        info->chosen = layout->chosen;
-        info->learned_pairs = tables->psm.learned.pairs;
-    }
+    if (manifest->count && index->parts.segments[0].tables)
+        index->parts.segments[0].method->describe(index->parts.segments[0].tables, info);
     if (index->statistics)
         info->vocabulary_terms = statistics_term_count(index->statistics->counts);
 }

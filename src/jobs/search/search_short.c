@@ -5,21 +5,26 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "plan/method_table.h"
 #include "plan/sampled_truth.h"
-#include "search/flat/flat.h"
+#include "search/keys/key_set.h"
+#include "search/psm/psm_method.h"
 
-static enum bucket_kind kind_of(cog_method method) {
-    return method == COG_METHOD_PSM ? BUCKETS_PSM : BUCKETS_BPHS;
-}
-
-/* The tables of the method in some segment, or NULL. */
-static const struct short_tables *find_tables(const cog_index *index, cog_method method) {
+/* The first segment with tables of the method, or NULL. */
+static const struct segment *find_tables(const cog_index *index, cog_method method) {
     for (size_t part = 0; part < index->parts.manifest.count; part++) {
-        const struct short_tables *tables = index->parts.segments[part].tables;
-        if (tables && tables->kind == kind_of(method))
-            return tables;
+        const struct segment *segment = &index->parts.segments[part];
+        if (segment->tables && segment->method == method_of(method))
+            return segment;
     }
     return NULL;
+}
+
+/* The largest radius that tables of bphs serve. */
+static unsigned radius_most(const struct segment *segment) {
+    cog_index_info info = {0};
+    segment->method->describe(segment->tables, &info);
+    return info.radius_bits;
 }
 
 cog_status search_short_check(cog_search_options *options, const cog_index *index,
@@ -33,15 +38,15 @@ cog_status search_short_check(cog_search_options *options, const cog_index *inde
         options->k = 1;
     if (!short_method)
         return COG_OK;
-    const struct short_tables *tables = find_tables(index, options->method);
+    const struct segment *tables = find_tables(index, options->method);
     if (!tables && !index->is_streamed)
         return error_set(error, COG_ERR_USAGE,
                          "the index has no tables for %s: build it with --method %s", name, name);
     if (options->radius_bits == COG_RADIUS_NONE)
         return error_set(error, COG_ERR_USAGE,
                          "the method %s finds what is within a radius: give --radius", name);
-    unsigned most = options->method == COG_METHOD_PSM || !tables ? SHORT_KEY_RADIUS_MAX
-                                                                 : tables->bphs.layout.radius_bits;
+    unsigned most =
+        options->method == COG_METHOD_PSM || !tables ? SHORT_KEY_RADIUS_MAX : radius_most(tables);
     if (options->radius_bits > most)
         return error_set(error, COG_ERR_USAGE,
                          "the index serves radii up to %u by %s, not %u: build it with a greater "
@@ -52,10 +57,10 @@ cog_status search_short_check(cog_search_options *options, const cog_index *inde
 
 cog_method search_short_choose(const struct search_task *task) {
     const cog_search_options *options = &task->options;
-    const struct short_tables *exact = find_tables(task->index, COG_METHOD_BPHS);
+    const struct segment *exact = find_tables(task->index, COG_METHOD_BPHS);
     if (options->radius_bits == COG_RADIUS_NONE)
         return COG_METHOD_AUTO;
-    if (exact && options->radius_bits <= exact->bphs.layout.radius_bits)
+    if (exact && options->radius_bits <= radius_most(exact))
         return COG_METHOD_BPHS;
     if (find_tables(task->index, COG_METHOD_PSM) && task->weights && options->recall < 1 &&
         options->radius_bits <= SHORT_KEY_RADIUS_MAX)
@@ -66,73 +71,59 @@ cog_method search_short_choose(const struct search_task *task) {
 bool search_short_serves(const struct signature_search *search, const struct segment *segment) {
     return (search->method == COG_METHOD_PSM || search->method == COG_METHOD_BPHS) &&
            (search->index->is_streamed ||
-            (segment->tables && segment->tables->kind == kind_of(search->method)));
+            (segment->tables && segment->method == method_of(search->method)));
 }
 
-static cog_status search_psm(struct signature_search *search, const struct short_tables *tables,
-                             bool first_only, struct short_hits *hits, cog_error *error) {
-    const struct psm_learned *learned = &tables->psm.learned;
-    struct psm_queries queries = {*search->queries, search->weights, &learned->volatility, true};
-    struct short_search asked = {.radius_bits = search->radius_bits,
-                                 .first_only = first_only,
-                                 .flips = search->flips,
-                                 .batch = search->queries->rows >= SEARCH_BATCH_QUERIES,
-                                 .threads = search->threads};
-    cog_status status =
-        psm_learned_bound(learned, &queries, tables->psm.stored.tables[0].header_bits,
-                          search->radius_bits, search->recall, &asked.penalty_bound, error);
-    search->is_exact = false;
-    return status == COG_OK ? psm_search(&tables->psm, &queries, &asked, hits, error) : status;
-}
-
-static cog_status search_bphs(const struct signature_search *search,
-                              const struct short_tables *tables, bool first_only,
-                              struct short_hits *hits, cog_error *error) {
-    struct short_search asked = {.radius_bits = search->radius_bits,
-                                 .first_only = first_only,
-                                 .batch = search->queries->rows >= SEARCH_BATCH_QUERIES,
-                                 .threads = search->threads};
-    return bphs_search(&tables->bphs, search->queries, &asked, hits, error);
-}
-
-/* Hits come by query; within a query they are put in order. */
-static cog_status take_hits(const struct short_hits *hits, size_t queries, size_t rows,
-                            struct hit_lists *lists, cog_error *error) {
-    cog_status status = hit_lists_init(lists, queries, hits->count, error);
-    size_t at = 0;
-    for (size_t query = 0; query < queries && status == COG_OK; query++) {
-        size_t first = at;
-        for (; at < hits->count && hits->items[at].query == query; at++) {
-            const struct short_hit *hit = &hits->items[at];
-            if (hit->row >= rows)
-                return error_set(error, COG_ERR_FORMAT,
-                                 "the rows of short signatures are damaged: build the index again");
-            lists->items[at] =
-                (struct match){.a = (uint32_t)query, .b = hit->row, .distance = hit->distance};
-        }
-        hits_sort(lists->items + first, at - first, HITS_BY_DISTANCE);
-        lists->offsets[query + 1] = at;
-    }
-    return status;
+/* The memory of a streamed search next to the program; 0: any. */
+static uint64_t stream_room(uint64_t memory_bytes) {
+    return memory_bytes > MEMORY_BASE_BYTES ? memory_bytes - MEMORY_BASE_BYTES : memory_bytes > 0;
 }
 
 cog_status search_short(struct signature_search *search, size_t part, struct hit_lists *lists,
                         cog_error *error) {
-    const struct segment *segment = &search->index->parts.segments[part];
-    const struct manifest_entry *entry = &search->index->parts.manifest.entries[part];
-    struct short_hits hits = {0};
-    if (search->method == COG_METHOD_PSM && !search->weights)
-        return error_set(error, COG_ERR_USAGE,
-                         "psm flips the bits that are uncertain: give the sums behind the bits of "
-                         "the queries with --weights, or use flat or bphs");
-    bool first_only = search->first && entry->removed_count == 0; /* the first may be removed */
-    cog_status status = search->index->is_streamed ? search_stream(search, segment, &hits, error)
-                        : search->method == COG_METHOD_PSM
-                            ? search_psm(search, segment->tables, first_only, &hits, error)
-                            : search_bphs(search, segment->tables, first_only, &hits, error);
-    THEN(status, take_hits(&hits, search->queries->rows, segment->rows, lists, error));
-    short_hits_free(&hits);
-    return status;
+    const cog_index *index = search->index;
+    const struct segment *segment = &index->parts.segments[part];
+    const struct search_method *method = method_of(search->method);
+    bool own_knobs = index->stream_knobs.method == search->method;
+    struct method_build streamed = {.radius_bits = search->radius_bits,
+                                    .knobs = own_knobs ? &index->stream_knobs : NULL};
+    cog_knobs knobs = {0};
+    if (search->flips)
+        knob_set(&knobs, PSM_FLIPS, search->flips);
+    struct method_search asked = {
+        .rows = {.signatures = &segment->signatures},
+        .queries = {.signatures = search->queries, .margins = search->weights},
+        .radius_bits = search->radius_bits,
+        /* the first may be removed */
+        .first = search->first && index->parts.manifest.entries[part].removed_count == 0,
+        .recall = search->recall,
+        .knobs = &knobs,
+        .streamed = &streamed,
+        .memory_bytes = stream_room(search->memory_bytes),
+        .threads = search->threads};
+    TRY(method->search(index->is_streamed ? NULL : segment->tables, &asked, lists, error));
+    search->is_exact &= asked.is_exact_out;
+    search->chunks += asked.chunks_out;
+    return COG_OK;
+}
+
+double search_stream_bytes(const cog_index *index, cog_method method, size_t queries,
+                           uint64_t memory_bytes) {
+    enum { LEAST_ROWS = 1 << 12 }; /* of a chunk */
+    struct method_size size = {.rows = index->parts.rows,
+                               .queries = queries,
+                               .bits = index_bits(index),
+                               .radius_bits = index->stream_radius_bits};
+    bool own_knobs = index->stream_knobs.method == method;
+    const cog_knobs *knobs = own_knobs ? &index->stream_knobs : NULL;
+    struct method_prediction most = {0}, least = {0};
+    method_of(method)->predict(&size, knobs, &most);
+    size.rows = size.rows < LEAST_ROWS ? size.rows : LEAST_ROWS;
+    method_of(method)->predict(&size, knobs, &least);
+    double room = (double)stream_room(memory_bytes);
+    if (memory_bytes == 0 || most.search_bytes < room)
+        return most.search_bytes;
+    return least.search_bytes > room ? least.search_bytes : room;
 }
 
 /* ---- Recall ---------------------------------------------------------------------------------- */

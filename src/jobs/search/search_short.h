@@ -2,10 +2,6 @@
 #pragma once
 
 #include "jobs/search/search_task.h"
-#include "search/hits/short_hits.h"
-
-/* From so many queries on they are taken in the order of their keys. */
-enum { SEARCH_BATCH_QUERIES = 1 << 18 };
 
 /* Refuses what the methods cannot do; --first asks for one hit. */
 cog_status search_short_check(cog_search_options *options, const cog_index *index,
@@ -18,11 +14,8 @@ bool search_short_serves(const struct signature_search *search, const struct seg
  */
 cog_status search_short(struct signature_search *search, size_t part, struct hit_lists *lists,
                         cog_error *error);
-/* The same where the index is streamed: tables are built of one chunk of the segment after the
- * other, within the memory of the search. */
-cog_status search_stream(struct signature_search *search, const struct segment *segment,
-                         struct short_hits *hits, cog_error *error);
-/* What that takes beside the program, within the memory where that is possible. */
+/* The memory of a search of a streamed index next to the program: for tables of all rows, or, if
+ * that is more than the budget, for tables of chunks. */
 double search_stream_bytes(const cog_index *index, cog_method method, size_t queries,
                            uint64_t memory_bytes);
 /* Reports the share that a sample of the queries found, against exhaustive search. */

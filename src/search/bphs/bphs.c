@@ -21,8 +21,7 @@ static cog_status make_masks(struct bphs_index *index, unsigned choice, cog_erro
     return COG_OK;
 }
 
-/* When the tables have their shapes: how they are addressed. */
-static cog_status address_tables(struct bphs_index *index, cog_error *error) {
+cog_status bphs_address_tables(struct bphs_index *index, cog_error *error) {
     const struct block_layout *layout = &index->layout;
     cog_status status = COG_OK;
     for (unsigned choice = 0; choice < layout->choice_count && status == COG_OK; choice++) {
@@ -62,7 +61,7 @@ cog_status bphs_build(struct bphs_index *index, const struct signatures_view *vi
     cog_status status = bucket_index_init(&index->stored, index->layout.choice_count, error);
     for (unsigned choice = 0; choice < index->layout.choice_count && status == COG_OK; choice++)
         status = build_table(index, choice, &set.keys, threads, error);
-    THEN(status, address_tables(index, error));
+    THEN(status, bphs_address_tables(index, error));
     index->stored.rows = set.rows;
     set.rows = (struct key_rows){0};
     key_set_free(&set);
@@ -76,61 +75,4 @@ void bphs_free(struct bphs_index *index) {
         free(index->masks[choice]);
     bucket_index_free(&index->stored);
     *index = (struct bphs_index){0};
-}
-
-cog_status bphs_complete(struct bucket_settings *settings, unsigned key_bits, cog_error *error) {
-    enum { CHOSEN = 2 };
-    struct block_layout layout;
-    unsigned radius = settings->radius_bits;
-    settings->tables = 0;
-    TRY(short_key_check(&(struct signatures_view){.bits = key_bits}, radius, error));
-    if (settings->blocks == 0) {
-        settings->chosen = settings->chosen ? settings->chosen : CHOSEN;
-        settings->blocks = radius + settings->chosen;
-    } else if (settings->chosen == 0) {
-        settings->chosen = settings->blocks > radius ? settings->blocks - radius : 1;
-    }
-    TRY(block_layout_init(&layout, key_bits, settings->blocks, settings->chosen, radius, error));
-    settings->tables = layout.choice_count;
-    return COG_OK;
-}
-
-cog_status bphs_write(const struct bphs_index *index, struct container_writer *writer,
-                      cog_error *error) {
-    const struct block_layout *layout = &index->layout;
-    struct bucket_description description = {.kind = BUCKETS_BPHS,
-                                             .radius_bits = layout->radius_bits,
-                                             .blocks = layout->blocks,
-                                             .chosen = layout->chosen};
-    return bucket_index_write(&index->stored, &description, writer, error);
-}
-
-cog_status bphs_open(struct bphs_index *index, const struct container *container, unsigned bits,
-                     bool *found, cog_error *error) {
-    struct bucket_description own;
-    *index = (struct bphs_index){0};
-    *found = bucket_index_describe(container, &own) && own.kind == BUCKETS_BPHS;
-    if (!*found)
-        return COG_OK;
-    if ((bits != 64 && bits != 128) || own.radius_bits > SHORT_KEY_RADIUS_MAX || own.blocks > BLOCKS_MAX ||
-        own.chosen > own.blocks ||
-        block_layout_init(&index->layout, bits, (unsigned)own.blocks, (unsigned)own.chosen,
-                          (unsigned)own.radius_bits, NULL) != COG_OK)
-        return bucket_index_damaged(container, error);
-    cog_status status =
-        bucket_index_open(&index->stored, container, bits, index->layout.choice_count, error);
-    THEN(status, address_tables(index, error));
-    if (status != COG_OK)
-        bphs_free(index);
-    return status;
-}
-
-static short_key permute_for(const void *context, unsigned table, short_key key) {
-    const struct block_layout *layout = context;
-    return block_permute(layout, &layout->choices[table], key);
-}
-
-cog_status bphs_check(const struct bphs_index *index, const struct signatures_view *view,
-                      cog_error *error) {
-    return bucket_index_check(&index->stored, view, permute_for, &index->layout, error);
 }

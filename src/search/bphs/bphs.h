@@ -6,8 +6,9 @@
  * G >= g + radius, a query visits one bucket per table. With fewer blocks it also flips header
  * bits, up to the number that the pigeonhole principle leaves: less memory, more probes.
  *
- * bphs.c holds the index, bphs_search.c the search. The published form (sorted copies, binary
- * search) is a benchmark rival (bench/rivals/bphs_published.h). */
+ * bphs.c holds the tables, bphs_search.c the search, bphs_method.c the descriptor and the file
+ * form. The published form (sorted copies, binary search) is a benchmark rival
+ * (bench/rivals/bphs_published.h). */
 #pragma once
 
 #include "search/bphs/block_layout.h"
@@ -26,25 +27,13 @@ struct bphs_index {
     size_t mask_counts[BLOCK_CHOICES_MAX];
 };
 
-/* Sets blocks, chosen and tables. If both blocks and chosen are 0, takes two of radius + 2 blocks:
- * one bucket per table, and headers long enough for millions of rows. If one of them is 0, it
- * follows from the other for one bucket per table. COG_ERR_USAGE if no such tables can be built. */
-cog_status bphs_complete(struct bucket_settings *settings, unsigned key_bits, cog_error *error);
-
 /* radius_bits is the largest radius that searches may ask for; blocks and chosen are G and g. */
 cog_status bphs_build(struct bphs_index *index, const struct signatures_view *view, unsigned blocks,
                       unsigned chosen, unsigned radius_bits, unsigned threads, cog_error *error);
 void bphs_free(struct bphs_index *index);
 
-/* Sections of a segment file, see bucket_index.h. bphs_open sets *found to false if the container
- * has no tables of bphs. */
-cog_status bphs_write(const struct bphs_index *index, struct container_writer *writer,
-                      cog_error *error);
-cog_status bphs_open(struct bphs_index *index, const struct container *container, unsigned bits,
-                     bool *found, cog_error *error);
-/* Whether every row of the view is found in every table; reads everything. */
-cog_status bphs_check(const struct bphs_index *index, const struct signatures_view *view,
-                      cog_error *error);
+/* When the tables of an opened index have their shapes: how they are addressed. */
+cog_status bphs_address_tables(struct bphs_index *index, cog_error *error);
 
 /* Adds the hits, by query and row. */
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,

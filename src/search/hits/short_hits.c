@@ -214,3 +214,67 @@ cog_status short_search_chunks(const struct signatures_view *queries,
     THEN(status, short_hits_sort(hits, before, threads, error));
     return status;
 }
+
+/* ---- Behind the descriptors ------------------------------------------------------------------ */
+
+enum {
+    BATCH_QUERIES = 1 << 18, /* from here on queries are taken in order */
+    QUERY_BYTES = 96,        /* a query in order, its hit, and both while they are sorted */
+    CHUNK_ROWS_MIN = 1 << 12
+};
+
+/* Memory per row while tables are built: tables, row numbers, the keys twice. */
+static double row_bytes(unsigned bits, double copies) {
+    return (double)bits / 8 * (5 + copies);
+}
+
+void short_predict(const struct method_size *size, double copies,
+                   struct method_prediction *prediction) {
+    double signature_bytes = (double)size->bits / 8, rows = (double)size->rows;
+    prediction->table_bytes = rows * (signature_bytes * copies + sizeof(uint32_t));
+    prediction->build_bytes = rows * (row_bytes(size->bits, copies) - signature_bytes);
+    prediction->search_bytes =
+        (double)size->queries * QUERY_BYTES + rows * row_bytes(size->bits, copies);
+}
+
+size_t short_chunk_rows(struct method_search *asked, double copies) {
+    const struct signatures_view *view = asked->rows.signatures;
+    double rows = (double)view->rows;
+    double room =
+        (double)asked->memory_bytes - (double)asked->queries.signatures->rows * QUERY_BYTES;
+    double fitting = room / row_bytes(view->bits, copies);
+    if (asked->memory_bytes > 0 && rows > fitting)
+        rows = fitting > CHUNK_ROWS_MIN ? fitting : CHUNK_ROWS_MIN;
+    size_t chunk = rows < 1 ? 1 : rows < SHORT_KEY_ROWS_MAX ? (size_t)rows : SHORT_KEY_ROWS_MAX;
+    asked->chunks_out = (view->rows + chunk - 1) / chunk;
+    return chunk;
+}
+
+struct short_search short_search_of(const struct method_search *asked) {
+    return (struct short_search){.radius_bits = asked->radius_bits,
+                                 .first_only = asked->first,
+                                 .batch = asked->queries.signatures->rows >= BATCH_QUERIES,
+                                 .threads = asked->threads};
+}
+
+cog_status short_hits_finish(struct short_hits *hits, const struct method_search *asked,
+                             cog_status status, struct hit_lists *lists, cog_error *error) {
+    size_t queries = asked->queries.signatures->rows, at = 0;
+    THEN(status, hit_lists_init(lists, queries, hits->count, error));
+    for (size_t query = 0; query < queries && status == COG_OK; query++) {
+        size_t first = at;
+        for (; at < hits->count && hits->items[at].query == query; at++) {
+            const struct short_hit *hit = &hits->items[at];
+            if (hit->row >= asked->rows.signatures->rows)
+                status = error_set(error, COG_ERR_FORMAT,
+                                   "the rows of short signatures are damaged: build the index "
+                                   "again");
+            lists->items[at] =
+                (struct match){.a = (uint32_t)query, .b = hit->row, .distance = hit->distance};
+        }
+        hits_sort(lists->items + first, at - first, HITS_BY_DISTANCE);
+        lists->offsets[query + 1] = at;
+    }
+    short_hits_free(hits);
+    return status;
+}

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "search/keys/key_set.h"
+#include "search/method.h"
 
 struct short_hit {
     uint32_t query, row, distance;
@@ -85,3 +86,19 @@ cog_status short_search_chunks(const struct signatures_view *queries,
                                const struct signatures_view *stored, size_t chunk_rows,
                                unsigned threads, short_search_ordered *search, void *context,
                                struct short_hits *hits, cog_error *error);
+
+/* ---- Behind the descriptors of psm and bphs -------------------------------------------------- */
+
+/* Tables that hold `copies` times the keys: their memory, that of building them next to the
+ * signatures, and that of a streamed search, which builds tables of all rows. */
+void short_predict(const struct method_size *size, double copies,
+                   struct method_prediction *prediction);
+/* What a request asks of both methods. */
+struct short_search short_search_of(const struct method_search *asked);
+/* The rows of a chunk of a streamed search: all, or the number whose tables fit asked->memory_bytes
+ * next to the queries. Sets asked->chunks_out. */
+size_t short_chunk_rows(struct method_search *asked, double copies);
+/* Moves the hits, which come by query, to lists by distance, then row; frees them. Passes on a
+ * status that is not COG_OK. COG_ERR_FORMAT if a row does not exist. */
+cog_status short_hits_finish(struct short_hits *hits, const struct method_search *asked,
+                             cog_status status, struct hit_lists *lists, cog_error *error);

@@ -12,15 +12,6 @@
 
 enum bucket_kind { BUCKETS_PSM = 1, BUCKETS_BPHS = 2 };
 
-/* What is chosen when tables are built. */
-struct bucket_settings {
-    unsigned
-        radius_bits; /* bphs: the largest that can be searched for; psm: the one to learn from */
-    unsigned header_bits; /* psm; 0: by the number of rows. Shorter if the rows do not fill it. */
-    unsigned blocks, chosen; /* bphs: G and g; 0: bphs_complete chooses */
-    unsigned tables;         /* bphs: C(G, g), set by bphs_complete */
-};
-
 /* Zero-initialise; free with bucket_index_free. */
 struct bucket_index {
     struct bucket_table *tables;

@@ -1,11 +1,6 @@
 #include "search/psm/psm.h"
 
 #include "base/memory.h"
-#include "base/strings.h"
-
-#define SECTION_QUANTILES CONTAINER_TAG('s', 'h', 'q', 'u')
-#define SECTION_OWN_BOUNDS CONTAINER_TAG('s', 'h', 'b', 'o')
-#define SECTION_BOUNDS CONTAINER_TAG('s', 'h', 'b', 'h')
 
 enum { MODEL_QUERIES = 1000 };
 
@@ -46,109 +41,8 @@ cog_status psm_build(struct psm_index *index, const struct signatures_view *view
     return status;
 }
 
-cog_status psm_create(struct psm_index *index, const struct signatures_view *view,
-                      const float *margins, const struct psm_learned *learned,
-                      const struct bucket_settings *settings, unsigned threads, cog_error *error) {
-    *index = (struct psm_index){0};
-    if (!margins && !learned)
-        return error_set(error, COG_ERR_USAGE,
-                         "psm learns which bits are volatile from the sums behind them: give "
-                         "--weights, or use bphs");
-    TRY(short_key_check(view, settings->radius_bits, error));
-    TRY(psm_build(index, view, psm_limits(settings, view->rows), threads, error));
-    index->radius_bits = settings->radius_bits;
-    cog_status status = COG_OK;
-    if (margins && view->rows > 1)
-        status = psm_learn(
-            &(struct psm_training){index, view, margins, view, margins, settings->radius_bits},
-            threads, &index->learned, error);
-    else if (learned)
-        index->learned = *learned;
-    else
-        status = error_set(error, COG_ERR_USAGE,
-                           "psm learns from the weights of many rows: give at least two");
-    if (status != COG_OK)
-        psm_free(index);
-    return status;
-}
-
 void psm_free(struct psm_index *index) {
     bucket_index_free(&index->stored);
-}
-
-cog_status psm_check_rows(const struct bucket_settings *settings, size_t rows, cog_error *error) {
-    unsigned most = bucket_header_most(rows);
-    if (settings->header_bits <= most)
-        return COG_OK;
-    return error_set(error, COG_ERR_USAGE,
-                     "a header of %u bits has more buckets than there are rows: for %zu row%s give "
-                     "at most %u",
-                     settings->header_bits, rows, plural(rows, "", "s"), most);
-}
-
-struct bucket_limits psm_limits(const struct bucket_settings *settings, size_t rows) {
-    struct bucket_limits limits = BUCKET_LIMITS_DEFAULT;
-    unsigned most = bucket_header_most(rows);
-    if (settings->header_bits > 0)
-        limits.header_bits_min = limits.header_bits_max =
-            settings->header_bits < most ? settings->header_bits : most;
-    return limits;
-}
-
-cog_status psm_write(const struct psm_index *index, struct container_writer *writer,
-                     cog_error *error) {
-    const struct psm_learned *learned = &index->learned;
-    struct bucket_description description = {
-        BUCKETS_PSM, index->radius_bits, learned->pairs, learned->radius_bits, 0, 0};
-    double quantiles[VOLATILITY_QUANTILES + 1];
-    memcpy(quantiles, learned->volatility.quantiles, sizeof learned->volatility.quantiles);
-    quantiles[VOLATILITY_QUANTILES] = learned->volatility.tail;
-    TRY(bucket_index_write(&index->stored, &description, writer, error));
-    TRY(container_writer_section(writer, SECTION_QUANTILES, quantiles, sizeof quantiles, error));
-    TRY(container_writer_section(writer, SECTION_OWN_BOUNDS,
-                                 learned->bounds[index->stored.tables[0].header_bits],
-                                 sizeof learned->bounds[0], error));
-    return container_writer_section(writer, SECTION_BOUNDS, learned->bounds, sizeof learned->bounds,
-                                    error);
-}
-
-/* An older file has bounds of one header size only; they are used for all. */
-static cog_status open_learned(struct psm_learned *learned, const struct container *container,
-                               cog_error *error) {
-    const size_t own_bytes = sizeof learned->bounds[0];
-    struct bytes_view all;
-    bool has_all = container_find(container, SECTION_BOUNDS, &all);
-    const void *bounds =
-        bucket_index_section(container, has_all ? SECTION_BOUNDS : SECTION_OWN_BOUNDS,
-                             has_all ? sizeof learned->bounds : own_bytes, error);
-    const double *quantiles = bucket_index_section(
-        container, SECTION_QUANTILES, (VOLATILITY_QUANTILES + 1) * sizeof *quantiles, error);
-    if (!bounds || !quantiles)
-        return COG_ERR_FORMAT;
-    for (unsigned header = 0; header <= BUCKET_HEADER_BITS_MAX; header++)
-        memcpy(learned->bounds[header],
-               (const uint8_t *)bounds + (has_all ? header * own_bytes : 0), own_bytes);
-    return volatility_restore(&learned->volatility, quantiles, quantiles[VOLATILITY_QUANTILES],
-                              error);
-}
-
-cog_status psm_open(struct psm_index *index, const struct container *container, unsigned bits,
-                    bool *found, cog_error *error) {
-    struct bucket_description description;
-    *index = (struct psm_index){0};
-    *found = bucket_index_describe(container, &description) && description.kind == BUCKETS_PSM;
-    if (!*found)
-        return COG_OK;
-    if (description.radius_bits > SHORT_KEY_RADIUS_MAX)
-        return bucket_index_damaged(container, error);
-    index->radius_bits = (unsigned)description.radius_bits;
-    index->learned.pairs = (size_t)description.learned_pairs;
-    index->learned.radius_bits = (unsigned)description.learned_radius_bits;
-    TRY(bucket_index_open(&index->stored, container, bits, 1, error));
-    cog_status status = open_learned(&index->learned, container, error);
-    if (status != COG_OK)
-        psm_free(index);
-    return status;
 }
 
 /* ---- The bound of a recall ------------------------------------------------------------------- */

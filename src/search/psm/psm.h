@@ -9,7 +9,8 @@
  * once to hide the latency of memory. Recall depends on the bound; every reported hit is within the
  * radius.
  *
- * psm.c holds the index, psm_learn.c what is learned from a collection, psm_search.c the search.
+ * psm.c holds the table and its bounds, psm_learn.c what is learned from a collection, psm_search.c
+ * the search, psm_method.c the descriptor and the file form.
  * The published form of the method is a benchmark rival (bench/rivals/psm_published.h). */
 #pragma once
 
@@ -36,7 +37,7 @@ struct psm_learned {
 /* Free with psm_free. */
 struct psm_index {
     struct bucket_index stored; /* one table */
-    struct psm_learned learned; /* set by psm_create and psm_open */
+    struct psm_learned learned; /* set when built or opened by psm_method */
     unsigned radius_bits;
 };
 
@@ -60,23 +61,7 @@ void psm_query_bits(const struct psm_queries *queries, size_t query, unsigned he
 /* Builds the table; nothing is learned. */
 cog_status psm_build(struct psm_index *index, const struct signatures_view *view,
                      struct bucket_limits limits, unsigned threads, cog_error *error);
-/* Builds the table and learns from the rows' margins (rows x bits). Without margins copies
- * `learned`. */
-cog_status psm_create(struct psm_index *index, const struct signatures_view *view,
-                      const float *margins, const struct psm_learned *learned,
-                      const struct bucket_settings *settings, unsigned threads, cog_error *error);
 void psm_free(struct psm_index *index);
-
-/* COG_ERR_USAGE if a collection of this size does not fill the header. */
-cog_status psm_check_rows(const struct bucket_settings *settings, size_t rows, cog_error *error);
-struct bucket_limits psm_limits(const struct bucket_settings *settings, size_t rows);
-
-/* Sections of a segment file, see bucket_index.h. psm_open sets *found to false if the container
- * has no table of psm. */
-cog_status psm_write(const struct psm_index *index, struct container_writer *writer,
-                     cog_error *error);
-cog_status psm_open(struct psm_index *index, const struct container *container, unsigned bits,
-                    bool *found, cog_error *error);
 
 /* ---- Learning -------------------------------------------------------------------------------- */
 

@@ -1,6 +1,9 @@
 #include <unistd.h>
 
 #include "index/segment.h"
+#include "search/bphs/bphs_method.h"
+#include "search/psm/psm.h"
+#include "search/psm/psm_method.h"
 #include "search/short_data.h"
 #include "test.h"
 
@@ -12,13 +15,21 @@ struct image {
     size_t size;
 };
 
-static bool make_image(const struct short_data *data, const struct short_tables *tables,
-                       struct image *image) {
+/* Tables of a method; a segment's, or built here. */
+struct tables {
+    const struct search_method *method;
+    void *own;
+};
+
+static bool make_image(const struct short_data *data, struct tables tables, struct image *image) {
     char path[] = "/tmp/cognate-test-XXXXXX";
     int descriptor = mkstemp(path);
     struct settings settings = {0};
-    struct segment_parts parts = {
-        .rows = data->view.rows, .settings = &settings, .signatures = data->view, .tables = tables};
+    struct segment_parts parts = {.rows = data->view.rows,
+                                  .settings = &settings,
+                                  .signatures = data->view,
+                                  .method = tables.method,
+                                  .tables = tables.own};
     bool made = descriptor >= 0 && segment_write(path, &parts, NULL) == COG_OK;
     FILE *file = made ? fopen(path, "rb") : NULL;
     image->bytes = aligned_alloc(64, IMAGE_MAX);
@@ -31,58 +42,69 @@ static bool make_image(const struct short_data *data, const struct short_tables 
     return image->size > 0;
 }
 
-static cog_status search(const struct short_tables *tables, const struct short_data *asked,
-                         struct short_hits *hits, cog_error *error) {
-    struct psm_queries queries = {asked->view, asked->margins, &tables->psm.learned.volatility,
-                                  true};
-    struct short_search psm = {
-        .radius_bits = RADIUS, .penalty_bound = PROBE_BOUND_NONE, .threads = 1};
-    struct short_search bphs = {.radius_bits = RADIUS, .threads = 1};
-    return tables->kind == BUCKETS_PSM
-               ? psm_search(&tables->psm, &queries, &psm, hits, error)
-               : bphs_search(&tables->bphs, &asked->view, &bphs, hits, error);
+/* All within the radius, or the share that the recall asks for. */
+static cog_status search(struct tables tables, const struct signatures_view *stored,
+                         const struct short_data *asked, double recall, struct short_hits *hits,
+                         cog_error *error) {
+    struct method_search request = {
+        .rows = {.signatures = stored},
+        .queries = {.signatures = &asked->view, .margins = asked->margins},
+        .radius_bits = RADIUS,
+        .recall = recall,
+        .threads = 2};
+    struct hit_lists lists = {0};
+    cog_status status = tables.method->search(tables.own, &request, &lists, error);
+    for (size_t i = 0; status == COG_OK && i < lists.offsets[lists.queries]; i++)
+        short_hits_add(
+            hits, (struct short_hit){lists.items[i].a, lists.items[i].b, lists.items[i].distance},
+            NULL);
+    hit_lists_free(&lists);
+    return status;
 }
 
-/* By the rows, and given. */
-static const struct bucket_settings forms[] = {
-    {0}, {.header_bits = 7, .blocks = 4}, {.header_bits = 1, .blocks = 6, .chosen = 2}};
+/* Knobs by the rows, and given. */
+enum { PSM, BPHS, METHODS, KNOBS = 3 };
+static const struct search_method *const methods[METHODS] = {&psm_method, &bphs_method};
+static const cog_knobs knobs[METHODS][KNOBS] = {
+    {{0}, {.given = 1, .values = {7}}, {.given = 1, .values = {1}}},
+    {{0}, {.given = 1, .values = {4}}, {.given = 3, .values = {6, 2}}}};
 
-static struct short_tables *make_tables(const struct short_data *data, int kind,
-                                        struct bucket_settings form) {
-    struct short_tables *tables = NULL;
-    form.radius_bits = RADIUS;
-    if (bphs_complete(&form, data->view.bits, NULL) == COG_OK)
-        short_tables_build((enum bucket_kind)kind, &data->view, data->margins, NULL, &form, 2,
-                           &tables, NULL);
+static struct tables make_tables(const struct short_data *data, int method, int knob) {
+    struct tables tables = {methods[method], NULL};
+    struct method_build build = {.rows = {.signatures = &data->view, .margins = data->margins},
+                                 .radius_bits = RADIUS,
+                                 .knobs = &knobs[method][knob],
+                                 .threads = 2};
+    tables.method->build(&build, &tables.own, NULL);
     return tables;
 }
 
 TEST(short_tables_in_a_file_answer_as_in_memory) {
     for (unsigned round = 0; round < 8; round++) {
         unsigned bits = 64 * (1 + round % 2);
-        int kind = 1 + round / 2 % 2;
+        int method = round / 2 % 2;
         size_t rows = round < 4 ? ROWS : 2;
         struct short_data stored = short_data_make(31, 5, rows, bits, rows / 8 + 1, 4);
         struct short_data asked = short_data_make(32, 5, 400, bits, rows / 8 + 1, 4);
         struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, RADIUS);
-        struct short_tables *tables = make_tables(&stored, kind, forms[round % 3]);
+        struct tables tables = make_tables(&stored, method, round % 3);
         struct image image;
         struct segment segment;
-        CHECK(tables != NULL);
+        CHECK(tables.own != NULL);
         CHECK(make_image(&stored, tables, &image));
         CHECK_OK(segment_open_memory("image", image.bytes, image.size, &segment, error));
-        CHECK(segment.tables && segment.tables->kind == tables->kind);
+        CHECK(segment.tables && segment.method == tables.method);
         CHECK_OK(segment_verify(&segment, error));
-        const struct short_tables *both[] = {tables, segment.tables};
+        const struct tables both[] = {tables, {segment.method, segment.opened_tables}};
         for (int i = 0; i < 2; i++) {
             struct short_hits hits = {0};
-            CHECK_OK(search(both[i], &asked, &hits, error));
+            CHECK_OK(search(both[i], &stored.view, &asked, 1, &hits, error));
             CHECK(short_hits_equal(&hits, &expected));
             short_hits_free(&hits);
         }
         segment_close(&segment);
         free(image.bytes);
-        short_tables_free(tables);
+        tables.method->release(tables.own);
         short_hits_free(&expected);
         short_data_free(&stored);
         short_data_free(&asked);
@@ -92,12 +114,12 @@ TEST(short_tables_in_a_file_answer_as_in_memory) {
 /* Whatever a byte says, opening and searching end, with hits or an error; a full check finds it. */
 TEST(short_tables_survive_damage) {
     struct random random = random_seeded(9);
-    for (int kind = BUCKETS_PSM; kind <= BUCKETS_BPHS; kind++) {
+    for (int method = 0; method < METHODS; method++) {
         struct short_data stored = short_data_make(33, 5, ROWS, 64, 400, 4);
         struct short_data asked = short_data_make(34, 5, 100, 64, 400, 4);
-        struct short_tables *tables = make_tables(&stored, kind, forms[kind]);
+        struct tables tables = make_tables(&stored, method, 1 + method);
         struct image image;
-        CHECK(tables && make_image(&stored, tables, &image));
+        CHECK(tables.own && make_image(&stored, tables, &image));
         for (int round = 0; round < 1500; round++) {
             struct segment segment;
             struct short_hits hits = {0};
@@ -106,7 +128,8 @@ TEST(short_tables_survive_damage) {
             image.bytes[place] ^= change;
             if (segment_open_memory("image", image.bytes, image.size, &segment, NULL) == COG_OK) {
                 if (segment.tables)
-                    search(segment.tables, &asked, &hits, NULL);
+                    search((struct tables){segment.method, segment.opened_tables}, &stored.view,
+                           &asked, 1, &hits, NULL);
                 CHECK_MSG(segment_verify(&segment, NULL) != COG_OK, "byte %zu", place);
                 segment_close(&segment);
             }
@@ -114,34 +137,64 @@ TEST(short_tables_survive_damage) {
             image.bytes[place] ^= change;
         }
         free(image.bytes);
-        short_tables_free(tables);
+        tables.method->release(tables.own);
         short_data_free(&stored);
         short_data_free(&asked);
     }
 }
 
-TEST(psm_learns_the_bound_of_a_recall) {
-    struct short_data stored = short_data_make(35, 5, 20000, 64, 2500, 4);
+/* Searches at several recalls find at least that share of all hits. */
+static void check_recalls(struct tables tables, const struct short_data *stored) {
     struct short_data asked = short_data_make(36, 5, 2000, 64, 2500, 4);
-    struct short_hits all = short_data_brute_force(&stored.view, &asked.view, RADIUS);
-    struct short_tables *tables = make_tables(&stored, BUCKETS_PSM, forms[0]);
-    CHECK(tables && tables->psm.learned.pairs > 100);
-    struct psm_queries queries = {asked.view, asked.margins, &tables->psm.learned.volatility, true};
+    struct short_hits all = short_data_brute_force(&stored->view, &asked.view, RADIUS);
     for (double recall = 0.6; recall < 0.96; recall += 0.1) {
-        struct short_search asking = {.radius_bits = RADIUS, .threads = 2};
         struct short_hits hits = {0};
-        CHECK_OK(psm_learned_bound(&tables->psm.learned, &queries,
-                                   tables->psm.stored.tables[0].header_bits, RADIUS, recall,
-                                   &asking.penalty_bound, error));
-        CHECK_OK(psm_search(&tables->psm, &queries, &asking, &hits, error));
+        CHECK_OK(search(tables, &stored->view, &asked, recall, &hits, error));
         CHECK_MSG((double)hits.count >= (recall - 0.03) * (double)all.count,
                   "recall %.3f, wanted %.2f", (double)hits.count / (double)all.count, recall);
         short_hits_free(&hits);
     }
-    short_tables_free(tables);
     short_hits_free(&all);
-    short_data_free(&stored);
     short_data_free(&asked);
+}
+
+TEST(psm_learns_the_bound_of_a_recall) {
+    struct short_data stored = short_data_make(35, 5, 20000, 64, 2500, 4);
+    struct tables tables = make_tables(&stored, PSM, 0);
+    const struct psm_index *index = tables.own;
+    CHECK(index && index->learned.pairs > 100);
+    check_recalls(tables, &stored);
+    tables.method->release(tables.own);
+    short_data_free(&stored);
+}
+
+/* Rows that come without margins take over what the first segment learned; a longer header needs
+ * higher bounds for the same recall. */
+TEST(psm_bounds_hold_for_a_header_that_grows) {
+    struct short_data stored = short_data_make(35, 5, 20000, 64, 2500, 4);
+    struct tables first = make_tables(&stored, PSM, 2), grown = {&psm_method, NULL};
+    static const cog_knobs longer = {.given = 1, .values = {14}};
+    struct method_build build = {.rows = {.signatures = &stored.view},
+                                 .radius_bits = RADIUS,
+                                 .knobs = &longer,
+                                 .earlier = first.own,
+                                 .threads = 2};
+    struct image image;
+    struct segment segment;
+    CHECK_OK(psm_method.build(&build, &grown.own, error));
+    check_recalls(grown, &stored);
+    CHECK(make_image(&stored, first, &image)); /* and when it was read from a file */
+    CHECK_OK(segment_open_memory("image", image.bytes, image.size, &segment, error));
+    build.earlier = segment.tables;
+    grown.method->release(grown.own);
+    grown.own = NULL;
+    CHECK_OK(psm_method.build(&build, &grown.own, error));
+    check_recalls(grown, &stored);
+    segment_close(&segment);
+    free(image.bytes);
+    first.method->release(first.own);
+    grown.method->release(grown.own);
+    short_data_free(&stored);
 }
 
 /* Copies of one page: their number must not be squared anywhere. */
@@ -150,15 +203,16 @@ TEST(short_tables_take_many_equal_rows) {
     struct short_data stored = short_data_make(37, 5, COPIES, 64, 1, 0);
     struct signatures_view some = {stored.view.data, 50, 64, 8};
     struct short_data asked = {stored.words, stored.margins, some};
-    for (int kind = BUCKETS_PSM; kind <= BUCKETS_BPHS; kind++) {
-        struct short_tables *tables = make_tables(&stored, kind, forms[kind]);
+    for (int method = 0; method < METHODS; method++) {
+        struct tables tables = make_tables(&stored, method, 1 + method);
         struct short_hits hits = {0};
-        CHECK(tables != NULL);
-        CHECK_OK(short_tables_check(tables, &stored.view, error));
-        CHECK_OK(search(tables, &asked, &hits, error));
+        struct method_rows rows = {.signatures = &stored.view};
+        CHECK(tables.own != NULL);
+        CHECK_OK(tables.method->check(tables.own, &rows, error));
+        CHECK_OK(search(tables, &stored.view, &asked, 1, &hits, error));
         CHECK(hits.count == (size_t)COPIES * 50);
         short_hits_free(&hits);
-        short_tables_free(tables);
+        tables.method->release(tables.own);
     }
     short_data_free(&stored);
 }
