@@ -38,6 +38,17 @@ static cog_documents *open_documents(const char *const *paths, size_t count) {
     return documents;
 }
 
+static void read_space(struct link_space *space, const cog_lexicon *lexicon, cog_documents *from,
+                       cog_documents *to, const cog_projection_options *projection) {
+    cog_documents *const documents[2] = {from, to};
+    cog_error error = {0};
+    struct job job;
+    job_begin(&job, NULL, NULL);
+    need(link_space_read(space, &job, &lexicon->table, documents, &error), &error);
+    need(link_space_build(space, &job, projection, &error), &error);
+    job_end(&job);
+}
+
 /* ---- Parallel text, and the sentences that are left out of it -------------------------------- */
 
 struct sentences {
@@ -172,12 +183,9 @@ static void print_figure(const char *folder, const cog_lexicon *lexicon, bool pa
     cog_documents *documents[2] = {open_documents(paths, 1), open_documents(paths + 1, 1)};
     struct link_space space = {0};
     cog_projection_options projection;
-    cog_error error = {0};
     cog_projection_options_init(&projection);
     projection.source_given_target = paper;
-    need(link_space_read(&space, &lexicon->table, documents[0], documents[1], NULL, NULL, &error),
-         &error);
-    need(link_space_build(&space, &projection, &error), &error);
+    read_space(&space, lexicon, documents[0], documents[1], &projection);
     size_t rows = space.vectors[0].rows, bins[BINS] = {0};
     double sum = 0, unrelated = 0;
     for (size_t i = 0; i < FIGURE_PAIRS; i++) {
@@ -255,13 +263,13 @@ static double signatures_alone(cog_documents *from, cog_documents *to, const cog
     cog_projection_options_init(&projection);
     signature_options_init(&signature, SIGNATURE_RP);
     signature.bits = COST_BITS;
-    need(link_space_read(&space, &lexicon->table, from, to, NULL, NULL, &error), &error);
-    need(link_space_build(&space, &projection, &error), &error);
+    read_space(&space, lexicon, from, to, &projection);
     for (int i = 0; i < 2; i++) {
         struct vector_rows rows = {&space.vectors[i], NULL, space.vectors[i].rows};
-        need(vector_sign(&rows, &signature, space.threads, &views[i], NULL, 0, &error), &error);
+        need(vector_sign(&rows, &signature, threads_resolve(0), &views[i], NULL, 0, &error),
+             &error);
     }
-    need(flat_search_topk(&views[1], &views[0], 1, space.threads, &firsts, &error), &error);
+    need(flat_search_topk(&views[1], &views[0], 1, threads_resolve(0), &firsts, &error), &error);
     char path[] = "/tmp/bench_first_XXXXXX";
     int file = mkstemp(path);
     FILE *out = file >= 0 ? fdopen(file, "w") : NULL;
@@ -343,13 +351,11 @@ static void link_mdn(const char *folder, const cog_lexicon *lexicon) {
     cog_link_options options;
     cog_projection_options projection;
     struct link_space space = {0};
-    cog_error error = {0};
     cog_link_options_init(&options);
     cog_projection_options_init(&projection);
     printf("linking mdn among the distractors\n");
     measure_links("auto", from, to, lexicon, options, path_in(folder, "xling_de_en/mdn/align.tsv"));
-    need(link_space_read(&space, &lexicon->table, from, to, NULL, NULL, &error), &error);
-    need(link_space_build(&space, &projection, &error), &error);
+    read_space(&space, lexicon, from, to, &projection);
     link_cost_print(&space, 0.3);
     link_space_free(&space);
     cog_documents_close(from);

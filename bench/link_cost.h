@@ -163,7 +163,7 @@ static void cost_sign(struct cost_study *study) {
         const struct sparse_matrix *matrix = &study->space->vectors[side];
         struct vector_rows rows = {matrix, NULL, matrix->rows};
         study->sums[side] = memory_array(matrix->rows * COST_BITS, sizeof(float));
-        need(vector_sign(&rows, &options, study->space->threads, &study->views[side],
+        need(vector_sign(&rows, &options, threads_resolve(0), &study->views[side],
                          study->sums[side], COST_BITS, &error),
              &error);
     }
@@ -176,7 +176,7 @@ static double cost_flat(const struct cost_study *study, uint32_t radius_bits,
     cog_error error = {0};
     uint64_t comparisons;
     double start = cost_seconds();
-    need(flat_join(&study->views[0], &study->views[1], radius_bits, study->space->threads, found,
+    need(flat_join(&study->views[0], &study->views[1], radius_bits, threads_resolve(0), found,
                    &comparisons, &error),
          &error);
     return cost_seconds() - start;
@@ -281,8 +281,8 @@ static void cost_print_brute(struct cost_study *study) {
     printf("  their time, signing not counted: cpu %.2f s; signing %.2f s\n", study->flat_seconds,
            study->sign_time.cpu);
     cost_print_methods(study, 1);
-    if (study->space->threads > 1)
-        cost_print_methods(study, study->space->threads);
+    if (threads_resolve(0) > 1)
+        cost_print_methods(study, threads_resolve(0));
 }
 
 /* ---- Windows --------------------------------------------------------------------------------- */
@@ -364,7 +364,7 @@ static void cost_print_tables(const struct cost_study *study, struct cost_best *
         struct match_list found = {0};
         struct lsh_work work = {0};
         double start = cost_seconds();
-        need(lsh_join(&sides[0], &sides[1], &settings[i], study->radius_bits, study->space->threads,
+        need(lsh_join(&sides[0], &sides[1], &settings[i], study->radius_bits, threads_resolve(0),
                       &found, &work, &error),
              &error);
         double seconds = cost_seconds() - start;
@@ -388,7 +388,7 @@ static void cost_print_slices(const struct cost_study *study, struct cost_best *
     struct slice_lists lists = {0};
     size_t queries = study->views[0].rows;
     cost_header("slices (i bits expanded, true distances V a query)");
-    need(slice_lists_build(&lists, &study->views[1], 0, study->space->threads, &error), &error);
+    need(slice_lists_build(&lists, &study->views[1], 0, threads_resolve(0), &error), &error);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         struct match_list found = {0};
         struct slices_request request = {.k = settings[i].verify,
@@ -397,7 +397,7 @@ static void cost_print_slices(const struct cost_study *study, struct cost_best *
                                          .verify = settings[i].verify};
         struct slices_batch own = {&lists.view, &study->views[1], request};
         struct query_batch batch =
-            slices_batch_of(&own, &study->views[0], NULL, study->space->threads);
+            slices_batch_of(&own, &study->views[0], NULL, threads_resolve(0));
         struct hit_lists hits = {0};
         double start = cost_seconds();
         need(query_batch_run(&batch, &hits, &error), &error);

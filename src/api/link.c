@@ -85,8 +85,7 @@ cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_l
     TRY(check_sides(from, to, lexicon, options, error));
     TRY(links_create(&links, error));
     job_begin(&job, run, report);
-    cog_status status =
-        link_prepare(links, documents, &lexicon->table, options, run, report, error);
+    cog_status status = link_prepare(links, &job, documents, &lexicon->table, options, error);
     job_end(&job);
     return hand_out(links, status, result);
 }
@@ -101,8 +100,7 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
     TRY(check_sides(from, to, lexicon, &options->projection, error));
     TRY(links_create(&links, error));
     job_begin(&job, run, report);
-    cog_status status =
-        link_documents(links, documents, &lexicon->table, options, run, report, error);
+    cog_status status = link_documents(links, &job, documents, &lexicon->table, options, error);
     job_end(&job);
     return hand_out(links, status, result);
 }
@@ -156,7 +154,11 @@ cog_status cog_links_sentences(const cog_links *links, cog_documents *from, cog_
     TRY(check_given(from, "from", error));
     TRY(check_given(to, "to", error));
     TRY(check_given(path, "path", error));
-    return links_write_sentences(links, documents, threshold, path, run, report, error);
+    struct job job;
+    job_begin(&job, run, report);
+    cog_status status = links_write_sentences(links, &job, documents, threshold, path, error);
+    job_end(&job);
+    return status;
 }
 
 double cog_links_cosine(const cog_links *links, uint32_t from_row, uint32_t to_row) {
@@ -178,8 +180,12 @@ cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to, const c
     if (options->measure != COG_MEASURE_COSINE)
         return error_set(error, COG_ERR_USAGE,
                          "documents of two languages are compared by their cosine");
+    struct job job;
+    job_begin(&job, run, report);
     cog_status status = pair_task_init(&task, options, 2, run, report, error);
-    THEN(status, link_pairs_find(&task, documents, &lexicon->table, projection, options->method,
-                                 &matches, error));
-    return pairs_of_task(&task, status, &matches, result, error);
+    THEN(status, link_pairs_find(&task, &job, documents, &lexicon->table, projection,
+                                 options->method, &matches, error));
+    status = pairs_of_task(&task, status, &matches, result, error);
+    job_end(&job);
+    return status;
 }

@@ -1,114 +1,263 @@
 #include "jobs/link/link_candidates.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "collection/vector_sign.h"
+#include "jobs/pairs/pair_join.h"
+#include "join/pair_check.h"
+#include "plan/method_table.h"
 #include "plan/sampled_truth.h"
+#include "search/flat/flat.h"
 
-enum { ROWS_A_PIECE = 64 };
+/* More documents are proposed than wanted: the means that decide how far a link stands out are
+ * those of the truly nearest. */
+enum { PROPOSALS = 128, DISTANCES_PER_PROPOSAL = 16, ROWS_PER_PIECE = 64 };
 
-/* ---- True cosines of what the signatures propose --------------------------------------------- */
-
-/* The best of the proposals by their true cosines. A query's values stand in an array by column, so
- * that a product costs as much as the candidate has terms. */
-struct rescoring {
-    const struct sparse_matrix *queries, *collection;
-    const struct hit_lists *proposed;
-    struct cosine_neighbours *neighbours;
-    struct rescore_bench {
-        float *dense; /* a value a column, zero between queries */
-        struct cosine_neighbour *items;
-    } * benches; /* one a worker */
+struct proposing {
+    struct job *job;
+    const struct link_space *space;
+    const struct link_search *search;
+    struct signatures_view views[2]; /* of methods that compare signatures */
 };
+
+static size_t proposals_of(const struct link_search *search, int side) {
+    return search->wanted[side] > PROPOSALS ? search->wanted[side] : (size_t)PROPOSALS;
+}
+
+/* ---- The nearest signatures ------------------------------------------------------------------ */
+
+static bool searches_signatures(const struct search_method *method) {
+    return method->search && method->answers & COG_ANSWERS_NEAREST &&
+           !(method->needs & (NEEDS_VECTORS | NEEDS_ROW_MARGINS | NEEDS_QUERY_MARGINS));
+}
+
+static cog_status propose_nearest(const struct proposing *work, int side, struct hit_lists *hits,
+                                  cog_error *error) {
+    const struct search_method *method = method_of(work->search->method);
+    size_t most = proposals_of(work->search, side);
+    struct method_build build = {.rows = {.signatures = &work->views[!side]},
+                                 .threads = work->job->threads};
+    struct method_search search = {.rows = build.rows,
+                                   .queries = {.signatures = &work->views[side]},
+                                   .k = most,
+                                   .candidates = most * DISTANCES_PER_PROPOSAL,
+                                   .threads = work->job->threads};
+    void *tables = NULL;
+    cog_status status = method->build ? method->build(&build, &tables, error) : COG_OK;
+    THEN(status, method->search(tables, &search, hits, error));
+    if (method->release)
+        method->release(tables);
+    return status;
+}
+
+/* ---- Pairs within a radius ------------------------------------------------------------------- */
+
+/* The radius within which a source document has about PROPOSALS others, by a sample: enough of the
+ * nearest, and no more pairs than memory holds. */
+static cog_status choose_radius(const struct proposing *work, uint32_t *radius_bits,
+                                cog_error *error) {
+    enum { SAMPLE = 256 };
+    uint32_t sample[SAMPLE];
+    size_t count = sample_rows(work->views[0].rows, SAMPLE, 1, sample);
+    size_t most = proposals_of(work->search, 0), left = count * most;
+    struct signatures_view queries = {0};
+    struct hit_lists nearest = {0};
+    unsigned bits = work->views[0].bits;
+    size_t *histogram = memory_zeroed_array((size_t)bits + 1, sizeof *histogram);
+    cog_status status = histogram
+                            ? sample_signatures(&work->views[0], sample, count, &queries, error)
+                            : error_memory(error, bits, "distances");
+    THEN(status, flat_search_topk(&work->views[1], &queries, 4 * most, work->job->threads, &nearest,
+                                  error));
+    for (size_t i = 0; status == COG_OK && i < nearest.offsets[count]; i++)
+        histogram[nearest.items[i].distance]++;
+    *radius_bits = 0;
+    while (status == COG_OK && *radius_bits < bits / 2 && histogram[*radius_bits] <= left)
+        left -= histogram[(*radius_bits)++];
+    hit_lists_free(&nearest);
+    free((void *)queries.data);
+    free(histogram);
+    return status;
+}
+
+/* ---- Pairs above a cosine -------------------------------------------------------------------- */
 
 static int by_similarity(const void *x, const void *y) {
     const struct cosine_neighbour *a = x, *b = y;
-    if (a->similarity != b->similarity)
-        return a->similarity > b->similarity ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
+    return (a->similarity < b->similarity) - (a->similarity > b->similarity);
 }
 
-static void rescore_row(const struct rescoring *rescoring, const struct rescore_bench *bench,
-                        size_t row) {
-    const struct sparse_matrix *queries = rescoring->queries;
-    struct cosine_neighbours *neighbours = rescoring->neighbours;
-    size_t count = 0;
-    sparse_spread(queries, row, bench->dense);
-    for (size_t p = rescoring->proposed->offsets[row]; p < rescoring->proposed->offsets[row + 1];
-         p++) {
-        uint32_t other = rescoring->proposed->items[p].b;
-        double cosine = sparse_dense_dot(bench->dense, rescoring->collection, other);
-        if (cosine > 0)
-            bench->items[count++] = (struct cosine_neighbour){other, (float)cosine};
+/* The cosine that a document has with about the wanted number of others, but at most that of likely
+ * partners. It is raised if more pairs reach it than memory is counted for, as they do if all
+ * documents follow a few templates. */
+static cog_status choose_cosine(const struct proposing *work, double *cosine, cog_error *error) {
+    enum { SAMPLE = 256 };
+    const struct sparse_matrix *vectors = work->space->vectors;
+    uint32_t sample[SAMPLE];
+    size_t count = sample_rows(vectors[0].rows, SAMPLE, 1, sample), found = 0;
+    size_t wanted = work->search->wanted[0], most = proposals_of(work->search, 0);
+    struct sparse_matrix queries = {0};
+    struct cosine_neighbours nearest = {0};
+    cog_status status =
+        sparse_matrix_select(&vectors[0], sample, count, &queries)
+            ? cosine_topk(&queries, &vectors[1], 4 * most, work->job->threads, &nearest, error)
+            : error_memory(error, count, "a sample");
+    for (size_t q = 0; status == COG_OK && q < count; q++)
+        for (size_t i = 0; i < nearest.counts[q]; i++)
+            nearest.items[found++] = nearest.items[q * nearest.k + i];
+    *cosine = COG_THRESHOLD_ACROSS;
+    if (found) {
+        qsort(nearest.items, found, sizeof *nearest.items, by_similarity);
+        size_t last = (count * wanted < found ? count * wanted : found) - 1;
+        *cosine = fmin(*cosine, (double)nearest.items[last].similarity);
     }
-    sparse_clear(queries, row, bench->dense);
-    if (count)
-        qsort(bench->items, count, sizeof *bench->items, by_similarity);
-    count = count < neighbours->k ? count : neighbours->k;
-    if (count)
-        memcpy(neighbours->items + row * neighbours->k, bench->items, count * sizeof *bench->items);
-    neighbours->counts[row] = (uint32_t)count;
+    if (found > count * most)
+        *cosine = fmax(*cosine, (double)nearest.items[count * most].similarity);
+    sparse_matrix_free(&queries);
+    cosine_topk_free(&nearest);
+    return status;
 }
 
-static cog_status rescore_rows(void *context, unsigned worker, size_t begin, size_t end,
-                               cog_error *error) {
+/* ---- Pairs by a join ------------------------------------------------------------------------- */
+
+/* Pairs by the method, planned for the recall at this cosine. The task borrows the vectors. */
+static cog_status join_pairs(struct proposing *work, double cosine, uint32_t radius_bits,
+                             const cog_run_options *run, cog_report *report,
+                             struct match_list *matches, cog_error *error) {
+    const struct link_space *space = work->space;
+    cog_pairs_options options;
+    struct pair_task task = {0};
+    cog_pairs_options_init(&options, COG_MEASURE_COSINE);
+    options.method = work->search->method;
+    options.knobs = work->search->options->knobs;
+    options.recall = work->search->options->recall;
+    options.sign.signature.bits = work->search->options->bits;
+    options.threshold = cosine;
+    cog_status status = pair_task_init(&task, &options, 2, run, report, error);
+    task.threads = work->job->threads;
+    task.projected = true;
+    for (int side = 0; side < 2; side++) {
+        task.vectors[side] = space->vectors[side];
+        task.corpora[side].rows = task.compared[side].count = space->vectors[side].rows;
+    }
+    if (radius_bits == COG_RADIUS_NONE) {
+        THEN(status, pair_task_list_rows(&task, error));
+        matches->limit = pair_task_max_matches(&task);
+    }
+    THEN(status, pair_join_propose(&task, work->views, radius_bits, matches, error));
+    memset(task.vectors, 0, sizeof task.vectors);
+    pair_task_free(&task);
+    return status;
+}
+
+static cog_status propose_pairs(struct proposing *work, struct match_list *matches, float *beyond,
+                                cog_error *error) {
+    uint32_t radius_bits = 0;
+    double cosine = 0;
+    if (work->views[0].data) {
+        TRY(choose_radius(work, &radius_bits, error));
+        *beyond = (float)hamming_cosine(radius_bits, work->search->options->bits);
+        return join_pairs(work, COG_THRESHOLD_ACROSS, radius_bits, NULL, NULL, matches, error);
+    }
+    TRY(choose_cosine(work, &cosine, error));
+    *beyond = (float)cosine;
+    return join_pairs(work, cosine, COG_RADIUS_NONE, &work->job->run, work->job->report, matches,
+                      error);
+}
+
+/* ---- True cosines of proposals --------------------------------------------------------------- */
+
+struct choosing {
+    struct match_list *proposed; /* by row, with true cosines */
+    struct cosine_neighbours *neighbours;
+};
+
+/* Keeps the k nearest proposals of each row. */
+static cog_status choose_nearest(void *context, unsigned worker, size_t begin, size_t end,
+                                 cog_error *error) {
+    (void)worker;
     (void)error;
-    const struct rescoring *rescoring = context;
-    for (size_t row = begin; row < end; row++)
-        rescore_row(rescoring, &rescoring->benches[worker], row);
+    const struct choosing *choosing = context;
+    struct cosine_neighbours *neighbours = choosing->neighbours;
+    struct match *items = choosing->proposed->items;
+    size_t count = choosing->proposed->count, at = 0, high = count;
+    while (at < high) {
+        size_t middle = at + (high - at) / 2;
+        if (items[middle].a < begin)
+            at = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t next; at < count && items[at].a < end; at = next) {
+        uint32_t row = items[at].a;
+        for (next = at; next < count && items[next].a == row;)
+            next++;
+        hits_sort(items + at, next - at, HITS_BY_SIMILARITY);
+        size_t kept = next - at < neighbours->k ? next - at : neighbours->k;
+        for (size_t i = 0; i < kept; i++)
+            neighbours->items[row * neighbours->k + i] =
+                (struct cosine_neighbour){items[at + i].b, items[at + i].similarity};
+        neighbours->counts[row] = (uint32_t)kept;
+    }
     return COG_OK;
 }
 
-static bool benches_init(struct rescoring *rescoring, unsigned threads, size_t proposals) {
-    rescoring->benches = memory_zeroed_array(threads, sizeof *rescoring->benches);
-    bool enough = rescoring->benches != NULL;
-    for (unsigned i = 0; enough && i < threads; i++) {
-        struct rescore_bench *bench = &rescoring->benches[i];
-        bench->dense =
-            memory_zeroed_array((size_t)rescoring->queries->column_count + 1, sizeof *bench->dense);
-        bench->items = memory_array(proposals, sizeof *bench->items);
-        enough = bench->dense && bench->items;
-    }
-    return enough;
-}
-
-static void benches_free(struct rescoring *rescoring, unsigned threads) {
-    for (unsigned i = 0; rescoring->benches && i < threads; i++) {
-        free(rescoring->benches[i].dense);
-        free(rescoring->benches[i].items);
-    }
-    free(rescoring->benches);
-}
-
-static size_t most_proposed(const struct hit_lists *proposed) {
-    size_t most = 1;
-    for (size_t row = 0; row < proposed->queries; row++) {
-        size_t count = proposed->offsets[row + 1] - proposed->offsets[row];
-        most = count > most ? count : most;
-    }
-    return most;
-}
-
-static cog_status rescore(const struct link_space *space, int side, size_t k,
-                          const struct hit_lists *proposed, struct cosine_neighbours *neighbours,
-                          cog_error *error) {
-    size_t rows = space->vectors[side].rows;
-    struct rescoring rescoring = {.queries = &space->vectors[side],
-                                  .collection = &space->vectors[!side],
-                                  .proposed = proposed,
-                                  .neighbours = neighbours};
+/* Replaces the proposals' measures by true cosines and keeps the k nearest of each row. The pairs
+ * of a row stand together. */
+static cog_status rescore(const struct proposing *work, int side, struct match_list *proposed,
+                          struct cosine_neighbours *neighbours, cog_error *error) {
+    const struct sparse_matrix *vectors = work->space->vectors;
+    size_t rows = vectors[side].rows, k = work->search->wanted[side];
+    const struct pair_check check = {.vectors = {&vectors[side], &vectors[!side]},
+                                     .threshold = DBL_TRUE_MIN, /* above 0 */
+                                     .threads = work->job->threads};
+    struct choosing choosing = {proposed, neighbours};
     *neighbours = (struct cosine_neighbours){.queries = rows, .k = k};
     neighbours->counts = memory_zeroed_array(rows, sizeof *neighbours->counts);
     neighbours->items = memory_array(rows * k, sizeof *neighbours->items);
-    cog_status status = COG_OK;
-    if (!neighbours->counts || !neighbours->items ||
-        !benches_init(&rescoring, space->threads, most_proposed(proposed)))
-        status = error_memory(error, rows * k * sizeof *neighbours->items, "candidates");
-    else
-        status = parallel_for(space->threads, rows, ROWS_A_PIECE, rescore_rows, &rescoring, error);
-    benches_free(&rescoring, space->threads);
+    if (!neighbours->counts || !neighbours->items)
+        return error_memory(error, rows * k * sizeof *neighbours->items, "candidates");
+    TRY(pair_check_run(&check, proposed, error));
+    return parallel_for(work->job->threads, rows, ROWS_PER_PIECE, choose_nearest, &choosing, error);
+}
+
+static cog_status find_nearest(struct proposing *work, struct link_candidates *candidates,
+                               cog_error *error) {
+    for (int side = 0; side < 2; side++) {
+        struct hit_lists hits = {0};
+        if (!work->search->wanted[side])
+            continue;
+        cog_status status = propose_nearest(work, side, &hits, error);
+        if (status == COG_OK) {
+            struct match_list proposed = {.items = hits.items, .count = hits.offsets[hits.queries]};
+            status = rescore(work, side, &proposed, &candidates->sides[side], error);
+        }
+        hit_lists_free(&hits);
+        TRY(status);
+    }
+    return COG_OK;
+}
+
+static cog_status find_by_pairs(struct proposing *work, struct link_candidates *candidates,
+                                cog_error *error) {
+    struct match_list matches = {0};
+    cog_status status = propose_pairs(work, &matches, &candidates->beyond, error);
+    for (int side = 0; side < 2 && status == COG_OK; side++) {
+        for (size_t i = 0; i < matches.count && side; i++) {
+            struct match *match = &matches.items[i];
+            *match = (struct match){.a = match->b, .b = match->a};
+        }
+        if (!work->search->wanted[side])
+            continue;
+        match_list_sort(&matches);
+        status = rescore(work, side, &matches, &candidates->sides[side], error);
+    }
+    match_list_free(&matches);
     return status;
 }
 
@@ -122,9 +271,9 @@ static bool holds(const struct cosine_neighbours *neighbours, size_t row, uint32
     return false;
 }
 
-/* The nearest of some source documents, of those that may be partners by their cosine, against what
- * was found of them. */
-static cog_status measure_recall(const struct link_space *space,
+/* Reports how many of the true nearest of some source documents were found. Only neighbours whose
+ * cosine is that of likely partners count. */
+static cog_status measure_recall(struct job *job, const struct link_space *space,
                                  const struct cosine_neighbours *found, cog_error *error) {
     enum { SAMPLE = 500, NEAREST = 10 };
     uint32_t sample[SAMPLE];
@@ -135,7 +284,7 @@ static cog_status measure_recall(const struct link_space *space,
     struct share_tally tally = {0};
     cog_status status =
         sparse_matrix_select(&space->vectors[0], sample, count, &queries)
-            ? cosine_topk(&queries, &space->vectors[1], k, space->threads, &truth, error)
+            ? cosine_topk(&queries, &space->vectors[1], k, job->threads, &truth, error)
             : error_memory(error, count, "the recall sample");
     for (size_t q = 0; status == COG_OK && q < count; q++) {
         const struct cosine_neighbour *items = &truth.items[q * k];
@@ -145,7 +294,7 @@ static cog_status measure_recall(const struct link_space *space,
         share_tally_add(&tally, hits, i);
     }
     if (status == COG_OK)
-        report_recall(space->report, &tally, count, (struct noun){"neighbour", "neighbours"},
+        report_recall(job->report, &tally, count, (struct noun){"neighbour", "neighbours"},
                       (struct noun){"document", "documents"});
     sparse_matrix_free(&queries);
     cosine_topk_free(&truth);
@@ -154,46 +303,44 @@ static cog_status measure_recall(const struct link_space *space,
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-static cog_status find_exactly(const struct link_space *space, const struct link_search *search,
-                               struct link_candidates *candidates, cog_error *error) {
-    cog_status status = COG_OK;
-    for (int side = 0; side < 2 && status == COG_OK; side++)
+static cog_status find_exactly(struct job *job, const struct link_space *space,
+                               const struct link_search *search, struct link_candidates *candidates,
+                               cog_error *error) {
+    for (int side = 0; side < 2; side++)
         if (search->wanted[side])
-            status =
-                cosine_topk(&space->vectors[side], &space->vectors[!side], search->wanted[side],
-                            space->threads, &candidates->sides[side], error);
-    report_exact(space->report);
-    return status;
+            TRY(cosine_topk(&space->vectors[side], &space->vectors[!side], search->wanted[side],
+                            job->threads, &candidates->sides[side], error));
+    report_exact(job->report);
+    return COG_OK;
 }
 
-static cog_status find_by_signatures(const struct link_space *space,
-                                     const struct link_search *search,
-                                     struct link_candidates *candidates, cog_error *error) {
-    struct link_proposals proposals = {0};
-    cog_status status = link_proposals_find(&proposals, space, search, error);
-    for (int side = 0; side < 2 && status == COG_OK; side++)
-        if (search->wanted[side])
-            status = rescore(space, side, search->wanted[side], &proposals.sides[side],
-                             &candidates->sides[side], error);
-    candidates->beyond = proposals.beyond;
-    link_proposals_free(&proposals);
-    return status == COG_OK ? measure_recall(space, &candidates->sides[0], error) : status;
-}
-
-cog_status link_candidates_find(struct link_candidates *candidates, const struct link_space *space,
-                                const struct link_search *search, cog_error *error) {
-    static const char *const names[COG_METHOD_COUNT] = {
-        [COG_METHOD_EXACT] = "exact", [COG_METHOD_LISTS] = "lists",
-        [COG_METHOD_FLAT] = "flat",   [COG_METHOD_SLICES] = "slices",
-        [COG_METHOD_LSH] = "lsh",     [COG_METHOD_WINDOW] = "window"};
-    if (!names[search->method])
+cog_status link_candidates_find(struct link_candidates *candidates, struct job *job,
+                                const struct link_space *space, const struct link_search *search,
+                                cog_error *error) {
+    const struct search_method *method = method_of(search->method);
+    bool nearest = method && searches_signatures(method);
+    bool vectors = method && method->needs & NEEDS_VECTORS;
+    if (!nearest && !vectors && !(method && method->join))
         return error_set(error, COG_ERR_USAGE,
                          "partners are found by the methods exact, lists, flat, slices, lsh and "
                          "window");
-    report_text(space->report, "method", names[search->method]);
-    return search->method == COG_METHOD_EXACT
-               ? find_exactly(space, search, candidates, error)
-               : find_by_signatures(space, search, candidates, error);
+    report_text(job->report, "method", method->name);
+    if (search->method == COG_METHOD_EXACT)
+        return find_exactly(job, space, search, candidates, error);
+    struct proposing work = {.job = job, .space = space, .search = search};
+    struct signature_options signature;
+    signature_options_init(&signature, SIGNATURE_RP);
+    signature.bits = search->options->bits;
+    cog_status status = COG_OK;
+    for (int side = 0; side < 2 && status == COG_OK && !vectors; side++)
+        status = vector_sign(
+            &(struct vector_rows){&space->vectors[side], NULL, space->vectors[side].rows},
+            &signature, job->threads, &work.views[side], NULL, 0, error);
+    THEN(status, nearest ? find_nearest(&work, candidates, error)
+                         : find_by_pairs(&work, candidates, error));
+    free((void *)work.views[0].data);
+    free((void *)work.views[1].data);
+    return status == COG_OK ? measure_recall(job, space, &candidates->sides[0], error) : status;
 }
 
 void link_candidates_free(struct link_candidates *candidates) {
@@ -201,19 +348,27 @@ void link_candidates_free(struct link_candidates *candidates) {
     cosine_topk_free(&candidates->sides[1]);
 }
 
-/* One side after the other: the lists of the first stay. */
+/* A proposing method holds signatures, proposals, and posting lists or the margins of hash tables.
+ */
+static size_t proposal_bytes(const struct link_search *search, int side) {
+    unsigned bits = search->method == COG_METHOD_LISTS ? 0 : search->options->bits;
+    size_t margins = search->method == COG_METHOD_LSH ? bits * sizeof(float) : 0;
+    return 4 * signature_stride_bytes(bits) + margins +
+           proposals_of(search, side) * sizeof(struct match);
+}
+
+/* The sides are searched one after the other; the neighbours of the first stay. */
 uint64_t link_candidates_memory_bytes(const struct link_space *space,
-                                      const struct link_search *search) {
+                                      const struct link_search *search, unsigned threads) {
     uint64_t most = 0, kept = 0, proposed = 0;
     for (int side = 0; side < 2; side++) {
         const struct sparse_matrix *queries = &space->vectors[side];
         size_t wanted = search->wanted[side];
         uint64_t peak = kept;
         if (search->method == COG_METHOD_EXACT && wanted)
-            peak +=
-                cosine_topk_memory_bytes(queries, &space->vectors[!side], wanted, space->threads);
+            peak += cosine_topk_memory_bytes(queries, &space->vectors[!side], wanted, threads);
         kept += queries->rows * wanted * sizeof(struct cosine_neighbour);
-        proposed += queries->rows * link_proposals_row_bytes(search, side);
+        proposed += queries->rows * proposal_bytes(search, side);
         most = peak > most ? peak : most;
     }
     return search->method == COG_METHOD_EXACT ? most : kept + proposed;

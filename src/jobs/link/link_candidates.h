@@ -1,21 +1,30 @@
-/* Candidates for links: the nearest documents of the other language, exactly, or proposed by
- * inverted lists or signatures with the true cosines computed afterwards. */
+/* Candidates for links: the nearest documents of the other language, with their true cosines.
+ *
+ * The method exact computes all cosines. Other methods propose documents, whose cosines are
+ * computed afterwards: methods that search signatures propose the nearest signatures; hash tables
+ * and sliding windows propose the pairs within a radius that they meet; lists propose the pairs
+ * above a cosine. The recall of proposals is measured on a sample and reported. */
 #pragma once
 
-#include "jobs/link/link_proposals.h"
+#include "jobs/link/link_space.h"
 #include "join/cosine_topk.h"
 
 /* Zero-initialise; link_candidates_free releases. */
 struct link_candidates {
     struct cosine_neighbours sides[2]; /* of the source documents, of the target documents */
-    float beyond; /* what a neighbour that was not found is taken to have for a cosine, 0 or more */
+    float beyond; /* the cosine that a neighbour which was not found is taken to have, 0 or more */
 };
 
-/* The search's wanted numbers of nearest documents; method exact, or one of link_proposals.h, of
- * which the recall is measured and reported. */
-cog_status link_candidates_find(struct link_candidates *candidates, const struct link_space *space,
-                                const struct link_search *search, cog_error *error);
+struct link_search {
+    cog_method method;               /* not auto */
+    const cog_link_options *options; /* bits, recall, knobs */
+    size_t wanted[2]; /* neighbours of a document of each side; 0: leave out the side */
+};
+
+cog_status link_candidates_find(struct link_candidates *candidates, struct job *job,
+                                const struct link_space *space, const struct link_search *search,
+                                cog_error *error);
 void link_candidates_free(struct link_candidates *candidates);
-/* About what the search takes beside the space, its result included. */
+/* About what the search takes in addition to the space, its result included. */
 uint64_t link_candidates_memory_bytes(const struct link_space *space,
-                                      const struct link_search *search);
+                                      const struct link_search *search, unsigned threads);

@@ -3,13 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/memory.h"
 #include "jobs/link/link_candidates.h"
 #include "jobs/result_table.h"
 #include "join/join_method.h"
-#include "run/job.h"
-#include "run/report.h"
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
@@ -77,8 +74,8 @@ void links_best(struct link *links, size_t *count) {
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* Mean cosines of all documents to their k nearest, source documents first. A neighbour that a
- * radius kept out is taken to lie at the radius. */
+/* Mean cosines of all documents to their k nearest, source documents first. A neighbour outside the
+ * radius of the search is taken to lie at the radius. */
 static void take_means(const struct link_candidates *candidates, size_t k, float *means) {
     for (int side = 0; side < 2; side++) {
         const struct cosine_neighbours *neighbours = &candidates->sides[side];
@@ -94,28 +91,27 @@ static void take_means(const struct link_candidates *candidates, size_t k, float
     }
 }
 
-static cog_status take_candidates(const struct cosine_neighbours *neighbours, struct link **links,
-                                  size_t *count, cog_error *error) {
+static cog_status take_candidates(const struct cosine_neighbours *neighbours, cog_links *links,
+                                  cog_error *error) {
     size_t total = 0;
     for (size_t row = 0; row < neighbours->queries; row++)
         total += neighbours->counts[row];
-    *links = memory_array(total, sizeof **links);
-    if (!*links)
-        return error_memory(error, total * sizeof **links, "candidates");
-    *count = 0;
+    links->items = memory_array(total, sizeof *links->items);
+    if (!links->items)
+        return error_memory(error, total * sizeof *links->items, "candidates");
     for (size_t row = 0; row < neighbours->queries; row++)
         for (size_t i = 0; i < neighbours->counts[row]; i++) {
             const struct cosine_neighbour *other = &neighbours->items[row * neighbours->k + i];
-            (*links)[(*count)++] = (struct link){
+            links->items[links->count++] = (struct link){
                 .from = (uint32_t)row, .to = other->row, .similarity = other->similarity};
         }
     return COG_OK;
 }
 
 /* Measured on 100 million to 10 billion pairs of sentences and of documents: the exact search takes
- * 25 ns for a pair of 575 terms on both sides together, lists a third to a half of its time, and
- * less than signatures at every size. */
-static cog_method method_of(const struct link_space *space, const cog_link_options *options) {
+ * 25 ns per pair that has 575 terms on both sides together, lists take a third to a half of that,
+ * and less than signatures at every size. */
+static cog_method choose_method(const struct link_space *space, const cog_link_options *options) {
     const double exact_term_ns = 25.0 / 575;
     if (options->method != COG_METHOD_AUTO)
         return options->method;
@@ -124,7 +120,7 @@ static cog_method method_of(const struct link_space *space, const cog_link_optio
                : COG_METHOD_EXACT;
 }
 
-/* The two means of every document that its candidates are measured by. */
+/* Sets contrast and score of the candidates by the two means of every document. */
 static cog_status score_links(const struct link_candidates *candidates, size_t hubs,
                               struct link *links, size_t count, cog_error *error) {
     enum { RIVALS = 2 };
@@ -147,30 +143,31 @@ static cog_status score_links(const struct link_candidates *candidates, size_t h
     return COG_OK;
 }
 
-/* The best candidates of each source document, scored. */
-static cog_status find_candidates(const struct link_space *space, const cog_link_options *options,
-                                  struct link **links, size_t *count, cog_error *error) {
+/* Sets the links to the best candidates of each source document, scored. */
+static cog_status find_candidates(cog_links *links, struct job *job,
+                                  const cog_link_options *options, cog_error *error) {
+    const struct link_space *space = &links->space;
     size_t hubs = options->hub_neighbours;
     struct link_search search = {
-        .method = method_of(space, options),
+        .method = choose_method(space, options),
         .options = options,
         .wanted = {options->candidates > hubs ? options->candidates : hubs, hubs}};
     struct link_candidates candidates = {0};
     double needed = MEMORY_BASE_BYTES + (double)link_space_memory_bytes(space) +
-                    (double)link_candidates_memory_bytes(space, &search);
-    cog_status status = memory_budget_keep(needed, space->run, error);
-    THEN(status, link_candidates_find(&candidates, space, &search, error));
-    THEN(status, take_candidates(&candidates.sides[0], links, count, error));
-    THEN(status, score_links(&candidates, hubs, *links, *count, error));
+                    (double)link_candidates_memory_bytes(space, &search, job->threads);
+    TRY(memory_budget_keep(needed, &job->run, error));
+    cog_status status = link_candidates_find(&candidates, job, space, &search, error);
+    THEN(status, take_candidates(&candidates.sides[0], links, error));
+    THEN(status, score_links(&candidates, hubs, links->items, links->count, error));
     link_candidates_free(&candidates);
     return status;
 }
 
 /* ---- Links ----------------------------------------------------------------------------------- */
 
-/* Cosines of true links depend on the languages and on how good the lexicon is; how far a link
- * stands out from its neighbours does less so (docs/crosslingual.md has the measurements). A cosine
- * of its own is enough for pages with near-identical siblings, which do not stand out. */
+/* Cosines of true links depend on the languages and on the quality of the lexicon; how far a link
+ * stands out from its neighbours depends on them less (docs/crosslingual.md has the measurements).
+ * A high cosine alone is enough too: pages with near-identical siblings do not stand out. */
 static bool is_kept(const struct link *link, const cog_link_options *options) {
     const double clear_score = 0.17, clear_cosine = 0.5;
     double cosine = (double)link->similarity;
@@ -204,28 +201,25 @@ static cog_status choose_links(cog_links *links, const cog_link_options *options
     return COG_OK;
 }
 
-cog_status link_prepare(cog_links *links, cog_documents *const documents[2],
+cog_status link_prepare(cog_links *links, struct job *job, cog_documents *const documents[2],
                         const struct lexicon *lexicon, const cog_projection_options *options,
-                        const cog_run_options *run, cog_report *report, cog_error *error) {
+                        cog_error *error) {
     double text_bytes =
         (double)ingest_text_bytes(documents[0]) + (double)ingest_text_bytes(documents[1]);
-    TRY(memory_budget_check(MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_PROJECTION, run, report,
-                            error));
-    TRY(link_space_read(&links->space, lexicon, documents[0], documents[1], run, report, error));
-    return link_space_build(&links->space, options, error);
+    TRY(job_check_memory(job, MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_PROJECTION, error));
+    TRY(link_space_read(&links->space, job, lexicon, documents, error));
+    return link_space_build(&links->space, job, options, error);
 }
 
-cog_status link_documents(cog_links *links, cog_documents *const documents[2],
+cog_status link_documents(cog_links *links, struct job *job, cog_documents *const documents[2],
                           const struct lexicon *lexicon, const cog_link_options *options,
-                          const cog_run_options *run, cog_report *report, cog_error *error) {
-    TRY(link_prepare(links, documents, lexicon, &options->projection, run, report, error));
-    uint64_t start = clock_ns();
-    cog_status status =
-        find_candidates(&links->space, options, &links->items, &links->count, error);
+                          cog_error *error) {
+    TRY(link_prepare(links, job, documents, lexicon, &options->projection, error));
+    job_stage(job, "linking");
+    cog_status status = find_candidates(links, job, options, error);
     THEN(status, choose_links(links, options, error));
-    report_stage(report, "linking", clock_seconds_since(start));
-    report_number(report, "links", (double)links->count);
-    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+    job_stage(job, NULL);
+    report_number(job->report, "links", (double)links->count);
     return status;
 }
 

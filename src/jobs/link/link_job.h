@@ -31,22 +31,22 @@ struct cog_links {
 
 /* Reads both collections and brings them into one space, without links. The links are zeroed
  * before; links_reset releases them, also after a failure. */
-cog_status link_prepare(cog_links *links, cog_documents *const documents[2],
+cog_status link_prepare(cog_links *links, struct job *job, cog_documents *const documents[2],
                         const struct lexicon *lexicon, const cog_projection_options *options,
-                        const cog_run_options *run, cog_report *report, cog_error *error);
+                        cog_error *error);
 /* The same, with the links. */
-cog_status link_documents(cog_links *links, cog_documents *const documents[2],
+cog_status link_documents(cog_links *links, struct job *job, cog_documents *const documents[2],
                           const struct lexicon *lexicon, const cog_link_options *options,
-                          const cog_run_options *run, cog_report *report, cog_error *error);
+                          cog_error *error);
 void links_reset(cog_links *links);
 /* TSV, JSON lines or numpy records: from, to, similarity, score. */
 cog_status links_write(const cog_links *links, cog_output_format format, const char *path,
                        cog_error *error);
 /* Reads the linked documents again and writes the sentence pairs of each link, one-to-one, each
  * pair of texts once. */
-cog_status links_write_sentences(const cog_links *links, cog_documents *const documents[2],
-                                 double threshold, const char *path, const cog_run_options *run,
-                                 cog_report *report, cog_error *error);
+cog_status links_write_sentences(const cog_links *links, struct job *job,
+                                 cog_documents *const documents[2], double threshold,
+                                 const char *path, cog_error *error);
 
 /* Mean cosines of the documents to their nearest; NULL: the cosine itself counts. */
 struct link_means {

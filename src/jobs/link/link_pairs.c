@@ -21,15 +21,15 @@ static bool lists_pay(const struct pair_task *task) {
            lists_method_pays(task->vectors, exact_term_ns);
 }
 
-cog_status link_pairs_find(struct pair_task *task, cog_documents *const documents[2],
-                           const struct lexicon *lexicon, const cog_projection_options *projection,
-                           cog_method method, struct match_list *matches, cog_error *error) {
+cog_status link_pairs_find(struct pair_task *task, struct job *job,
+                           cog_documents *const documents[2], const struct lexicon *lexicon,
+                           const cog_projection_options *projection, cog_method method,
+                           struct match_list *matches, cog_error *error) {
     struct link_space space = {0};
     task->projected = true;
     TRY(pair_task_check_memory(task, documents, error));
-    cog_status status = link_space_read(&space, lexicon, documents[0], documents[1], task->run,
-                                        task->report, error);
-    THEN(status, link_space_build(&space, projection, error));
+    cog_status status = link_space_read(&space, job, lexicon, documents, error);
+    THEN(status, link_space_build(&space, job, projection, error));
     if (status == COG_OK)
         take_space(task, &space);
     link_space_free(&space);

@@ -8,6 +8,7 @@
 /* Adds the pairs to the list. The task has been initialised for two collections; it takes over the
  * vectors and is released by its owner. `method` is the one that the caller asked for: auto chooses
  * here, by the size of the vectors. */
-cog_status link_pairs_find(struct pair_task *task, cog_documents *const documents[2],
-                           const struct lexicon *lexicon, const cog_projection_options *projection,
-                           cog_method method, struct match_list *matches, cog_error *error);
+cog_status link_pairs_find(struct pair_task *task, struct job *job,
+                           cog_documents *const documents[2], const struct lexicon *lexicon,
+                           const cog_projection_options *projection, cog_method method,
+                           struct match_list *matches, cog_error *error);

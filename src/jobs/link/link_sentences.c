@@ -3,14 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/strings.h"
 #include "crosslingual/sentence_splitter.h"
 #include "jobs/link/link_job.h"
-#include "run/report.h"
 
 /* The sentences of one side's linked documents, in the order of the rows. */
 struct linked_sentences {
@@ -106,8 +104,7 @@ static cog_status split_batch(void *context, void *result, cog_error *error) {
 }
 
 static cog_status read_sentences(struct linked_sentences *side, cog_documents *documents,
-                                 const char *language, const cog_run_options *run,
-                                 cog_error *error) {
+                                 const char *language, struct job *job, cog_error *error) {
     struct ingest_plan plan = {.result_create = batch_create,
                                .result_free = batch_free,
                                .work = keep_text,
@@ -115,7 +112,7 @@ static cog_status read_sentences(struct linked_sentences *side, cog_documents *d
                                .context = side,
                                .stage = "reading sentences"};
     cog_status status = sentence_splitter_create(language, &side->splitter, error);
-    THEN(status, ingest_run(documents, &plan, run, NULL, true, error));
+    THEN(status, ingest_run(documents, &plan, &job->run, NULL, true, error));
     size_t offset = 0;
     for (size_t i = 0; i < side->count && status == COG_OK; i++) {
         side->items[i].text = side->text.data + offset;
@@ -274,38 +271,42 @@ static cog_status pair_all(struct sentence_pairing *pairing, const char *path, c
     return status;
 }
 
-/* Sentences as documents of their own collection: their idf is that of sentences. */
+/* Sentences are documents of a collection of their own: their idf is that of sentences. What is
+ * reported of documents is not reported of sentences. */
 static cog_status build_space(struct sentence_pairing *pairing, const cog_run_options *run,
                               cog_error *error) {
+    struct job job;
     cog_documents *documents[2] = {NULL, NULL};
     cog_status status = COG_OK;
     for (int i = 0; i < 2 && status == COG_OK; i++)
         status = cog_documents_from_memory(pairing->sides[i].items, pairing->sides[i].count,
                                            &documents[i], error);
-    THEN(status, link_space_read(&pairing->space, pairing->links->space.lexicon, documents[0],
-                                 documents[1], run, NULL, error));
-    THEN(status, link_space_build(&pairing->space, &pairing->links->space.options, error));
+    job_begin(&job, run, NULL);
+    THEN(status,
+         link_space_read(&pairing->space, &job, pairing->links->space.lexicon, documents, error));
+    THEN(status, link_space_build(&pairing->space, &job, &pairing->links->space.options, error));
+    job_end(&job);
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
     return status;
 }
 
-cog_status links_write_sentences(const cog_links *links, cog_documents *const documents[2],
-                                 double threshold, const char *path, const cog_run_options *run,
-                                 cog_report *report, cog_error *error) {
+cog_status links_write_sentences(const cog_links *links, struct job *job,
+                                 cog_documents *const documents[2], double threshold,
+                                 const char *path, cog_error *error) {
     struct sentence_pairing pairing = {.links = links, .threshold = threshold};
-    uint64_t start = clock_ns();
     cog_status status = COG_OK;
+    job_stage(job, "pairing sentences");
     for (int i = 0; i < 2 && status == COG_OK; i++) {
         status = side_init(&pairing.sides[i], links, i, error);
         THEN(status, read_sentences(&pairing.sides[i], documents[i], links->space.terms[i].language,
-                                    run, error));
+                                    job, error));
     }
-    THEN(status, build_space(&pairing, run, error));
+    THEN(status, build_space(&pairing, &job->run, error));
     THEN(status, pair_all(&pairing, path, error));
-    report_stage(report, "pairing sentences", clock_seconds_since(start));
-    report_number(report, "sentence_pairs", (double)pairing.written);
-    report_number(report, "repeated_sentence_pairs", (double)pairing.repeated);
+    job_stage(job, NULL);
+    report_number(job->report, "sentence_pairs", (double)pairing.written);
+    report_number(job->report, "repeated_sentence_pairs", (double)pairing.repeated);
     side_free(&pairing.sides[0]);
     side_free(&pairing.sides[1]);
     link_space_free(&pairing.space);

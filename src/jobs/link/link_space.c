@@ -4,20 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/language_tally.h"
-#include "run/report.h"
 
 /* ---- Terms of the source documents ----------------------------------------------------------- */
 
-/* One worker's view of the words that the lexicon does not know: as they stand in the text, because
- * a stem of the one language is none of the other. */
+/* Words of one worker's documents that the lexicon does not know. They are kept as they stand in
+ * the text: a stem of one language is not a stem of the other. */
 struct word_watch {
-    struct analyzer *words; /* as the documents' analyzer, without stems */
+    struct analyzer *words; /* like the analyzer of documents, but without stems */
     struct term_list list;
     struct word_table unknown;
 };
@@ -29,8 +27,8 @@ struct watching {
     struct language_tally tally;
 };
 
-/* A term that the lexicon has stays; any other becomes the word itself. The two analyzers drop the
- * same stop words, so their lists run side by side. */
+/* Keeps terms that the lexicon has and replaces each other term by the word itself. The two
+ * analyzers drop the same stop words, so their lists correspond. */
 static cog_status watch_terms(void *context, unsigned worker, const struct document *document,
                               struct term_list *terms, cog_error *error) {
     struct watching *watching = context;
@@ -86,8 +84,8 @@ static void watching_close(struct watching *watching) {
     free(watching->watches);
 }
 
-/* What the target language's analyzer makes of an unknown word: its own hash where that is not one
- * term. */
+/* Adds an unknown word with the term that the target language's analyzer makes of it, or with its
+ * own hash if the analyzer makes none or several. */
 static cog_status add_unknown_word(struct unknown_words *unknown, struct analyzer *analyzer,
                                    struct term_list *list, struct bytes_view string,
                                    cog_error *error) {
@@ -123,32 +121,29 @@ static cog_status collect_unknown(const struct watching *watching,
     return status;
 }
 
-cog_status link_space_read(struct link_space *space, const struct lexicon *lexicon,
-                           cog_documents *from, cog_documents *to, const cog_run_options *run,
-                           cog_report *report, cog_error *error) {
+cog_status link_space_read(struct link_space *space, struct job *job, const struct lexicon *lexicon,
+                           cog_documents *const documents[2], cog_error *error) {
     struct watching watching = {.lexicon = lexicon};
     struct language_tally to_tally;
     space->lexicon = lexicon;
-    space->run = run;
-    space->report = report;
-    space->threads = threads_resolve(run ? run->threads : 0);
-    cog_status status = lexicon_terms(lexicon, true, &space->terms[0], error);
-    THEN(status, lexicon_terms(lexicon, false, &space->terms[1], error));
+    TRY(lexicon_terms(lexicon, true, &space->terms[0], error));
+    TRY(lexicon_terms(lexicon, false, &space->terms[1], error));
     language_tally_init(&watching.tally, space->terms[0].language, space->terms[1].language);
     language_tally_init(&to_tally, space->terms[1].language, space->terms[0].language);
-    THEN(status, watching_open(&watching, &space->terms[0], space->threads, error));
-    struct corpus_options options = {.terms = &space->terms[0],
-                                     .want_frequencies = true,
-                                     .amend = watch_terms,
-                                     .amend_context = &watching};
-    THEN(status, corpus_read(&space->corpora[0], from, &options, run, report, error));
-    options = (struct corpus_options){.terms = &space->terms[1],
-                                      .want_frequencies = true,
-                                      .amend = watch_language,
-                                      .amend_context = &to_tally};
-    THEN(status, corpus_read(&space->corpora[1], to, &options, run, report, error));
-    THEN(status, language_tally_judge(&watching.tally, "first", report, error));
-    THEN(status, language_tally_judge(&to_tally, "second", report, error));
+    struct corpus_options from = {.terms = &space->terms[0],
+                                  .want_frequencies = true,
+                                  .amend = watch_terms,
+                                  .amend_context = &watching};
+    struct corpus_options to = {.terms = &space->terms[1],
+                                .want_frequencies = true,
+                                .amend = watch_language,
+                                .amend_context = &to_tally};
+    cog_status status = watching_open(&watching, &space->terms[0], job->threads, error);
+    THEN(status,
+         corpus_read(&space->corpora[0], documents[0], &from, &job->run, job->report, error));
+    THEN(status, corpus_read(&space->corpora[1], documents[1], &to, &job->run, job->report, error));
+    THEN(status, language_tally_judge(&watching.tally, "first", job->report, error));
+    THEN(status, language_tally_judge(&to_tally, "second", job->report, error));
     THEN(status, collect_unknown(&watching, &space->terms[1], &space->unknown, error));
     watching_close(&watching);
     return status;
@@ -162,6 +157,7 @@ enum { ROWS_PER_PIECE = 256 };
  * second fills them. */
 struct vector_building {
     struct link_space *space;
+    unsigned threads;
     int side;
     const cog_projection_options *options; /* k1 and b */
     struct column_sums *sums;              /* one per worker */
@@ -266,7 +262,7 @@ static cog_status fill_idf(struct vector_building *building, cog_error *error) {
 
 static cog_status building_init(struct vector_building *building, size_t rows, cog_error *error) {
     struct sparse_matrix *vectors = &building->space->vectors[building->side];
-    unsigned threads = building->space->threads;
+    unsigned threads = building->threads;
     vectors->rows = rows;
     vectors->column_count = term_numbers_count(building->space->projection->targets);
     vectors->offsets = memory_zeroed_array(rows + 1, sizeof *vectors->offsets);
@@ -296,16 +292,16 @@ static cog_status make_room(struct vector_building *building, cog_error *error) 
     return vectors->columns && vectors->values ? COG_OK : error_memory(error, total * 8, "vectors");
 }
 
-static cog_status build_side(struct link_space *space, int side,
+static cog_status build_side(struct link_space *space, int side, unsigned threads,
                              const cog_projection_options *options, cog_error *error) {
     size_t rows = space->corpora[side].rows;
-    struct vector_building building = {.space = space, .side = side, .options = options};
+    struct vector_building building = {
+        .space = space, .threads = threads, .side = side, .options = options};
     cog_status status = building_init(&building, rows, error);
-    THEN(status,
-         parallel_for(space->threads, rows, ROWS_PER_PIECE, measure_rows, &building, error));
+    THEN(status, parallel_for(threads, rows, ROWS_PER_PIECE, measure_rows, &building, error));
     THEN(status, make_room(&building, error));
-    THEN(status, parallel_for(space->threads, rows, ROWS_PER_PIECE, fill_rows, &building, error));
-    for (unsigned i = 0; building.sums && i < space->threads; i++)
+    THEN(status, parallel_for(threads, rows, ROWS_PER_PIECE, fill_rows, &building, error));
+    for (unsigned i = 0; building.sums && i < threads; i++)
         column_sums_free(&building.sums[i]);
     free(building.sums);
     free(building.lengths);
@@ -313,9 +309,8 @@ static cog_status build_side(struct link_space *space, int side,
     return status;
 }
 
-static void report_space(const struct link_space *space) {
+static void report_space(const struct link_space *space, cog_report *report) {
     const struct projection *projection = space->projection;
-    cog_report *report = space->report;
     report_number(report, "from_documents", (double)space->corpora[0].rows);
     report_number(report, "to_documents", (double)space->corpora[1].rows);
     report_number(report, "known_terms", (double)projection->known);
@@ -329,9 +324,9 @@ static void report_space(const struct link_space *space) {
                       plural(too_short, "its", "their"));
 }
 
-cog_status link_space_build(struct link_space *space, const cog_projection_options *options,
-                            cog_error *error) {
-    uint64_t start = clock_ns();
+cog_status link_space_build(struct link_space *space, struct job *job,
+                            const cog_projection_options *options, cog_error *error) {
+    job_stage(job, "projecting");
     struct projection_options projection;
     space->options = *options;
     space->options.linkers = options->linkers ? strdup(options->linkers) : NULL;
@@ -344,16 +339,16 @@ cog_status link_space_build(struct link_space *space, const cog_projection_optio
     cog_status status = COG_OK;
     for (int side = 0; side < 2 && status == COG_OK; side++) {
         const struct corpus *corpus = &space->corpora[side];
-        status = corpus_statistics(&corpus, 1, space->threads, &space->statistics[side], error);
+        status = corpus_statistics(&corpus, 1, job->threads, &space->statistics[side], error);
     }
     THEN(status,
          projection_create(space->lexicon, &projection, &space->terms[0], space->statistics[0],
                            space->statistics[1], &space->unknown, &space->projection, error));
     for (int side = 0; side < 2 && status == COG_OK; side++)
-        status = build_side(space, side, options, error);
-    report_stage(space->report, "projecting", clock_seconds_since(start));
+        status = build_side(space, side, job->threads, options, error);
+    job_stage(job, NULL);
     if (status == COG_OK)
-        report_space(space);
+        report_space(space, job->report);
     return status;
 }
 

@@ -1,10 +1,14 @@
-/* Two collections of different languages in one space: the documents' terms, and from there unit
- * vectors over the target language's terms, the source documents projected by a lexicon. */
+/* Two collections of different languages in one space: unit vectors over the terms of the target
+ * language, into which a lexicon projects the source documents.
+ *
+ * In: two collections and a lexicon, which is borrowed for the life of the space. Out: corpora with
+ * ids and terms, and one matrix per side. About five bytes of memory per byte of text. */
 #pragma once
 
 #include "collection/corpus.h"
 #include "crosslingual/projection.h"
 #include "jobs/lexicon/lexicon_job.h"
+#include "run/job.h"
 
 /* Zero-initialise, then link_space_read and link_space_build; link_space_free releases. */
 struct link_space {
@@ -17,18 +21,15 @@ struct link_space {
     struct projection *projection;
     struct sparse_matrix vectors[2];
     size_t short_documents; /* of both sides: with fewer than LINK_SHORT_TERMS weighted terms */
-    const cog_run_options *run;
-    unsigned threads;
-    cog_report *report;
 };
 enum { LINK_SHORT_TERMS = 5 };
 
-cog_status link_space_read(struct link_space *space, const struct lexicon *lexicon,
-                           cog_documents *from, cog_documents *to, const cog_run_options *run,
-                           cog_report *report, cog_error *error);
-/* Reports how many terms were known, and documents that are too short. */
-cog_status link_space_build(struct link_space *space, const cog_projection_options *options,
-                            cog_error *error);
+/* Reads both collections. COG_ERR_USAGE if most documents name the language of the other side. */
+cog_status link_space_read(struct link_space *space, struct job *job, const struct lexicon *lexicon,
+                           cog_documents *const documents[2], cog_error *error);
+/* Makes the vectors. Reports how many terms were known, and documents that are too short. */
+cog_status link_space_build(struct link_space *space, struct job *job,
+                            const cog_projection_options *options, cog_error *error);
 void link_space_free(struct link_space *space);
-/* What documents and vectors take. */
+/* What documents and vectors take in memory. */
 uint64_t link_space_memory_bytes(const struct link_space *space);
