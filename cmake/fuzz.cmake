@@ -14,4 +14,5 @@ foreach(source ${FUZZ_SOURCES})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
     list(APPEND FUZZ_TARGETS ${name})
 endforeach()
-add_custom_target(fuzzers DEPENDS ${FUZZ_TARGETS})
+# Part of every build, as the unit tests are, so that they follow the headers.
+add_custom_target(fuzzers ALL DEPENDS ${FUZZ_TARGETS})

@@ -9,7 +9,7 @@
 
 static volatile uint64_t sink;
 
-/* Reads what a segment that nobody verified offers. */
+/* Reads what a segment that nobody verified offers; fuzz_index searches segments. */
 static void use_segment(const uint8_t *data, size_t size) {
     struct segment segment;
     cog_error error;
@@ -26,13 +26,6 @@ static void use_segment(const uint8_t *data, size_t size) {
         if (segment_vector(&segment, row, &columns, &values, &count))
             sink += hash_bytes(columns, count * sizeof *columns);
     }
-    struct slices_searcher *searcher = NULL;
-    struct slices_answer answer;
-    struct slices_request request = {.k = 3, .expand = 1, .admit = 1};
-    if (segment.slices.offsets && segment.rows > 0 &&
-        slices_searcher_create(&segment.slices, &segment.signatures, &searcher, &error) == COG_OK)
-        slices_search(searcher, segment.signatures.data, &request, &answer, &error);
-    slices_searcher_free(searcher);
     segment_close(&segment);
 }
 
