@@ -17,6 +17,7 @@
 #include "jobs/evaluate/neighbour_evaluation.h"
 #include "plan/sampled_truth.h"
 #include "search/columns/columns_search.h"
+#include "search/slices/slices_method.h"
 #include "slices_world.h"
 
 enum {
@@ -306,19 +307,22 @@ static void measure_file(const struct world *world, const struct queries *querie
         offsets[row + 1] = ids.size;
     }
     close(file);
+    struct slice_lists lists = {.view = *slices};
+    struct method_tables tables = {&slices_method, &lists};
     struct segment_parts parts = {.rows = rows,
                                   .id_offsets = offsets,
                                   .id_bytes = ids.data,
                                   .signatures = world->rows,
-                                  .slices = slices};
+                                  .tables = &tables,
+                                  .table_count = 1};
     struct segment segment;
     struct engine engine = {0};
     cog_error error = {0};
     world_require(segment_write(path, &parts, &error), &error);
     world_require(segment_open(path, &segment, &error), &error);
-    world_require(
-        slices_searcher_create(&segment.slices, &segment.signatures, &engine.lists, &error),
-        &error);
+    const struct slice_lists *mapped = segment_tables(&segment, &slices_method);
+    world_require(slices_searcher_create(&mapped->view, &segment.signatures, &engine.lists, &error),
+                  &error);
     size_t sum = rows * (WORLD_BITS / 8) + slices->layout.count * rows * 4 +
                  slice_layout_offsets(&slices->layout) * 4 + (rows + 1) * 8 + ids.size;
     double share = (double)segment.container.size_bytes / (double)sum;

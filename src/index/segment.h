@@ -1,15 +1,24 @@
-/* A segment: an immutable part of an index in one container file, with ids, signatures, the lists
- * of the method, and the vectors for verification, all used as they lie in the map. docs/format.md
- * is the norm. */
+/* A segment: an immutable part of an index in one container file, with ids, signatures, the tables
+ * of search methods, and the vectors for verification. docs/format.md is the norm.
+ *
+ * Writing takes borrowed parts. Opening maps the file and checks sizes in constant time; everything
+ * is then used as it lies in the map, by any number of threads, until segment_close. A damaged file
+ * may give wrong answers, never an access out of bounds. Which methods can keep tables in a segment
+ * is decided by the table of methods alone. */
 #pragma once
 
 #include "hamming/hamming.h"
-#include "index/id_buckets.h"
-#include "search/columns/bit_columns.h"
-#include "search/method.h"
-#include "search/slices/slices.h"
+#include "index/segment_ids.h"
+#include "plan/method_table.h"
 #include "store/settings.h"
 #include "vector/sparse.h"
+
+/* Tables of one method. */
+struct method_tables {
+    const struct search_method *method;
+    void *data;
+};
+enum { SEGMENT_TABLES_MAX = 4 };
 
 /* What goes into a segment; all borrowed for the call. Parts that are NULL (or, for signatures, of
  * no bits) are left out. */
@@ -22,10 +31,8 @@ struct segment_parts {
     bool is_numbered; /* in place of those: ids are numbers from first_number on */
     uint64_t first_number;
     struct signatures_view signatures;
-    const struct slices_view *slices;
-    const struct columns_view *columns; /* of the bits */
-    const struct search_method *method; /* of the tables */
-    const void *tables;
+    const struct method_tables *tables;
+    unsigned table_count; /* SEGMENT_TABLES_MAX at most */
     const struct sparse_matrix *vectors;
 };
 
@@ -39,13 +46,10 @@ struct segment {
     size_t rows;
     const uint64_t *id_offsets; /* NULL without ids */
     struct bytes_view id_bytes;
-    struct id_buckets id_buckets;       /* in the map, never to be freed; starts NULL without */
-    struct signatures_view signatures;  /* bits 0 without signatures */
-    struct slices_view slices;          /* offsets NULL without slices */
-    struct columns_view columns;        /* words NULL without columns */
-    const struct search_method *method; /* psm or bphs, if there are tables of it */
-    const void *tables;                 /* NULL without */
-    void *opened_tables;                /* the tables, if they are mapped */
+    struct id_buckets id_buckets;      /* in the map, never to be freed; starts NULL without */
+    struct signatures_view signatures; /* bits 0 without signatures */
+    struct method_tables tables[SEGMENT_TABLES_MAX]; /* owned */
+    unsigned table_count;
     struct sparse_matrix vectors; /* offsets NULL without vectors; in the map, never to be freed */
 };
 
@@ -54,6 +58,10 @@ cog_status segment_open(const char *path, struct segment *segment, cog_error *er
 /* The same on bytes that the caller keeps alive, aligned to 64; name stands in messages. */
 cog_status segment_open_memory(const char *name, const void *data, size_t size,
                                struct segment *segment, cog_error *error);
+/* The tables of a method; NULL if the segment has none. */
+const void *segment_tables(const struct segment *segment, const struct search_method *method);
+/* Signatures, and vectors if there are any, as methods want them; borrowed from the segment. */
+struct method_rows segment_method_rows(const struct segment *segment);
 /* False when the segment has no ids, or the offsets are damaged there. */
 bool segment_id(const struct segment *segment, size_t row, struct bytes_view *id);
 /* One row of the vectors with its offsets and columns checked; false when there are none, or they

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "join/cosine_join.h"
+#include "join/cosine_topk.h"
 #include "join/jaccard_join.h"
 
 static cog_status join_all(struct method_join *join, const struct cosine_tails *tails,
@@ -40,6 +41,66 @@ static cog_status join_exactly(struct method_join *join, struct match_list *pair
     return join_all(join, NULL, pairs, error);
 }
 
+static cog_status find_nearest(const struct method_search *asked, struct hit_lists *hits,
+                               cog_error *error) {
+    const struct sparse_matrix *queries = asked->queries.vectors;
+    struct cosine_neighbours found = {0};
+    size_t total = 0, at = 0;
+    cog_status status =
+        cosine_topk(queries, asked->rows.vectors, asked->k, asked->threads, &found, error);
+    for (size_t query = 0; status == COG_OK && query < found.queries; query++)
+        total += found.counts[query];
+    THEN(status, hit_lists_init(hits, queries->rows, total, error));
+    for (size_t query = 0; status == COG_OK && query < found.queries; query++) {
+        const struct cosine_neighbour *items = found.items + query * found.k;
+        for (size_t i = 0; i < found.counts[query]; i++)
+            hits->items[at++] = (struct match){
+                .a = (uint32_t)query, .b = items[i].row, .similarity = items[i].similarity};
+        hits->offsets[query + 1] = at;
+    }
+    cosine_topk_free(&found);
+    return status;
+}
+
+struct scan_above {
+    double threshold;
+    struct hit_sink *sink;
+};
+
+static cog_status take_product(void *context, unsigned worker, size_t query, uint32_t row,
+                               double product, cog_error *error) {
+    const struct scan_above *scan = context;
+    struct match hit = {.a = (uint32_t)query, .b = row, .similarity = (float)product};
+    return product >= scan->threshold ? hit_sink_add(scan->sink, worker, hit, error) : COG_OK;
+}
+
+/* A few queries are multiplied with every row; more are joined with the rows. */
+static cog_status find_above(const struct method_search *asked, struct hit_sink *sink,
+                             cog_error *error) {
+    const struct sparse_matrix *queries = asked->queries.vectors;
+    struct scan_above scan = {asked->threshold, sink};
+    struct join_options options = {.threshold = asked->threshold, .threads = asked->threads};
+    return queries->rows <= COSINE_SCAN_QUERIES && asked->threshold > 0
+               ? cosine_scan(queries, asked->rows.vectors, asked->threads, take_product, &scan,
+                             error)
+               : cosine_join(queries, asked->rows.vectors, &options, &sink->workers[0], error);
+}
+
+static cog_status search_exactly(const void *tables, struct method_search *asked,
+                                 struct hit_lists *hits, cog_error *error) {
+    (void)tables;
+    struct hit_sink sink = {0};
+    asked->is_exact_out = true;
+    if (asked->k)
+        return find_nearest(asked, hits, error);
+    cog_status status = hit_sink_init(&sink, asked->threads, error);
+    THEN(status, find_above(asked, &sink, error));
+    THEN(status,
+         hit_sink_finish(&sink, asked->queries.vectors->rows, HITS_BY_SIMILARITY, hits, error));
+    hit_sink_free(&sink);
+    return status;
+}
+
 const struct search_method exact_method = {
     .name = "exact",
     .summary = "the true measure on vectors and sets; no pair is missed",
@@ -48,6 +109,7 @@ const struct search_method exact_method = {
     .needs = NEEDS_VECTORS,
     .check_join = check_exact,
     .join = join_exactly,
+    .search = search_exactly,
 };
 
 /* ---- lists -----------------------------------------------------------------------------------

@@ -68,3 +68,12 @@ cog_status method_take_knobs(cog_method *method, const cog_knobs *knobs, unsigne
                          method_name(knobs->method), method_name(*method));
     return method_check_knobs(found, knobs, use, error);
 }
+
+cog_method method_exhaustive(bool vectors) {
+    return vectors ? COG_METHOD_EXACT : COG_METHOD_FLAT;
+}
+
+cog_method method_for_index(size_t rows, bool documents) {
+    enum { FLAT_ROWS = 100000 };
+    return rows < FLAT_ROWS ? COG_METHOD_FLAT : documents ? COG_METHOD_COLUMNS : COG_METHOD_SLICES;
+}

@@ -21,5 +21,11 @@ const struct search_method *method_to_join_signatures(const struct method_join *
 cog_status method_take_knobs(cog_method *method, const cog_knobs *knobs, unsigned use,
                              cog_error *error);
 
+/* The method that compares every row: vectors, or signatures. */
+cog_method method_exhaustive(bool vectors);
+/* What an index is built for if nobody says: nothing but signatures pays for few rows; queries of
+ * documents come with margins, and columns make the most of those. */
+cog_method method_for_index(size_t rows, bool documents);
+
 /* Ends with NULL. Empty in the library. */
 extern const struct search_method *const methods_linked_in[];

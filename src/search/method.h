@@ -38,6 +38,7 @@ struct method_rows {
 /* The size of a job: what settings and predictions are made for. */
 struct method_size {
     size_t rows, queries;
+    size_t k; /* neighbours per query; 0 if searches ask for a radius */
     unsigned bits;
     uint32_t radius_bits; /* the greatest that searches will ask for; 0 if they ask for k */
     double recall;
@@ -135,20 +136,23 @@ struct search_method {
     const char *summary;   /* one line of help */
     const cog_knob *knobs; /* in the order of cog_knobs.values */
     unsigned knob_count;   /* COG_KNOBS_MAX at most */
+    /* Under what names an index records the knobs of its build; NULL: under their own names. */
+    const char *const *knob_records;
 
     /* cog_answers: what it can be asked for, and what of that it answers exactly if recall is 1. */
     unsigned answers, certain;
     unsigned needs; /* method_needs */
     /* Signatures: multiples of bits_step from bits_min to bits_max. bits_max 0: none needed. */
     unsigned bits_min, bits_max, bits_step;
+    bool is_for_radius;        /* tables are built for a greatest radius */
     bool is_chosen_unmeasured; /* auto takes it for what it answers, without timing a scan */
 
     /* Fills in what a prediction is known for; other fields stay 0. NULL: nothing is known. */
     void (*predict)(const struct method_size *size, const cog_knobs *knobs,
                     struct method_prediction *prediction);
     /* Gives knobs that are not given a value for this size, and refuses what cannot be built
-     * (COG_ERR_USAGE). Asked once per index, and again by `build` for each segment. NULL: nothing
-     * to complete. */
+     * (COG_ERR_USAGE). Asked when an index is built and when it is searched. NULL: nothing to
+     * complete. */
     cog_status (*settings)(const struct method_size *size, cog_knobs *knobs, cog_error *error);
 
     /* Tables. build NULL: the method keeps none, and tables are NULL below. */

@@ -1,4 +1,5 @@
-/* An index in a folder: written whole, opened as maps, opened anew after a change. */
+/* An index in a folder: written whole, opened as maps, opened anew after a change. Also the
+ * statistics by which it weighs documents, and its rows by number and by id. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +9,242 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "jobs/index/index_job.h"
+#include "vector/statistics.h"
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+size_t index_part_of(const cog_index *index, uint32_t row, uint64_t *first_row) {
+    size_t part = 0;
+    *first_row = 0;
+    while (part + 1 < index->parts.manifest.count &&
+           row - *first_row >= index->parts.manifest.entries[part].rows)
+        *first_row += index->parts.manifest.entries[part++].rows;
+    return part;
+}
+
+bool index_row_id(const cog_index *index, uint32_t row, struct bytes_view *id) {
+    uint64_t first_row;
+    if (row >= index->parts.rows)
+        return false;
+    size_t part = index_part_of(index, row, &first_row);
+    return segment_id(&index->parts.segments[part], (size_t)(row - first_row), id);
+}
+
+bool index_row_vector(const cog_index *index, size_t part, uint32_t row, const uint32_t **columns,
+                      const float **values, size_t *count) {
+    const struct segment *segment = &index->parts.segments[part];
+    const struct sparse_matrix *vectors = &segment->vectors;
+    if (index->folder)
+        return segment_vector(segment, row, columns, values, count);
+    uint64_t begin = vectors->offsets[row];
+    *columns = vectors->columns + begin;
+    *values = vectors->values + begin;
+    *count = (size_t)(vectors->offsets[row + 1] - begin);
+    return true;
+}
+
+unsigned index_bits(const cog_index *index) {
+    uint64_t bits = 0;
+    settings_get_u64(&index->parts.manifest.settings, "bits", &bits);
+    return (unsigned)bits;
+}
+
+int index_compare_ids(const void *a, const void *b) {
+    const struct bytes_view *x = a, *y = b;
+    size_t common = x->size < y->size ? x->size : y->size;
+    int order = common ? memcmp(x->data, y->data, common) : 0;
+    return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/* Of rows that have their numbers for ids, the one that is called so. */
+static uint64_t row_of_number(struct bytes_view id, uint64_t first, uint64_t rows) {
+    uint64_t number = 0;
+    enum { DIGITS_MAX = 10 }; /* of numbers below 2^32 */
+    if (id.size == 0 || id.size > DIGITS_MAX || (id.data[0] == '0' && id.size > 1))
+        return UINT64_MAX;
+    for (size_t i = 0; i < id.size; i++) {
+        if (id.data[i] < '0' || id.data[i] > '9')
+            return UINT64_MAX;
+        number = number * 10 + (uint64_t)(id.data[i] - '0');
+    }
+    return number >= first && number - first < rows ? number - first : UINT64_MAX;
+}
+
+/* The part's rows begin with number `first`. Fills the rows of ids that are found there. */
+static cog_status find_in_part(const cog_index *index, size_t part, uint64_t first,
+                               const struct bytes_view *ids, size_t count, uint64_t *rows,
+                               cog_error *error) {
+    const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+    const struct segment *segment = &index->parts.segments[part];
+    struct id_buckets built = {0}, buckets = segment->id_buckets;
+    cog_status status = COG_OK;
+    if (segment->id_offsets && !buckets.starts) {
+        status = id_buckets_build(segment, &built, error);
+        buckets = built;
+    }
+    for (size_t i = 0; i < count && status == COG_OK; i++) {
+        uint64_t row = UINT64_MAX;
+        if (!segment->id_offsets)
+            row = row_of_number(ids[i], first, entry->rows);
+        else if (rows[i] == UINT64_MAX)
+            status = id_buckets_find(&buckets, segment, ids[i], &row, error);
+        if (status == COG_OK && row != UINT64_MAX && !manifest_is_removed(entry, (uint32_t)row))
+            rows[i] = first + row;
+    }
+    id_buckets_free(&built);
+    return status;
+}
+
+cog_status index_find_ids(const cog_index *index, const struct bytes_view *ids, size_t count,
+                          uint64_t *rows, cog_error *error) {
+    uint64_t first = 0;
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = UINT64_MAX;
+    if (count == 0)
+        return COG_OK;
+    for (size_t part = 0; part < index->parts.manifest.count && status == COG_OK; part++) {
+        status = find_in_part(index, part, first, ids, count, rows, error);
+        first += index->parts.manifest.entries[part].rows;
+    }
+    return status;
+}
+
+bool cog_index_find(const cog_index *index, const char *id, size_t id_size, uint32_t *row) {
+    struct bytes_view view = view_of(id, id_size);
+    uint64_t found = UINT64_MAX;
+    if (index_find_ids(index, &view, 1, &found, NULL) != COG_OK || found == UINT64_MAX)
+        return false;
+    *row = (uint32_t)found;
+    return true;
+}
+
+const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size) {
+    struct bytes_view id = {NULL, 0};
+    bool known = index_row_id(index, row, &id);
+    *size = id.size;
+    return known ? id.data : NULL;
+}
+
+/* ---- Statistics ------------------------------------------------------------------------------ */
+
+static cog_status add_to_fingerprint(void *context, uint64_t hash, struct term_counts counts,
+                                     cog_error *error) {
+    (void)error;
+    *(uint64_t *)context +=
+        hash_pair(hash_pair(hash, counts.document_frequency), counts.collection_frequency);
+    return COG_OK;
+}
+
+/* The same for the same documents and terms with the same counts, in whatever order. */
+static uint64_t statistics_fingerprint(const struct statistics *counts) {
+    uint64_t sum = 0;
+    statistics_visit(counts, add_to_fingerprint, &sum, NULL);
+    sum = hash_pair(sum, statistics_document_count(counts));
+    return hash_pair(sum, statistics_total_length(counts));
+}
+
+cog_status index_record_statistics(const cog_index *index, struct settings *settings,
+                                   cog_error *error) {
+    const struct statistics *counts = index->statistics->counts;
+    TRY(settings_set_u64(settings, "statistics: documents", statistics_document_count(counts),
+                         error));
+    return settings_set_u64(settings, "statistics: fingerprint", statistics_fingerprint(counts),
+                            error);
+}
+
+cog_status index_make_columns(cog_index *index, cog_error *error) {
+    return index->has_vectors ? term_numbers_create(index->statistics->counts, 1,
+                                                    index->weighting.min_collection_frequency,
+                                                    &index->columns, error)
+                              : COG_OK;
+}
+
+cog_status index_collect_statistics(cog_index *index, const struct corpus *corpus,
+                                    const cog_term_options *terms, unsigned threads,
+                                    cog_error *error) {
+    index->statistics = calloc(1, sizeof *index->statistics);
+    if (!index->statistics)
+        return error_memory(error, sizeof *index->statistics, "statistics");
+    TRY(corpus_statistics(&corpus, 1, threads, &index->statistics->counts, error));
+    return options_record_terms(terms, &index->statistics->terms, error);
+}
+
+/* The file of a folder; free() it. */
+static cog_status statistics_path(const char *folder, char **path, cog_error *error) {
+    if (asprintf(path, "%s/statistics", folder) >= 0)
+        return COG_OK;
+    *path = NULL;
+    return error_memory(error, strlen(folder), "a path");
+}
+
+cog_status index_save_statistics(const cog_index *index, const char *folder, cog_error *error) {
+    char *path = NULL;
+    cog_status status = statistics_path(folder, &path, error);
+    THEN(status, cog_statistics_save(index->statistics, path, error));
+    free(path);
+    return status;
+}
+
+cog_status index_take_statistics(cog_index *index, const struct corpus *corpus, unsigned threads,
+                                 cog_error *error) {
+    cog_statistics_free(index->statistics);
+    term_numbers_free(index->columns);
+    index->statistics = NULL;
+    index->columns = NULL;
+    cog_status status = index_collect_statistics(index, corpus, &index->sign.terms, threads, error);
+    THEN(status, index_record_statistics(index, &index->parts.manifest.settings, error));
+    THEN(status, index_make_columns(index, error));
+    return status == COG_OK && index->folder ? index_save_statistics(index, index->folder, error)
+                                             : status;
+}
+
+/* Whether the statistics are those that the settings speak of. */
+bool index_statistics_fit(const cog_index *index) {
+    const struct settings *settings = &index->parts.manifest.settings;
+    const struct statistics *counts = index->statistics->counts;
+    uint64_t fingerprint = 0;
+    return settings_get_u64(settings, "statistics: fingerprint", &fingerprint) &&
+           fingerprint == statistics_fingerprint(counts);
+}
+
+bool index_awaits_statistics(const cog_index *index) {
+    uint64_t documents = 0;
+    settings_get_u64(&index->parts.manifest.settings, "statistics: documents", &documents);
+    return index->has_documents && documents == 0;
+}
+
+/* Those of an empty index are empty, whatever the file has: filling one writes it before the
+ * manifest. */
+static cog_status read_statistics(cog_index *index, const char *path, cog_error *error) {
+    cog_statistics *statistics = NULL;
+    const struct corpus empty = {0};
+    cog_status status = index_awaits_statistics(index)
+                            ? index_collect_statistics(index, &empty, &index->sign.terms, 1, error)
+                            : cog_statistics_open(path, &index->sign.terms, &statistics, error);
+    if (statistics)
+        index->statistics = statistics;
+    return status == COG_OK ? index_make_columns(index, error) : status;
+}
+
+cog_status index_load_statistics(cog_index *index, cog_error *error) {
+    char *path = NULL;
+    cog_status status = statistics_path(index->folder, &path, error);
+    THEN(status, read_statistics(index, path, error));
+    if (status == COG_OK && !index_statistics_fit(index))
+        status = error_set(error, COG_ERR_FORMAT,
+                           "%s: not the statistics that the index was made with; restore the "
+                           "folder as a whole or build the index again",
+                           path);
+    free(path);
+    return status;
+}
+
+/* ---- The folder ------------------------------------------------------------------------------ */
 
 cog_status index_lock(const char *folder, int *lock, cog_error *error) {
     *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -41,10 +275,8 @@ struct segment_parts index_parts_of(const struct segment *segment) {
                                   .id_buckets =
                                       segment->id_buckets.starts ? &segment->id_buckets : NULL,
                                   .signatures = segment->signatures,
-                                  .slices = segment->slices.offsets ? &segment->slices : NULL,
-                                  .columns = segment->columns.words ? &segment->columns : NULL,
-                                  .method = segment->method,
                                   .tables = segment->tables,
+                                  .table_count = segment->table_count,
                                   .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
 }
 

@@ -12,10 +12,6 @@ struct segment_memory {
     char *id_bytes;
     struct id_buckets id_buckets;
     uint8_t *signatures;
-    struct slice_lists lists;
-    struct bit_columns columns;
-    const struct search_method *method; /* of the tables */
-    void *tables;
     struct sparse_matrix vectors;
 };
 
@@ -31,9 +27,9 @@ struct cog_index {
     struct weighting weighting;
     cog_statistics *statistics;
     struct term_numbers *columns;
-    bool is_streamed; /* searches build the tables, with these knobs and this radius */
-    cog_knobs stream_knobs;
-    unsigned stream_radius_bits;
+    const struct search_method *streamed; /* searches build its tables chunk by chunk; or NULL */
+    cog_knobs streamed_knobs;
+    unsigned streamed_radius_bits;
     const float *build_weights; /* behind the bits of signatures, while they are indexed */
 };
 
@@ -47,6 +43,8 @@ bool index_row_id(const cog_index *index, uint32_t row, struct bytes_view *id);
 bool index_row_vector(const cog_index *index, size_t part, uint32_t row, const uint32_t **columns,
                       const float **values, size_t *count);
 unsigned index_bits(const cog_index *index);
+/* What an index in memory takes, about. */
+double index_memory_bytes(const cog_index *index);
 
 /* Where each of `count` ids stands among the rows that are not removed; UINT64_MAX for those that
  * are not there. O(count * segments); a segment of a file without a table of ids is read once. */
@@ -58,7 +56,7 @@ int index_compare_ids(const void *a, const void *b);
 
 /* Zero-initialise; segment_draft_free releases what was not given away. */
 struct segment_draft {
-    struct segment segment; /* views of `memory` */
+    struct segment segment; /* views of `memory`; its tables are its own */
     struct segment_memory memory;
 };
 void segment_draft_free(struct segment_draft *draft);

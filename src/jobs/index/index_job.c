@@ -1,6 +1,6 @@
-/* An index as a job builds it in memory, and what it tells of itself. */
-#include "jobs/index/index_job.h"
-
+/* Building an index in memory: segments from documents, from signatures, or merged from others, and
+ * what an index tells about itself. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +8,304 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/threads.h"
-#include "index/numbered_ids.h"
+#include "collection/corpus_sign.h"
 #include "input/npy.h"
+#include "jobs/index/index_job.h"
 #include "plan/method_table.h"
 #include "run/job.h"
 #include "run/report.h"
-#include "search/bphs/bphs_method.h"
-#include "search/psm/psm_method.h"
-#include "search/slices/slices_method.h"
+
+/* ---- Segments in memory ---------------------------------------------------------------------- */
+
+void segment_memory_free(struct segment_memory *memory) {
+    free(memory->id_offsets);
+    free(memory->id_bytes);
+    id_buckets_free(&memory->id_buckets);
+    free(memory->signatures);
+    sparse_matrix_free(&memory->vectors);
+    *memory = (struct segment_memory){0};
+}
+
+void segment_draft_free(struct segment_draft *draft) {
+    segment_close(&draft->segment);
+    segment_memory_free(&draft->memory);
+    *draft = (struct segment_draft){0};
+}
+
+/* The knobs that the index was built with, and the radius. */
+static void read_knobs(const struct settings *settings, cog_method number,
+                       const struct search_method *method, cog_knobs *knobs,
+                       uint64_t *radius_bits) {
+    *knobs = (cog_knobs){.method = number};
+    settings_get_u64(settings, "radius", radius_bits);
+    for (unsigned i = 0; i < method->knob_count; i++) {
+        uint64_t value = 0;
+        if ((method->knobs[i].uses & COG_KNOB_BUILD) &&
+            settings_get_u64(settings, index_knob_record(method, i), &value) && value)
+            knob_set(knobs, i, value);
+    }
+}
+
+/* The tables that the index's method keeps, if it keeps any. */
+static cog_status add_tables(const cog_index *index, const float *margins, unsigned threads,
+                             struct segment_draft *draft, cog_error *error) {
+    const struct settings *settings = &index->parts.manifest.settings;
+    const char *name = "auto";
+    settings_get_text(settings, "index method", &name);
+    cog_method number = method_named(name);
+    if (number == COG_METHOD_AUTO)
+        number = method_for_index(draft->segment.rows, index->has_documents);
+    const struct search_method *method = method_of(number);
+    cog_knobs knobs;
+    uint64_t radius_bits = 0;
+    if (!method->build)
+        return COG_OK;
+    read_knobs(settings, number, method, &knobs, &radius_bits);
+    struct method_build build = {.rows = segment_method_rows(&draft->segment),
+                                 .radius_bits = (uint32_t)radius_bits,
+                                 .knobs = &knobs,
+                                 .threads = threads};
+    build.rows.margins = margins;
+    if (index->parts.manifest.count > 0)
+        build.earlier = segment_tables(&index->parts.segments[0], method);
+    struct method_tables *tables = &draft->segment.tables[0];
+    tables->method = method;
+    TRY(method->build(&build, &tables->data, error));
+    draft->segment.table_count = 1;
+    return COG_OK;
+}
+
+static cog_status take_settings(const cog_index *index, struct segment_draft *draft,
+                                cog_error *error) {
+    return settings_copy(&draft->segment.settings, &index->parts.manifest.settings, error);
+}
+
+static cog_status make_room_for_ids(struct segment_draft *draft, size_t rows, size_t size_bytes,
+                                    cog_error *error) {
+    struct segment_memory *memory = &draft->memory;
+    memory->id_offsets = memory_zeroed_array(rows + 1, sizeof *memory->id_offsets);
+    memory->id_bytes = memory_array(size_bytes + 1, 1);
+    if (!memory->id_offsets || !memory->id_bytes)
+        return error_memory(error, rows * sizeof *memory->id_offsets + size_bytes, "ids");
+    draft->segment.id_offsets = memory->id_offsets;
+    draft->segment.id_bytes = view_of(memory->id_bytes, size_bytes);
+    return COG_OK;
+}
+
+static void append_id(struct segment_draft *draft, size_t row, struct bytes_view id) {
+    uint64_t at = draft->memory.id_offsets[row];
+    if (id.size)
+        memcpy(draft->memory.id_bytes + at, id.data, id.size);
+    draft->memory.id_offsets[row + 1] = at + id.size;
+}
+
+/* Once all ids are there. */
+static cog_status index_ids(struct segment_draft *draft, cog_error *error) {
+    cog_status status = id_buckets_build(&draft->segment, &draft->memory.id_buckets, error);
+    draft->segment.id_buckets = draft->memory.id_buckets;
+    return status;
+}
+
+static cog_status copy_ids(const struct corpus *corpus, struct segment_draft *draft,
+                           cog_error *error) {
+    size_t size_bytes = 0;
+    for (size_t row = 0; row < corpus->rows; row++)
+        size_bytes += corpus->items[row].id_bytes;
+    cog_status status = make_room_for_ids(draft, corpus->rows, size_bytes, error);
+    for (size_t row = 0; status == COG_OK && row < corpus->rows; row++)
+        append_id(draft, row, corpus_id(corpus, row));
+    return status == COG_OK ? index_ids(draft, error) : status;
+}
+
+/* Numbers as ids. */
+static cog_status number_rows(struct segment_draft *draft, uint64_t first_id, cog_error *error) {
+    enum { DIGITS_MAX = 20 };
+    char text[DIGITS_MAX + 1];
+    size_t rows = draft->segment.rows, size_bytes = 0;
+    for (size_t row = 0; row < rows; row++)
+        size_bytes +=
+            (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)first_id + row);
+    cog_status status = make_room_for_ids(draft, rows, size_bytes, error);
+    for (size_t row = 0; status == COG_OK && row < rows; row++) {
+        int length = snprintf(text, sizeof text, "%llu", (unsigned long long)first_id + row);
+        append_id(draft, row, view_of(text, (size_t)length));
+    }
+    return status == COG_OK ? index_ids(draft, error) : status;
+}
+
+/* Margins take much memory: only a method that cannot do without them gets them. */
+static cog_status make_room_for_sums(const cog_index *index, size_t rows, float **sums,
+                                     cog_error *error) {
+    const char *name = "auto";
+    settings_get_text(&index->parts.manifest.settings, "index method", &name);
+    const struct search_method *method = method_of(method_named(name));
+    if (!method || !(method->needs & NEEDS_ROW_MARGINS))
+        return COG_OK;
+    *sums = memory_array(rows + 1, index_bits(index) * sizeof **sums);
+    return *sums ? COG_OK
+                 : error_memory(error, rows * index_bits(index) * sizeof **sums, "weights");
+}
+
+cog_status segment_draft_documents(const cog_index *index, const struct corpus *corpus,
+                                   unsigned threads, struct segment_draft *draft,
+                                   cog_error *error) {
+    struct statistics *statistics = index->statistics->counts;
+    float *sums = NULL;
+    draft->segment.rows = corpus->rows;
+    cog_status status = take_settings(index, draft, error);
+    THEN(status, make_room_for_sums(index, corpus->rows, &sums, error));
+    THEN(status,
+         corpus_sign(&(struct corpus_rows){corpus, NULL, corpus->rows}, &index->sign, statistics,
+                     threads, &draft->segment.signatures, sums, index_bits(index), error));
+    draft->memory.signatures = (uint8_t *)draft->segment.signatures.data;
+    if (status == COG_OK && index->has_vectors)
+        status = corpus_vectors_in(corpus, index->columns, statistics, &index->weighting, 1, NULL,
+                                   threads, &draft->memory.vectors, error);
+    draft->segment.vectors = draft->memory.vectors;
+    THEN(status, copy_ids(corpus, draft, error));
+    THEN(status, add_tables(index, sums, threads, draft, error));
+    free(sums);
+    return status;
+}
+
+cog_status segment_draft_signatures(const cog_index *index, const struct signatures_view *rows,
+                                    uint64_t first_id, bool want_ids, unsigned threads,
+                                    struct segment_draft *draft, cog_error *error) {
+    draft->segment.rows = rows->rows;
+    draft->segment.signatures = *rows;
+    cog_status status = take_settings(index, draft, error);
+    if (status == COG_OK && (want_ids || first_id))
+        status = number_rows(draft, first_id, error);
+    return status == COG_OK ? add_tables(index, index->build_weights, threads, draft, error)
+                            : status;
+}
+
+/* ---- Merging --------------------------------------------------------------------------------- */
+
+/* How much the rows that stay take. */
+struct merged_size {
+    size_t rows, id_bytes;
+    uint64_t entries; /* of the vectors */
+};
+
+/* Calls take for every row that stays, in order. */
+typedef cog_status row_taker(void *context, size_t part, uint32_t row, cog_error *error);
+static cog_status visit_live_rows(const cog_index *index, row_taker *take, void *context,
+                                  cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t part = 0; part < index->parts.manifest.count; part++) {
+        const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+        size_t removed = 0;
+        for (uint32_t row = 0; row < entry->rows && status == COG_OK; row++) {
+            if (removed < entry->removed_count && entry->removed[removed] == row)
+                removed++;
+            else
+                status = take(context, part, row, error);
+        }
+    }
+    return status;
+}
+
+struct merge {
+    const cog_index *index;
+    struct merged_size size;
+    struct segment_draft *draft;
+    size_t row; /* next of the draft */
+};
+
+static cog_status damaged_row(const struct merge *merge, size_t part, uint32_t row,
+                              cog_error *error) {
+    return error_set(error, COG_ERR_FORMAT, "%s: row %u is damaged; cognate index check tells more",
+                     merge->index->parts.segments[part].container.path, row);
+}
+
+/* A row without an id is known by its number in the whole index. */
+static struct bytes_view name_row(const cog_index *index, size_t part, uint32_t row,
+                                  char text[24]) {
+    struct bytes_view id;
+    if (segment_id(&index->parts.segments[part], row, &id))
+        return id;
+    uint64_t first = 0;
+    for (size_t i = 0; i < part; i++)
+        first += index->parts.manifest.entries[i].rows;
+    int length = snprintf(text, 24, "%llu", (unsigned long long)first + row);
+    return view_of(text, (size_t)length);
+}
+
+static cog_status measure_row(void *context, size_t part, uint32_t row, cog_error *error) {
+    struct merge *merge = context;
+    const uint32_t *columns;
+    const float *values;
+    size_t count;
+    char text[24];
+    merge->size.rows++;
+    merge->size.id_bytes += name_row(merge->index, part, row, text).size;
+    if (!merge->index->has_vectors)
+        return COG_OK;
+    if (!index_row_vector(merge->index, part, row, &columns, &values, &count))
+        return damaged_row(merge, part, row, error);
+    merge->size.entries += count;
+    return COG_OK;
+}
+
+static cog_status merge_row(void *context, size_t part, uint32_t row, cog_error *error) {
+    struct merge *merge = context;
+    const struct segment *from = &merge->index->parts.segments[part];
+    struct segment_memory *to = &merge->draft->memory;
+    size_t stride = merge->draft->segment.signatures.stride_bytes;
+    char text[24];
+    append_id(merge->draft, merge->row, name_row(merge->index, part, row, text));
+    memcpy(to->signatures + merge->row * stride, signature_row(&from->signatures, row), stride);
+    if (merge->index->has_vectors) {
+        const uint32_t *columns;
+        const float *values;
+        size_t count;
+        uint64_t at = to->vectors.offsets[merge->row];
+        if (!index_row_vector(merge->index, part, row, &columns, &values, &count))
+            return damaged_row(merge, part, row, error);
+        memcpy(to->vectors.columns + at, columns, count * sizeof *columns);
+        memcpy(to->vectors.values + at, values, count * sizeof *values);
+        to->vectors.offsets[merge->row + 1] = at + count;
+    }
+    merge->row++;
+    return COG_OK;
+}
+
+static cog_status make_room_for_rows(struct merge *merge, cog_error *error) {
+    struct segment_memory *memory = &merge->draft->memory;
+    struct segment *segment = &merge->draft->segment;
+    size_t rows = merge->size.rows, stride = signature_stride_bytes(index_bits(merge->index));
+    segment->rows = rows;
+    memory->signatures = memory_array(rows + 1, stride);
+    bool fits = memory->signatures;
+    segment->signatures =
+        (struct signatures_view){memory->signatures, rows, index_bits(merge->index), stride};
+    if (merge->index->has_vectors) {
+        struct sparse_matrix *vectors = &memory->vectors;
+        vectors->rows = rows;
+        vectors->column_count = term_numbers_count(merge->index->columns);
+        vectors->offsets = memory_zeroed_array(rows + 1, sizeof *vectors->offsets);
+        vectors->columns = memory_array(merge->size.entries + 1, sizeof *vectors->columns);
+        vectors->values = memory_array(merge->size.entries + 1, sizeof *vectors->values);
+        fits = fits && vectors->offsets && vectors->columns && vectors->values;
+        segment->vectors = *vectors;
+    }
+    return fits ? make_room_for_ids(merge->draft, rows, merge->size.id_bytes, error)
+                : error_memory(error, rows * stride + merge->size.entries * 8, "merged segments");
+}
+
+cog_status segment_draft_merged(const cog_index *index, unsigned threads,
+                                struct segment_draft *draft, cog_error *error) {
+    struct merge merge = {.index = index, .draft = draft};
+    cog_status status = take_settings(index, draft, error);
+    THEN(status, visit_live_rows(index, measure_row, &merge, error));
+    THEN(status, make_room_for_rows(&merge, error));
+    THEN(status, visit_live_rows(index, merge_row, &merge, error));
+    THEN(status, index_ids(draft, error));
+    return status == COG_OK ? add_tables(index, NULL, threads, draft, error) : status;
+}
+
+/* ---- The index ------------------------------------------------------------------------------- */
 
 void cog_index_options_init(cog_index_options *options) {
     *options = (cog_index_options){.method = COG_METHOD_AUTO, .radius_bits = 3, .vectors = true};
@@ -45,90 +335,76 @@ void cog_index_close(cog_index *index) {
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
-static bool is_short(cog_method method) {
-    return method == COG_METHOD_PSM || method == COG_METHOD_BPHS;
-}
-
 static cog_status check_options(cog_index_options *options, bool documents, cog_error *error) {
     TRY(method_take_knobs(&options->method, &options->knobs, COG_KNOB_BUILD, error));
-    if (options->method == COG_METHOD_EXACT)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "an index needs nothing for the method exact but its vectors: choose flat, "
-            "slices or columns");
-    if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW ||
-        options->method == COG_METHOD_LISTS)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "inverted lists, hash tables and windows join pairs and do not search an index");
+    const struct search_method *method = method_of(options->method);
+    if (method && !method->search)
+        return error_set(error, COG_ERR_USAGE,
+                         "the method %s joins pairs and does not search an index", method->name);
+    if (method && method->needs & NEEDS_VECTORS)
+        return error_set(error, COG_ERR_USAGE,
+                         "an index needs nothing for the method %s but its vectors: choose a "
+                         "method of signatures, or auto",
+                         method->name);
     if (documents && options->sign.signature.kind == COG_SIGNATURE_MINHASH)
         return error_set(error, COG_ERR_USAGE,
                          "minhash signatures do not tell a cosine: use rp, simhash or topsig");
     return COG_OK;
 }
 
-static unsigned slice_bits_of(const cog_index_options *options) {
-    return options->method == COG_METHOD_SLICES
-               ? (unsigned)knob_or(&options->knobs, SLICES_WIDTH, 0)
-               : 0;
+/* Completes the knobs for the rows. */
+static cog_status complete_knobs(cog_index_options *options, size_t rows, unsigned bits,
+                                 cog_error *error) {
+    const struct search_method *method = method_of(options->method);
+    struct method_size size = {.rows = rows, .bits = bits, .radius_bits = options->radius_bits};
+    options->knobs.method = options->method;
+    return method && method->settings ? method->settings(&size, &options->knobs, error) : COG_OK;
 }
 
-static struct method_size size_of(const cog_index_options *options, size_t rows, unsigned bits) {
-    return (struct method_size){.rows = rows, .bits = bits, .radius_bits = options->radius_bits};
+const char *index_knob_record(const struct search_method *method, unsigned knob) {
+    return method->knob_records ? method->knob_records[knob] : method->knobs[knob].name;
 }
 
-static cog_status record_tables(const cog_index_options *options, unsigned bits,
-                                struct settings *settings, cog_error *error) {
-    struct method_size size = size_of(options, 0, bits);
-    cog_knobs knobs = options->knobs;
-    TRY(settings_set_u64(settings, "radius", options->radius_bits, error));
-    if (options->method == COG_METHOD_PSM)
-        return settings_set_u64(settings, "header bits", knob_or(&knobs, PSM_HEADER, 0), error);
-    TRY(bphs_method.settings(&size, &knobs, error));
-    TRY(settings_set_u64(settings, "blocks", knobs.values[BPHS_BLOCKS], error));
-    return settings_set_u64(settings, "chosen blocks", knobs.values[BPHS_CHOOSE], error);
+static cog_status record_method(const cog_index_options *options, struct settings *settings,
+                                cog_error *error) {
+    const struct search_method *method = method_of(options->method);
+    TRY(settings_set_text(settings, "index method", method_name(options->method), error));
+    if (method && method->is_for_radius) {
+        TRY(settings_set_u64(settings, "radius", options->radius_bits, error));
+    }
+    for (unsigned i = 0; method && i < method->knob_count; i++)
+        if (method->knobs[i].uses & COG_KNOB_BUILD) {
+            TRY(settings_set_u64(settings, index_knob_record(method, i),
+                                 knob_or(&options->knobs, i, 0), error));
+        }
+    return COG_OK;
 }
 
 /* A streamed index has its signatures and knows what searches are to build. */
-static cog_status prepare_stream(cog_index *index, cog_index_options *options,
-                                 const struct signatures_view *rows, cog_error *error) {
+static void prepare_stream(cog_index *index, cog_index_options *options) {
     const struct search_method *method = method_of(options->method);
-    struct method_size size = size_of(options, rows->rows, rows->bits);
-    index->is_streamed = options->streamed && is_short(options->method);
-    if (!index->is_streamed)
-        return COG_OK;
-    index->stream_knobs = options->knobs;
-    index->stream_knobs.method = options->method;
-    index->stream_radius_bits = options->radius_bits;
+    if (!options->streamed || !method || !method->is_for_radius)
+        return;
+    index->streamed = method;
+    index->streamed_knobs = options->knobs;
+    index->streamed_radius_bits = options->radius_bits;
     options->method = COG_METHOD_FLAT;
-    return method->settings(&size, &index->stream_knobs, error);
 }
 
-static cog_status record_method(const cog_index_options *options, unsigned bits,
-                                struct settings *settings, cog_error *error) {
-    cog_status status =
-        settings_set_text(settings, "index method", method_name(options->method), error);
-    THEN(status, settings_set_u64(settings, "slice bits", slice_bits_of(options), error));
-    if (status == COG_OK && is_short(options->method))
-        status = record_tables(options, bits, settings, error);
-    return status;
-}
-
-/* Signatures in memory, lists, and what building them takes for a while. */
+/* Signatures, tables, and what building the tables takes for a while. */
 static double signatures_memory(const struct signatures_view *rows,
                                 const cog_index_options *options, unsigned threads) {
-    double bytes = (double)rows->rows * (double)rows->stride_bytes;
-    if (options->method == COG_METHOD_FLAT || rows->rows == 0)
-        return bytes;
-    if (options->method == COG_METHOD_COLUMNS) /* groups that are not full; order and clusters */
-        return 2.1 * bytes + 26 * (double)rows->rows;
-    if (is_short(options->method)) {
-        struct method_size size = size_of(options, rows->rows, rows->bits);
-        struct method_prediction prediction = {0};
-        method_of(options->method)->predict(&size, &options->knobs, &prediction);
-        return bytes + prediction.build_bytes;
-    }
-    return bytes + slice_lists_build_bytes(rows->rows, rows->bits, slice_bits_of(options), threads);
+    cog_method number =
+        options->method == COG_METHOD_AUTO ? method_for_index(rows->rows, false) : options->method;
+    const struct search_method *method = method_of(number);
+    struct method_size size = {.rows = rows->rows,
+                               .bits = rows->bits,
+                               .radius_bits = options->radius_bits,
+                               .threads = threads};
+    struct method_prediction prediction = {0};
+    if (method->build && method->predict && rows->rows)
+        method->predict(&size, &options->knobs, &prediction);
+    return (double)rows->rows * (double)rows->stride_bytes + prediction.build_bytes;
 }
 
 /* What must fit when the parts of an index come together again. */
@@ -250,16 +526,17 @@ cog_status index_drop_empty_rows(const cog_index *index, struct corpus *corpus, 
     return COG_OK;
 }
 
-static cog_status index_corpus(cog_index *index, struct corpus *corpus,
-                               const cog_index_options *options, const cog_run_options *run,
-                               struct segment_draft *draft, cog_report *report, cog_error *error) {
+static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_index_options *options,
+                               const cog_run_options *run, struct segment_draft *draft,
+                               cog_report *report, cog_error *error) {
     struct settings *settings = &index->parts.manifest.settings;
     unsigned threads = threads_resolve(run ? run->threads : 0);
     struct progress progress;
     progress_start(&progress, run, "indexing", corpus->rows);
     cog_status status = progress_report(&progress, 0, error);
     THEN(status, index_collect_statistics(index, corpus, &options->sign.terms, threads, error));
-    THEN(status, record_method(options, options->sign.signature.bits, settings, error));
+    THEN(status, complete_knobs(options, corpus->rows, options->sign.signature.bits, error));
+    THEN(status, record_method(options, settings, error));
     THEN(status, record_documents(index, options, settings, error));
     THEN(status, index_interpret_settings(index, error));
     THEN(status, index_make_columns(index, error));
@@ -325,8 +602,9 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     struct job job;
     job_begin(&job, run, report);
     index->build_weights = options->weights;
-    status = prepare_stream(index, options, rows, error);
-    THEN(status, record_method(options, rows->bits, settings, error));
+    status = complete_knobs(options, rows->rows, rows->bits, error);
+    prepare_stream(index, options);
+    THEN(status, record_method(options, settings, error));
     THEN(status, settings_set_text(settings, "signature", "given", error));
     THEN(status, settings_set_u64(settings, "bits", rows->bits, error));
     THEN(status, index_interpret_settings(index, error));
@@ -337,6 +615,30 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
 }
 
 /* ---- What it is ------------------------------------------------------------------------------ */
+
+double index_memory_bytes(const cog_index *index) {
+    double bytes = 0;
+    for (size_t part = 0; part < index->parts.manifest.count; part++) {
+        const struct segment *segment = &index->parts.segments[part];
+        const struct sparse_matrix *vectors = &segment->vectors;
+        struct method_size size = {
+            .rows = segment->rows, .bits = segment->signatures.bits, .threads = 1};
+        bytes += (double)segment->rows * (double)segment->signatures.stride_bytes +
+                 (double)segment->id_bytes.size;
+        if (segment->id_offsets)
+            bytes += (double)segment->rows * (sizeof(uint64_t) + ID_ENTRY_BYTES);
+        if (vectors->offsets)
+            bytes += (double)vectors->offsets[vectors->rows] * (sizeof(uint32_t) + sizeof(float)) +
+                     (double)vectors->rows * sizeof(uint64_t);
+        for (unsigned i = 0; i < segment->table_count; i++) {
+            struct method_prediction prediction = {0};
+            if (segment->tables[i].method->predict)
+                segment->tables[i].method->predict(&size, NULL, &prediction);
+            bytes += prediction.table_bytes;
+        }
+    }
+    return bytes;
+}
 
 void cog_index_describe(const cog_index *index, cog_index_info *info) {
     const struct manifest *manifest = &index->parts.manifest;
@@ -352,10 +654,10 @@ void cog_index_describe(const cog_index *index, cog_index_info *info) {
         info->removed_rows += manifest->entries[i].removed_count;
         info->file_bytes += manifest->entries[i].size_bytes;
     }
-    if (manifest->count && index->parts.segments[0].slices.offsets)
-        info->slice_bits = slice_width(&index->parts.segments[0].slices.layout, 0);
-    if (manifest->count && index->parts.segments[0].tables)
-        index->parts.segments[0].method->describe(index->parts.segments[0].tables, info);
+    const struct segment *first = manifest->count ? &index->parts.segments[0] : NULL;
+    for (unsigned i = 0; first && i < first->table_count; i++)
+        if (first->tables[i].method->describe)
+            first->tables[i].method->describe(first->tables[i].data, info);
     if (index->statistics)
         info->vocabulary_terms = statistics_term_count(index->statistics->counts);
 }

@@ -6,6 +6,8 @@
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
 cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,
                               cog_report *report, cog_error *error);
+/* The name of a knob of the build in the settings of an index. */
+const char *index_knob_record(const struct search_method *method, unsigned knob);
 /* Moves a draft into an index in memory. */
 cog_status index_take_draft(cog_index *index, struct segment_draft *draft, cog_error *error);
 /* is_empty[row] is 1 where no term of the row weighs anything by the index's statistics; *unknown

@@ -13,7 +13,7 @@
 #include "input/npy.h"
 #include "jobs/index/index_job.h"
 #include "jobs/result_table.h"
-#include "jobs/search/search_short.h"
+#include "jobs/search/search_task.h"
 #include "run/job.h"
 #include "run/report.h"
 
@@ -29,18 +29,12 @@ void cog_search_options_init(cog_search_options *options) {
 
 enum { SUMS_MAX_BYTES = 256 << 20 }; /* beyond, queries are searched without their weights */
 
-/* What queries take beside an index, whose files are mapped and not counted; one in memory is. */
+/* What queries take next to an index, whose files are mapped and not counted; an index in memory
+ * is. */
 static cog_status check_memory(const cog_index *index, double query_bytes,
                                const cog_run_options *run, cog_report *report, cog_error *error) {
-    double index_bytes = index->folder || index->is_streamed ? 0 : (double)memory_peak_bytes();
+    double index_bytes = index->folder || index->streamed ? 0 : index_memory_bytes(index);
     return memory_budget_check(MEMORY_BASE_BYTES + index_bytes + query_bytes, run, report, error);
-}
-
-/* Whether the numbers behind the queries' bits tell where to look. */
-static bool wants_sums(const cog_index *index, const cog_search_options *options) {
-    return slices_knob(options, SLICES_EXPAND) < 0 && options->recall < 1 &&
-           (search_task_has_lists(index) || search_task_has_columns(index) ||
-            index->parts.segments[0].tables);
 }
 
 /* Queries as terms and vectors, then as signatures with the numbers behind their bits. */
@@ -49,7 +43,7 @@ static double bytes_of_texts(const cog_index *index, const cog_search_options *o
     enum { TEXT_BYTES = 300 }; /* of a short query */
     double bytes = text_bytes * MEMORY_OF_TERMS;
     double sums = text_bytes / TEXT_BYTES * index_bits(index) * sizeof(float);
-    if (wants_sums(index, options))
+    if (search_task_wants_margins(index, options))
         bytes += sums < SUMS_MAX_BYTES ? sums : SUMS_MAX_BYTES;
     return bytes;
 }
@@ -104,7 +98,7 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     struct search_task task = task_of(index, options, run, report);
     task.signatures = queries->file.view;
     task.queries = task.signatures.rows;
-    task.weights = weights;
+    task.margins = weights;
     if (task.signatures.bits != index_bits(index))
         return error_set(error, COG_ERR_USAGE,
                          "queries of %u bits for an index of signatures of %u bits",
@@ -113,9 +107,8 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     job_begin(&job, run, report);
     cog_status status = search_task_check(&task, error);
     double query_bytes = bytes_of_hits(options, (double)task.queries);
-    if (index->is_streamed && options->method != COG_METHOD_FLAT)
-        query_bytes +=
-            search_stream_bytes(index, options->method, task.queries, run ? run->memory_bytes : 0);
+    if (status == COG_OK)
+        query_bytes += search_task_bytes(&task);
     THEN(status, check_memory(index, query_bytes, run, report, error));
     cog_hits *hits = status == COG_OK ? calloc(1, sizeof *hits) : NULL;
     if (status == COG_OK && !hits)
@@ -136,13 +129,13 @@ static cog_status sign_queries(struct search_task *task, const struct corpus *co
                                cog_error *error) {
     const cog_index *index = task->index;
     size_t size_bytes;
-    bool wanted = wants_sums(index, &task->options) &&
+    bool wanted = search_task_wants_margins(index, &task->options) &&
                   size_multiply(corpus->rows, index_bits(index) * sizeof(float), &size_bytes) &&
                   size_bytes <= SUMS_MAX_BYTES;
     *sums = wanted ? memory_array(corpus->rows + 1, index_bits(index) * sizeof **sums) : NULL;
     if (wanted && !*sums)
         return error_memory(error, size_bytes, "the weights of the queries");
-    task->weights = *sums;
+    task->margins = *sums;
     struct corpus_rows rows = {corpus, NULL, corpus->rows};
     return corpus_sign(&rows, &index->sign, index->statistics->counts, task->threads,
                        &task->signatures, *sums, index_bits(index), error);
@@ -229,10 +222,12 @@ size_t cog_hits_queries(const cog_hits *hits) {
 }
 
 size_t cog_hits_first(const cog_hits *hits, uint32_t query) {
-    return hits->lists.offsets[query];
+    return hits->lists.offsets[query < hits->lists.queries ? query : hits->lists.queries];
 }
 
 cog_hit cog_hits_get(const cog_hits *hits, size_t index) {
+    if (index >= cog_hits_count(hits))
+        return (cog_hit){0};
     const struct match *match = &hits->lists.items[index];
     return (cog_hit){.query = match->a,
                      .row = match->b,
@@ -254,7 +249,7 @@ bool cog_hits_are_estimates(const cog_hits *hits) {
 
 const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size) {
     struct bytes_view id = {NULL, 0};
-    if (hits->has_query_ids)
+    if (hits->has_query_ids && query < hits->lists.queries)
         id = corpus_id(&hits->queries, query);
     *size = id.size;
     return id.data;

@@ -1,7 +1,7 @@
 /* What stands behind cog_hits. */
 #pragma once
 
-#include "jobs/search/segment_hits.h"
+#include "jobs/index/index_handle.h"
 
 struct cog_hits {
     const cog_index *index;

@@ -5,7 +5,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "jobs/search/search_short.h"
+#include "jobs/search/search_task.h"
 #include "plan/sampled_truth.h"
 #include "run/report.h"
 
@@ -17,13 +17,15 @@ struct query_sample {
     size_t count;
     struct signatures_view signatures;
     uint8_t *signature_data, *is_empty;
-    float *weights;
+    float *margins;
     struct sparse_matrix vectors;
     struct hit_lists truth;
 };
 
 struct search_sample {
-    struct query_sample choosing, telling;
+    struct query_sample halves[2]; /* the first chooses; the second tells, if it is there */
+    bool is_halved;
+    uint64_t told; /* how often it has told the recall */
     double seconds;
 };
 
@@ -31,16 +33,17 @@ static void query_sample_free(struct query_sample *sample) {
     free(sample->queries);
     free(sample->signature_data);
     free(sample->is_empty);
-    free(sample->weights);
+    free(sample->margins);
     sparse_matrix_free(&sample->vectors);
     hit_lists_free(&sample->truth);
+    *sample = (struct query_sample){0};
 }
 
 void search_sample_free(struct search_sample *sample) {
     if (!sample)
         return;
-    query_sample_free(&sample->choosing);
-    query_sample_free(&sample->telling);
+    query_sample_free(&sample->halves[0]);
+    query_sample_free(&sample->halves[1]);
     free(sample);
 }
 
@@ -66,8 +69,8 @@ static cog_status query_sample_take(const struct search_task *task, const uint32
         sample->queries[sample->count++] = chosen[i];
     if (fits && bits)
         fits = copy_rows(sample, task->signatures.data, stride, &sample->signature_data);
-    if (fits && task->weights)
-        fits = copy_rows(sample, task->weights, bits * sizeof(float), &sample->weights);
+    if (fits && task->margins)
+        fits = copy_rows(sample, task->margins, bits * sizeof(float), &sample->margins);
     if (fits && task->is_empty)
         fits = copy_rows(sample, task->is_empty, 1, &sample->is_empty);
     if (fits && task->has_vectors)
@@ -78,41 +81,73 @@ static cog_status query_sample_take(const struct search_task *task, const uint32
     return fits ? COG_OK : error_memory(error, count * (stride + 4), "the recall sample");
 }
 
+/* True neighbours: of vectors if there are any, else of signatures. */
 static cog_status find_truth(const struct search_task *task, struct query_sample *sample,
                              cog_error *error) {
-    if (task->has_vectors)
-        return search_exact(task, &sample->vectors,
-                            task->options.threshold > 0 ? 0 : task->options.k, &sample->truth,
-                            error);
-    struct signature_search search = {.index = task->index,
-                                      .queries = &sample->signatures,
-                                      .method = COG_METHOD_FLAT,
-                                      .k = task->options.k,
-                                      .threads = task->threads};
-    return search_signatures(&search, &sample->truth, error);
+    const cog_search_options *options = &task->options;
+    bool within =
+        task->has_vectors ? options->threshold > 0 : options->radius_bits != COG_RADIUS_NONE;
+    struct method_search asked = {
+        .queries = {.signatures = &sample->signatures, .vectors = &sample->vectors},
+        .k = within ? 0 : options->k,
+        .radius_bits = options->radius_bits,
+        .threshold = options->threshold,
+        .recall = 1,
+        .threads = task->threads};
+    return search_segments(task->index, method_of(method_exhaustive(task->has_vectors)), &asked,
+                           &sample->truth, error);
 }
 
-/* Draws the sample and answers it, unless that was done. */
-static cog_status take_sample(struct search_task *task, cog_error *error) {
-    if (task->sample)
-        return COG_OK;
-    uint64_t start = clock_ns();
+/* Whether the recall decides how much is looked at: not if the caller or the certificate does, and
+ * not if estimates are listed, whose recall no effort raises. */
+static bool recall_decides(const struct search_task *task) {
+    const cog_search_options *options = &task->options;
+    const struct search_method *method = method_of(options->method);
+    bool certain = options->recall >= 1 ||
+                   (!method->build && (method->needs & NEEDS_VECTORS || !task->has_vectors));
+    return !certain && options->k && options->threshold == 0 &&
+           options->radius_bits == COG_RADIUS_NONE && !options->knobs.given &&
+           options->recall_sample && (options->verify || !task->has_vectors);
+}
+
+/* Draws queries and answers those of each sample: every `step`-th, one after the other. */
+static cog_status draw(const struct search_task *task, struct query_sample *samples, size_t step,
+                       uint64_t seed, cog_error *error) {
     size_t most = task->options.recall_sample;
     uint32_t *chosen = memory_array(most + 1, sizeof *chosen);
-    task->sample = memory_zeroed_array(1, sizeof *task->sample);
-    if (!chosen || !task->sample) {
-        free(chosen);
+    if (!chosen)
         return error_memory(error, most * sizeof *chosen, "the recall sample");
+    size_t count = sample_rows(task->queries, most, seed, chosen);
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < step && status == COG_OK; i++) {
+        status = query_sample_take(task, chosen, count, i, step, &samples[i], error);
+        THEN(status, find_truth(task, &samples[i], error));
     }
-    size_t count = sample_rows(task->queries, most, 0, chosen);
-    bool halves = count >= HALVED_FROM;
-    struct query_sample *choosing = &task->sample->choosing, *telling = &task->sample->telling;
-    cog_status status = query_sample_take(task, chosen, count, 0, halves ? 2 : 1, choosing, error);
-    THEN(status, query_sample_take(task, chosen, count, halves, halves ? 2 : 1, telling, error));
     free(chosen);
-    THEN(status, find_truth(task, choosing, error));
-    THEN(status, find_truth(task, telling, error));
-    task->sample->seconds = clock_seconds_since(start);
+    return status;
+}
+
+/* The sample that the effort is chosen by, and another one that tells the recall; a small sample
+ * does both. Once it has told, it has had its part in choosing, and a fresh one is drawn. */
+static cog_status take_samples(struct search_task *task, bool telling, cog_error *error) {
+    struct search_sample *own = task->sample;
+    uint64_t start = clock_ns();
+    size_t count =
+        task->queries < task->options.recall_sample ? task->queries : task->options.recall_sample;
+    cog_status status = COG_OK;
+    if (!own) {
+        task->sample = own = memory_zeroed_array(1, sizeof *own);
+        if (!own)
+            return error_memory(error, sizeof *own, "the recall sample");
+        own->is_halved = count >= HALVED_FROM && recall_decides(task);
+        status = draw(task, own->halves, own->is_halved ? 2 : 1, 0, error);
+    } else if (telling && own->told) {
+        query_sample_free(&own->halves[1]);
+        own->is_halved = true;
+        status = draw(task, &own->halves[1], 1, own->told, error);
+    }
+    own->told += telling;
+    own->seconds += clock_seconds_since(start);
     return status;
 }
 
@@ -169,29 +204,25 @@ static cog_status count_hits(const struct search_task *task, const uint32_t *que
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
-/* Whether the recall decides how much is looked at: not where the caller or the certificate does,
- * and not where estimates are listed, whose recall no effort raises. */
-static bool recall_decides(const struct search_task *task) {
-    const cog_search_options *options = &task->options;
-    bool certain = options->method == COG_METHOD_EXACT || options->recall >= 1 ||
-                   (options->method == COG_METHOD_FLAT && !task->has_vectors);
-    return !certain && options->k && options->threshold == 0 &&
-           options->radius_bits == COG_RADIUS_NONE && slices_knob(options, SLICES_EXPAND) < 0 &&
-           options->recall_sample && (options->verify || !task->has_vectors);
-}
-
 static bool is_enough(const struct search_task *task, const struct share_tally *tally) {
     return (double)tally->hits >= task->options.recall * (double)tally->trials;
 }
 
+bool search_effort(const struct search_task *task, unsigned step, size_t *candidates) {
+    enum { PER_NEIGHBOUR = 5, LEAST = 50 };
+    size_t least = task->options.k * PER_NEIGHBOUR;
+    *candidates = (least < LEAST ? LEAST : least) << step;
+    return step < method_of(task->options.method)->effort_steps &&
+           (*candidates / 2 < task->index->parts.rows || step == 0);
+}
+
 /* The next step, or what misses nothing. */
 static void raise_effort(struct search_task *task) {
-    struct search_effort effort;
-    if (search_effort_of(task->options.method, task->step + 1, task->options.k,
-                         task->index->parts.rows, &effort))
-        task->step++;
+    size_t candidates;
+    if (search_effort(task, task->effort + 1, &candidates))
+        task->effort++;
     else
-        task->options.method = task->has_vectors ? COG_METHOD_EXACT : COG_METHOD_FLAT;
+        task->options.method = method_exhaustive(task->has_vectors);
 }
 
 /* Answers the sample as the task would. */
@@ -202,7 +233,7 @@ static cog_status try_step(const struct search_task *task, const struct query_sa
     part.hits = (struct hit_lists){0};
     part.queries = sample->count;
     part.signatures = sample->signatures;
-    part.weights = sample->weights;
+    part.margins = sample->margins;
     part.vectors = sample->vectors;
     part.is_empty = sample->is_empty;
     cog_status status = search_task_run(&part, error);
@@ -213,37 +244,58 @@ static cog_status try_step(const struct search_task *task, const struct query_sa
 }
 
 cog_status search_task_tune(struct search_task *task, cog_error *error) {
-    task->step = search_effort_usual(task->options.method, task->options.recall);
+    const struct search_method *method = method_of(task->options.method);
+    task->effort = method->usual_effort ? method->usual_effort(task->options.recall) : 0;
     if (!recall_decides(task))
         return COG_OK;
     bool enough = false;
-    cog_status status = take_sample(task, error);
-    task->step = 0;
+    cog_status status = take_samples(task, false, error);
+    task->effort = 0;
     while (status == COG_OK && !enough && recall_decides(task)) {
-        status = try_step(task, &task->sample->choosing, &enough, error);
+        status = try_step(task, &task->sample->halves[0], &enough, error);
         if (status == COG_OK && !enough)
             raise_effort(task);
     }
     return status;
 }
 
+/* Within a radius every hit is right, so that numbers of hits tell the recall: of the rows, or if
+ * one is enough, of the queries that have any. Equal signatures are always found and do not
+ * count, unless one is enough. */
+static void count_within(const struct search_task *task, const struct query_sample *sample,
+                         struct share_tally *tally) {
+    const struct hit_lists *lists[2] = {&task->hits, &sample->truth};
+    for (size_t i = 0; i < sample->count; i++) {
+        size_t counts[2] = {0, 0}, k = task->options.k;
+        for (int which = 0; which < 2; which++) {
+            size_t query = which ? i : sample->queries[i];
+            for (size_t j = lists[which]->offsets[query]; j < lists[which]->offsets[query + 1]; j++)
+                counts[which] += k || lists[which]->items[j].distance > 0;
+        }
+        share_tally_add(tally, counts[0], k && counts[1] > k ? k : counts[1]);
+    }
+}
+
 cog_status search_task_measure(struct search_task *task, bool *enough, cog_error *error) {
     struct share_tally tally = {0};
+    const bool radius = task->options.radius_bits != COG_RADIUS_NONE;
     *enough = true;
     if (task->is_exact) {
         report_exact(task->report);
         return COG_OK;
     }
-    if (task->options.method == COG_METHOD_PSM && task->options.recall_sample > 0)
-        return search_short_measure(task, error);
-    /* Beside vectors, a radius is about signatures: it has no true answer in cosines. */
-    if (task->options.recall_sample == 0 ||
-        (task->has_vectors && task->options.radius_bits != COG_RADIUS_NONE))
+    /* Next to vectors, a radius is about signatures: it has no true answer in cosines. */
+    if (task->options.recall_sample == 0 || (task->has_vectors && radius))
         return COG_OK;
-    cog_status status = take_sample(task, error);
+    cog_status status = take_samples(task, true, error);
+    if (status != COG_OK)
+        return status;
     uint64_t start = clock_ns();
-    THEN(status,
-         count_hits(task, task->sample->telling.queries, &task->sample->telling, &tally, error));
+    const struct query_sample *telling = &task->sample->halves[task->sample->is_halved];
+    if (radius)
+        count_within(task, telling, &tally);
+    else
+        status = count_hits(task, telling->queries, telling, &tally, error);
     if (status != COG_OK)
         return status;
     if (recall_decides(task) && !is_enough(task, &tally)) {
@@ -251,8 +303,8 @@ cog_status search_task_measure(struct search_task *task, bool *enough, cog_error
         raise_effort(task);
         return COG_OK;
     }
-    report_recall(task->report, &tally, task->sample->telling.count,
-                  (struct noun){"neighbour", "neighbours"}, (struct noun){"query", "queries"});
+    report_recall(task->report, &tally, telling->count, (struct noun){"neighbour", "neighbours"},
+                  (struct noun){"query", "queries"});
     report_stage(task->report, "measuring recall",
                  task->sample->seconds + clock_seconds_since(start));
     return COG_OK;

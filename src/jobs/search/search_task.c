@@ -1,14 +1,14 @@
 #include "jobs/search/search_task.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "estimate/radius.h"
-#include "jobs/search/search_short.h"
 #include "join/cosine_join.h"
-#include "plan/method_table.h"
+#include "run/job.h"
 #include "run/report.h"
 
 enum { VERIFY_GRAIN = 64 };
@@ -30,6 +30,10 @@ static bool is_verified(const struct search_task *task) {
     return task->has_vectors && task->options.verify;
 }
 
+static bool cosines_decide(const struct search_task *task) {
+    return is_verified(task) && task->options.radius_bits == COG_RADIUS_NONE;
+}
+
 static cog_status check_numbers(const cog_search_options *options, cog_error *error) {
     if (!(options->threshold >= 0 && options->threshold <= 1))
         return error_set(error, COG_ERR_USAGE, "a threshold of %g: choose above 0 and at most 1",
@@ -43,124 +47,295 @@ static cog_status check_numbers(const cog_search_options *options, cog_error *er
         return error_set(error, COG_ERR_USAGE,
                          "nothing to look for: give k, a threshold or a "
                          "radius");
-    int expand = slices_knob(options, SLICES_EXPAND), admit = slices_knob(options, SLICES_ADMIT);
-    if (expand >= 0 && admit > expand)
-        return error_set(error, COG_ERR_USAGE,
-                         "--admit %d is beyond --expand %d: lists that are not read admit nothing",
-                         admit, expand);
     return COG_OK;
 }
 
-bool search_task_has_columns(const cog_index *index) {
-    for (size_t part = 0; part < index->parts.manifest.count; part++)
-        if (index->parts.segments[part].columns.words)
-            return true;
-    return false;
+/* The radius that tables of the method serve. */
+static uint32_t radius_most(const cog_index *index, const struct search_method *method) {
+    cog_index_info info = {.radius_bits = UINT32_MAX};
+    for (size_t part = 0; part < index->parts.manifest.count; part++) {
+        const void *tables = segment_tables(&index->parts.segments[part], method);
+        if (tables && method->certain & COG_ANSWERS_WITHIN) {
+            method->describe(tables, &info);
+            break;
+        }
+    }
+    return info.radius_bits;
 }
 
-bool search_task_has_lists(const cog_index *index) {
-    for (size_t part = 0; part < index->parts.manifest.count; part++)
-        if (index->parts.segments[part].slices.offsets)
-            return true;
-    return false;
-}
-
-/* A recall of 1 is certain: of methods that are named, flat looks at every row, which is what exact
- * does where true cosines decide; slices and bphs are sure of distances alone,
- * columns of those within a radius. */
-static cog_status answer_certainly(struct search_task *task, cog_error *error) {
-    cog_search_options *options = &task->options;
-    const cog_method method = options->method;
-    bool of_cosines = is_verified(task) && options->radius_bits == COG_RADIUS_NONE;
-    if (options->recall < 1 || method == COG_METHOD_AUTO || method == COG_METHOD_EXACT)
+static cog_status complete_knobs(const struct search_task *task, const struct search_method *method,
+                                 cog_knobs *knobs, cog_error *error) {
+    struct method_size size = {.rows = task->index->parts.rows,
+                               .queries = task->queries,
+                               .bits = index_bits(task->index),
+                               .radius_bits = task->options.radius_bits};
+    if (!method->settings || (method->is_for_radius && size.radius_bits == COG_RADIUS_NONE))
         return COG_OK;
-    if (method == COG_METHOD_PSM || (of_cosines && method != COG_METHOD_FLAT) ||
-        (method == COG_METHOD_COLUMNS && options->radius_bits == COG_RADIUS_NONE))
+    return method->settings(&size, knobs, error);
+}
+
+/* What the method says about the question. */
+static cog_status check_method(const struct search_task *task, const struct search_method *method,
+                               cog_error *error) {
+    const cog_search_options *options = &task->options;
+    if (!method->search)
+        return error_set(error, COG_ERR_USAGE,
+                         "the method %s joins pairs and does not search an index", method->name);
+    if (method->needs & NEEDS_VECTORS && options->radius_bits != COG_RADIUS_NONE)
+        return error_set(error, COG_ERR_USAGE,
+                         "a radius is about signatures, and the method %s uses none: give a "
+                         "threshold, or use a method of signatures",
+                         method->name);
+    if (method->needs & NEEDS_VECTORS && !options->verify)
+        return error_set(error, COG_ERR_USAGE,
+                         "the method %s computes true similarities: leave --no-verify out",
+                         method->name);
+    if (options->first && !(method->answers & COG_ANSWERS_ANY))
+        return error_set(error, COG_ERR_USAGE,
+                         "the method %s does not stop at the first row within a radius: give -k 1 "
+                         "for the nearest",
+                         method->name);
+    cog_knobs knobs = options->knobs;
+    TRY(complete_knobs(task, method, &knobs, error));
+    if (!index_serves(task->index, method))
+        return error_set(error, COG_ERR_USAGE,
+                         "the index has no tables for %s: build it with --method %s", method->name,
+                         method->name);
+    if (!(method->answers & COG_ANSWERS_NEAREST) && options->radius_bits == COG_RADIUS_NONE)
+        return error_set(error, COG_ERR_USAGE,
+                         "the method %s finds what is within a radius: give --radius",
+                         method->name);
+    uint32_t most = radius_most(task->index, method);
+    if (method->is_for_radius && options->radius_bits > most)
+        return error_set(error, COG_ERR_USAGE,
+                         "the index serves radii up to %u by %s, not %u: build it with a greater "
+                         "--radius, or use flat",
+                         most, method->name, options->radius_bits);
+    return COG_OK;
+}
+
+/* A recall of 1 is certain. Of true cosines only the exhaustive method is; a method that keeps no
+ * tables looks at every row, which is what that does. */
+static cog_status answer_certainly(struct search_task *task, const struct search_method *method,
+                                   cog_error *error) {
+    cog_search_options *options = &task->options;
+    unsigned asked = asks_within(options) ? COG_ANSWERS_WITHIN : COG_ANSWERS_NEAREST;
+    bool of_cosines = cosines_decide(task) && !(method->needs & NEEDS_VECTORS);
+    if (options->recall < 1 || method->needs & NEEDS_VECTORS)
+        return COG_OK;
+    if ((method->answers & asked && !(method->certain & asked)) || (of_cosines && method->build))
         return error_set(error, COG_ERR_USAGE,
                          "a recall of 1 is certain, and the method %s is not: use the method auto "
                          "or %s, or a recall below 1",
-                         method_name(method), of_cosines ? "exact" : "flat");
+                         method->name, method_name(method_exhaustive(of_cosines)));
     if (of_cosines) {
-        options->method = COG_METHOD_EXACT;
-        report_notice(task->report, "signatures cannot certify the cosines of documents: a recall "
-                                    "of 1 is answered by the method exact");
+        options->method = method_exhaustive(true);
+        report_notice(task->report,
+                      "signatures cannot certify the cosines of documents: a recall "
+                      "of 1 is answered by the method %s",
+                      method_name(options->method));
     }
     return COG_OK;
 }
 
 cog_status search_task_check(struct search_task *task, cog_error *error) {
     cog_search_options *options = &task->options;
-    cog_status status =
-        method_take_knobs(&options->method, &options->knobs, COG_KNOB_SEARCH, error);
-    THEN(status, check_numbers(options, error));
-    if (status != COG_OK)
-        return status;
-    if (options->method == COG_METHOD_LSH || options->method == COG_METHOD_WINDOW ||
-        options->method == COG_METHOD_LISTS)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "inverted lists, hash tables and windows join pairs and do not search an index");
+    TRY(method_take_knobs(&options->method, &options->knobs, COG_KNOB_SEARCH, error));
+    TRY(check_numbers(options, error));
     if (task->has_vectors && options->threshold > COSINE_PRECISION)
         options->threshold -= COSINE_PRECISION;
-    if (options->method == COG_METHOD_EXACT && !task->has_vectors) {
+    const struct search_method *method = method_of(options->method);
+    if (method && method->needs & NEEDS_VECTORS && !task->has_vectors && method->search) {
         if (task->index->has_documents)
-            return error_set(
-                error, COG_ERR_USAGE,
-                "the method exact needs vectors of the index and of the queries: build "
-                "the index with them, or use flat or slices");
-        options->method = COG_METHOD_FLAT; /* exact in Hamming distance */
+            return error_set(error, COG_ERR_USAGE,
+                             "the method %s needs vectors of the index and of the queries: build "
+                             "the index with them, or use a method of signatures",
+                             method->name);
+        options->method = method_exhaustive(false); /* exact in Hamming distance */
+        method = method_of(options->method);
     }
-    if (options->method == COG_METHOD_EXACT && options->radius_bits != COG_RADIUS_NONE)
-        return error_set(error, COG_ERR_USAGE,
-                         "a radius is about signatures, and the method exact uses none: give a "
-                         "threshold, or use flat or slices");
-    if (options->method == COG_METHOD_EXACT && !options->verify)
-        return error_set(error, COG_ERR_USAGE,
-                         "the method exact computes true similarities: leave --no-verify out");
-    if (options->method == COG_METHOD_SLICES && !search_task_has_lists(task->index))
-        return error_set(error, COG_ERR_USAGE,
-                         "the index has no slice lists: build it with --method slices");
-    if (options->method == COG_METHOD_COLUMNS && !search_task_has_columns(task->index))
-        return error_set(error, COG_ERR_USAGE,
-                         "the index has no columns: build it with --method columns");
-    status = search_short_check(options, task->index, error);
-    return status == COG_OK ? answer_certainly(task, error) : status;
+    TRY(method ? check_method(task, method, error) : COG_OK);
+    if (options->first)
+        options->k = 1;
+    return method ? answer_certainly(task, method, error) : COG_OK;
 }
 
-struct signature_search search_task_signatures(const struct search_task *task, cog_method method) {
+bool search_task_needs_signatures(const struct search_task *task) {
+    const struct search_method *method = method_of(task->options.method);
+    return method ? !(method->needs & NEEDS_VECTORS) : !cosines_decide(task);
+}
+
+bool search_task_wants_margins(const cog_index *index, const cog_search_options *options) {
+    const struct segment *first = index->parts.segments;
+    unsigned needs = 0;
+    for (unsigned i = 0; index->parts.manifest.count && i < first->table_count; i++)
+        needs |= first->tables[i].method->needs;
+    return options->recall < 1 && (needs & NEEDS_QUERY_MARGINS ||
+                                   (needs & PREFERS_QUERY_MARGINS && !options->knobs.given));
+}
+
+/* A streamed index takes what it needs, or the room that there is for a chunk of its rows. */
+double search_task_bytes(const struct search_task *task) {
+    enum { CHUNK_ROWS_MIN = 1 << 12 };
+    const struct search_method *method = method_of(task->options.method);
+    const cog_index *index = task->index;
+    struct method_size size = {.rows = index->parts.rows,
+                               .queries = task->queries,
+                               .k = task->options.k,
+                               .bits = index_bits(index),
+                               .radius_bits = index->streamed_radius_bits,
+                               .threads = task->threads};
+    struct method_prediction whole = {0}, least = {0};
+    if (!method || !method->predict)
+        return 0;
+    bool streams = index->streamed && method->is_for_radius;
+    const cog_knobs *knobs = index->streamed == method ? &index->streamed_knobs : NULL;
+    method->predict(&size, streams ? knobs : &task->options.knobs, &whole);
+    uint64_t memory_bytes = task->run ? task->run->memory_bytes : 0;
+    double room = (double)memory_bytes - MEMORY_BASE_BYTES;
+    if (!streams)
+        return method->build ? 0 : whole.search_bytes;
+    if (memory_bytes == 0 || whole.search_bytes < room)
+        return whole.search_bytes;
+    size.rows = size.rows < CHUNK_ROWS_MIN ? size.rows : CHUNK_ROWS_MIN;
+    method->predict(&size, knobs, &least);
+    return least.search_bytes > room ? least.search_bytes : room;
+}
+
+struct method_search search_task_ask(const struct search_task *task) {
     const cog_search_options *options = &task->options;
+    const struct search_method *method = method_of(options->method);
     unsigned bits = index_bits(task->index);
-    struct signature_search search = {.index = task->index,
-                                      .queries = &task->signatures,
-                                      .weights = task->weights,
-                                      .method = method,
-                                      .k = options->k,
-                                      .radius_bits = options->radius_bits,
-                                      .knobs = &options->knobs,
-                                      .step = task->step,
-                                      .certain = options->recall >= 1,
-                                      .recall = options->recall,
-                                      .first = options->first,
-                                      .flips = options->method == COG_METHOD_PSM
-                                                   ? (size_t)knob_or(&options->knobs, PSM_FLIPS, 0)
-                                                   : 0,
-                                      .memory_bytes = task->run ? task->run->memory_bytes : 0,
-                                      .threads = task->threads};
+    uint64_t memory_bytes = task->run ? task->run->memory_bytes : 0;
+    struct method_search asked = {.queries = {.signatures = &task->signatures,
+                                              .margins = task->margins,
+                                              .vectors = task->has_vectors ? &task->vectors : NULL},
+                                  .k = options->k,
+                                  .radius_bits = options->radius_bits,
+                                  .threshold = options->threshold,
+                                  .first = options->first,
+                                  .recall = options->recall,
+                                  .effort = task->effort,
+                                  .knobs = &options->knobs,
+                                  .memory_bytes = memory_bytes > MEMORY_BASE_BYTES
+                                                      ? memory_bytes - MEMORY_BASE_BYTES
+                                                      : memory_bytes > 0,
+                                  .threads = task->threads};
     if (asks_within(options)) {
-        search.k = 0;
+        asked.k = 0;
         if (options->radius_bits == COG_RADIUS_NONE)
-            search.radius_bits =
+            asked.radius_bits =
                 is_verified(task)
                     ? radius_for_recall(bits, bit_flip_probability_cosine(options->threshold),
                                         options->recall)
                     : cog_radius_of_cosine(options->threshold, bits);
-        search.radius_bits = search.radius_bits < bits ? search.radius_bits : bits;
-        return search;
+        asked.radius_bits = asked.radius_bits < bits ? asked.radius_bits : bits;
+        return asked;
     }
-    search_effort_of(method, task->step, options->k, task->index->parts.rows, &search.effort);
-    if (is_verified(task))
-        search.k = search.effort.candidates;
-    return search;
+    search_effort(task, task->effort, &asked.candidates);
+    if (is_verified(task) && !(method->needs & NEEDS_VECTORS))
+        asked.k = asked.candidates;
+    return asked;
+}
+
+/* ---- Choosing a method ----------------------------------------------------------------------- */
+
+/* Seconds that all queries are expected to take: some of them are answered. The exhaustive method
+ * compares a whole block of them, with a part of the rows. */
+static cog_status expect_seconds(const struct search_task *task, cog_method number, double *seconds,
+                                 cog_error *error) {
+    enum { TRIED_ROWS = 1 << 16, TRIED_QUERIES = 512, TRIED_ALONE = 8 };
+    const struct search_method *method = method_of(number);
+    const struct segment *largest = &task->index->parts.segments[0];
+    struct method_search asked = search_task_ask(task);
+    struct signatures_view queries = task->signatures, rows;
+    struct hit_lists lists = {0};
+    size_t tried = method->build ? TRIED_ALONE : TRIED_QUERIES;
+    double share = 1, threads = 1;
+    cog_status status;
+    queries.rows = queries.rows < tried ? queries.rows : tried;
+    asked.queries.signatures = &queries;
+    uint64_t start = clock_ns();
+    if (method->build) {
+        asked.threads = 1;
+        status = search_segments(task->index, method, &asked, &lists, error);
+        threads = task->queries > TRIED_ALONE ? task->threads : 1;
+    } else {
+        for (size_t i = 1; i < task->index->parts.manifest.count; i++)
+            if (task->index->parts.segments[i].rows > largest->rows)
+                largest = &task->index->parts.segments[i];
+        rows = largest->signatures;
+        rows.rows = rows.rows < TRIED_ROWS ? rows.rows : TRIED_ROWS;
+        asked.rows = (struct method_rows){.signatures = &rows};
+        status = method->search(NULL, &asked, &lists, error);
+        share = (double)rows.rows / (double)task->index->parts.rows;
+    }
+    *seconds =
+        clock_seconds_since(start) / share * (double)task->queries / (double)queries.rows / threads;
+    hit_lists_free(&lists);
+    return status;
+}
+
+/* The index's own method is taken if it is expected to be faster than the exhaustive one with the
+ * effort that the recall needs. */
+static cog_status choose_by_time(struct search_task *task, cog_method own, cog_error *error) {
+    double seconds[2] = {0, 0};
+    const cog_method methods[2] = {method_exhaustive(false), own};
+    task->options.method = own;
+    TRY(search_task_tune(task, error));
+    if (task->options.method != own)
+        return COG_OK;
+    for (int i = 0; i < 2; i++) {
+        char name[64];
+        TRY(expect_seconds(task, methods[i], &seconds[i], error));
+        snprintf(name, sizeof name, "expected_seconds_%s", method_name(methods[i]));
+        report_number(task->report, name, seconds[i]);
+    }
+    if (seconds[1] >= seconds[0])
+        task->options.method = methods[0];
+    return COG_OK;
+}
+
+/* Whether auto may take a method for what is asked. */
+static bool may_choose(const struct search_task *task, const struct search_method *method) {
+    const cog_search_options *options = &task->options;
+    bool radius = options->radius_bits != COG_RADIUS_NONE;
+    if (!method->build || !method->search || task->index->streamed ||
+        !index_serves(task->index, method))
+        return false;
+    if (!method->is_chosen_unmeasured)
+        return method->answers & (options->k ? COG_ANSWERS_NEAREST : COG_ANSWERS_WITHIN);
+    cog_knobs none = {0};
+    return radius && options->radius_bits <= radius_most(task->index, method) &&
+           (!(method->needs & NEEDS_QUERY_MARGINS) || task->margins) &&
+           (options->recall < 1 || method->certain & COG_ANSWERS_WITHIN) &&
+           complete_knobs(task, method, &none, NULL) == COG_OK;
+}
+
+/* Small searches take less than a tenth of a second: they are not worth a choice. */
+static cog_status choose_method(struct search_task *task, cog_error *error) {
+    enum { SMALL_COMPARISONS = 1 << 26 };
+    const struct search_method *method;
+    cog_method own = COG_METHOD_AUTO;
+    for (int i = COG_METHOD_AUTO + 1; (method = method_of((cog_method)i)); i++)
+        if (may_choose(task, method) && (own == COG_METHOD_AUTO || method->is_chosen_unmeasured ||
+                                         !method_of(own)->is_chosen_unmeasured))
+            own = (cog_method)i;
+    task->options.method = method_exhaustive(cosines_decide(task));
+    if (own != COG_METHOD_AUTO && method_of(own)->is_chosen_unmeasured) {
+        task->options.method = own;
+        return COG_OK;
+    }
+    if (own == COG_METHOD_AUTO || cosines_decide(task) ||
+        (double)task->queries * (double)task->index->parts.rows < SMALL_COMPARISONS ||
+        task->queries <= task->options.recall_sample)
+        return COG_OK;
+    return choose_by_time(task, own, error);
+}
+
+cog_status search_task_choose(struct search_task *task, cog_error *error) {
+    TRY(task->options.method == COG_METHOD_AUTO ? choose_method(task, error) : COG_OK);
+    return search_task_tune(task, error);
 }
 
 /* ---- Answering ------------------------------------------------------------------------------- */
@@ -239,43 +414,33 @@ static cog_status verify(const struct search_task *task, struct hit_lists *lists
     return status;
 }
 
-static cog_status run_signatures(struct search_task *task, cog_error *error) {
-    struct signature_search search = search_task_signatures(task, task->options.method);
-    TRY(search_signatures(&search, &task->hits, error));
-    task->candidates = task->hits.offsets[task->queries];
-    task->radius_bits = search.k == 0 ? search.radius_bits : COG_RADIUS_NONE;
-    task->has_distances = true;
-    task->estimates = !is_verified(task);
-    task->chunks = search.chunks;
-    task->is_exact = search.is_exact && !task->has_vectors;
-    return is_verified(task) ? verify(task, &task->hits, error) : COG_OK;
-}
-
 cog_status search_task_run(struct search_task *task, cog_error *error) {
-    cog_status status;
+    const struct search_method *method = method_of(task->options.method);
+    bool of_vectors = method->needs & NEEDS_VECTORS;
+    struct method_search asked = search_task_ask(task);
     hit_lists_free(&task->hits);
-    if (task->options.method == COG_METHOD_EXACT) {
-        size_t k = task->options.threshold > 0 ? 0 : task->options.k;
-        task->is_exact = true;
-        task->estimates = task->has_distances = false;
-        status = search_exact(task, &task->vectors, k, &task->hits, error);
-    } else {
-        status = run_signatures(task, error);
-    }
-    if (status == COG_OK)
-        trim(task, &task->hits);
-    return status;
+    TRY(search_segments(task->index, method, &asked, &task->hits, error));
+    task->candidates = task->hits.offsets[task->queries];
+    task->radius_bits = asked.k == 0 ? asked.radius_bits : COG_RADIUS_NONE;
+    task->has_distances = !of_vectors;
+    task->estimates = !of_vectors && !is_verified(task);
+    task->chunks = asked.chunks_out;
+    task->is_exact = asked.is_exact_out && (of_vectors || !task->has_vectors);
+    TRY(is_verified(task) && !of_vectors ? verify(task, &task->hits, error) : COG_OK);
+    trim(task, &task->hits);
+    return COG_OK;
 }
 
 void search_task_report(const struct search_task *task) {
-    if (task->options.method != COG_METHOD_EXACT) {
+    const struct search_method *method = method_of(task->options.method);
+    if (!(method->needs & NEEDS_VECTORS)) {
         report_number(task->report, "candidates", (double)task->candidates);
         if (task->radius_bits != COG_RADIUS_NONE)
             report_number(task->report, "radius_bits", task->radius_bits);
     }
     if (task->chunks)
         report_number(task->report, "chunks", (double)task->chunks);
-    report_text(task->report, "method", method_name(task->options.method));
+    report_text(task->report, "method", method->name);
     report_number(task->report, "queries", (double)task->queries);
     report_number(task->report, "matches", (double)task->hits.offsets[task->queries]);
 }

@@ -150,16 +150,20 @@ static cog_status search(const void *tables, struct method_search *asked, struct
     return short_hits_finish(&hits, asked, status, lists, error);
 }
 
+static const char *const records[] = {[BPHS_BLOCKS] = "blocks", [BPHS_CHOOSE] = "chosen blocks"};
+
 const struct search_method bphs_method = {
     .name = "bphs",
     .summary = "64 or 128 bits within a radius, exactly; ten times the memory at radius 3",
     .knobs = knobs,
     .knob_count = sizeof knobs / sizeof *knobs,
+    .knob_records = records,
     .answers = COG_ANSWERS_WITHIN | COG_ANSWERS_ANY,
     .certain = COG_ANSWERS_WITHIN | COG_ANSWERS_ANY,
     .bits_min = 64,
     .bits_max = 128,
     .bits_step = 64,
+    .is_for_radius = true,
     .is_chosen_unmeasured = true,
     .predict = predict,
     .settings = settings,

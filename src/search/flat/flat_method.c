@@ -11,6 +11,8 @@ static void predict(const struct method_size *size, const cog_knobs *knobs,
     (void)knobs;
     prediction->recall = 1;
     prediction->comparisons = (double)size->rows * (double)size->queries;
+    prediction->search_bytes =
+        size->k ? flat_search_bytes(size->queries, size->bits, size->k, size->threads) : 0;
 }
 
 static cog_status search(const void *tables, struct method_search *asked, struct hit_lists *hits,

@@ -209,16 +209,20 @@ static cog_status search(const void *tables, struct method_search *asked, struct
     return short_hits_finish(&hits, asked, status, lists, error);
 }
 
+static const char *const records[] = {[PSM_HEADER] = "header bits"};
+
 const struct search_method psm_method = {
     .name = "psm",
     .summary = "64 or 128 bits within a radius, probably; needs margins",
     .knobs = knobs,
     .knob_count = sizeof knobs / sizeof *knobs,
+    .knob_records = records,
     .answers = COG_ANSWERS_WITHIN | COG_ANSWERS_ANY,
     .needs = NEEDS_ROW_MARGINS | NEEDS_QUERY_MARGINS,
     .bits_min = 64,
     .bits_max = 128,
     .bits_step = 64,
+    .is_for_radius = true,
     .is_chosen_unmeasured = true,
     .predict = predict,
     .settings = settings,

@@ -162,11 +162,14 @@ static cog_status settings(const struct method_size *size, cog_knobs *given, cog
     return COG_OK;
 }
 
+static const char *const records[] = {[SLICES_WIDTH] = "slice bits"};
+
 const struct search_method slices_method = {
     .name = "slices",
     .summary = "posting lists of rows by slices of their signatures",
     .knobs = knobs,
     .knob_count = sizeof knobs / sizeof *knobs,
+    .knob_records = records,
     .answers = COG_ANSWERS_NEAREST | COG_ANSWERS_WITHIN,
     .certain = COG_ANSWERS_NEAREST | COG_ANSWERS_WITHIN,
     .needs = PREFERS_QUERY_MARGINS,

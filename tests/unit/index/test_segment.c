@@ -5,8 +5,10 @@
 #include "base/hash.h"
 #include "base/numbers.h"
 #include "index/manifest.h"
-#include "index/numbered_ids.h"
+#include "search/columns/columns_method.h"
 #include "search/columns/columns_search.h"
+#include "search/slices/slices.h"
+#include "search/slices/slices_method.h"
 #include "test.h"
 
 enum { ROWS = 40, BITS = 70, STRIDE = 16, SLICE_BITS = 6 };
@@ -23,8 +25,14 @@ struct sample {
     struct slice_lists lists;
     struct bit_columns bit_columns;
     struct sparse_matrix vectors;
+    struct method_tables tables[2];
     struct segment_parts parts;
 };
+
+static const struct slices_view *slices_of(const struct segment *segment) {
+    const struct slice_lists *lists = segment_tables(segment, &slices_method);
+    return lists ? &lists->view : NULL;
+}
 
 static void make_sample(struct sample *sample, uint64_t seed) {
     struct random random = random_seeded(seed);
@@ -52,9 +60,11 @@ static void make_sample(struct sample *sample, uint64_t seed) {
                                .id_bytes = sample->id_bytes,
                                .id_buckets = &sample->id_buckets,
                                .signatures = {(const uint8_t *)sample->words, ROWS, BITS, STRIDE},
-                               .slices = &sample->lists.view,
-                               .columns = &sample->bit_columns.view,
+                               .tables = sample->tables,
+                               .table_count = 2,
                                .vectors = &sample->vectors};
+    sample->tables[0] = (struct method_tables){&slices_method, &sample->lists};
+    sample->tables[1] = (struct method_tables){&columns_method, &sample->bit_columns};
     slice_lists_build(&sample->lists, &sample->parts.signatures, SLICE_BITS, 1, NULL);
     bit_columns_build(&sample->bit_columns, &sample->parts.signatures, 1, NULL);
     const struct segment named = {
@@ -73,17 +83,17 @@ static void free_sample(struct sample *sample) {
 }
 
 static bool segment_holds(const struct segment *segment, const struct sample *sample) {
-    bool same = segment->rows == ROWS &&
+    const struct slices_view *slices = slices_of(segment);
+    bool same = segment->rows == ROWS && slices &&
                 settings_equal(&segment->settings, &sample->settings, NULL) &&
                 segment->signatures.bits == BITS && segment->signatures.stride_bytes == STRIDE &&
                 memcmp(segment->signatures.data, sample->words, sizeof sample->words) == 0 &&
                 (uintptr_t)segment->signatures.data % 64 == 0 &&
-                memcmp(&segment->slices.layout, &sample->lists.view.layout,
-                       sizeof segment->slices.layout) == 0;
-    size_t offsets = slice_layout_offsets(&segment->slices.layout);
-    size_t postings = segment->slices.layout.count * (size_t)ROWS;
-    same = same && memcmp(segment->slices.offsets, sample->lists.offsets, offsets * 4) == 0 &&
-           memcmp(segment->slices.postings, sample->lists.postings, postings * 4) == 0 &&
+                memcmp(&slices->layout, &sample->lists.view.layout, sizeof slices->layout) == 0;
+    size_t offsets = slice_layout_offsets(&sample->lists.view.layout);
+    size_t postings = sample->lists.view.layout.count * (size_t)ROWS;
+    same = same && memcmp(slices->offsets, sample->lists.offsets, offsets * 4) == 0 &&
+           memcmp(slices->postings, sample->lists.postings, postings * 4) == 0 &&
            segment->vectors.column_count == 30;
     for (size_t row = 0; same && row < ROWS; row++) {
         struct bytes_view id;
@@ -115,7 +125,7 @@ TEST(segment_round_trip) {
     struct slices_searcher *searcher = NULL;
     struct query_answer answer;
     struct slices_request request = {.k = 3, .certain = true};
-    CHECK_OK(slices_searcher_create(&segment.slices, &segment.signatures, &searcher, error));
+    CHECK_OK(slices_searcher_create(slices_of(&segment), &segment.signatures, &searcher, error));
     CHECK_OK(
         slices_search(searcher, signature_row(&segment.signatures, 7), &request, &answer, error));
     CHECK(answer.count == 3 && answer.hits[0].row == 7 && answer.hits[0].distance == 0);
@@ -135,7 +145,7 @@ TEST(segment_parts_may_be_missing) {
     CHECK_OK(segment_write(path, &parts, error));
     CHECK_OK(segment_open(path, &segment, error));
     CHECK_OK(segment_verify(&segment, error));
-    CHECK(segment.rows == 5 && segment.signatures.bits == 0 && !segment.slices.offsets);
+    CHECK(segment.rows == 5 && segment.signatures.bits == 0 && segment.table_count == 0);
     CHECK(!segment_id(&segment, 0, &id));
     CHECK(!segment_vector(&segment, 0, &columns, &values, &count));
     segment_close(&segment);
@@ -195,7 +205,10 @@ TEST(segment_takes_signatures_of_any_stride) {
 static void search_columns(const struct segment *segment) {
     struct columns_searcher *searcher = NULL;
     struct query_answer answer;
-    CHECK_OK(columns_searcher_create(&segment->columns, &segment->signatures, &searcher, error));
+    const struct bit_columns *columns = segment_tables(segment, &columns_method);
+    if (!columns)
+        return;
+    CHECK_OK(columns_searcher_create(&columns->view, &segment->signatures, &searcher, error));
     for (int whole = 0; whole < 2; whole++) {
         struct columns_request request = {.k = 3, .share = whole, .columns = 15, .verify = 20};
         CHECK_OK(columns_search(searcher, signature_row(&segment->signatures, 7), &request, &answer,
@@ -280,10 +293,13 @@ TEST(segment_damage_is_noticed_or_harmless) {
             if (segment_vector(&segment, row, &columns, &values, &count) && count)
                 CHECK(columns[count - 1] < 30);
         }
-        CHECK_OK(slices_searcher_create(&segment.slices, &segment.signatures, &searcher, error));
-        CHECK_OK(slices_search(searcher, signature_row(&segment.signatures, 7), &request, &answer,
-                               error));
-        slices_searcher_free(searcher);
+        if (slices_of(&segment)) {
+            CHECK_OK(
+                slices_searcher_create(slices_of(&segment), &segment.signatures, &searcher, error));
+            CHECK_OK(slices_search(searcher, signature_row(&segment.signatures, 7), &request,
+                                   &answer, error));
+            slices_searcher_free(searcher);
+        }
         search_columns(&segment);
         segment_close(&segment);
     }

@@ -28,8 +28,8 @@ static bool make_image(const struct short_data *data, struct tables tables, stru
     struct segment_parts parts = {.rows = data->view.rows,
                                   .settings = &settings,
                                   .signatures = data->view,
-                                  .method = tables.method,
-                                  .tables = tables.own};
+                                  .tables = &(struct method_tables){tables.method, tables.own},
+                                  .table_count = 1};
     bool made = descriptor >= 0 && segment_write(path, &parts, NULL) == COG_OK;
     FILE *file = made ? fopen(path, "rb") : NULL;
     image->bytes = aligned_alloc(64, IMAGE_MAX);
@@ -93,9 +93,9 @@ TEST(short_tables_in_a_file_answer_as_in_memory) {
         CHECK(tables.own != NULL);
         CHECK(make_image(&stored, tables, &image));
         CHECK_OK(segment_open_memory("image", image.bytes, image.size, &segment, error));
-        CHECK(segment.tables && segment.method == tables.method);
+        CHECK(segment.table_count == 1 && segment.tables[0].method == tables.method);
         CHECK_OK(segment_verify(&segment, error));
-        const struct tables both[] = {tables, {segment.method, segment.opened_tables}};
+        const struct tables both[] = {tables, {segment.tables[0].method, segment.tables[0].data}};
         for (int i = 0; i < 2; i++) {
             struct short_hits hits = {0};
             CHECK_OK(search(both[i], &stored.view, &asked, 1, &hits, error));
@@ -127,9 +127,9 @@ TEST(short_tables_survive_damage) {
             uint8_t change = (uint8_t)(1 + random_below(&random, 255));
             image.bytes[place] ^= change;
             if (segment_open_memory("image", image.bytes, image.size, &segment, NULL) == COG_OK) {
-                if (segment.tables)
-                    search((struct tables){segment.method, segment.opened_tables}, &stored.view,
-                           &asked, 1, &hits, NULL);
+                if (segment.table_count)
+                    search((struct tables){segment.tables[0].method, segment.tables[0].data},
+                           &stored.view, &asked, 1, &hits, NULL);
                 CHECK_MSG(segment_verify(&segment, NULL) != COG_OK, "byte %zu", place);
                 segment_close(&segment);
             }
@@ -185,7 +185,7 @@ TEST(psm_bounds_hold_for_a_header_that_grows) {
     check_recalls(grown, &stored);
     CHECK(make_image(&stored, first, &image)); /* and when it was read from a file */
     CHECK_OK(segment_open_memory("image", image.bytes, image.size, &segment, error));
-    build.earlier = segment.tables;
+    build.earlier = segment.tables[0].data;
     grown.method->release(grown.own);
     grown.own = NULL;
     CHECK_OK(psm_method.build(&build, &grown.own, error));

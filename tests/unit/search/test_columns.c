@@ -2,6 +2,7 @@
 #include "hamming/hamming.h"
 #include "index/segment.h"
 #include "search/columns/cluster_centres.h"
+#include "search/columns/columns_method.h"
 #include "search/columns/columns_search.h"
 #include "search/hits/nearby_rows.h"
 #include "test.h"
@@ -425,11 +426,16 @@ TEST(columns_in_a_file_answer_as_in_memory) {
     make_rows(MAX_ROWS, 128, 8);
     CHECK_OK(bit_columns_build(&columns, &rows, 2, error));
     CHECK(columns.view.clusters.count > 10);
-    struct segment_parts parts = {.rows = rows.rows, .signatures = rows, .columns = &columns.view};
+    struct segment_parts parts = {.rows = rows.rows,
+                                  .signatures = rows,
+                                  .tables = &(struct method_tables){&columns_method, &columns},
+                                  .table_count = 1};
     CHECK_OK(segment_write(path, &parts, error));
     CHECK_OK(segment_open(path, &segment, error));
     CHECK_OK(segment_verify(&segment, error));
-    const struct columns_view *views[] = {&columns.view, &segment.columns};
+    const struct bit_columns *opened = segment_tables(&segment, &columns_method);
+    CHECK(opened);
+    const struct columns_view *views[] = {&columns.view, &opened->view};
     const struct signatures_view *stored[] = {&rows, &segment.signatures};
     struct columns_searcher *searchers[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++)

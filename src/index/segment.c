@@ -1,0 +1,321 @@
+#include "index/segment.h"
+
+#include <string.h>
+
+#include "base/numbers.h"
+
+#define SECTION_SHAPE CONTAINER_TAG('s', 'h', 'a', 'p')
+#define SECTION_SIGNATURES CONTAINER_TAG('s', 'i', 'g', 'n')
+#define SECTION_VECTOR_OFFSETS CONTAINER_TAG('v', 'c', 'o', 'f')
+#define SECTION_VECTOR_COLUMNS CONTAINER_TAG('v', 'c', 'c', 'o')
+#define SECTION_VECTOR_VALUES CONTAINER_TAG('v', 'c', 'v', 'a')
+
+/* Places in the section "shap". */
+enum {
+    SHAPE_ROWS = 0,
+    SHAPE_BITS = 8,
+    SHAPE_STRIDE = 12,
+    SHAPE_SLICE_WIDTH = 16,
+    SHAPE_COLUMNS = 20,
+    SHAPE_ENTRIES = 24,
+    SHAPE_BYTES = 48,
+};
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+/* Files of the first writers have ids without a table. */
+static cog_status open_id_buckets(struct segment *segment, cog_error *error) {
+    struct bytes_view view;
+    const void *starts = NULL, *entries = NULL;
+    if (!container_find(&segment->container, SECTION_ID_STARTS, &view))
+        return COG_OK;
+    cog_status status =
+        method_section(&segment->container, SECTION_ID_STARTS, id_buckets_count(segment->rows) + 1,
+                       sizeof(uint32_t), &starts, error);
+    THEN(status, method_section(&segment->container, SECTION_ID_ENTRIES, segment->rows,
+                                ID_ENTRY_BYTES, &entries, error));
+    if (status == COG_OK)
+        segment->id_buckets = (struct id_buckets){(uint32_t *)starts, (uint8_t *)entries};
+    return status;
+}
+
+static cog_status open_ids(struct segment *segment, cog_error *error) {
+    const void *offsets = NULL;
+    if (!container_find(&segment->container, SECTION_ID_BYTES, &segment->id_bytes))
+        return COG_OK;
+    cog_status status = method_section(&segment->container, SECTION_ID_OFFSETS, segment->rows + 1,
+                                       sizeof(uint64_t), &offsets, error);
+    segment->id_offsets = offsets;
+    return status == COG_OK ? open_id_buckets(segment, error) : status;
+}
+
+static cog_status open_signatures(struct segment *segment, const uint8_t *shape, cog_error *error) {
+    uint32_t bits = decode_u32(shape + SHAPE_BITS), stride = decode_u32(shape + SHAPE_STRIDE);
+    if (bits == 0)
+        return COG_OK;
+    if (bits > HAMMING_MAX_BITS || stride != signature_stride_bytes(bits))
+        return error_set(error, COG_ERR_FORMAT, "%s: rows of %u bytes for signatures of %u bits",
+                         segment->container.path, stride, bits);
+    const void *data = NULL;
+    cog_status status = method_section(&segment->container, SECTION_SIGNATURES, segment->rows,
+                                       stride, &data, error);
+    if (status == COG_OK)
+        segment->signatures = (struct signatures_view){data, segment->rows, bits, stride};
+    return status;
+}
+
+struct method_rows segment_method_rows(const struct segment *segment) {
+    return (struct method_rows){.signatures = &segment->signatures,
+                                .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
+}
+
+/* Asks every method whether the file has tables of its own. */
+static cog_status open_tables(struct segment *segment, cog_error *error) {
+    struct method_rows rows = segment_method_rows(segment);
+    const struct search_method *method;
+    for (int i = COG_METHOD_AUTO + 1; (method = method_of((cog_method)i)); i++) {
+        struct method_tables *tables = &segment->tables[segment->table_count];
+        if (!method->open || segment->table_count == SEGMENT_TABLES_MAX)
+            continue;
+        tables->method = method;
+        TRY(method->open(&segment->container, &rows, &tables->data, error));
+        segment->table_count += tables->data != NULL;
+    }
+    return COG_OK;
+}
+
+const void *segment_tables(const struct segment *segment, const struct search_method *method) {
+    for (unsigned i = 0; i < segment->table_count; i++)
+        if (segment->tables[i].method == method)
+            return segment->tables[i].data;
+    return NULL;
+}
+
+static cog_status open_vectors(struct segment *segment, const uint8_t *shape, cog_error *error) {
+    struct bytes_view view;
+    uint64_t entries = decode_u64(shape + SHAPE_ENTRIES);
+    const void *offsets = NULL, *columns = NULL, *values = NULL;
+    if (!container_find(&segment->container, SECTION_VECTOR_OFFSETS, &view))
+        return COG_OK;
+    cog_status status = method_section(&segment->container, SECTION_VECTOR_OFFSETS,
+                                       segment->rows + 1, sizeof(uint64_t), &offsets, error);
+    THEN(status, method_section(&segment->container, SECTION_VECTOR_COLUMNS, entries,
+                                sizeof(uint32_t), &columns, error));
+    THEN(status, method_section(&segment->container, SECTION_VECTOR_VALUES, entries, sizeof(float),
+                                &values, error));
+    if (status == COG_OK)
+        segment->vectors =
+            (struct sparse_matrix){segment->rows, decode_u32(shape + SHAPE_COLUMNS),
+                                   (uint64_t *)offsets, (uint32_t *)columns, (float *)values};
+    return status;
+}
+
+static cog_status open_parts(struct segment *segment, cog_error *error) {
+    const void *shape = NULL;
+    TRY(method_section(&segment->container, SECTION_SHAPE, SHAPE_BYTES, 1, &shape, error));
+    uint64_t rows = decode_u64((const uint8_t *)shape + SHAPE_ROWS);
+    if (rows > UINT32_MAX)
+        return error_set(error, COG_ERR_FORMAT, "%s: %llu rows are more than a segment holds",
+                         segment->container.path, (unsigned long long)rows);
+    segment->rows = (size_t)rows;
+    TRY(settings_read(&segment->container, &segment->settings, error));
+    TRY(open_ids(segment, error));
+    TRY(open_signatures(segment, shape, error));
+    TRY(open_vectors(segment, shape, error));
+    return segment->signatures.bits ? open_tables(segment, error) : COG_OK;
+}
+
+static cog_status finish_opening(struct segment *segment, cog_status status, cog_error *error) {
+    THEN(status, open_parts(segment, error));
+    if (status != COG_OK)
+        segment_close(segment);
+    return status;
+}
+
+cog_status segment_open(const char *path, struct segment *segment, cog_error *error) {
+    *segment = (struct segment){0};
+    cog_status status = container_open(path, CONTAINER_SEGMENT, &segment->container, error);
+    return finish_opening(segment, status, error);
+}
+
+cog_status segment_open_memory(const char *name, const void *data, size_t size,
+                               struct segment *segment, cog_error *error) {
+    *segment = (struct segment){0};
+    cog_status status =
+        container_open_memory(name, data, size, CONTAINER_SEGMENT, &segment->container, error);
+    return finish_opening(segment, status, error);
+}
+
+bool segment_id(const struct segment *segment, size_t row, struct bytes_view *id) {
+    if (!segment->id_offsets || row >= segment->rows)
+        return false;
+    uint64_t begin = segment->id_offsets[row], end = segment->id_offsets[row + 1];
+    if (begin > end || end > segment->id_bytes.size)
+        return false;
+    *id = view_of(segment->id_bytes.data + begin, (size_t)(end - begin));
+    return true;
+}
+
+bool segment_vector(const struct segment *segment, size_t row, const uint32_t **columns,
+                    const float **values, size_t *count) {
+    const struct sparse_matrix *vectors = &segment->vectors;
+    struct bytes_view view;
+    if (!vectors->offsets || row >= segment->rows ||
+        !container_find(&segment->container, SECTION_VECTOR_COLUMNS, &view))
+        return false;
+    uint64_t begin = vectors->offsets[row], end = vectors->offsets[row + 1];
+    if (begin > end || end > view.size / sizeof(uint32_t))
+        return false;
+    for (uint64_t i = begin; i < end; i++)
+        if (vectors->columns[i] >= vectors->column_count ||
+            (i > begin && vectors->columns[i - 1] >= vectors->columns[i]))
+            return false;
+    *columns = vectors->columns + begin;
+    *values = vectors->values + begin;
+    *count = (size_t)(end - begin);
+    return true;
+}
+
+void segment_close(struct segment *segment) {
+    for (unsigned i = 0; i < segment->table_count; i++)
+        segment->tables[i].method->release(segment->tables[i].data);
+    settings_free(&segment->settings);
+    container_close(&segment->container);
+    *segment = (struct segment){0};
+}
+
+/* ---- Verifying ------------------------------------------------------------------------------- */
+
+static cog_status verify_rows(const struct segment *segment, cog_error *error) {
+    const char *path = segment->container.path;
+    const uint64_t *ids = segment->id_offsets, *vectors = segment->vectors.offsets;
+    size_t rows = segment->rows;
+    struct bytes_view view = {0};
+    container_find(&segment->container, SECTION_VECTOR_COLUMNS, &view);
+    if ((ids && (ids[0] != 0 || ids[rows] != segment->id_bytes.size)) ||
+        (vectors && (vectors[0] != 0 || vectors[rows] != view.size / sizeof(uint32_t))))
+        return error_set(error, COG_ERR_FORMAT, "%s: offsets do not cover their section", path);
+    for (size_t row = 0; row < rows; row++) {
+        struct bytes_view id;
+        const uint32_t *columns;
+        const float *values;
+        size_t count;
+        if (ids && !segment_id(segment, row, &id))
+            return error_set_at(error, COG_ERR_FORMAT, row, "%s: the id of row %zu is impossible",
+                                path, row);
+        if (vectors && !segment_vector(segment, row, &columns, &values, &count))
+            return error_set_at(error, COG_ERR_FORMAT, row,
+                                "%s: the vector of row %zu is impossible", path, row);
+    }
+    return COG_OK;
+}
+
+cog_status segment_verify(const struct segment *segment, cog_error *error) {
+    struct method_rows rows = segment_method_rows(segment);
+    cog_status status = container_verify(&segment->container, error);
+    THEN(status, verify_rows(segment, error));
+    if (status == COG_OK && segment->id_buckets.starts)
+        status = id_buckets_check(&segment->id_buckets, segment, error);
+    for (unsigned i = 0; status == COG_OK && i < segment->table_count; i++)
+        status = segment->tables[i].method->check(segment->tables[i].data, &rows, error);
+    return status;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static cog_status check_parts(const struct segment_parts *parts, cog_error *error) {
+    const char *fault = NULL;
+    if (parts->rows > UINT32_MAX)
+        fault = "too many rows for a segment";
+    else if (parts->signatures.bits && parts->signatures.rows != parts->rows)
+        fault = "signatures of another number of rows";
+    else if (parts->vectors && parts->vectors->rows != parts->rows)
+        fault = "vectors of another number of rows";
+    return fault ? error_set(error, COG_ERR_USAGE, "a segment cannot be written: %s", fault)
+                 : COG_OK;
+}
+
+static cog_status write_shape(struct container_writer *writer, const struct segment_parts *parts,
+                              cog_error *error) {
+    uint8_t shape[SHAPE_BYTES] = {0};
+    cog_index_info info = {0};
+    encode_u64(shape + SHAPE_ROWS, parts->rows);
+    if (parts->signatures.bits) {
+        encode_u32(shape + SHAPE_BITS, parts->signatures.bits);
+        encode_u32(shape + SHAPE_STRIDE, (uint32_t)signature_stride_bytes(parts->signatures.bits));
+    }
+    for (unsigned i = 0; i < parts->table_count; i++)
+        if (parts->tables[i].method->describe)
+            parts->tables[i].method->describe(parts->tables[i].data, &info);
+    encode_u32(shape + SHAPE_SLICE_WIDTH, info.slice_bits); /* for older readers */
+    if (parts->vectors) {
+        encode_u32(shape + SHAPE_COLUMNS, parts->vectors->column_count);
+        encode_u64(shape + SHAPE_ENTRIES, parts->vectors->offsets[parts->rows]);
+    }
+    return container_writer_section(writer, SECTION_SHAPE, shape, sizeof shape, error);
+}
+
+static cog_status write_signatures(struct container_writer *writer,
+                                   const struct signatures_view *signatures, cog_error *error) {
+    size_t stride = signature_stride_bytes(signatures->bits);
+    cog_status status = container_writer_begin(writer, SECTION_SIGNATURES, error);
+    if (status == COG_OK && signatures->stride_bytes == stride)
+        status =
+            container_writer_append(writer, signatures->data, signatures->rows * stride, error);
+    else
+        for (size_t row = 0; status == COG_OK && row < signatures->rows; row++)
+            status = container_writer_append(writer, signature_row(signatures, row), stride, error);
+    return status == COG_OK ? container_writer_end(writer, error) : status;
+}
+
+static cog_status write_ids(struct container_writer *writer, const struct segment_parts *parts,
+                            cog_error *error) {
+    size_t rows = parts->rows;
+    const struct method_part ids[] = {
+        {SECTION_ID_OFFSETS, parts->id_offsets, rows + 1, sizeof(uint64_t)},
+        {SECTION_ID_BYTES, parts->id_bytes, parts->id_offsets[rows], 1}};
+    cog_status status = method_write(writer, ids, 2, error);
+    if (status != COG_OK || !parts->id_buckets)
+        return status;
+    const struct method_part buckets[] = {
+        {SECTION_ID_STARTS, parts->id_buckets->starts, id_buckets_count(rows) + 1,
+         sizeof(uint32_t)},
+        {SECTION_ID_ENTRIES, parts->id_buckets->entries, rows, ID_ENTRY_BYTES}};
+    return method_write(writer, buckets, 2, error);
+}
+
+static cog_status write_parts(struct container_writer *writer, const struct segment_parts *parts,
+                              cog_error *error) {
+    static const struct settings no_settings;
+    size_t rows = parts->rows;
+    cog_status status =
+        settings_write(parts->settings ? parts->settings : &no_settings, writer, error);
+    THEN(status, write_shape(writer, parts, error));
+    if (status == COG_OK && parts->id_offsets)
+        status = write_ids(writer, parts, error);
+    if (status == COG_OK && parts->is_numbered)
+        status = numbered_ids_write(writer, parts->first_number, rows, error);
+    if (status == COG_OK && parts->signatures.bits)
+        status = write_signatures(writer, &parts->signatures, error);
+    for (unsigned i = 0; status == COG_OK && i < parts->table_count; i++)
+        status = parts->tables[i].method->write(parts->tables[i].data, writer, error);
+    if (status == COG_OK && parts->vectors) {
+        const struct sparse_matrix *vectors = parts->vectors;
+        const struct method_part sections[] = {
+            {SECTION_VECTOR_OFFSETS, vectors->offsets, rows + 1, sizeof(uint64_t)},
+            {SECTION_VECTOR_COLUMNS, vectors->columns, vectors->offsets[rows], sizeof(uint32_t)},
+            {SECTION_VECTOR_VALUES, vectors->values, vectors->offsets[rows], sizeof(float)}};
+        status = method_write(writer, sections, 3, error);
+    }
+    return status;
+}
+
+cog_status segment_write(const char *path, const struct segment_parts *parts, cog_error *error) {
+    struct container_writer *writer = NULL;
+    cog_status status = check_parts(parts, error);
+    THEN(status, container_writer_open(path, CONTAINER_SEGMENT, &writer, error));
+    THEN(status, write_parts(writer, parts, error));
+    THEN(status, container_writer_commit(writer, error));
+    container_writer_close(writer);
+    return status;
+}

@@ -1,0 +1,190 @@
+#include "jobs/search/search_segments.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+bool index_serves(const cog_index *index, const struct search_method *method) {
+    bool serves = !method->build || (index->streamed && method->is_for_radius);
+    for (size_t part = 0; !serves && part < index->parts.manifest.count; part++)
+        serves = segment_tables(&index->parts.segments[part], method) != NULL;
+    return serves;
+}
+
+/* Takes removed rows out and numbers the others through the index. *is_short tells whether a query
+ * was left with fewer than k although the segment has more. */
+static void drop_removed(struct hit_lists *lists, const struct manifest_entry *entry,
+                         uint64_t first_row, size_t k, size_t asked, bool *is_short) {
+    size_t at = 0, begin = 0;
+    *is_short = false;
+    for (size_t query = 0; query < lists->queries; query++) {
+        size_t end = lists->offsets[query + 1], first = at;
+        for (size_t i = begin; i < end; i++) {
+            struct match hit = lists->items[i];
+            if (entry->removed_count && manifest_is_removed(entry, hit.b))
+                continue;
+            hit.b += (uint32_t)first_row;
+            lists->items[at++] = hit;
+        }
+        *is_short |= k && at - first < k && end - begin == asked && asked < entry->rows;
+        begin = end;
+        lists->offsets[query + 1] = at;
+    }
+}
+
+/* Vectors of a file are checked, once a handle, before anything reads them without looking. */
+static cog_status check_vectors(const cog_index *index, size_t part, cog_error *error) {
+    const struct segment *segment = &index->parts.segments[part];
+    const uint32_t *columns;
+    const float *values;
+    size_t count;
+    if (!index->folder || __atomic_load_n(&index->has_whole_vectors[part], __ATOMIC_RELAXED))
+        return COG_OK;
+    for (size_t row = 0; row < segment->rows; row++)
+        if (!segment_vector(segment, row, &columns, &values, &count))
+            return error_set(error, COG_ERR_FORMAT, "%s: the vector of row %zu is damaged",
+                             segment->container.path, row);
+    __atomic_store_n(&index->has_whole_vectors[part], 1, __ATOMIC_RELAXED);
+    return COG_OK;
+}
+
+/* One segment; rows of the hits count from its first. */
+static cog_status search_tables(const cog_index *index, size_t part,
+                                const struct search_method *method, struct method_search *asked,
+                                struct hit_lists *lists, cog_error *error) {
+    const struct segment *segment = &index->parts.segments[part];
+    const void *tables = segment_tables(segment, method);
+    const bool streams = index->streamed && method->is_for_radius;
+    struct method_build streamed = {.radius_bits = asked->radius_bits,
+                                    .knobs =
+                                        index->streamed == method ? &index->streamed_knobs : NULL};
+    if ((method->build && !tables && !streams) ||
+        !(method->answers & (asked->k ? COG_ANSWERS_NEAREST : COG_ANSWERS_WITHIN)))
+        method = method_of(method_exhaustive(false));
+    if (method->needs & NEEDS_VECTORS) {
+        TRY(check_vectors(index, part, error));
+    }
+    asked->rows = segment_method_rows(segment);
+    asked->streamed = streams ? &streamed : NULL;
+    return method->search(streams ? NULL : tables, asked, lists, error);
+}
+
+/* Asks for a few hits more than k if rows are removed, and again for more until k are left. */
+static cog_status search_part(const cog_index *index, size_t part, uint64_t first_row,
+                              const struct search_method *method, struct method_search *asked,
+                              struct hit_lists *lists, cog_error *error) {
+    enum { SPARE_HITS = 16 };
+    const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+    size_t k = asked->k;
+    size_t spare = entry->removed_count < SPARE_HITS ? entry->removed_count : SPARE_HITS;
+    for (;;) {
+        bool is_short = false;
+        struct method_search own = *asked;
+        own.k = k && k + spare < entry->rows ? k + spare : k ? entry->rows : 0;
+        own.first = asked->first && entry->removed_count == 0; /* the first may be removed */
+        TRY(search_tables(index, part, method, &own, lists, error));
+        drop_removed(lists, entry, first_row, k, own.k, &is_short);
+        if (!is_short) {
+            asked->is_exact_out &= own.is_exact_out;
+            asked->compared_out += own.compared_out;
+            asked->chunks_out += own.chunks_out;
+            return COG_OK;
+        }
+        hit_lists_free(lists);
+        spare = spare * 4 < entry->removed_count ? spare * 4 : entry->removed_count;
+    }
+}
+
+/* One list for each query out of those of all segments. */
+static cog_status merge_parts(const struct hit_lists *parts, size_t part_count, size_t queries,
+                              size_t k, enum hit_order order, struct hit_lists *lists,
+                              cog_error *error) {
+    size_t total = 0, at = 0;
+    for (size_t part = 0; part < part_count; part++)
+        total += parts[part].offsets[queries];
+    cog_status status = hit_lists_init(lists, queries, total, error);
+    for (size_t query = 0; query < queries && status == COG_OK; query++) {
+        size_t first = at;
+        for (size_t part = 0; part < part_count; part++) {
+            size_t begin = parts[part].offsets[query];
+            size_t count = parts[part].offsets[query + 1] - begin;
+            if (count)
+                memcpy(lists->items + at, parts[part].items + begin, count * sizeof *lists->items);
+            at += count;
+        }
+        hits_sort(lists->items + first, at - first, order);
+        if (k && at - first > k)
+            at = first + k;
+        lists->offsets[query + 1] = at;
+    }
+    return status;
+}
+
+cog_status search_segments(const cog_index *index, const struct search_method *method,
+                           struct method_search *asked, struct hit_lists *lists, cog_error *error) {
+    const struct signatures_view *signatures = asked->queries.signatures;
+    bool of_vectors = method->needs & NEEDS_VECTORS;
+    size_t queries = of_vectors ? asked->queries.vectors->rows : signatures->rows;
+    size_t count = index->parts.manifest.count, searched = 0;
+    uint64_t first_row = 0;
+    struct hit_lists *parts = memory_zeroed_array(count + 1, sizeof *parts);
+    cog_status status = parts ? COG_OK : error_memory(error, count * sizeof *parts, "segments");
+    asked->is_exact_out = true;
+    asked->compared_out = asked->chunks_out = 0;
+    for (size_t part = 0; part < count && status == COG_OK; part++) {
+        const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+        if (entry->rows > entry->removed_count)
+            status = search_part(index, part, first_row, method, asked, &parts[searched++], error);
+        first_row += entry->rows;
+    }
+    THEN(status, merge_parts(parts, searched, queries, asked->k,
+                             of_vectors ? HITS_BY_SIMILARITY : HITS_BY_DISTANCE, lists, error));
+    for (size_t part = 0; part < searched; part++)
+        hit_lists_free(&parts[part]);
+    free(parts);
+    for (size_t i = 0; status == COG_OK && !of_vectors && i < lists->offsets[queries]; i++)
+        lists->items[i].similarity = (float)cos(M_PI * lists->items[i].distance / signatures->bits);
+    return status;
+}
+
+/* ---- Chosen rows ----------------------------------------------------------------------------- */
+
+cog_status query_spread_init(struct query_spread *spread, const struct sparse_matrix *queries,
+                             cog_error *error) {
+    *spread = (struct query_spread){.queries = queries, .query = SIZE_MAX};
+    spread->values = memory_zeroed_array((size_t)queries->column_count + 1, sizeof(float));
+    return spread->values ? COG_OK
+                          : error_memory(error, queries->column_count * sizeof(float), "a query");
+}
+
+static void fill_spread(struct query_spread *spread, size_t query, bool clear) {
+    const struct sparse_matrix *queries = spread->queries;
+    for (uint64_t i = queries->offsets[query]; i < queries->offsets[query + 1]; i++)
+        spread->values[queries->columns[i]] = clear ? 0 : queries->values[i];
+}
+
+void query_spread_set(struct query_spread *spread, size_t query) {
+    if (spread->query != SIZE_MAX)
+        fill_spread(spread, spread->query, true);
+    fill_spread(spread, query, false);
+    spread->query = query;
+}
+
+cog_status query_spread_similarity(const struct query_spread *spread, const cog_index *index,
+                                   uint32_t row, double *similarity, cog_error *error) {
+    uint64_t first_row;
+    size_t part = index_part_of(index, row, &first_row), count;
+    const uint32_t *columns;
+    const float *values;
+    if (!index_row_vector(index, part, (uint32_t)(row - first_row), &columns, &values, &count))
+        return error_set(error, COG_ERR_FORMAT, "%s: the vector of row %llu is damaged",
+                         index->parts.segments[part].container.path,
+                         (unsigned long long)(row - first_row));
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)spread->values[columns[i]] * (double)values[i];
+    *similarity = sum;
+    return COG_OK;
+}
