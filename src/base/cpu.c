@@ -36,7 +36,7 @@ bool cpu_supports(enum cpu_level level) {
     return false;
 }
 
-enum cpu_level cpu_best_level(void) {
+static enum cpu_level find_best_level(void) {
     const char *wanted = getenv("COGNATE_CPU");
     enum cpu_level best = CPU_PORTABLE;
     for (int level = CPU_PORTABLE; level < CPU_LEVEL_COUNT; level++) {
@@ -47,6 +47,16 @@ enum cpu_level cpu_best_level(void) {
             break;
     }
     return best;
+}
+
+enum cpu_level cpu_best_level(void) {
+    static int known = -1; /* atomic; every thread finds the same */
+    int level = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (level < 0) {
+        level = find_best_level();
+        __atomic_store_n(&known, level, __ATOMIC_RELAXED);
+    }
+    return (enum cpu_level)level;
 }
 
 uint64_t clock_ns(void) {

@@ -14,8 +14,22 @@ const char *cpu_level_name(enum cpu_level level);
 /* Whether this machine can run the level (portable always). */
 bool cpu_supports(enum cpu_level level);
 
-/* The best level this machine supports, or the one that COGNATE_CPU names if it is supported. */
+/* The best level this machine supports, or the one that COGNATE_CPU names if it is supported. Found
+ * at the first call; later calls cost a load. */
 enum cpu_level cpu_best_level(void);
+
+/* Initialises an array with the kernels of every level, which cpu_best_level() then indexes. A
+ * level without kernels of its own repeats those of a lower one. */
+#if defined(__x86_64__)
+#define CPU_TABLE(portable, popcnt, avx2, avx512, neon)                                            \
+    { [CPU_PORTABLE] = portable, [CPU_POPCNT] = popcnt, [CPU_AVX2] = avx2, [CPU_AVX512] = avx512 }
+#elif defined(__aarch64__)
+#define CPU_TABLE(portable, popcnt, avx2, avx512, neon)                                            \
+    { [CPU_PORTABLE] = portable, [CPU_NEON] = neon }
+#else
+#define CPU_TABLE(portable, popcnt, avx2, avx512, neon)                                            \
+    { [CPU_PORTABLE] = portable }
+#endif
 
 /* Monotonic time. */
 uint64_t clock_ns(void);

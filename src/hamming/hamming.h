@@ -53,6 +53,9 @@ static inline uint64_t signature_bits(const uint8_t *signature, size_t stride_by
     return (word << (first % 8)) >> (64 - width);
 }
 
+/* Bit c of word r becomes bit r of word c; the first bit is the highest. */
+void transpose_bits(uint64_t words[64]);
+
 /* A distance fits uint16_t, with room for a value that is above every distance. */
 enum { HAMMING_MAX_BITS = 4096 };
 
@@ -101,10 +104,7 @@ static inline void hamming_gather(const struct signatures_view *view, const uint
 
 /* The tables of the instruction sets, among which hamming.c chooses. */
 extern const struct hamming_kernels hamming_portable;
-#if defined(__x86_64__)
 extern const struct hamming_kernels hamming_popcnt;
 extern const struct hamming_kernels hamming_avx2;
 extern const struct hamming_kernels hamming_avx512;
-#elif defined(__aarch64__)
 extern const struct hamming_kernels hamming_neon;
-#endif

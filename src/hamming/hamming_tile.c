@@ -4,16 +4,9 @@
 
 #include "base/memory.h"
 
-static const struct hamming_tile *const tiles[CPU_LEVEL_COUNT] = {
-    [CPU_PORTABLE] = &hamming_tile_portable,
-#if defined(__x86_64__)
-    [CPU_POPCNT] = &hamming_tile_popcnt,
-    [CPU_AVX2] = &hamming_tile_avx2,
-    [CPU_AVX512] = &hamming_tile_avx512,
-#elif defined(__aarch64__)
-    [CPU_NEON] = &hamming_tile_neon,
-#endif
-};
+static const struct hamming_tile *const tiles[CPU_LEVEL_COUNT] =
+    CPU_TABLE(&hamming_tile_portable, &hamming_tile_popcnt, &hamming_tile_avx2,
+              &hamming_tile_avx512, &hamming_tile_neon);
 
 /* The matrix unit goes with the AVX-512 level: whoever lowers the level does without it. */
 static const struct hamming_tile *matrix_tile(void) {

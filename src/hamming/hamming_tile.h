@@ -131,16 +131,13 @@ cog_status tile_scan(const struct tile_queries *queries, struct tile_scratch *sc
 /* ---- What the tile methods share ------------------------------------------------------------- */
 
 extern const struct hamming_tile hamming_tile_portable;
-#if defined(__x86_64__)
 extern const struct hamming_tile hamming_tile_popcnt;
 extern const struct hamming_tile hamming_tile_avx2;
 extern const struct hamming_tile hamming_tile_avx512;
 extern const struct hamming_tile hamming_tile_amx;
 /* Asks the system for the tile registers; false where the CPU or the system has none. */
 bool hamming_tile_amx_available(void);
-#elif defined(__aarch64__)
 extern const struct hamming_tile hamming_tile_neon;
-#endif
 
 static inline uint32_t comparison_limit(const struct hamming_comparison *comparison) {
     uint32_t limit = 0;

@@ -1,7 +1,5 @@
 #include "signature/signature_kernels.h"
 
-#include <pthread.h>
-
 static void accumulate(int32_t *sums, unsigned words, const uint64_t *patterns,
                        const int32_t *weights, size_t count) {
     for (size_t t = 0; t < count; t++)
@@ -29,26 +27,10 @@ static void minimise(uint64_t *minima, const uint64_t *multipliers, const uint64
 const struct signature_kernels signature_kernels_portable = {signs, accumulate, add_steps,
                                                              minimise};
 
+static const struct signature_kernels *const levels[CPU_LEVEL_COUNT] =
+    CPU_TABLE(&signature_kernels_portable, &signature_kernels_portable, &signature_kernels_avx2,
+              &signature_kernels_avx512, &signature_kernels_portable);
+
 const struct signature_kernels *signature_kernels_for(enum cpu_level level) {
-    if (!cpu_supports(level))
-        return NULL;
-#if defined(__x86_64__)
-    if (level == CPU_AVX512)
-        return &signature_kernels_avx512;
-    if (level == CPU_AVX2)
-        return &signature_kernels_avx2;
-#endif
-    return &signature_kernels_portable;
-}
-
-static const struct signature_kernels *chosen;
-
-static void choose(void) {
-    chosen = signature_kernels_for(cpu_best_level());
-}
-
-const struct signature_kernels *signature_kernels(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, choose);
-    return chosen;
+    return cpu_supports(level) ? levels[level] : NULL;
 }

@@ -24,16 +24,12 @@ struct signature_kernels {
                      size_t lanes, const uint64_t *hashes, size_t count);
 };
 
-/* The table of the best level, chosen once. */
-const struct signature_kernels *signature_kernels(void);
-/* The table of one level, for tests: NULL where this build or machine has none. */
+/* The kernels of a level; NULL if this machine cannot run it. */
 const struct signature_kernels *signature_kernels_for(enum cpu_level level);
 
 extern const struct signature_kernels signature_kernels_portable;
-#if defined(__x86_64__)
 extern const struct signature_kernels signature_kernels_avx2;
 extern const struct signature_kernels signature_kernels_avx512;
-#endif
 
 /* Written once, compiled for each instruction set: the compiler vectorises them. */
 

@@ -84,7 +84,7 @@ cog_status signer_create(const struct signature_options *options, struct signer 
     if (!signer)
         return error_memory(error, sizeof *signer, "a signer");
     signer->options = *options;
-    signer->kernels = signature_kernels();
+    signer->kernels = signature_kernels_for(cpu_best_level());
     signer->words = (options->bits + 63) / 64;
     if (options->kind == SIGNATURE_MINHASH)
         status = create_orderings(signer, error);

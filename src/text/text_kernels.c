@@ -61,18 +61,10 @@ static void token_mask(const char *folded, size_t blocks, bool inner, uint64_t *
 const struct text_kernels text_kernels_portable = {lower_ascii, token_mask};
 
 const struct text_kernels *text_kernels_at(enum cpu_level level) {
-    if (!cpu_supports(level))
-        return NULL;
-#if defined(__x86_64__)
-    if (level == CPU_AVX512)
-        return &text_kernels_avx512;
-    if (level == CPU_AVX2)
-        return &text_kernels_avx2;
-#elif defined(__aarch64__)
-    if (level == CPU_NEON)
-        return &text_kernels_neon;
-#endif
-    return &text_kernels_portable;
+    static const struct text_kernels *const levels[CPU_LEVEL_COUNT] =
+        CPU_TABLE(&text_kernels_portable, &text_kernels_portable, &text_kernels_avx2,
+                  &text_kernels_avx512, &text_kernels_neon);
+    return cpu_supports(level) ? levels[level] : NULL;
 }
 
 const struct text_kernels *text_kernels_best(void) {

@@ -26,8 +26,5 @@ const struct text_kernels *text_kernels_at(enum cpu_level level); /* NULL: not o
 const struct text_kernels *text_kernels_best(void);
 
 extern const struct text_kernels text_kernels_portable;
-#if defined(__x86_64__)
 extern const struct text_kernels text_kernels_avx2, text_kernels_avx512;
-#elif defined(__aarch64__)
 extern const struct text_kernels text_kernels_neon;
-#endif

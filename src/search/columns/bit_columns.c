@@ -27,18 +27,6 @@ struct build {
     uint64_t *words;
 };
 
-/* Bit c of word r, both from the highest or first, becomes bit r of word c: halves are exchanged,
- * then quarters, and so on. */
-static void transpose_words(uint64_t words[64]) {
-    uint64_t mask = 0x00000000ffffffffu;
-    for (unsigned step = 32; step > 0; step /= 2, mask ^= mask << step)
-        for (unsigned i = 0; i < 64; i = ((i | step) + 1) & ~step) {
-            uint64_t change = (words[i] ^ words[i | step] >> step) & mask;
-            words[i] ^= change;
-            words[i | step] ^= change << step;
-        }
-}
-
 /* The word that begins at a bit, a multiple of 64, of the 64 rows from a place of the order on.
  * Rows count down, so that the first is the lowest bit of the transposed word. */
 static void load_words(const struct signatures_view *signatures, const uint32_t *order,
@@ -59,7 +47,7 @@ static void transpose_group(const struct signatures_view *signatures, const uint
         for (size_t i = 0; i < COLUMN_GROUP_WORDS; i++) {
             uint64_t words[64];
             load_words(signatures, order, group * COLUMN_GROUP_ROWS + i * 64, bit, words);
-            transpose_words(words);
+            transpose_bits(words);
             for (unsigned c = 0; c < 64 && bit + c < bits; c++)
                 columns[(bit + c) * COLUMN_GROUP_WORDS + i] = words[c];
         }

@@ -84,9 +84,7 @@ struct column_kernels {
 const struct column_kernels *column_kernels_for(enum cpu_level level);
 
 extern const struct column_kernels column_kernels_portable;
-#if defined(__x86_64__)
 extern const struct column_kernels column_kernels_avx2, column_kernels_avx512;
-#endif
 
 /* ---- Choosing groups ------------------------------------------------------------------------- */
 

@@ -12,14 +12,10 @@ enum {
 };
 
 const struct column_kernels *column_kernels_for(enum cpu_level level) {
-#if defined(__x86_64__)
-    if (level == CPU_AVX512)
-        return &column_kernels_avx512;
-    if (level == CPU_AVX2)
-        return &column_kernels_avx2;
-#endif
-    (void)level;
-    return &column_kernels_portable;
+    static const struct column_kernels *const levels[CPU_LEVEL_COUNT] =
+        CPU_TABLE(&column_kernels_portable, &column_kernels_portable, &column_kernels_avx2,
+                  &column_kernels_avx512, &column_kernels_portable);
+    return levels[level];
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -29,17 +29,6 @@ void bit_permutation_free(struct bit_permutation *permutation) {
     *permutation = (struct bit_permutation){0};
 }
 
-/* Rows of 64 bits, the first bit highest, become columns: halves of ever smaller squares swap. */
-static void transpose(uint64_t square[BLOCK]) {
-    uint64_t mask = 0x00000000ffffffffu;
-    for (unsigned half = 32; half; half >>= 1, mask ^= mask << half)
-        for (unsigned i = 0; i < BLOCK; i = (i + half + 1) & ~half) {
-            uint64_t swap = (square[i] ^ (square[i + half] >> half)) & mask;
-            square[i] ^= swap;
-            square[i + half] ^= swap << half;
-        }
-}
-
 static uint64_t row_word(const uint8_t *row, size_t word) {
     uint64_t value;
     memcpy(&value, row + word * 8, sizeof value);
@@ -59,7 +48,7 @@ static void make_planes(const struct gather *gather, size_t first, size_t count,
         for (size_t r = 0; r < BLOCK; r++)
             planes[w * BLOCK + r] =
                 r < count ? row_word(row_space_row(gather->space, first + r), w) : 0;
-        transpose(planes + w * BLOCK);
+        transpose_bits(planes + w * BLOCK);
     }
 }
 
@@ -77,7 +66,7 @@ static cog_status gather_blocks(void *context, unsigned worker, size_t begin, si
             const struct bit_permutation *permutation = &gather->permutations[t];
             for (unsigned i = 0; i < BLOCK; i++)
                 keys[i] = i < permutation->bits ? planes[permutation->order[i]] : 0;
-            transpose(keys);
+            transpose_bits(keys);
             memcpy(gather->tables[t].keys + first, keys, count * sizeof *keys);
             for (size_t r = 0; r < count; r++)
                 gather->tables[t].rows[first + r] = (uint32_t)(first + r);

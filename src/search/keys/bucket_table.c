@@ -15,20 +15,9 @@ size_t bucket_scan_portable(const struct bucket_table *table, const struct bucke
     return bucket_scan_loop(table, probes, radius_bits, ahead, hits, bucket_slots_near_each);
 }
 
-static bucket_scan *choose_scan(void) {
-    switch (cpu_best_level()) {
-#if defined(__x86_64__)
-    case CPU_AVX512:
-        return bucket_scan_avx512;
-    case CPU_AVX2:
-        return bucket_scan_avx2;
-    case CPU_POPCNT:
-        return bucket_scan_popcnt;
-#endif
-    default:
-        return bucket_scan_portable;
-    }
-}
+static bucket_scan *const scans[CPU_LEVEL_COUNT] =
+    CPU_TABLE(bucket_scan_portable, bucket_scan_popcnt, bucket_scan_avx2, bucket_scan_avx512,
+              bucket_scan_portable);
 
 static void set_shape(struct bucket_table *table, unsigned header_bits, size_t bucket_bytes) {
     table->bucket_bytes = bucket_bytes;
@@ -211,7 +200,7 @@ cog_status bucket_table_build(struct bucket_table *table, const struct key_array
                               struct bucket_limits limits, bool with_ranks, cog_error *error) {
     *table = (struct bucket_table){.key_bits = keys->words * 64, .words = keys->words};
     table->count = keys->count;
-    table->scan = choose_scan();
+    table->scan = scans[cpu_best_level()];
     choose_layout(table, keys, limits);
     size_t buckets = (size_t)1 << table->header_bits;
     table->buckets = memory_large(buckets * table->bucket_bytes);
@@ -250,7 +239,7 @@ bool bucket_table_restore(struct bucket_table *table, unsigned key_bits, uint64_
         return false;
     table->count = (size_t)count;
     table->overflow_words = (size_t)overflow_words;
-    table->scan = choose_scan();
+    table->scan = scans[cpu_best_level()];
     set_shape(table, (unsigned)header_bits, (size_t)bucket_bytes);
     return true;
 }

@@ -174,8 +174,6 @@ size_t bucket_find(const struct bucket_table *table, short_key key);
 
 /* Every level finds the same. */
 bucket_scan bucket_scan_portable;
-#if defined(__x86_64__)
 bucket_scan bucket_scan_popcnt;
 bucket_scan bucket_scan_avx2;
 bucket_scan bucket_scan_avx512;
-#endif

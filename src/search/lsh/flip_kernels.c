@@ -22,13 +22,8 @@ void collect_flips(struct flip_keys *keys, const struct flip_sets *first,
 const struct flip_kernels flip_kernels_portable = FLIP_KERNELS(collect_flips);
 
 const struct flip_kernels *flip_kernels_for(enum cpu_level level) {
-    if (!cpu_supports(level))
-        return NULL;
-#if defined(__x86_64__)
-    if (level == CPU_AVX512)
-        return &flip_kernels_avx512;
-    if (level == CPU_AVX2)
-        return &flip_kernels_avx2;
-#endif
-    return &flip_kernels_portable;
+    static const struct flip_kernels *const levels[CPU_LEVEL_COUNT] =
+        CPU_TABLE(&flip_kernels_portable, &flip_kernels_portable, &flip_kernels_avx2,
+                  &flip_kernels_avx512, &flip_kernels_portable);
+    return cpu_supports(level) ? levels[level] : NULL;
 }

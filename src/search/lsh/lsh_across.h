@@ -63,6 +63,4 @@ struct flip_kernels {
 const struct flip_kernels *flip_kernels_for(enum cpu_level level);
 
 extern const struct flip_kernels flip_kernels_portable;
-#if defined(__x86_64__)
 extern const struct flip_kernels flip_kernels_avx2, flip_kernels_avx512;
-#endif

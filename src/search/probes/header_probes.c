@@ -4,18 +4,17 @@
 
 struct header_probes header_probes_of(const struct volatility *volatility, unsigned header_bits,
                                       unsigned flips_max, uint32_t from, uint32_t bound) {
+    static header_probes_fill *const levels[CPU_LEVEL_COUNT] =
+        CPU_TABLE(header_probes_portable, header_probes_portable, header_probes_portable,
+                  header_probes_avx512, header_probes_portable);
     struct header_probes probes = {.volatility = volatility,
                                    .header_bits = header_bits,
                                    .flips_max = flips_max,
                                    .from = from,
                                    .bound = bound,
-                                   .fill = header_probes_portable};
+                                   .fill = levels[cpu_best_level()]};
     while (probes.cells < VOLATILITY_CELLS && volatility->penalties[probes.cells] <= bound)
         probes.cells++;
-#if defined(__x86_64__)
-    if (cpu_best_level() == CPU_AVX512)
-        probes.fill = header_probes_avx512;
-#endif
     return probes;
 }
 

@@ -30,6 +30,4 @@ struct header_probes header_probes_of(const struct volatility *volatility, unsig
                                       unsigned flips_max, uint32_t from, uint32_t bound);
 
 header_probes_fill header_probes_portable;
-#if defined(__x86_64__)
 header_probes_fill header_probes_avx512;
-#endif

@@ -42,12 +42,8 @@ size_t score_collect_portable(const uint8_t *values, size_t rows, unsigned thres
 }
 
 score_collect *score_collect_for(enum cpu_level level) {
-#if defined(__x86_64__)
-    if (level == CPU_AVX512)
-        return score_collect_avx512;
-    if (level == CPU_AVX2)
-        return score_collect_avx2;
-#endif
-    (void)level;
-    return score_collect_portable;
+    static score_collect *const levels[CPU_LEVEL_COUNT] =
+        CPU_TABLE(score_collect_portable, score_collect_portable, score_collect_avx2,
+                  score_collect_avx512, score_collect_portable);
+    return levels[level];
 }

@@ -17,10 +17,8 @@ typedef size_t score_collect(const uint8_t *values, size_t rows, unsigned thresh
 /* The kernel of a level, or the portable one. */
 score_collect *score_collect_for(enum cpu_level level);
 score_collect score_collect_portable;
-#if defined(__x86_64__)
 score_collect score_collect_avx2;
 score_collect score_collect_avx512;
-#endif
 
 /* Zero-initialise; slice_scores_init makes it usable, slice_scores_free releases. */
 struct slice_scores {
