@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "crosslingual/lexicon_file.h"
+#include "crosslingual/lexicon.h"
 #include "crosslingual/lexicon_import.h"
 #include "input/parallel/pair_reader.h"
 #include "repair_checksums.h"

@@ -3,7 +3,6 @@
 
 #include "api/arguments.h"
 #include "crosslingual/aligner.h"
-#include "crosslingual/lexicon_file.h"
 #include "input/parallel/pair_reader.h"
 #include "input/parallel/table_reader.h"
 #include "input/utf8.h"
@@ -57,8 +56,7 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
     TRY(check_paths(paths, path_count, options, error));
     TRY(lexicon_create(&lexicon, error));
     job_begin(&job, run, report);
-    cog_status status =
-        lexicon_train(&lexicon->table, paths, path_count, options, run, report, error);
+    cog_status status = lexicon_train(&lexicon->table, &job, paths, path_count, options, error);
     job_end(&job);
     return hand_out(lexicon, status, result);
 }

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
-enum { SENTENCES_A_PIECE = 2048, PRIOR_STEPS = 1024 };
+enum { SENTENCES_PER_PIECE = 2048, PRIOR_STEPS = 1024 };
 
 void aligner_options_init(struct aligner_options *options) {
     *options = (struct aligner_options){
@@ -21,22 +21,23 @@ struct null_word {
     size_t words;
 };
 
-/* The words of a sentence that can be aligned, with their places among all of them. */
+/* The words of a sentence that can be aligned, with their places among all its words. */
 struct sentence_side {
     uint32_t *words;
     float *places; /* (i + 1/2) / length */
     unsigned count, length;
 };
 
-/* A sentence pair on the way through the caches: the places of its pairs in the table, row by row
- * of the source words, are fetched while the sentence before it is worked on. */
+/* A sentence pair and the table entries of its word pairs, by source word. They are prefetched
+ * while the sentence before is worked on. */
 struct sentence_work {
     struct sentence_side from, to;
     struct pair_entry **entries;
 };
 
-/* Posteriors of both directions, row by row; one a thread. */
+/* Posteriors of both directions, row by row; one per thread. */
 struct align_scratch {
+    char *memory; /* of everything below */
     struct sentence_work ahead[2];
     float *prior, *to_posterior, *from_posterior, *sums;
     float *column; /* prior mass of each target word over all source places */
@@ -54,7 +55,8 @@ struct aligner {
     float prior_steps[PRIOR_STEPS + 1];
 };
 
-/* exp(-rate * i / PRIOR_STEPS) by repeated multiplication, which every machine does alike. */
+/* exp(-rate * i / PRIOR_STEPS) by repeated multiplication, which gives the same on every machine.
+ */
 static void fill_prior(float *steps, double rate) {
     double x = rate / PRIOR_STEPS;
     double factor = 1 - x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4 * (1 - x / 5))));
@@ -88,8 +90,8 @@ static void fetch_sentence(const struct aligner *aligner, size_t sentence,
         }
 }
 
-/* Prior of every pair of places: alike everywhere in Model 1, falling from the diagonal else. The
- * columns' and rows' sums run over known words only, which is where the mass can go. */
+/* Prior of every pair of places: 1 in Model 1, otherwise falling with the distance from the
+ * diagonal. Only known words are summed over: nowhere else can the mass go. */
 static void fill_priors(const struct aligner *aligner, const struct sentence_work *work,
                         float *prior) {
     unsigned rows = work->from.count, columns = work->to.count;
@@ -103,7 +105,7 @@ static void fill_priors(const struct aligner *aligner, const struct sentence_wor
     }
 }
 
-/* Posterior that target word j comes from source word i: a column at a time is normalised. */
+/* Posterior that target word j comes from source word i, normalised by column. */
 static void target_posteriors(const struct aligner *aligner, const struct sentence_work *work,
                               const struct align_scratch *scratch) {
     unsigned rows = work->from.count, columns = work->to.count;
@@ -131,7 +133,7 @@ static void target_posteriors(const struct aligner *aligner, const struct senten
             out[at] *= sums[j];
 }
 
-/* Posterior that source word i comes from target word j: a row at a time. */
+/* Posterior that source word i comes from target word j, normalised by row. */
 static void source_posteriors(const struct aligner *aligner, const struct sentence_work *work,
                               const struct align_scratch *scratch) {
     unsigned rows = work->from.count, columns = work->to.count;
@@ -216,48 +218,47 @@ static inline float ratio(uint64_t part, uint64_t whole) {
     return whole ? (float)((double)part / (double)whole) : 0;
 }
 
-/* What becomes of an entry once its counts are complete. Shards run in parallel: the source words
- * of a shard are in no other, so that only the target words' totals are shared. */
-typedef void entry_work(const struct aligner *aligner, struct pair_entry *entry);
-
-static void total_entry(const struct aligner *aligner, struct pair_entry *entry) {
-    if (aligner->agree)
-        entry->from_count = entry->to_count;
-    aligner->from_totals[entry_from(entry)] += in_common_units(entry->to_count, entry);
-    if (entry->from_count)
-        __atomic_fetch_add(&aligner->to_totals[entry_to(entry)],
-                           in_common_units(entry->from_count, entry), __ATOMIC_RELAXED);
-}
-
-static void normalise_entry(const struct aligner *aligner, struct pair_entry *entry) {
-    entry->to_given_from =
-        ratio(in_common_units(entry->to_count, entry), aligner->from_totals[entry_from(entry)]);
-    entry->from_given_to =
-        ratio(in_common_units(entry->from_count, entry), aligner->to_totals[entry_to(entry)]);
-    entry->to_count = entry->from_count = 0;
-}
-
-struct entry_visit {
-    const struct aligner *aligner;
-    entry_work *work;
-};
-
-static cog_status visit_shard(void *context, unsigned worker, size_t begin, size_t end,
+/* Works on one shard when its counts are complete. Shards run in parallel: the source words of a
+ * shard are in no other, so that only the totals of target words are shared. */
+static cog_status total_shard(void *context, unsigned worker, size_t begin, size_t end,
                               cog_error *error) {
     (void)worker;
     (void)end;
     (void)error;
-    const struct entry_visit *visit = context;
-    const struct pair_shard *shard = &visit->aligner->table->shards[begin];
-    for (uint64_t i = 0; i <= shard->mask; i++)
-        if (shard->entries[i].key)
-            visit->work(visit->aligner, &shard->entries[i]);
+    const struct aligner *aligner = context;
+    const struct pair_shard *shard = &aligner->table->shards[begin];
+    for (struct pair_entry *entry = shard->entries; entry <= shard->entries + shard->mask;
+         entry++) {
+        if (!entry->key)
+            continue;
+        if (aligner->agree)
+            entry->from_count = entry->to_count;
+        aligner->from_totals[entry_from(entry)] += in_common_units(entry->to_count, entry);
+        if (entry->from_count)
+            __atomic_fetch_add(&aligner->to_totals[entry_to(entry)],
+                               in_common_units(entry->from_count, entry), __ATOMIC_RELAXED);
+    }
     return COG_OK;
 }
 
-static cog_status visit_entries(const struct aligner *aligner, entry_work *work, cog_error *error) {
-    struct entry_visit visit = {aligner, work};
-    return parallel_for(aligner->thread_count, PAIR_SHARDS, 1, visit_shard, &visit, error);
+static cog_status normalise_shard(void *context, unsigned worker, size_t begin, size_t end,
+                                  cog_error *error) {
+    (void)worker;
+    (void)end;
+    (void)error;
+    const struct aligner *aligner = context;
+    const struct pair_shard *shard = &aligner->table->shards[begin];
+    for (struct pair_entry *entry = shard->entries; entry <= shard->entries + shard->mask;
+         entry++) {
+        if (!entry->key)
+            continue;
+        entry->to_given_from =
+            ratio(in_common_units(entry->to_count, entry), aligner->from_totals[entry_from(entry)]);
+        entry->from_given_to =
+            ratio(in_common_units(entry->from_count, entry), aligner->to_totals[entry_to(entry)]);
+        entry->to_count = entry->from_count = 0;
+    }
+    return COG_OK;
 }
 
 static void normalise_null(struct null_word *null) {
@@ -271,11 +272,12 @@ static void normalise_null(struct null_word *null) {
 
 static cog_status iterate(struct aligner *aligner, cog_error *error) {
     cog_status status = parallel_for(aligner->thread_count, aligner->corpus->count,
-                                     SENTENCES_A_PIECE, align_piece, aligner, error);
+                                     SENTENCES_PER_PIECE, align_piece, aligner, error);
     memset(aligner->from_totals, 0, aligner->table->from_words * sizeof *aligner->from_totals);
     memset(aligner->to_totals, 0, aligner->table->to_words * sizeof *aligner->to_totals);
-    THEN(status, visit_entries(aligner, total_entry, error));
-    THEN(status, visit_entries(aligner, normalise_entry, error));
+    THEN(status, parallel_for(aligner->thread_count, PAIR_SHARDS, 1, total_shard, aligner, error));
+    THEN(status,
+         parallel_for(aligner->thread_count, PAIR_SHARDS, 1, normalise_shard, aligner, error));
     normalise_null(&aligner->null_to);
     normalise_null(&aligner->null_from);
     return status;
@@ -292,41 +294,36 @@ static bool null_init(struct null_word *null, size_t words) {
     return null->probabilities && null->counts;
 }
 
-static bool scratch_init(struct align_scratch *scratch, size_t longest) {
-    bool enough = true;
-    for (int k = 0; k < 2; k++) {
-        struct sentence_work *work = &scratch->ahead[k];
-        work->entries = memory_array(longest * longest, sizeof(void *));
-        work->from.words = memory_array(longest, sizeof *work->from.words);
-        work->to.words = memory_array(longest, sizeof *work->to.words);
-        work->from.places = memory_array(longest, sizeof *work->from.places);
-        work->to.places = memory_array(longest, sizeof *work->to.places);
-        enough = enough && work->entries && work->from.words && work->to.words &&
-                 work->from.places && work->to.places;
-    }
-    scratch->prior = memory_array(longest * longest, sizeof *scratch->prior);
-    scratch->to_posterior = memory_array(longest * longest, sizeof *scratch->to_posterior);
-    scratch->from_posterior = memory_array(longest * longest, sizeof *scratch->from_posterior);
-    scratch->sums = memory_array(longest, sizeof *scratch->sums);
-    scratch->column = memory_array(longest, sizeof *scratch->column);
-    return enough && scratch->prior && scratch->to_posterior && scratch->from_posterior &&
-           scratch->sums && scratch->column;
+static void *take_memory(char **next, size_t count, size_t size_bytes) {
+    void *memory = *next;
+    *next += count * size_bytes;
+    return memory;
 }
 
-static void scratch_free(struct align_scratch *scratch) {
+static bool scratch_init(struct align_scratch *scratch, size_t longest) {
+    size_t pairs = longest * longest;
+    size_t side_bytes = sizeof *scratch->ahead->from.words + sizeof *scratch->ahead->from.places;
+    scratch->memory = memory_array(2 * pairs * sizeof(void *) + longest * 4 * side_bytes +
+                                       (3 * pairs + 2 * longest) * sizeof(float),
+                                   1);
+    char *next = scratch->memory;
+    if (!next)
+        return false;
+    for (int k = 0; k < 2; k++)
+        scratch->ahead[k].entries = take_memory(&next, pairs, sizeof(void *));
     for (int k = 0; k < 2; k++) {
-        struct sentence_work *work = &scratch->ahead[k];
-        free(work->entries);
-        free(work->from.words);
-        free(work->to.words);
-        free(work->from.places);
-        free(work->to.places);
+        struct sentence_side *sides[2] = {&scratch->ahead[k].from, &scratch->ahead[k].to};
+        for (int i = 0; i < 2; i++) {
+            sides[i]->words = take_memory(&next, longest, sizeof *sides[i]->words);
+            sides[i]->places = take_memory(&next, longest, sizeof *sides[i]->places);
+        }
     }
-    free(scratch->prior);
-    free(scratch->to_posterior);
-    free(scratch->from_posterior);
-    free(scratch->sums);
-    free(scratch->column);
+    scratch->prior = take_memory(&next, pairs, sizeof(float));
+    scratch->to_posterior = take_memory(&next, pairs, sizeof(float));
+    scratch->from_posterior = take_memory(&next, pairs, sizeof(float));
+    scratch->sums = take_memory(&next, longest, sizeof(float));
+    scratch->column = take_memory(&next, longest, sizeof(float));
+    return true;
 }
 
 static size_t longest_sentence(const struct pair_corpus *corpus) {
@@ -358,7 +355,7 @@ static cog_status aligner_init(struct aligner *aligner, cog_error *error) {
 
 static void aligner_reset(struct aligner *aligner) {
     for (unsigned i = 0; aligner->scratches && i < aligner->thread_count; i++)
-        scratch_free(&aligner->scratches[i]);
+        free(aligner->scratches[i].memory);
     free(aligner->scratches);
     free(aligner->from_totals);
     free(aligner->to_totals);
@@ -376,8 +373,8 @@ cog_status aligner_run(const struct pair_corpus *corpus, struct pair_table *tabl
     for (unsigned i = 0; i < total && status == COG_OK; i++) {
         aligner.agree = i >= options->model1_iterations;
         status = iterate(&aligner, error);
-        if (status == COG_OK && options->progress)
-            status = options->progress(options->progress_context, i + 1, error);
+        if (options->progress)
+            THEN(status, progress_report(options->progress, i + 1, error));
     }
     aligner_reset(&aligner);
     return status;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
+#include "input/utf8.h"
 
 /* Less likely translations are noise, and never among the best 15 of a word worth having. */
 #define LEAST_PROBABILITY 1e-5f
@@ -161,4 +163,175 @@ cog_status lexicon_from_table(struct lexicon *lexicon, const struct pair_corpus 
     THEN(status, lexicon_build(lexicon, entries, count, prune, error));
     free(entries);
     return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+#define SECTION_OFFSETS CONTAINER_TAG('l', 'x', 'o', 'f')
+#define SECTION_TARGETS CONTAINER_TAG('l', 'x', 't', 'o')
+#define SECTION_FORWARD CONTAINER_TAG('l', 'x', 'p', 't')
+#define SECTION_BACKWARD CONTAINER_TAG('l', 'x', 'p', 'f')
+
+/* The sections of one language's words. */
+struct word_sections {
+    uint32_t ends, bytes, counts;
+};
+static const struct word_sections from_sections = {CONTAINER_TAG('f', 'r', 'e', 'n'),
+                                                   CONTAINER_TAG('f', 'r', 'b', 'y'),
+                                                   CONTAINER_TAG('f', 'r', 'c', 't')};
+static const struct word_sections to_sections = {CONTAINER_TAG('t', 'o', 'e', 'n'),
+                                                 CONTAINER_TAG('t', 'o', 'b', 'y'),
+                                                 CONTAINER_TAG('t', 'o', 'c', 't')};
+
+_Static_assert(sizeof(size_t) == 8, "ends of words are written as they lie in memory");
+
+static cog_status write_words(const struct word_table *words, const struct word_sections *sections,
+                              struct container_writer *writer, cog_error *error) {
+    cog_status status = container_writer_section(writer, sections->ends, words->ends,
+                                                 words->count * sizeof *words->ends, error);
+    THEN(status, container_writer_section(writer, sections->bytes, words->strings.data,
+                                          words->strings.size, error));
+    THEN(status, container_writer_section(writer, sections->counts, words->counts,
+                                          words->count * sizeof *words->counts, error));
+    return status;
+}
+
+static cog_status write_entries(const struct lexicon *lexicon, struct container_writer *writer,
+                                cog_error *error) {
+    size_t entries = lexicon_entry_count(lexicon);
+    cog_status status =
+        container_writer_section(writer, SECTION_OFFSETS, lexicon->offsets,
+                                 (lexicon->from.count + 1) * sizeof *lexicon->offsets, error);
+    THEN(status, container_writer_section(writer, SECTION_TARGETS, lexicon->targets,
+                                          entries * sizeof *lexicon->targets, error));
+    THEN(status, container_writer_section(writer, SECTION_FORWARD, lexicon->to_given_from,
+                                          entries * sizeof *lexicon->to_given_from, error));
+    THEN(status, container_writer_section(writer, SECTION_BACKWARD, lexicon->from_given_to,
+                                          entries * sizeof *lexicon->from_given_to, error));
+    return status;
+}
+
+cog_status lexicon_save(const struct lexicon *lexicon, const char *path, cog_error *error) {
+    struct container_writer *writer = NULL;
+    cog_status status = container_writer_open(path, CONTAINER_LEXICON, &writer, error);
+    THEN(status, settings_write(&lexicon->settings, writer, error));
+    THEN(status, write_words(&lexicon->from, &from_sections, writer, error));
+    THEN(status, write_words(&lexicon->to, &to_sections, writer, error));
+    THEN(status, write_entries(lexicon, writer, error));
+    THEN(status, container_writer_commit(writer, error));
+    container_writer_close(writer);
+    return status;
+}
+
+static cog_status wrong(const struct container *container, const char *what, cog_error *error) {
+    return error_set(error, COG_ERR_FORMAT, "%s: %s; train or convert the lexicon again",
+                     container->path, what);
+}
+
+static cog_status read_words(const struct container *container,
+                             const struct word_sections *sections, struct word_table *words,
+                             cog_error *error) {
+    struct bytes_view ends, bytes, counts;
+    cog_status status = container_require(container, sections->ends, &ends, error);
+    THEN(status, container_require(container, sections->bytes, &bytes, error));
+    THEN(status, container_require(container, sections->counts, &counts, error));
+    if (status != COG_OK)
+        return status;
+    if (ends.size % 8 || counts.size != ends.size || ends.size / 8 >= WORD_NONE)
+        return wrong(container, "sections of words of the wrong size", error);
+    uint64_t begin = 0;
+    for (size_t i = 0; i < ends.size / 8 && status == COG_OK; i++) {
+        uint64_t end = decode_u64((const uint8_t *)ends.data + 8 * i);
+        uint32_t word;
+        if (end <= begin || end > bytes.size || !utf8_is_valid(bytes.data + begin, end - begin))
+            return wrong(container, "a word that is empty, outside its section, or not UTF-8",
+                         error);
+        status =
+            word_table_add_string(words, view_of(bytes.data + begin, end - begin),
+                                  decode_u64((const uint8_t *)counts.data + 8 * i), &word, error);
+        if (status == COG_OK && word != i)
+            return wrong(container, "a word that is there twice", error);
+        begin = end;
+    }
+    return status;
+}
+
+static cog_status copy_section(const struct container *container, uint32_t section, size_t count,
+                               size_t size_bytes, void *array, cog_error *error) {
+    struct bytes_view view;
+    void **copy = array;
+    TRY(container_require(container, section, &view, error));
+    if (view.size != count * size_bytes)
+        return wrong(container, "a section of the wrong size", error);
+    *copy = memory_array(count, size_bytes);
+    if (!*copy)
+        return error_memory(error, view.size, "a lexicon");
+    if (view.size)
+        memcpy(*copy, view.data, view.size);
+    return COG_OK;
+}
+
+static bool is_probability(float value) {
+    return value >= 0 && value <= 1.0001f;
+}
+
+static cog_status check_entries(const struct container *container, const struct lexicon *lexicon,
+                                cog_error *error) {
+    size_t entries = lexicon_entry_count(lexicon);
+    for (size_t i = 0; i < entries; i++)
+        if (lexicon->targets[i] >= lexicon->to.count ||
+            !is_probability(lexicon->to_given_from[i]) ||
+            !is_probability(lexicon->from_given_to[i]))
+            return wrong(container, "an entry without a word, or with an impossible probability",
+                         error);
+    return COG_OK;
+}
+
+static cog_status read_entries(const struct container *container, struct lexicon *lexicon,
+                               cog_error *error) {
+    struct bytes_view targets;
+    cog_status status = copy_section(container, SECTION_OFFSETS, lexicon->from.count + 1,
+                                     sizeof *lexicon->offsets, &lexicon->offsets, error);
+    THEN(status, container_require(container, SECTION_TARGETS, &targets, error));
+    if (status != COG_OK)
+        return status;
+    size_t entries = targets.size / sizeof *lexicon->targets;
+    if (lexicon->offsets[0] != 0 || lexicon->offsets[lexicon->from.count] != entries)
+        return wrong(container, "offsets that do not cover the entries", error);
+    for (size_t w = 0; w < lexicon->from.count; w++)
+        if (lexicon->offsets[w] > lexicon->offsets[w + 1])
+            return wrong(container, "falling offsets", error);
+    status = copy_section(container, SECTION_TARGETS, entries, sizeof *lexicon->targets,
+                          &lexicon->targets, error);
+    THEN(status, copy_section(container, SECTION_FORWARD, entries, sizeof *lexicon->to_given_from,
+                              &lexicon->to_given_from, error));
+    THEN(status, copy_section(container, SECTION_BACKWARD, entries, sizeof *lexicon->from_given_to,
+                              &lexicon->from_given_to, error));
+    return status == COG_OK ? check_entries(container, lexicon, error) : status;
+}
+
+static cog_status read_container(struct container *container, struct lexicon *lexicon,
+                                 cog_error *error) {
+    cog_status status = container_verify(container, error);
+    THEN(status, settings_read(container, &lexicon->settings, error));
+    THEN(status, read_words(container, &from_sections, &lexicon->from, error));
+    THEN(status, read_words(container, &to_sections, &lexicon->to, error));
+    THEN(status, read_entries(container, lexicon, error));
+    if (status != COG_OK)
+        lexicon_free(lexicon);
+    container_close(container);
+    return status;
+}
+
+cog_status lexicon_load(const char *path, struct lexicon *lexicon, cog_error *error) {
+    struct container container = {0};
+    TRY(container_open(path, CONTAINER_LEXICON, &container, error));
+    return read_container(&container, lexicon, error);
+}
+
+cog_status lexicon_load_memory(const char *name, const void *data, size_t size,
+                               struct lexicon *lexicon, cog_error *error) {
+    struct container container = {0};
+    TRY(container_open_memory(name, data, size, CONTAINER_LEXICON, &container, error));
+    return read_container(&container, lexicon, error);
 }

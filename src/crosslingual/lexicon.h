@@ -44,3 +44,11 @@ cog_status lexicon_build(struct lexicon *lexicon, struct lexicon_entry *entries,
 cog_status lexicon_from_table(struct lexicon *lexicon, const struct pair_corpus *corpus,
                               const struct pair_table *table, const struct prune_options *prune,
                               cog_error *error);
+
+/* A file of kind `lexi` (docs/format.md). */
+cog_status lexicon_save(const struct lexicon *lexicon, const char *path, cog_error *error);
+/* Reads and verifies the whole file into a zeroed lexicon. */
+cog_status lexicon_load(const char *path, struct lexicon *lexicon, cog_error *error);
+/* The same for bytes in memory; `name` appears in messages. */
+cog_status lexicon_load_memory(const char *name, const void *data, size_t size,
+                               struct lexicon *lexicon, cog_error *error);

@@ -24,3 +24,10 @@ struct import_findings {
 cog_status lexicon_import(struct lexicon *lexicon, const char *const *paths, size_t count,
                           const struct import_options *options, struct import_findings *findings,
                           cog_error *error);
+
+/* The language of a list of words, guessed from a sample; empty if the guess is not reliable. */
+void word_language(const struct word_table *words, char code[LANGUAGE_CODE_BYTES]);
+/* Whether two columns of words are exchanged: a column has the language that the other should have,
+ * and neither has its own. Languages are codes in any spelling. */
+bool word_columns_exchanged(const char *first, const char *second, const char *first_wanted,
+                            const char *second_wanted);

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "input/parallel/pair_reader.h"
 
 /* The terms of one side of a batch. */
 struct side_terms {
@@ -18,24 +17,25 @@ struct side_terms {
 
 struct corpus_slot {
     struct pair_batch pairs;
-    struct side_terms from, to;
+    struct side_terms sides[2];
 };
 
 struct pair_worker {
-    struct analyzer *from, *to;
+    struct analyzer *analyzers[2];
     struct term_list terms;
 };
 
 struct pair_reading {
     struct pair_corpus *corpus;
+    struct pair_side *sides[2];
     struct pair_reader *reader;
     const struct pair_corpus_options *options;
+    struct progress progress;
     struct pair_worker *workers;
     struct corpus_slot *slots;
     void **batches;
     unsigned worker_count;
-    size_t slot_count;
-    size_t used_slots, largest_slot_bytes;
+    size_t slot_count, used_slots, largest_slot_bytes;
 };
 
 static size_t slot_count_of(unsigned workers) {
@@ -48,8 +48,7 @@ static uint64_t analyzers_bytes(unsigned workers) {
 
 static cog_status produce(void *context, void *batch, bool *end, cog_error *error) {
     struct pair_reading *reading = context;
-    struct corpus_slot *slot = batch;
-    return pair_reader_fill(reading->reader, &slot->pairs, end, error);
+    return pair_reader_fill(reading->reader, &((struct corpus_slot *)batch)->pairs, end, error);
 }
 
 static cog_status append_terms(struct side_terms *side, const struct term_list *terms,
@@ -71,55 +70,62 @@ static cog_status append_terms(struct side_terms *side, const struct term_list *
 }
 
 static cog_status analyse(void *context, unsigned number, void *batch, cog_error *error) {
-    struct pair_reading *reading = context;
+    const struct pair_reading *reading = context;
     struct pair_worker *worker = &reading->workers[number];
     struct corpus_slot *slot = batch;
-    struct bytes_view no_language = view_of("", 0);
-    cog_status status = COG_OK;
-    slot->from.count = slot->to.count = 0;
-    buffer_reset(&slot->from.strings);
-    buffer_reset(&slot->to.strings);
-    for (size_t i = 0; i < slot->pairs.count && status == COG_OK; i++) {
-        const struct pair_span *span = &slot->pairs.items[i];
-        const char *text = slot->pairs.text.data;
-        status = analyzer_run(worker->from, view_of(text + span->from_begin, span->from_size),
-                              no_language, &worker->terms, error);
-        THEN(status, append_terms(&slot->from, &worker->terms, i, error));
-        THEN(status, analyzer_run(worker->to, view_of(text + span->to_begin, span->to_size),
-                                  no_language, &worker->terms, error));
-        THEN(status, append_terms(&slot->to, &worker->terms, i, error));
+    for (int side = 0; side < 2; side++) {
+        struct side_terms *terms = &slot->sides[side];
+        terms->count = 0;
+        buffer_reset(&terms->strings);
+        for (size_t i = 0; i < slot->pairs.count; i++) {
+            const struct pair_span *span = &slot->pairs.items[i];
+            struct bytes_view text =
+                view_of(slot->pairs.text.data + (side ? span->to_begin : span->from_begin),
+                        side ? span->to_size : span->from_size);
+            TRY(analyzer_run(worker->analyzers[side], text, view_of("", 0), &worker->terms, error));
+            TRY(append_terms(terms, &worker->terms, i, error));
+        }
     }
-    return status;
-}
-
-/* Adds terms [begin, end) of a batch as the corpus's next sentence. */
-static cog_status intern_sentence(struct pair_side *side, const struct side_terms *terms,
-                                  size_t begin, size_t end, size_t sentence, cog_error *error) {
-    uint64_t first = pair_side_begin(side, sentence);
-    if (!memory_grow((void **)&side->words, &side->word_capacity, first + (end - begin),
-                     sizeof *side->words) ||
-        !memory_grow((void **)&side->ends, &side->end_capacity, sentence + 1, sizeof *side->ends))
-        return error_memory(error, (first + (end - begin)) * sizeof *side->words, "parallel text");
-    for (size_t i = begin; i < end; i++) {
-        size_t at = i ? terms->string_ends[i - 1] : 0;
-        TRY(word_table_add(&side->vocabulary, terms->hashes[i],
-                           view_of(terms->strings.data + at, terms->string_ends[i] - at), 1,
-                           &side->words[first + (i - begin)], error));
-    }
-    side->ends[sentence] = first + (end - begin);
     return COG_OK;
 }
 
-static size_t side_bytes(const struct side_terms *side) {
-    return side->hash_capacity * sizeof *side->hashes +
-           side->string_capacity * sizeof *side->string_ends +
-           side->sentence_capacity * sizeof *side->sentence_ends + side->strings.capacity;
+static size_t sentence_begin(const struct side_terms *terms, size_t i) {
+    return i ? terms->sentence_ends[i - 1] : 0;
 }
 
-/* Other slots are being filled meanwhile: each is taken to be as large as the largest so far. */
+static size_t sentence_length(const struct side_terms *terms, size_t i) {
+    return terms->sentence_ends[i] - sentence_begin(terms, i);
+}
+
+/* Adds sentence i of a batch as the corpus's next sentence. */
+static cog_status intern_sentence(struct pair_side *side, const struct side_terms *terms, size_t i,
+                                  size_t sentence, cog_error *error) {
+    uint64_t first = pair_side_begin(side, sentence);
+    size_t begin = sentence_begin(terms, i), length = sentence_length(terms, i);
+    if (!memory_grow((void **)&side->words, &side->word_capacity, first + length,
+                     sizeof *side->words) ||
+        !memory_grow((void **)&side->ends, &side->end_capacity, sentence + 1, sizeof *side->ends))
+        return error_memory(error, (first + length) * sizeof *side->words, "parallel text");
+    for (size_t t = begin; t < begin + length; t++) {
+        size_t at = t ? terms->string_ends[t - 1] : 0;
+        TRY(word_table_add(&side->vocabulary, terms->hashes[t],
+                           view_of(terms->strings.data + at, terms->string_ends[t] - at), 1,
+                           &side->words[first + (t - begin)], error));
+    }
+    side->ends[sentence] = first + length;
+    return COG_OK;
+}
+
+/* The other slots are being filled meanwhile: each is taken to be as large as the largest so far.
+ */
 static void count_slot(struct pair_reading *reading, const struct corpus_slot *slot) {
-    size_t bytes = slot->pairs.text.capacity + slot->pairs.capacity * sizeof *slot->pairs.items +
-                   side_bytes(&slot->from) + side_bytes(&slot->to);
+    size_t bytes = slot->pairs.text.capacity + slot->pairs.capacity * sizeof *slot->pairs.items;
+    for (int i = 0; i < 2; i++) {
+        const struct side_terms *side = &slot->sides[i];
+        bytes += side->hash_capacity * sizeof *side->hashes +
+                 side->string_capacity * sizeof *side->string_ends +
+                 side->sentence_capacity * sizeof *side->sentence_ends + side->strings.capacity;
+    }
     if (bytes > reading->largest_slot_bytes)
         reading->largest_slot_bytes = bytes;
     if (reading->used_slots < reading->slot_count)
@@ -128,39 +134,27 @@ static void count_slot(struct pair_reading *reading, const struct corpus_slot *s
         analyzers_bytes(reading->worker_count) + reading->used_slots * reading->largest_slot_bytes;
 }
 
-static cog_status report_progress(const struct pair_reading *reading, cog_error *error) {
-    const struct pair_corpus_options *options = reading->options;
-    return options->progress
-               ? options->progress(options->progress_context, reading->corpus->count, error)
-               : COG_OK;
-}
-
 static cog_status intern(void *context, void *batch, cog_error *error) {
     struct pair_reading *reading = context;
     struct pair_corpus *corpus = reading->corpus;
-    struct corpus_slot *slot = batch;
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < slot->pairs.count && status == COG_OK; i++) {
-        size_t from_begin = i ? slot->from.sentence_ends[i - 1] : 0;
-        size_t to_begin = i ? slot->to.sentence_ends[i - 1] : 0;
-        size_t from_end = slot->from.sentence_ends[i], to_end = slot->to.sentence_ends[i];
-        if (from_begin == from_end || to_begin == to_end) {
+    const struct corpus_slot *slot = batch;
+    uint64_t left;
+    for (size_t i = 0; i < slot->pairs.count; i++) {
+        size_t from = sentence_length(&slot->sides[0], i), to = sentence_length(&slot->sides[1], i);
+        if (!from || !to) {
             corpus->empty++;
-            continue;
-        }
-        if (from_end - from_begin > reading->options->max_words ||
-            to_end - to_begin > reading->options->max_words) {
+        } else if (from > reading->options->max_words || to > reading->options->max_words) {
             corpus->too_long++;
-            continue;
+        } else {
+            for (int side = 0; side < 2; side++)
+                TRY(intern_sentence(reading->sides[side], &slot->sides[side], i, corpus->count,
+                                    error));
+            corpus->count++;
         }
-        status =
-            intern_sentence(&corpus->from, &slot->from, from_begin, from_end, corpus->count, error);
-        THEN(status,
-             intern_sentence(&corpus->to, &slot->to, to_begin, to_end, corpus->count, error));
-        corpus->count++;
     }
     count_slot(reading, slot);
-    return status == COG_OK ? report_progress(reading, error) : status;
+    TRY(pair_corpus_check_budget(corpus, reading->options->job, &left, error));
+    return progress_report(&reading->progress, corpus->count, error);
 }
 
 static void forget_rare_words(struct pair_side *side, size_t sentences, uint64_t min_count) {
@@ -171,12 +165,13 @@ static void forget_rare_words(struct pair_side *side, size_t sentences, uint64_t
 }
 
 static cog_status open_reading(struct pair_reading *reading, cog_error *error) {
-    reading->worker_count = threads_resolve(reading->options->threads);
+    const struct pair_corpus_options *options = reading->options;
+    uint64_t left;
+    reading->worker_count = options->job->threads;
     reading->slot_count = slot_count_of(reading->worker_count);
     reading->corpus->reading_bytes = analyzers_bytes(reading->worker_count);
-    cog_status status = report_progress(reading, error);
-    if (status != COG_OK)
-        return status;
+    progress_start(&reading->progress, &options->job->run, "reading parallel text", 0);
+    TRY(pair_corpus_check_budget(reading->corpus, options->job, &left, error));
     reading->workers = memory_zeroed_array(reading->worker_count, sizeof *reading->workers);
     reading->slots = memory_zeroed_array(reading->slot_count, sizeof *reading->slots);
     reading->batches = memory_zeroed_array(reading->slot_count, sizeof *reading->batches);
@@ -184,30 +179,28 @@ static cog_status open_reading(struct pair_reading *reading, cog_error *error) {
         return error_memory(error, reading->slot_count * sizeof *reading->slots, "reading pairs");
     for (size_t i = 0; i < reading->slot_count; i++)
         reading->batches[i] = &reading->slots[i];
-    for (unsigned i = 0; i < reading->worker_count && status == COG_OK; i++) {
+    for (unsigned i = 0; i < reading->worker_count; i++) {
         reading->workers[i].terms.want_strings = true;
-        status = analyzer_create(&reading->options->from, &reading->workers[i].from, error);
-        THEN(status, analyzer_create(&reading->options->to, &reading->workers[i].to, error));
+        TRY(analyzer_create(&options->from, &reading->workers[i].analyzers[0], error));
+        TRY(analyzer_create(&options->to, &reading->workers[i].analyzers[1], error));
     }
-    return status;
-}
-
-static void side_terms_free(struct side_terms *side) {
-    free(side->hashes);
-    free(side->string_ends);
-    free(side->sentence_ends);
-    buffer_free(&side->strings);
+    return COG_OK;
 }
 
 static void close_reading(struct pair_reading *reading) {
     for (size_t i = 0; reading->slots && i < reading->slot_count; i++) {
         pair_batch_free(&reading->slots[i].pairs);
-        side_terms_free(&reading->slots[i].from);
-        side_terms_free(&reading->slots[i].to);
+        for (int side = 0; side < 2; side++) {
+            struct side_terms *terms = &reading->slots[i].sides[side];
+            free(terms->hashes);
+            free(terms->string_ends);
+            free(terms->sentence_ends);
+            buffer_free(&terms->strings);
+        }
     }
     for (unsigned i = 0; reading->workers && i < reading->worker_count; i++) {
-        analyzer_free(reading->workers[i].from);
-        analyzer_free(reading->workers[i].to);
+        analyzer_free(reading->workers[i].analyzers[0]);
+        analyzer_free(reading->workers[i].analyzers[1]);
         term_list_free(&reading->workers[i].terms);
     }
     free(reading->workers);
@@ -217,15 +210,17 @@ static void close_reading(struct pair_reading *reading) {
 
 cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *reader,
                             const struct pair_corpus_options *options, cog_error *error) {
-    struct pair_reading reading = {.corpus = corpus, .reader = reader, .options = options};
+    struct pair_reading reading = {.corpus = corpus,
+                                   .sides = {&corpus->from, &corpus->to},
+                                   .reader = reader,
+                                   .options = options};
     cog_status status = open_reading(&reading, error);
     struct pipeline pipeline = {produce,  analyse,         intern,
                                 &reading, reading.batches, reading.slot_count};
     THEN(status, pipeline_run(&pipeline, reading.worker_count, error));
     close_reading(&reading);
     corpus->reading_bytes = 0;
-    if (status != COG_OK)
-        return status;
+    TRY(status);
     if (corpus->count == 0)
         return error_set(error, COG_ERR_INPUT,
                          "no usable sentence pair in the parallel text; give two columns with a "
@@ -235,24 +230,35 @@ cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *read
     return COG_OK;
 }
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
 static uint64_t side_memory_bytes(const struct pair_side *side) {
     const struct word_table *words = &side->vocabulary;
     return side->word_capacity * sizeof *side->words + side->end_capacity * sizeof *side->ends +
            words->strings.capacity + words->slot_count * 4 + words->hash_capacity * 24;
 }
 
-uint64_t pair_corpus_memory_bytes(const struct pair_corpus *corpus) {
-    return side_memory_bytes(&corpus->from) + side_memory_bytes(&corpus->to) +
-           corpus->reading_bytes;
+cog_status pair_corpus_check_budget(const struct pair_corpus *corpus, const struct job *job,
+                                    uint64_t *left, cog_error *error) {
+    enum { PROGRAM_BYTES = 9 << 20 }; /* measured */
+    uint64_t budget = job->run.memory_bytes;
+    uint64_t used = PROGRAM_BYTES + side_memory_bytes(&corpus->from) +
+                    side_memory_bytes(&corpus->to) + corpus->reading_bytes;
+    *left = used < budget ? budget - used : 0;
+    if (budget == 0 || used < budget)
+        return COG_OK;
+    return error_set(error, COG_ERR_MEMORY,
+                     "training needs more than %llu MB and the budget is %llu MB; raise --memory, "
+                     "take fewer --threads, or give less parallel text",
+                     (unsigned long long)(used >> 20), (unsigned long long)(budget >> 20));
 }
 
 double pair_corpus_predicted_bytes(double text_bytes, unsigned threads) {
     const double slot_of_batch = 5, corpus_of_text = 1.3; /* measured, and rounded up */
-    unsigned workers = threads_resolve(threads);
     double slots = text_bytes / PAIR_BATCH_BYTES + 1;
-    if (slots > (double)slot_count_of(workers))
-        slots = (double)slot_count_of(workers);
-    return (double)analyzers_bytes(workers) + slots * slot_of_batch * PAIR_BATCH_BYTES +
+    if (slots > (double)slot_count_of(threads))
+        slots = (double)slot_count_of(threads);
+    return (double)analyzers_bytes(threads) + slots * slot_of_batch * PAIR_BATCH_BYTES +
            corpus_of_text * text_bytes;
 }
 

@@ -1,13 +1,16 @@
 /* Parallel text as numbers: the terms of every sentence pair, made by the analyzer that makes the
- * terms of documents, and the words behind them. About 4 bytes a term. */
+ * terms of documents, and the vocabulary of both sides.
+ *
+ * In: a reader of sentence pairs. Out: word numbers, 4 bytes per term, and the words. */
 #pragma once
 
 #include "base/word_table.h"
 #include "input/parallel/pair_reader.h"
+#include "run/job.h"
 #include "text/analyzer.h"
 
 /* One language's side. Sentence s is words[ends[s - 1] .. ends[s]); a word that is too rare to be
- * learnt stands as WORD_NONE, so that the others keep their places. */
+ * learnt is WORD_NONE, so that the others keep their places. */
 struct pair_side {
     struct word_table vocabulary;
     uint32_t *words;
@@ -20,25 +23,26 @@ struct pair_corpus {
     struct pair_side from, to;
     size_t count;             /* sentence pairs */
     uint64_t too_long, empty; /* pairs left out */
-    uint64_t reading_bytes;   /* of analyzers and batches, while it is read */
+    uint64_t reading_bytes;   /* of analyzers and batches, during reading */
 };
 
 struct pair_corpus_options {
     struct term_options from, to;
     unsigned max_words; /* longer sentences (in terms) are left out */
     unsigned min_count; /* rarer words are not learnt */
-    unsigned threads;
-    /* Called before the first batch and after each with the pairs so far; may be NULL. */
-    cog_status (*progress)(void *context, uint64_t pairs, cog_error *error);
-    void *progress_context;
+    struct job *job;
 };
 
+/* Reads all sentence pairs; progress counts pairs. COG_ERR_MEMORY as soon as the corpus passes the
+ * job's budget. */
 cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *reader,
                             const struct pair_corpus_options *options, cog_error *error);
 void pair_corpus_free(struct pair_corpus *corpus);
-/* With what reading takes. */
-uint64_t pair_corpus_memory_bytes(const struct pair_corpus *corpus);
-/* About the most of that for so much text. */
+/* COG_ERR_MEMORY if corpus and reading take the whole budget; *left is the rest of it, or 0 if
+ * there is no budget. */
+cog_status pair_corpus_check_budget(const struct pair_corpus *corpus, const struct job *job,
+                                    uint64_t *left, cog_error *error);
+/* About the most that reading that much text takes. */
 double pair_corpus_predicted_bytes(double text_bytes, unsigned threads);
 
 static inline uint64_t pair_side_begin(const struct pair_side *side, size_t sentence) {

@@ -4,15 +4,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/strings.h"
 #include "collection/options.h"
 #include "crosslingual/aligner.h"
-#include "crosslingual/lexicon_file.h"
 #include "crosslingual/lexicon_import.h"
 #include "crosslingual/projection.h"
-#include "crosslingual/word_language.h"
 #include "input/input_files.h"
 #include "run/job.h"
 #include "run/report.h"
@@ -66,94 +63,58 @@ cog_status lexicon_terms(const struct lexicon *lexicon, bool of_from, struct ter
 
 struct training {
     const cog_lexicon_options *options;
-    const cog_run_options *run;
-    struct progress progress;
+    struct job *job;
     struct pair_corpus corpus;
     struct pair_table *table;
-    cog_report *report;
 };
-
-static cog_status on_progress(void *context, uint64_t done, cog_error *error) {
-    struct training *training = context;
-    return progress_report(&training->progress, done, error);
-}
-
-/* What the budget leaves for the table of word pairs; 0 where there is none, COG_ERR_MEMORY where
- * the rest takes all of it. */
-static cog_status check_budget(const struct training *training, uint64_t *left, cog_error *error) {
-    enum { PROGRAM_BYTES = 9 << 20 }; /* measured */
-    uint64_t budget = training->run ? training->run->memory_bytes : 0;
-    uint64_t used = PROGRAM_BYTES + pair_corpus_memory_bytes(&training->corpus);
-    *left = used < budget ? budget - used : 0;
-    if (budget == 0 || used < budget)
-        return COG_OK;
-    return error_set(error, COG_ERR_MEMORY,
-                     "training needs more than %llu MB and the budget is %llu MB; raise --memory, "
-                     "take fewer --threads, or give less parallel text",
-                     (unsigned long long)(used >> 20), (unsigned long long)(budget >> 20));
-}
-
-static cog_status on_reading(void *context, uint64_t done, cog_error *error) {
-    uint64_t left;
-    cog_status status = check_budget(context, &left, error);
-    return status == COG_OK && done ? on_progress(context, done, error) : status;
-}
 
 static cog_status read_pairs(struct training *training, const char *const *paths, size_t count,
                              cog_error *error) {
     const cog_lexicon_options *options = training->options;
-    struct pair_corpus_options reading = {.max_words = options->max_words,
-                                          .min_count = options->min_count,
-                                          .threads = training->run ? training->run->threads : 0,
-                                          .progress = on_reading,
-                                          .progress_context = training};
+    struct pair_corpus_options reading = {
+        .max_words = options->max_words, .min_count = options->min_count, .job = training->job};
     struct pair_reader_options format = {(enum pair_format)options->format, options->from,
                                          options->to};
     struct pair_reader *reader = NULL;
-    uint64_t start = clock_ns();
-    cog_status status = side_terms(options, options->from, &reading.from, error);
-    THEN(status, side_terms(options, options->to, &reading.to, error));
-    THEN(status, pair_reader_open(&format, paths, count, &reader, error));
-    progress_start(&training->progress, training->run, "reading parallel text", 0);
+    TRY(side_terms(options, options->from, &reading.from, error));
+    TRY(side_terms(options, options->to, &reading.to, error));
+    job_stage(training->job, "reading");
+    cog_status status = pair_reader_open(&format, paths, count, &reader, error);
     THEN(status, pair_corpus_read(&training->corpus, reader, &reading, error));
     uint64_t bad_rows = reader ? pair_reader_bad_rows(reader) : 0;
     if (status == COG_OK && bad_rows)
-        report_notice(training->report, "skipped %llu row%s, the first at %s",
+        report_notice(training->job->report, "skipped %llu row%s, the first at %s",
                       (unsigned long long)bad_rows,
                       plural(bad_rows, " that is no pair", "s that are no pairs"),
                       pair_reader_first_bad_row(reader));
-    report_stage(training->report, "reading", clock_seconds_since(start));
-    report_number(training->report, "bad_records", (double)bad_rows);
+    report_number(training->job->report, "bad_records", (double)bad_rows);
     pair_reader_close(reader);
     return status;
 }
 
-/* The need goes by the options and the text, and what comes through a pipe is not known beforehand:
- * this refuses nothing, the budget is looked at as text and tables grow. Reading is over when the
- * tables come. */
-static void announce_memory(const struct training *training, const char *const *paths,
-                            size_t count) {
-    const cog_run_options *run = training->run;
+/* Announces the need and refuses nothing: what comes through a pipe is not known beforehand. The
+ * budget is checked while text and tables grow. Reading is over before the tables are made. */
+static void announce_memory(const struct job *job, const char *const *paths, size_t count) {
     double text_bytes = 0;
     struct stat info;
     for (size_t i = 0; i < count; i++)
         if (stat(paths[i], &info) == 0 && S_ISREG(info.st_mode))
             text_bytes += (double)input_text_bytes(paths[i], (uint64_t)info.st_size);
-    double reading = pair_corpus_predicted_bytes(text_bytes, run ? run->threads : 0);
+    double reading = pair_corpus_predicted_bytes(text_bytes, job->threads);
     double tables = memory_of_parallel_text(text_bytes);
-    memory_budget_announce(MEMORY_BASE_BYTES + (tables > reading ? tables : reading), run,
-                           training->report);
+    memory_budget_announce(MEMORY_BASE_BYTES + (tables > reading ? tables : reading), &job->run,
+                           job->report);
 }
 
 static void report_corpus(const struct training *training) {
     const struct pair_corpus *corpus = &training->corpus;
-    report_number(training->report, "pairs", (double)corpus->count);
-    report_number(training->report, "too_long_pairs", (double)corpus->too_long);
-    report_number(training->report, "empty_pairs", (double)corpus->empty);
-    report_number(training->report, "from_words", (double)corpus->from.vocabulary.count);
-    report_number(training->report, "to_words", (double)corpus->to.vocabulary.count);
-    report_number(training->report, "word_pairs", (double)pair_table_used(training->table));
-    report_number(training->report, "word_pair_bytes",
+    report_number(training->job->report, "pairs", (double)corpus->count);
+    report_number(training->job->report, "too_long_pairs", (double)corpus->too_long);
+    report_number(training->job->report, "empty_pairs", (double)corpus->empty);
+    report_number(training->job->report, "from_words", (double)corpus->from.vocabulary.count);
+    report_number(training->job->report, "to_words", (double)corpus->to.vocabulary.count);
+    report_number(training->job->report, "word_pairs", (double)pair_table_used(training->table));
+    report_number(training->job->report, "word_pair_bytes",
                   (double)pair_table_memory_bytes(training->table));
 }
 
@@ -164,7 +125,7 @@ static void warn_of_exchange(const struct training *training) {
     word_language(&training->corpus.from.vocabulary, from);
     word_language(&training->corpus.to.vocabulary, to);
     if (word_columns_exchanged(from, to, options->from, options->to))
-        report_notice(training->report,
+        report_notice(training->job->report,
                       "the words of --from %s and --to %s look like those of the other language: "
                       "are the columns exchanged?",
                       options->from, options->to);
@@ -172,30 +133,25 @@ static void warn_of_exchange(const struct training *training) {
 
 static cog_status align(struct training *training, cog_error *error) {
     const cog_lexicon_options *options = training->options;
+    struct job *job = training->job;
+    struct progress progress;
     struct aligner_options aligner = {.model1_iterations = options->model1_iterations,
                                       .agreement_iterations = options->agreement_iterations,
                                       .null_probability = options->null_probability,
                                       .diagonal = options->diagonal,
-                                      .threads = training->run ? training->run->threads : 0,
-                                      .progress = on_progress,
-                                      .progress_context = training};
-    uint64_t start = clock_ns();
+                                      .threads = job->threads,
+                                      .progress = &progress};
     uint64_t left;
-    cog_status status = check_budget(training, &left, error);
-    THEN(status,
-         pair_table_create(&training->corpus, left, aligner.threads, &training->table, error));
-    if (status != COG_OK)
-        return status;
-    report_stage(training->report, "pairing words", clock_seconds_since(start));
+    job_stage(job, "pairing words");
+    TRY(pair_corpus_check_budget(&training->corpus, job, &left, error));
+    TRY(pair_table_create(&training->corpus, left, job->threads, &training->table, error));
+    job_stage(job, "aligning words");
     report_corpus(training);
     warn_of_exchange(training);
-    start = clock_ns();
-    progress_start(&training->progress, training->run, "aligning words",
+    progress_start(&progress, &job->run, "aligning words",
                    options->model1_iterations + options->agreement_iterations);
-    status = aligner_run(&training->corpus, training->table, &aligner, error);
-    THEN(status, progress_finish(&training->progress, error));
-    report_stage(training->report, "aligning words", clock_seconds_since(start));
-    return status;
+    TRY(aligner_run(&training->corpus, training->table, &aligner, error));
+    return progress_finish(&progress, error);
 }
 
 static cog_status check_options(const cog_lexicon_options *options, cog_error *error) {
@@ -217,21 +173,19 @@ static cog_status check_options(const cog_lexicon_options *options, cog_error *e
     return COG_OK;
 }
 
-cog_status lexicon_train(struct lexicon *lexicon, const char *const *paths, size_t path_count,
-                         const cog_lexicon_options *options, const cog_run_options *run,
-                         cog_report *report, cog_error *error) {
-    struct training training = {.options = options, .run = run, .report = report};
+cog_status lexicon_train(struct lexicon *lexicon, struct job *job, const char *const *paths,
+                         size_t path_count, const cog_lexicon_options *options, cog_error *error) {
+    struct training training = {.options = options, .job = job};
     struct prune_options prune = {options->max_entries, options->mass};
     TRY(check_options(options, error));
-    announce_memory(&training, paths, path_count);
+    announce_memory(job, paths, path_count);
     cog_status status = read_pairs(&training, paths, path_count, error);
     THEN(status, align(&training, error));
-    uint64_t start = clock_ns();
+    job_stage(job, "pruning");
     THEN(status, lexicon_from_table(lexicon, &training.corpus, training.table, &prune, error));
     THEN(status, record_settings(options, &lexicon->settings, error));
-    report_stage(report, "pruning", clock_seconds_since(start));
-    report_number(report, "entries", (double)lexicon_entry_count(lexicon));
-    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
+    job_stage(job, NULL);
+    report_number(job->report, "entries", (double)lexicon_entry_count(lexicon));
     pair_corpus_free(&training.corpus);
     pair_table_free(training.table);
     return status;

@@ -7,14 +7,14 @@
 #pragma once
 
 #include "crosslingual/lexicon.h"
+#include "run/job.h"
 
 struct cog_lexicon {
     struct lexicon table;
 };
 
-cog_status lexicon_train(struct lexicon *lexicon, const char *const *paths, size_t path_count,
-                         const cog_lexicon_options *options, const cog_run_options *run,
-                         cog_report *report, cog_error *error);
+cog_status lexicon_train(struct lexicon *lexicon, struct job *job, const char *const *paths,
+                         size_t path_count, const cog_lexicon_options *options, cog_error *error);
 cog_status lexicon_convert(struct lexicon *lexicon, const char *const *paths, size_t path_count,
                            cog_table_format format, const cog_lexicon_options *options,
                            cog_report *report, cog_error *error);

@@ -1,5 +1,5 @@
-/* Sentence pairs out of linked documents: their sentences are linked as documents are, but only
- * with those of the partner; each pair of texts once. */
+/* Sentence pairs of linked documents: sentences are linked as documents are, but only with those of
+ * the partner document; each pair of texts is written once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,16 +7,17 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/strings.h"
+#include "base/word_table.h"
 #include "crosslingual/sentence_splitter.h"
 #include "jobs/link/link_job.h"
 
 /* The sentences of one side's linked documents, in the order of the rows. */
 struct linked_sentences {
     const struct corpus *corpus;
-    uint8_t *wanted;     /* by row: is it linked? */
+    uint8_t *wanted;     /* by row: 1 if it is linked */
     struct buffer text;  /* of all sentences */
-    cog_document *items; /* text is an offset until the reading is over */
-    size_t *row_ends;    /* by row: number of sentences up to its last one */
+    cog_document *items; /* text points to nothing until reading is over */
+    size_t *row_ends;    /* by row: number of sentences up to and including its own */
     size_t count, item_capacity;
     struct sentence_splitter *splitter;
 };
@@ -43,7 +44,7 @@ static void batch_free(void *result) {
     free(batch);
 }
 
-/* The row of a record; SIZE_MAX where it was no document of its own. Rows are in order of records.
+/* The row of a record; SIZE_MAX if the record is not a document. Rows are in the order of records.
  */
 static size_t row_of_record(const struct corpus *corpus, uint64_t record) {
     size_t low = 0, high = corpus->rows;
@@ -153,8 +154,7 @@ struct sentence_pairing {
     double threshold;
     struct link *candidates; /* of one pair of documents */
     size_t candidate_capacity;
-    uint64_t *seen; /* hashes of the pairs written; open addressing, 0 free */
-    size_t seen_slots;
+    struct word_table seen; /* the pairs written, by hash alone */
     struct buffer lines;
     uint64_t written, repeated;
 };
@@ -165,18 +165,6 @@ static void sentence_range(const struct linked_sentences *side, uint32_t row, si
     *end = side->row_ends[row];
 }
 
-/* True where the pair of texts has not been written before. */
-static bool is_new(struct sentence_pairing *pairing, uint64_t hash) {
-    hash = hash ? hash : 1;
-    size_t mask = pairing->seen_slots - 1, at = hash & mask;
-    while (pairing->seen[at] && pairing->seen[at] != hash)
-        at = (at + 1) & mask;
-    if (pairing->seen[at] == hash)
-        return false;
-    pairing->seen[at] = hash;
-    return true;
-}
-
 static cog_status write_pair(struct sentence_pairing *pairing, const struct link *document,
                              const struct link *pair, cog_error *error) {
     const cog_document *from = &pairing->sides[0].items[pair->from];
@@ -185,7 +173,9 @@ static cog_status write_pair(struct sentence_pairing *pairing, const struct link
                                   view_of(to->text, to->text_size)};
     uint64_t hash = hash_pair(hash_bytes(texts[0].data, texts[0].size),
                               hash_bytes(texts[1].data, texts[1].size));
-    if (!is_new(pairing, hash)) {
+    uint32_t number;
+    TRY(word_table_add(&pairing->seen, hash, view_of("", 0), 1, &number, error));
+    if (number < pairing->written) {
         pairing->repeated++;
         return COG_OK;
     }
@@ -234,28 +224,8 @@ static cog_status pair_documents(struct sentence_pairing *pairing, const struct 
     return status;
 }
 
-/* One document may be the partner of many: its sentences are paired once per link. */
-static size_t most_pairs(const struct sentence_pairing *pairing) {
-    size_t sum = 0;
-    for (size_t i = 0; i < pairing->links->count; i++) {
-        size_t begins[2], ends[2];
-        sentence_range(&pairing->sides[0], pairing->links->items[i].from, &begins[0], &ends[0]);
-        sentence_range(&pairing->sides[1], pairing->links->items[i].to, &begins[1], &ends[1]);
-        size_t from = ends[0] - begins[0], to = ends[1] - begins[1];
-        sum += from < to ? from : to;
-    }
-    return sum;
-}
-
 static cog_status pair_all(struct sentence_pairing *pairing, const char *path, cog_error *error) {
     struct output *output = NULL;
-    size_t most = most_pairs(pairing);
-    pairing->seen_slots = 1024;
-    while (pairing->seen_slots < 2 * most)
-        pairing->seen_slots *= 2;
-    pairing->seen = memory_zeroed_array(pairing->seen_slots, sizeof *pairing->seen);
-    if (!pairing->seen)
-        return error_memory(error, pairing->seen_slots * sizeof *pairing->seen, "sentence pairs");
     cog_status status = output_open(path, &output, error);
     buffer_append_text(&pairing->lines, "from\tto\tsimilarity\tfrom_id\tto_id\n");
     for (size_t i = 0; i < pairing->links->count && status == COG_OK; i++) {
@@ -311,7 +281,7 @@ cog_status links_write_sentences(const cog_links *links, struct job *job,
     side_free(&pairing.sides[1]);
     link_space_free(&pairing.space);
     free(pairing.candidates);
-    free(pairing.seen);
+    word_table_free(&pairing.seen);
     buffer_free(&pairing.lines);
     return status;
 }

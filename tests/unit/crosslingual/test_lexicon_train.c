@@ -2,7 +2,6 @@
 
 #include "base/hash.h"
 #include "crosslingual/aligner.h"
-#include "crosslingual/lexicon_file.h"
 #include "jobs/lexicon/lexicon_job.h"
 #include "lexicon_entries.h"
 #include "test.h"
