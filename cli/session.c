@@ -126,16 +126,37 @@ static int exit_code_of(cog_status status) {
     }
 }
 
+/* The flag of the option that the error is about; NULL if there is none in this command. */
+static const char *flag_of(const struct session *session) {
+    static const char *const names[][2] = {{"memory_bytes", "memory"},
+                                           {"verify", "no-verify"},
+                                           {"radius_bits", "radius"},
+                                           {"kind", "signature"},
+                                           {"scheme", "weighting"},
+                                           {"drop_stop_words", "stop-words"},
+                                           {"min_collection_frequency", "min-frequency"},
+                                           {"format", "input-format"}};
+    char flag[64];
+    snprintf(flag, sizeof flag, "%s", session->error.option ? session->error.option : "");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(flag, names[i][0]) == 0)
+            snprintf(flag, sizeof flag, "%s", names[i][1]);
+    for (char *at = flag; *at; at++)
+        *at = *at == '_' ? '-' : *at;
+    int id = flag[0] ? find_option(session->arguments->command, flag, strlen(flag)) : -1;
+    return id >= 0 ? option_at(id)->name : NULL;
+}
+
 /* Notices, --stats, the error, the summary. */
 static int finish(struct session *session, cog_status status) {
     const char *stats = session->arguments->values[OPTION_STATS];
     bool quiet = has_option(session->arguments, OPTION_QUIET);
     for (size_t i = 0; !quiet && i < cog_report_notice_count(session->report); i++)
-        print_message(cog_report_notice(session->report, i));
+        print_message(cog_report_notice(session->report, i), NULL);
     if (status == COG_OK && stats)
         status = cog_report_write(session->report, stats, &session->error);
     if (status != COG_OK && session->error.message[0])
-        print_message(session->error.message);
+        print_message(session->error.message, flag_of(session));
     clear_progress();
     if (status == COG_OK && !quiet && session->arguments->command->summarize)
         session->arguments->command->summarize(session);

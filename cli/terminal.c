@@ -31,7 +31,7 @@ bool show_progress(void *context, const cog_progress *progress) {
     return !was_interrupted();
 }
 
-void print_message(const char *text) {
+void print_message(const char *text, const char *flag) {
     clear_progress();
     fputs("cognate: ", stderr);
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
@@ -41,10 +41,10 @@ void print_message(const char *text) {
         else
             fputc(*at, stderr);
     }
-    fputc('\n', stderr);
+    fprintf(stderr, flag ? " (--%s)\n" : "\n", flag);
 }
 
 void announce_message(void *context, const char *text) {
     (void)context;
-    print_message(text);
+    print_message(text, NULL);
 }

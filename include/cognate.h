@@ -65,7 +65,11 @@ COG_API void cog_free(void *memory);
 
 typedef struct cog_error {
     cog_status status;
-    uint64_t position; /* line or byte offset, as the message says; 0 where there is none */
+    uint64_t position; /* line or byte offset, as the message says; 0 if there is none */
+    /* The option that the message is about, for programs that name it in their own way: the name of
+     * a field of an options struct ("memory_bytes", "text_field") or of a knob ("band-values").
+     * NULL if there is none; else it lives as long as the library. Messages never name flags. */
+    const char *option;
     char message[1024];
 } cog_error;
 
@@ -86,7 +90,8 @@ typedef struct cog_run_options {
     uint64_t memory_bytes; /* budget; 0: none. A job that cannot fit ends with COG_ERR_MEMORY. */
     cog_progress_callback *progress; /* may be NULL */
     void *progress_context;
-    /* Told at once what cannot wait for the report: how much memory the job will need. Gets
+    /* Called at once with what cannot wait for the report: the memory that the job will need, if it
+     * is more than a quarter of the budget, or of the machine's memory if there is no budget. Gets
      * progress_context; may be NULL. */
     void (*announce)(void *context, const char *text);
 } cog_run_options;

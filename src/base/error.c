@@ -12,8 +12,14 @@ void error_fill(cog_error *error, cog_status status, uint64_t position, const ch
     va_start(arguments, format);
     error->status = status;
     error->position = position;
+    error->option = NULL;
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
+}
+
+void error_name(cog_error *error, const char *option) {
+    if (error)
+        error->option = option;
 }
 
 cog_status error_system(cog_error *error, const char *doing, const char *path) {

@@ -20,6 +20,11 @@ static inline cog_status error_status(cog_status status) {
 #define error_set_at(error, status, position, ...)                                                 \
     (error_fill(error, status, position, __VA_ARGS__), error_status(status))
 
+/* With the option that the message is about, by its name in cognate.h. */
+#define error_about(error, status, option, ...)                                                    \
+    (error_fill(error, status, 0, __VA_ARGS__), error_name(error, option), error_status(status))
+void error_name(cog_error *error, const char *option);
+
 /* COG_ERR_MEMORY with what could not be had. */
 static inline cog_status error_memory(cog_error *error, size_t size_bytes, const char *what) {
     return error_set(error, COG_ERR_MEMORY, "out of memory: %zu bytes for %s", size_bytes, what);

@@ -210,10 +210,11 @@ static cog_status check_budget(const struct corpus_reading *reading, cog_error *
         used = MEMORY_BASE_BYTES + 2 * used;
     if (budget == 0 || used <= budget)
         return COG_OK;
-    return error_set(error, COG_ERR_MEMORY,
-                     "the documents need more than the memory budget of %llu MB; raise --memory or "
-                     "split the input",
-                     (unsigned long long)(budget >> 20));
+    return error_about(
+        error, COG_ERR_MEMORY, "memory_bytes",
+        "the documents need more than the memory budget of %llu MB; raise the budget or "
+        "split the input",
+        (unsigned long long)(budget >> 20));
 }
 
 static cog_status deliver_batch(void *context, void *result, cog_error *error) {

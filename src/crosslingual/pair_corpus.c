@@ -247,10 +247,11 @@ cog_status pair_corpus_check_budget(const struct pair_corpus *corpus, const stru
     *left = used < budget ? budget - used : 0;
     if (budget == 0 || used < budget)
         return COG_OK;
-    return error_set(error, COG_ERR_MEMORY,
-                     "training needs more than %llu MB and the budget is %llu MB; raise --memory, "
-                     "take fewer --threads, or give less parallel text",
-                     (unsigned long long)(used >> 20), (unsigned long long)(budget >> 20));
+    return error_about(
+        error, COG_ERR_MEMORY, "memory_bytes",
+        "training needs more than %llu MB and the budget is %llu MB; raise the budget, "
+        "take fewer threads, or give less parallel text",
+        (unsigned long long)(used >> 20), (unsigned long long)(budget >> 20));
 }
 
 double pair_corpus_predicted_bytes(double text_bytes, unsigned threads) {

@@ -110,10 +110,11 @@ static cog_status build_shard(void *context, unsigned worker, size_t begin, size
         }
     }
     if (!enough && __atomic_load_n(&building->is_over, __ATOMIC_RELAXED))
-        return error_set(error, COG_ERR_MEMORY,
-                         "the table of word pairs is larger than %llu MB: raise --memory, or give "
-                         "less parallel text",
-                         (unsigned long long)(building->limit_bytes >> 20));
+        return error_about(
+            error, COG_ERR_MEMORY, "memory_bytes",
+            "the table of word pairs is larger than %llu MB: raise the memory budget, or give "
+            "less parallel text",
+            (unsigned long long)(building->limit_bytes >> 20));
     if (!enough)
         return error_memory(error, shard_bytes(shard) * 2, "the table of word pairs");
     shard_start(shard);

@@ -32,8 +32,9 @@ static cog_status join_all(struct method_join *join, const struct cosine_tails *
 static cog_status check_exact(const struct method_join *join, cog_error *error) {
     return join->verify
                ? COG_OK
-               : error_set(error, COG_ERR_USAGE,
-                           "the method exact computes true similarities: leave --no-verify out");
+               : error_about(
+                     error, COG_ERR_USAGE, "verify",
+                     "the method exact computes true similarities: it cannot leave the check out");
 }
 
 static cog_status join_exactly(struct method_join *join, struct match_list *pairs,
@@ -120,9 +121,9 @@ const struct search_method exact_method = {
 static cog_status check_lists(const struct method_join *join, cog_error *error) {
     return !join->is_jaccard && join->verify
                ? COG_OK
-               : error_set(error, COG_ERR_USAGE,
-                           "the method lists computes true cosines: leave out --measure jaccard "
-                           "and --no-verify, or use the method flat");
+               : error_about(error, COG_ERR_USAGE, "method",
+                             "the method lists computes true cosines: use the measure cosine "
+                             "and verify, or use the method flat");
 }
 
 static int by_value(const void *x, const void *y) {

@@ -208,8 +208,8 @@ void recall_sample_report(const struct recall_sample *sample, double wanted,
                   (struct noun){"row", "rows"});
     if (tally.trials && measured_share(&tally).high < wanted)
         report_notice(report,
-                      "that is less than the %g of --recall; a greater one finds more, and "
-                      "--method %s all",
+                      "that is less than the wanted recall of %g; a higher one finds more, and the "
+                      "method %s finds all",
                       wanted, exact_method);
 }
 

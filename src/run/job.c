@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/memory.h"
@@ -117,16 +118,22 @@ cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, c
     uint64_t budget = run ? run->memory_bytes : 0;
     if (budget == 0 || needed_bytes <= (double)budget)
         return COG_OK;
-    return error_set(
-        error, COG_ERR_MEMORY,
-        "the job needs about %.0f MB of memory and the budget is %.0f MB; raise --memory "
+    return error_about(
+        error, COG_ERR_MEMORY, "memory_bytes",
+        "the job needs about %.0f MB of memory and the budget is %.0f MB; raise the budget "
         "or split the input",
         needed_bytes / (1 << 20), (double)budget / (1 << 20));
 }
 
+/* The budget, or without one the memory of the machine. */
+static double memory_limit(const cog_run_options *run) {
+    return run->memory_bytes ? (double)run->memory_bytes
+                             : (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
 void memory_budget_announce(double needed_bytes, const cog_run_options *run, cog_report *report) {
     report_number(report, "predicted_memory_bytes", ceil(needed_bytes));
-    if (run && run->announce) {
+    if (run && run->announce && needed_bytes > memory_limit(run) / 4) {
         char text[64];
         snprintf(text, sizeof text, "needs about %.0f MB of memory", needed_bytes / (1 << 20));
         run->announce(run->progress_context, text);

@@ -80,7 +80,8 @@ double memory_of_parallel_text(double text_bytes);
 
 /* COG_ERR_MEMORY if the budget is less than the job needs. */
 cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, cog_error *error);
-/* Reports the need before the job starts. */
+/* Reports the need before the job starts; announces it if it is more than a quarter of the budget,
+ * or of the machine's memory without one. */
 void memory_budget_announce(double needed_bytes, const cog_run_options *run, cog_report *report);
 /* Both. */
 cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,

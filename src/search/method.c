@@ -89,12 +89,13 @@ uint32_t join_radius(const struct method_join *join, double recall) {
 
 cog_status join_check_signatures(const struct method_join *join, cog_error *error) {
     if (!join->is_jaccard && join->is_minhash)
-        return error_set(error, COG_ERR_USAGE,
-                         "minhash signatures do not tell a cosine: use rp, simhash or topsig, or "
-                         "--measure jaccard");
+        return error_about(error, COG_ERR_USAGE, "kind",
+                           "minhash signatures do not tell a cosine: use rp, simhash or topsig, or "
+                           "the Jaccard measure");
     if (join->is_jaccard && (!join->is_minhash || join->value_bits != 1))
-        return error_set(error, COG_ERR_USAGE,
-                         "distances tell a Jaccard coefficient only for minhash values of one bit: "
-                         "use --signature minhash --value-bits 1");
+        return error_about(
+            error, COG_ERR_USAGE, "kind",
+            "distances tell a Jaccard coefficient only for minhash values of one bit: "
+            "use minhash with one bit per value");
     return COG_OK;
 }

@@ -99,7 +99,7 @@ static cog_status grow_shard(struct shard *shard, cog_error *error) {
     grown.entries = memory_written_array(grown.entry_count, sizeof *grown.entries);
     if (!grown.entries)
         return error_memory(error, grown.entry_count * sizeof *grown.entries,
-                            "the vocabulary; sign with fewer distinct terms (a smaller --ngram)");
+                            "the vocabulary; sign with fewer distinct terms (shorter n-grams)");
     for (size_t i = 0; i < shard->entry_count; i++)
         if (shard->entries[i].hash)
             *find_slot(&grown, shard->entries[i].hash) = shard->entries[i];

@@ -70,7 +70,7 @@ for method in flat window lsh; do
         '{print method ": " ($2 <= 900 ? "few" : $2) " comparisons, " $4 " rows sampled"}'
 done
 # Signatures, sums and tables are told and counted before they are made; windows go to disk instead.
-"$COGNATE" pairs many.jsonl --method lsh --key-bits 16 --tables 120 --flips 1 --threshold 0.9 2>&1 >/dev/null | grep -c needs
+"$COGNATE" pairs many.jsonl --method lsh --key-bits 16 --tables 120 --flips 1 --threshold 0.9 --memory 175M 2>&1 >/dev/null | grep -c needs
 for method in "lsh --key-bits 16 --tables 120 --flips 1" flat "window --tables 9 --window 30"; do
     "$COGNATE" pairs many.jsonl --method $method --threshold 0.9 --memory 65M -o beyond.tsv 2>notices.txt
     echo "$method: exit $? $(grep -o 'joined from scratch files' notices.txt)"

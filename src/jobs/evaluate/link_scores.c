@@ -27,9 +27,9 @@ static cog_status keep_limit(const struct link_gold *gold, cog_error *error) {
         gold->known_capacity * sizeof *gold->known + gold->link_capacity * sizeof *gold->links;
     return gold->memory_bytes == 0 || used <= gold->memory_bytes
                ? COG_OK
-               : error_set(error, COG_ERR_MEMORY,
-                           "the links take more than the budget of %.1f MB; raise --memory",
-                           (double)gold->memory_bytes / (1 << 20));
+               : error_about(error, COG_ERR_MEMORY, "memory_bytes",
+                             "the links take more than the budget of %.1f MB; raise it",
+                             (double)gold->memory_bytes / (1 << 20));
 }
 
 /* ---- Known links ----------------------------------------------------------------------------- */

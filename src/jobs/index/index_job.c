@@ -670,25 +670,26 @@ bool cog_index_sign_options(const cog_index *index, cog_sign_options *options) {
 
 /* The option that a difference between settings is about. */
 static const char *option_of(const char *difference) {
-    static const char *const names[][2] = {{"tokens", "--tokens"},
-                                           {"ngram", "--ngram"},
-                                           {"stem", "--stem"},
-                                           {"drop stop words", "--stop-words"},
-                                           {"language", "--lang"},
-                                           {"weighting", "--weighting"},
-                                           {"k1", "--k1"},
-                                           {"b ", "--b"},
-                                           {"minimum collection frequency", "--min-frequency"},
-                                           {"signature", "--signature"},
-                                           {"bits", "--bits"},
-                                           {"seed", "--seed"},
-                                           {"gaussian", "--gaussian"},
-                                           {"density", "--density"},
-                                           {"value bits", "--value-bits"}};
+    static const char *const names[][2] = {
+        {"tokens", "tokens"},
+        {"ngram", "ngram"},
+        {"stem", "stem"},
+        {"drop stop words", "drop_stop_words"},
+        {"language", "lang"},
+        {"weighting", "scheme"},
+        {"k1", "k1"},
+        {"b ", "b"},
+        {"minimum collection frequency", "min_collection_frequency"},
+        {"signature", "kind"},
+        {"bits", "bits"},
+        {"seed", "seed"},
+        {"gaussian", "gaussian"},
+        {"density", "density"},
+        {"value bits", "value_bits"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(difference, names[i][0], strlen(names[i][0])) == 0)
             return names[i][1];
-    return "the option";
+    return NULL;
 }
 
 cog_status cog_index_expect(const cog_index *index, const cog_sign_options *options,
@@ -703,10 +704,10 @@ cog_status cog_index_expect(const cog_index *index, const cog_sign_options *opti
     cog_status status = options_record_signing(&index->sign, &own, error);
     THEN(status, options_record_signing(options, &other, error));
     if (status == COG_OK && !settings_equal(&own, &other, difference))
-        status = error_set(error, COG_ERR_USAGE,
-                           "the index (here) was made otherwise than the options (there) say: %s; "
-                           "leave %s out, or build another index",
-                           difference, option_of(difference));
+        status = error_about(error, COG_ERR_USAGE, option_of(difference),
+                             "the index (here) was made differently from the options (there): %s; "
+                             "leave the option out, or build another index",
+                             difference);
     settings_free(&own);
     settings_free(&other);
     return status;

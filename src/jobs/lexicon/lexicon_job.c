@@ -21,8 +21,8 @@ static cog_status side_terms(const cog_lexicon_options *options, const char *lan
     cog_term_options side = options->terms;
     side.lang = language;
     if (!language || !language[0])
-        return error_set(error, COG_ERR_USAGE,
-                         "a lexicon needs the languages of both sides, such as de and en");
+        return error_about(error, COG_ERR_USAGE, "from",
+                           "a lexicon needs the languages of both sides, such as de and en");
     return options_terms(&side, terms, error);
 }
 
@@ -125,10 +125,11 @@ static void warn_of_exchange(const struct training *training) {
     word_language(&training->corpus.from.vocabulary, from);
     word_language(&training->corpus.to.vocabulary, to);
     if (word_columns_exchanged(from, to, options->from, options->to))
-        report_notice(training->job->report,
-                      "the words of --from %s and --to %s look like those of the other language: "
-                      "are the columns exchanged?",
-                      options->from, options->to);
+        report_notice(
+            training->job->report,
+            "the words of %s (source) and %s (target) look like those of the other language: "
+            "are the columns exchanged?",
+            options->from, options->to);
 }
 
 static cog_status align(struct training *training, cog_error *error) {

@@ -324,11 +324,12 @@ static cog_status choose_rows(struct disk_pairs *pairs, const struct match_list 
     mark_rows(pairs, candidates);
     struct marked needed = count_marked(pairs);
     if (needed.bytes > left)
-        return error_set(error, COG_ERR_MEMORY,
-                         "%llu documents have candidates or are short, which need about %llu MB "
-                         "of the %llu MB left; raise --memory or the threshold",
-                         (unsigned long long)needed.rows, (unsigned long long)(needed.bytes >> 20),
-                         (unsigned long long)(left >> 20));
+        return error_about(error, COG_ERR_MEMORY, "memory_bytes",
+                           "%llu documents have candidates or are short, which need about %llu MB "
+                           "of the %llu MB left; raise the memory budget or the threshold",
+                           (unsigned long long)needed.rows,
+                           (unsigned long long)(needed.bytes >> 20),
+                           (unsigned long long)(left >> 20));
     mark_sample(pairs, left - needed.bytes < share ? left - needed.bytes : share);
     report_number(task->report, "documents_loaded", (double)count_marked(pairs).rows);
     return COG_OK;
@@ -413,7 +414,8 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
     task->has_distances = true;
     report_number(task->report, "matches", (double)matches->count);
     report_stage(task->report, "joining", clock_seconds_since(start));
-    report_notice(task->report, "the documents exceed --memory and were joined from scratch files");
+    report_notice(task->report,
+                  "the documents exceed the memory budget and were joined from scratch files");
     return status;
 }
 

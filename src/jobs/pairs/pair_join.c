@@ -305,8 +305,8 @@ static cog_status choose_method(const cog_pairs_options *options, const struct m
     *method = options->method == COG_METHOD_AUTO ? method_to_join_signatures(join)
                                                  : method_of(options->method);
     if (!*method || !(*method)->join || !needs_signatures(*method) || (*method)->plan_join)
-        return error_set(error, COG_ERR_USAGE,
-                         "signatures have no vectors: use --method auto, flat or window");
+        return error_about(error, COG_ERR_USAGE, "method",
+                           "signatures have no vectors: use the method auto, flat or window");
     return check_certain(*method, options->recall, "flat", error);
 }
 

@@ -87,30 +87,31 @@ static cog_status check_method(const struct search_task *task, const struct sear
                          "threshold, or use a method of signatures",
                          method->name);
     if (method->needs & NEEDS_VECTORS && !options->verify)
-        return error_set(error, COG_ERR_USAGE,
-                         "the method %s computes true similarities: leave --no-verify out",
-                         method->name);
+        return error_about(
+            error, COG_ERR_USAGE, "verify",
+            "the method %s computes true similarities: it cannot leave the check out",
+            method->name);
     if (options->first && !(method->answers & COG_ANSWERS_ANY))
-        return error_set(error, COG_ERR_USAGE,
-                         "the method %s does not stop at the first row within a radius: give -k 1 "
-                         "for the nearest",
-                         method->name);
+        return error_about(
+            error, COG_ERR_USAGE, "first",
+            "the method %s does not stop at the first row within a radius: ask for one "
+            "neighbour (k = 1)",
+            method->name);
     cog_knobs knobs = options->knobs;
     TRY(complete_knobs(task, method, &knobs, error));
     if (!index_serves(task->index, method))
-        return error_set(error, COG_ERR_USAGE,
-                         "the index has no tables for %s: build it with --method %s", method->name,
-                         method->name);
+        return error_about(error, COG_ERR_USAGE, "method",
+                           "the index has no tables for %s: build it with the method %s",
+                           method->name, method->name);
     if (!(method->answers & COG_ANSWERS_NEAREST) && options->radius_bits == COG_RADIUS_NONE)
-        return error_set(error, COG_ERR_USAGE,
-                         "the method %s finds what is within a radius: give --radius",
-                         method->name);
+        return error_about(error, COG_ERR_USAGE, "radius_bits",
+                           "the method %s finds what is within a radius: give one", method->name);
     uint32_t most = radius_most(task->index, method);
     if (method->is_for_radius && options->radius_bits > most)
-        return error_set(error, COG_ERR_USAGE,
-                         "the index serves radii up to %u by %s, not %u: build it with a greater "
-                         "--radius, or use flat",
-                         most, method->name, options->radius_bits);
+        return error_about(error, COG_ERR_USAGE, "radius_bits",
+                           "the index serves radii up to %u by %s, not %u: build it with a greater "
+                           "radius, or use flat",
+                           most, method->name, options->radius_bits);
     return COG_OK;
 }
 

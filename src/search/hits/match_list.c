@@ -13,10 +13,10 @@ void match_list_share(struct match_list *list, size_t limit, size_t *listed) {
 }
 
 static cog_status too_many(const struct match_list *list, cog_error *error) {
-    return error_set(error, COG_ERR_MEMORY,
-                     "more than %zu matches do not fit the memory budget; raise --memory, or ask "
-                     "for nearer pairs",
-                     list->limit);
+    return error_about(error, COG_ERR_MEMORY, "memory_bytes",
+                       "more than %zu matches do not fit the memory budget; raise it, or ask "
+                       "for nearer pairs",
+                       list->limit);
 }
 
 static cog_status reserve(struct match_list *list, size_t needed, cog_error *error) {

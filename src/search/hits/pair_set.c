@@ -110,10 +110,10 @@ static cog_status flush_shard(struct pair_set *set, struct pair_buffer *buffer, 
     buffer->counts[number] = 0;
     size_t count = __atomic_add_fetch(&set->count, added, __ATOMIC_RELAXED);
     if (status == COG_OK && set->limit && count > set->limit)
-        status = error_set(error, COG_ERR_MEMORY,
-                           "more than %zu pairs, which is what the memory budget has room for: "
-                           "raise --memory, or ask for nearer pairs",
-                           set->limit);
+        status = error_about(error, COG_ERR_MEMORY, "memory_bytes",
+                             "more than %zu pairs, which is what the memory budget has room for: "
+                             "raise it, or ask for nearer pairs",
+                             set->limit);
     return status;
 }
 

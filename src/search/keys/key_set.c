@@ -6,10 +6,10 @@
 cog_status short_key_check(const struct signatures_view *view, unsigned radius_bits,
                            cog_error *error) {
     if (view->bits != 64 && view->bits != 128)
-        return error_set(error, COG_ERR_USAGE,
-                         "signatures of %u bits: this method takes 64 or 128 (--bits); use another "
-                         "for wider ones",
-                         view->bits);
+        return error_about(error, COG_ERR_USAGE, "bits",
+                           "signatures of %u bits: this method takes 64 or 128; use another "
+                           "for wider ones",
+                           view->bits);
     if (view->rows > SHORT_KEY_ROWS_MAX)
         return error_set(error, COG_ERR_USAGE,
                          "%zu signatures: this method takes at most %d; split the collection",

@@ -60,10 +60,10 @@ static cog_status check_bands(const struct method_join *join, cog_error *error) 
     struct lsh_options least = options_of(join);
     if (knob_or(&join->knobs, LSH_KEY_BITS, 0) || knob_or(&join->knobs, LSH_FLIPS, 0) ||
         knob_or(&join->knobs, LSH_FLIP_SIDE, 0))
-        return error_set(error, COG_ERR_USAGE,
-                         "bands of minhash values of %u bits have no --key-bits and no flips: give "
-                         "--tables and --band-values, or --value-bits 1",
-                         join->value_bits);
+        return error_about(error, COG_ERR_USAGE, "value_bits",
+                           "bands of minhash values of %u bits have no key bits and no flips: give "
+                           "tables and values per band, or take one bit per value",
+                           join->value_bits);
     least.tables += least.tables == 0;
     least.band_values += least.band_values == 0;
     return lsh_options_check(&least, join->bits, false, error);
@@ -71,23 +71,24 @@ static cog_status check_bands(const struct method_join *join, cog_error *error) 
 
 static cog_status check_join(const struct method_join *join, cog_error *error) {
     if (join->is_minhash != join->is_jaccard)
-        return error_set(
-            error, COG_ERR_USAGE,
+        return error_about(
+            error, COG_ERR_USAGE, "kind",
             join->is_minhash
                 ? "minhash signatures do not tell a cosine: use rp, simhash or topsig, "
-                  "or --measure jaccard"
+                  "or the Jaccard measure"
                 : "keys tell a Jaccard coefficient only of minhash signatures: use "
-                  "--signature minhash");
+                  "minhash");
     if (!join->verify)
-        return error_set(error, COG_ERR_USAGE,
-                         "lsh checks every candidate by its true measure: leave out --no-verify, "
-                         "or use the method flat");
+        return error_about(error, COG_ERR_USAGE, "verify",
+                           "lsh checks every candidate by its true measure: verify, "
+                           "or use the method flat");
     if (has_bands(join))
         return check_bands(join, error);
     if (knob_is_given(&join->knobs, LSH_BAND_VALUES))
-        return error_set(error, COG_ERR_USAGE,
-                         "bands are of minhash values of several bits: give --measure jaccard and "
-                         "--value-bits 32, or leave out --band-values");
+        return error_about(
+            error, COG_ERR_USAGE, "band-values",
+            "bands are of minhash values of several bits: use the Jaccard measure with "
+            "32 bits per value, or give no number of values per band");
     const struct lsh_demand demand = {
         .bits = join->bits, .have_sums = !join->is_minhash, .given = options_of(join)};
     return lsh_plan_check(&demand, error);

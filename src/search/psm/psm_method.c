@@ -90,9 +90,9 @@ static cog_status learn(const struct method_build *asked, struct psm_index *inde
 static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
     const struct signatures_view *view = asked->rows.signatures;
     if (!asked->rows.margins && !asked->earlier)
-        return error_set(error, COG_ERR_USAGE,
-                         "psm learns which bits are volatile from the sums behind them: give "
-                         "--weights, or use bphs");
+        return error_about(error, COG_ERR_USAGE, "weights",
+                           "psm learns which bits are volatile from the margins: give them, "
+                           "or use bphs");
     TRY(short_key_check(view, asked->radius_bits, error));
     TRY(create(tables, error));
     cog_status status =
@@ -180,9 +180,9 @@ static cog_status search_chunks(struct method_search *asked, const struct psm_qu
     struct psm_chunks chunks = {asked->rows.signatures, rows,
                                 limits_of(asked->streamed->knobs, rows), asked->recall};
     if (queries->signatures.rows < 2)
-        return error_set(error, COG_ERR_USAGE,
-                         "psm learns from the weights of many queries: give at least two, or "
-                         "search an index that was built with --weights");
+        return error_about(error, COG_ERR_USAGE, "weights",
+                           "psm learns from the margins of many queries: give at least two, or "
+                           "search an index that was built with margins");
     return psm_search_chunks(&chunks, queries, search, hits, error);
 }
 
@@ -194,9 +194,10 @@ static cog_status search(const void *tables, struct method_search *asked, struct
     struct short_search own = short_search_of(asked);
     struct short_hits hits = {0};
     if (!queries.margins)
-        return error_set(error, COG_ERR_USAGE,
-                         "psm flips the bits that are uncertain: give the sums behind the bits of "
-                         "the queries with --weights, or use flat or bphs");
+        return error_about(
+            error, COG_ERR_USAGE, "weights",
+            "psm flips the bits that are uncertain: give the margins of the queries, "
+            "or use flat or bphs");
     own.flips = (size_t)knob_or(asked->knobs, PSM_FLIPS, 0);
     asked->is_exact_out = false;
     if (!index)

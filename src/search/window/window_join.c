@@ -261,11 +261,11 @@ static cog_status create_reader(struct window_join *join, cog_error *error) {
     if (join->options->chunk_rows && reader->capacity > join->options->chunk_rows + window)
         reader->capacity = join->options->chunk_rows + window;
     if (reader->capacity < 2 * window)
-        return error_set(error, COG_ERR_MEMORY,
-                         "windows of %zu rows need about %llu MB: raise --memory, or use smaller "
-                         "windows",
-                         window,
-                         (unsigned long long)((used + 2 * window * piece_row_bytes) >> 20) + 1);
+        return error_about(
+            error, COG_ERR_MEMORY, "memory_bytes",
+            "windows of %zu rows need about %llu MB: raise the memory budget, or use smaller "
+            "windows",
+            window, (unsigned long long)((used + 2 * window * piece_row_bytes) >> 20) + 1);
     cog_status status = COG_OK;
     for (int side = 0; side <= is_cross(join) && status == COG_OK; side++)
         status = window_spool_create(&reader->spools[side], views[side], reader->capacity, error);

@@ -203,7 +203,7 @@ TEST(window_join_keeps_to_the_limit_of_matches) {
     CHECK(count > 100);
     matches.limit = count - 1;
     CHECK(window_join(&rows, NULL, &options, &matches, NULL, &failure) == COG_ERR_MEMORY);
-    CHECK(strstr(failure.message, "--memory"));
+    CHECK(strcmp(failure.option, "memory_bytes") == 0);
     CHECK(flat_join(&rows, NULL, 20, 2, &matches, NULL, &failure) == COG_ERR_MEMORY);
     matches.limit = count;
     CHECK(window_join(&rows, NULL, &options, &matches, NULL, &failure) == COG_OK);
@@ -265,7 +265,7 @@ TEST(window_join_says_how_much_memory_a_window_needs) {
     cog_error error = {0};
     options.memory_bytes = budget_for_pieces(&rows, NULL, options, 190);
     CHECK(window_join(&rows, NULL, &options, &matches, NULL, &error) == COG_ERR_MEMORY);
-    CHECK(strstr(error.message, "--memory"));
+    CHECK(strcmp(error.option, "memory_bytes") == 0);
     match_list_free(&matches);
     free((void *)rows.data);
 }
