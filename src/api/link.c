@@ -4,7 +4,7 @@
 #include "api/arguments.h"
 #include "jobs/link/link_job.h"
 #include "jobs/link/link_pairs.h"
-#include "jobs/pairs/pairs_handle.h"
+#include "jobs/pairs/pair_task.h"
 #include "run/job.h"
 #include "signature/signer.h"
 

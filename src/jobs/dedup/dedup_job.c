@@ -42,7 +42,7 @@ size_t cog_clusters_member_count(const cog_clusters *clusters) {
 }
 
 cog_cluster_member cog_clusters_member(const cog_clusters *clusters, size_t index) {
-    return clusters->members[index];
+    return index < clusters->member_count ? clusters->members[index] : (cog_cluster_member){0};
 }
 
 size_t cog_clusters_read(const cog_clusters *clusters, size_t first, size_t count,
@@ -59,11 +59,13 @@ size_t cog_clusters_document_count(const cog_clusters *clusters) {
 }
 
 bool cog_clusters_is_kept(const cog_clusters *clusters, uint32_t row) {
-    return clusters->is_kept[row];
+    return row < clusters->corpus.rows && clusters->is_kept[row];
 }
 
 const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, size_t *size) {
-    struct bytes_view id = corpus_id(&clusters->corpus, row);
+    struct bytes_view id = {NULL, 0};
+    if (row < clusters->corpus.rows)
+        id = corpus_id(&clusters->corpus, row);
     *size = id.size;
     return id.data;
 }

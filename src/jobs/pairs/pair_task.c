@@ -1,6 +1,7 @@
 #include "jobs/pairs/pair_task.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cpu.h"
 #include "base/memory.h"
@@ -9,26 +10,12 @@
 #include "collection/vector_sign.h"
 #include "jobs/pairs/pair_join.h"
 #include "jobs/pairs/short_pairs.h"
-#include "plan/method_table.h"
 #include "join/cosine_join.h"
+#include "plan/method_table.h"
 #include "run/job.h"
 #include "run/report.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
-
-void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
-    *options = (cog_pairs_options){.measure = measure,
-                                   .threshold = 0.8,
-                                   .method = COG_METHOD_AUTO,
-                                   .recall = 0.95,
-                                   .verify = true};
-    cog_sign_options_init(&options->sign, measure == COG_MEASURE_JACCARD ? COG_SIGNATURE_MINHASH
-                                                                         : COG_SIGNATURE_RP);
-    if (measure == COG_MEASURE_JACCARD) {
-        options->sign.signature.bits = 1024;
-        options->sign.signature.value_bits = 1;
-    }
-}
 
 cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
                           const cog_run_options *run, cog_report *report, cog_error *error) {
@@ -248,4 +235,30 @@ double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b
 double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
     return short_pairs_has(task, a, b) ? short_pairs_similarity(task, a, b)
                                        : pair_task_similarity(task, a, b);
+}
+
+static void take_task(cog_pairs *pairs, struct pair_task *task, struct match_list *matches) {
+    *pairs = (cog_pairs){.matches = *matches,
+                         .sides = (int)task->sides,
+                         .estimates = task->estimates,
+                         .has_distances = task->has_distances,
+                         .has_ids = true};
+    *matches = (struct match_list){0};
+    memcpy(pairs->corpora, task->corpora, sizeof pairs->corpora);
+    memset(task->corpora, 0, sizeof task->corpora);
+    report_number(task->report, "peak_memory_bytes", (double)memory_peak_bytes());
+}
+
+cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match_list *matches,
+                         cog_pairs **result, cog_error *error) {
+    cog_pairs *pairs = status == COG_OK ? malloc(sizeof *pairs) : NULL;
+    if (status == COG_OK && !pairs)
+        status = error_memory(error, sizeof *pairs, "pairs");
+    if (pairs) {
+        take_task(pairs, task, matches);
+        *result = pairs;
+    }
+    match_list_free(matches);
+    pair_task_free(task);
+    return status;
 }

@@ -62,6 +62,19 @@ cog_status pair_task_list_rows(struct pair_task *task, cog_error *error);
 /* Lists the rows, and then the pairs at or above the threshold, sorted; matches must be zeroed. */
 cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error);
 
+/* What stands behind cog_pairs: matches with the ids of their rows. */
+struct cog_pairs {
+    struct match_list matches;
+    struct corpus corpora[2]; /* for the ids; empty where rows have none */
+    int sides;
+    bool estimates, has_distances, has_ids;
+};
+
+/* Ends a task that found `matches` with this status: on success they become pairs with the task's
+ * ids. Task and matches are released in any case; returns the status. */
+cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match_list *matches,
+                         cog_pairs **pairs, cog_error *error);
+
 /* Signatures of some rows of a side, by their terms, or by their vectors where those were
  * projected. free() the data of the view, also after an error; sums, where not NULL, receives the
  * first sums_stride numbers behind the bits of each row. */

@@ -32,3 +32,22 @@ TEST(pairs_take_the_methods_that_join_and_refuse_the_others) {
         CHECK_MSG(init_by(method, 1, NULL) == (certain ? COG_OK : COG_ERR_USAGE), "%d", method);
     }
 }
+
+TEST(pairs_refuse_a_number_that_is_no_measure_and_no_format) {
+    cog_pairs_options options;
+    cog_pairs *pairs = NULL;
+    cog_pairs_options_init(&options, COG_MEASURE_COSINE);
+    options.measure = (cog_measure)7;
+    CHECK(cog_pairs_find((cog_documents *)&options, NULL, &options, NULL, &pairs, NULL, NULL) ==
+          COG_ERR_USAGE);
+    struct cog_pairs empty = {.sides = 1};
+    CHECK(cog_pairs_write(&empty, (cog_output_format)9, "/dev/null", NULL) == COG_ERR_USAGE);
+}
+
+TEST(pairs_are_read_at_any_position) {
+    struct cog_pairs empty = {.sides = 1, .has_ids = true};
+    size_t size = 1;
+    CHECK(cog_pairs_get(&empty, 5).distance == -1);
+    CHECK(cog_pairs_read(&empty, SIZE_MAX, 2, NULL) == 0);
+    CHECK(cog_pairs_id(&empty, 7, 9, &size) == NULL && size == 0);
+}

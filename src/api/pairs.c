@@ -1,15 +1,38 @@
-/* Similar pairs as a job: from documents to a list with ids. */
-#include <stdio.h>
+/* Similar pairs, pairs of signatures, and related queries: the public functions. They check
+ * arguments and call the job. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "api/arguments.h"
+#include "base/cpu.h"
 #include "base/memory.h"
+#include "base/strings.h"
 #include "input/npy.h"
 #include "jobs/pairs/disk_pairs.h"
 #include "jobs/pairs/pair_join.h"
-#include "jobs/pairs/pairs_handle.h"
 #include "jobs/result_table.h"
 #include "run/report.h"
+
+void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
+    *options = (cog_pairs_options){.measure = measure,
+                                   .threshold = 0.8,
+                                   .method = COG_METHOD_AUTO,
+                                   .recall = 0.95,
+                                   .verify = true};
+    cog_sign_options_init(&options->sign, measure == COG_MEASURE_JACCARD ? COG_SIGNATURE_MINHASH
+                                                                         : COG_SIGNATURE_RP);
+    if (measure == COG_MEASURE_JACCARD) {
+        options->sign.signature.bits = 1024;
+        options->sign.signature.value_bits = 1;
+    }
+}
+
+/* What every search for pairs is given; measures index tables. */
+static cog_status check_call(const void *input, const cog_pairs_options *options,
+                             cog_error *error) {
+    TRY(check_given(input, "input", error));
+    TRY(check_given(options, "options", error));
+    return check_enum(options->measure, COG_MEASURE_JACCARD + 1, "measure", error);
+}
 
 void cog_pairs_free(cog_pairs *pairs) {
     if (!pairs)
@@ -20,31 +43,7 @@ void cog_pairs_free(cog_pairs *pairs) {
     free(pairs);
 }
 
-static void take_task(cog_pairs *pairs, struct pair_task *task, struct match_list *matches) {
-    *pairs = (cog_pairs){.matches = *matches,
-                         .sides = (int)task->sides,
-                         .estimates = task->estimates,
-                         .has_distances = task->has_distances,
-                         .has_ids = true};
-    *matches = (struct match_list){0};
-    memcpy(pairs->corpora, task->corpora, sizeof pairs->corpora);
-    memset(task->corpora, 0, sizeof task->corpora);
-    report_number(task->report, "peak_memory_bytes", (double)memory_peak_bytes());
-}
-
-cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match_list *matches,
-                         cog_pairs **result, cog_error *error) {
-    cog_pairs *pairs = status == COG_OK ? malloc(sizeof *pairs) : NULL;
-    if (status == COG_OK && !pairs)
-        status = error_memory(error, sizeof *pairs, "pairs");
-    if (pairs) {
-        take_task(pairs, task, matches);
-        *result = pairs;
-    }
-    match_list_free(matches);
-    pair_task_free(task);
-    return status;
-}
+/* ---- Documents ------------------------------------------------------------------------------- */
 
 static cog_status run_task(struct pair_task *task, cog_documents *const *documents,
                            struct match_list *matches, cog_error *error) {
@@ -65,6 +64,7 @@ cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
     cog_documents *const both[2] = {documents, against};
     struct pair_task task = {0};
     struct match_list matches = {0};
+    TRY(check_call(documents, options, error));
     cog_status status = pair_task_init(&task, options, against ? 2 : 1, run, report, error);
     THEN(status, run_task(&task, both, &matches, error));
     return pairs_of_task(&task, status, &matches, result, error);
@@ -75,6 +75,8 @@ size_t cog_pairs_count(const cog_pairs *pairs) {
 }
 
 cog_pair cog_pairs_get(const cog_pairs *pairs, size_t index) {
+    if (index >= pairs->matches.count)
+        return (cog_pair){.distance = -1};
     const struct match *match = &pairs->matches.items[index];
     return (cog_pair){
         match->a, match->b, (double)match->similarity,
@@ -94,8 +96,9 @@ bool cog_pairs_are_estimates(const cog_pairs *pairs) {
 
 const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t *size) {
     struct bytes_view id = {NULL, 0};
-    if (pairs->has_ids)
-        id = corpus_id(&pairs->corpora[pairs->sides == 2 ? side : 0], row);
+    const struct corpus *corpus = &pairs->corpora[pairs->sides == 2 && side == 1];
+    if (pairs->has_ids && row < corpus->rows)
+        id = corpus_id(corpus, row);
     *size = id.size;
     return id.data;
 }
@@ -108,6 +111,7 @@ cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, con
         {pairs->estimates ? "estimate" : "similarity", RESULT_REAL},
         {"distance", RESULT_DISTANCE}};
     struct result_table table = {0};
+    TRY(check_enum(format, COG_OUTPUT_NPY + 1, "output format", error));
     cog_status status =
         result_table_open(&table, columns, 4, pairs->matches.count, format, path, error);
     for (size_t i = 0; i < pairs->matches.count && status == COG_OK; i++) {
@@ -136,6 +140,7 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
                                      const cog_signatures *against, uint32_t radius_bits,
                                      const cog_pairs_options *options, const cog_run_options *run,
                                      cog_pairs **result, cog_report *report, cog_error *error) {
+    TRY(check_call(signatures, options, error));
     const struct signatures_view *first = &signatures->file.view;
     const struct signatures_view *second = against ? &against->file.view : NULL;
     struct match_list matches = {0};
@@ -163,4 +168,72 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
     report_number(report, "matches", (double)matches.count);
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
     return COG_OK;
+}
+
+/* ---- Related queries -------------------------------------------------------------------------
+ *
+ * Vectors over clicked URLs, weighted by clicks (Distributed LSH). The click rate of the paper is
+ * clicks over the query's total, which cancels in the cosine. */
+
+enum { DEFAULT_MIN_URLS = 6 };
+
+void cog_related_options_init(cog_related_options *options) {
+    cog_pairs_options_init(&options->pairs, COG_MEASURE_COSINE);
+    options->pairs.threshold = 0.7;
+    cog_weight_options_init(&options->pairs.sign.weights, COG_WEIGHTING_TF);
+    options->min_urls = DEFAULT_MIN_URLS;
+    /* With random signs the sums of a few equal clicks take a few values, zero above all, and
+     * bits agree more or less often than the cosine says. */
+    options->pairs.sign.signature.gaussian = true;
+}
+
+/* Queries with enough distinct URLs take part. */
+static cog_status select_queries(struct pair_task *task, unsigned min_urls, uint8_t **selected,
+                                 cog_error *error) {
+    const struct corpus *corpus = &task->corpora[0];
+    size_t left_out = 0;
+    *selected = memory_array(corpus->rows, 1);
+    if (!*selected)
+        return error_memory(error, corpus->rows, "queries");
+    for (size_t row = 0; row < corpus->rows; row++) {
+        (*selected)[row] = corpus->items[row].term_count >= min_urls;
+        left_out += !(*selected)[row];
+    }
+    task->selected[0] = *selected;
+    report_number(task->report, "queries", (double)(corpus->rows - left_out));
+    report_number(task->report, "left_out_queries", (double)left_out);
+    if (left_out)
+        report_notice(task->report, "%zu of %zu %s %s fewer than %u clicked URL%s and %s left out",
+                      left_out, corpus->rows, plural(corpus->rows, "query", "queries"),
+                      plural(left_out, "has", "have"), min_urls, plural(min_urls, "", "s"),
+                      plural(left_out, "is", "are"));
+    return COG_OK;
+}
+
+static cog_status find_related(struct pair_task *task, cog_documents *documents, unsigned min_urls,
+                               struct match_list *matches, cog_error *error) {
+    struct corpus_options reading = {.terms = &task->terms, .want_frequencies = true};
+    uint8_t *selected = NULL;
+    cog_status status = pair_task_check_memory(task, &documents, error);
+    THEN(status,
+         corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error));
+    THEN(status, select_queries(task, min_urls, &selected, error));
+    task->short_terms = 0;
+    THEN(status, pair_task_prepare(task, error));
+    THEN(status, pair_task_join(task, matches, error));
+    free(selected);
+    task->selected[0] = NULL;
+    return status;
+}
+
+cog_status cog_related_find(cog_documents *documents, const cog_related_options *options,
+                            const cog_run_options *run, cog_pairs **result, cog_report *report,
+                            cog_error *error) {
+    struct pair_task task = {0};
+    struct match_list matches = {0};
+    TRY(check_given(options, "options", error));
+    TRY(check_call(documents, &options->pairs, error));
+    cog_status status = pair_task_init(&task, &options->pairs, 1, run, report, error);
+    THEN(status, find_related(&task, documents, options->min_urls, &matches, error));
+    return pairs_of_task(&task, status, &matches, result, error);
 }
