@@ -1,15 +1,159 @@
 #include "search/window/window_join.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/cpu.h"
+#include "base/error.h"
+#include "base/files.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "base/threads.h"
 #include "hamming/hamming.h"
 #include "search/hits/pair_set.h"
 #include "search/keys/bit_permutation.h"
 #include "search/window/band_scan.h"
-#include "search/window/window_spool.h"
+
+/* ---- Rows in a scratch file -------------------------------------------------------------- */
+
+/* The rows of a collection in the order of a table, on disk, if the rows do not fit the memory
+ * budget. Rows are read once from front to back and distributed over regions of a scratch file,
+ * each a stretch of the order; loading part of the order reads the regions that it touches. */
+struct spool {
+    int file; /* 0 where there is none yet */
+    size_t rows, region_rows, row_bytes, record_bytes;
+    uint32_t *ranks;  /* of each row of the collection: its place in the order */
+    uint8_t *buffers; /* one per region, of records on their way */
+    size_t *buffered; /* records in each */
+    size_t *written;  /* records of each region in the file */
+    size_t regions;
+    size_t buffer_records;
+};
+
+enum { BUFFER_BYTES = 64 * 1024 };
+
+static const char *const file_name = "scratch file in TMPDIR";
+
+/* A record is the place of a row in the order, and the row. */
+static size_t record_bytes(unsigned bits) {
+    return sizeof(uint32_t) + signature_stride_bytes(bits);
+}
+
+static size_t count_regions(size_t rows, size_t region_rows) {
+    return rows / region_rows + (rows % region_rows != 0);
+}
+
+static void spool_free(struct spool *spool) {
+    if (spool->region_rows && spool->file >= 0) /* a spool that was not created has no file */
+        close(spool->file);
+    free(spool->ranks);
+    free(spool->buffers);
+    free(spool->buffered);
+    free(spool->written);
+    *spool = (struct spool){0};
+}
+
+/* Room for the rows of the view in regions of about region_rows. */
+static cog_status spool_create(struct spool *spool, const struct signatures_view *view,
+                               size_t region_rows, cog_error *error) {
+    *spool = (struct spool){.file = -1,
+                            .rows = view->rows,
+                            .region_rows = region_rows,
+                            .row_bytes = signature_stride_bytes(view->bits),
+                            .record_bytes = record_bytes(view->bits)};
+    spool->regions = count_regions(view->rows, region_rows);
+    spool->buffer_records = BUFFER_BYTES / spool->record_bytes;
+    /* One more buffer is for reading. */
+    spool->buffers = memory_array(spool->regions + 1, spool->buffer_records * spool->record_bytes);
+    spool->buffered = memory_zeroed_array(spool->regions + 1, sizeof *spool->buffered);
+    spool->written = memory_zeroed_array(spool->regions + 1, sizeof *spool->written);
+    spool->ranks = memory_array(view->rows, sizeof *spool->ranks);
+    cog_status status =
+        spool->buffers && spool->buffered && spool->written && spool->ranks
+            ? COG_OK
+            : error_memory(error, view->rows * sizeof *spool->ranks, "the order of rows");
+    if (status == COG_OK) {
+        spool->file = scratch_file_open(error);
+        status = spool->file < 0 ? COG_ERR_IO : COG_OK;
+    }
+    if (status != COG_OK)
+        spool_free(spool);
+    return status;
+}
+
+static uint8_t *buffer_of(const struct spool *spool, size_t region) {
+    return spool->buffers + region * spool->buffer_records * spool->record_bytes;
+}
+
+static uint64_t offset_of(const struct spool *spool, size_t region, size_t record) {
+    return ((uint64_t)region * spool->region_rows + record) * spool->record_bytes;
+}
+
+static cog_status flush_region(struct spool *spool, size_t region, cog_error *error) {
+    cog_status status = descriptor_write_at(
+        spool->file, buffer_of(spool, region), spool->buffered[region] * spool->record_bytes,
+        offset_of(spool, region, spool->written[region]), file_name, error);
+    spool->written[region] += spool->buffered[region];
+    spool->buffered[region] = 0;
+    return status;
+}
+
+/* Distributes the rows anew: order[i] is the row at place i. */
+static cog_status spool_fill(struct spool *spool, const struct signatures_view *view,
+                             const uint32_t *order, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t place = 0; place < spool->rows; place++)
+        spool->ranks[order[place]] = (uint32_t)place;
+    memset(spool->written, 0, spool->regions * sizeof *spool->written);
+    for (size_t row = 0; row < spool->rows && status == COG_OK; row++) {
+        size_t region = spool->ranks[row] / spool->region_rows;
+        uint8_t *record =
+            buffer_of(spool, region) + spool->buffered[region]++ * spool->record_bytes;
+        memcpy(record, &spool->ranks[row], sizeof *spool->ranks);
+        memcpy(record + sizeof *spool->ranks, signature_row(view, row), spool->row_bytes);
+        if (spool->buffered[region] == spool->buffer_records)
+            status = flush_region(spool, region, error);
+    }
+    for (size_t region = 0; region < spool->regions && status == COG_OK; region++)
+        status = flush_region(spool, region, error);
+    return status;
+}
+
+/* The records of a region whose places are in [first, first + count). */
+static cog_status load_region(struct spool *spool, size_t region, size_t first, size_t count,
+                              uint8_t *to, cog_error *error) {
+    uint8_t *buffer = buffer_of(spool, spool->regions);
+    cog_status status = COG_OK;
+    for (size_t done = 0; done < spool->written[region] && status == COG_OK;) {
+        size_t left = spool->written[region] - done;
+        size_t records = left < spool->buffer_records ? left : spool->buffer_records;
+        status = descriptor_read_at(spool->file, buffer, records * spool->record_bytes,
+                                    offset_of(spool, region, done), file_name, error);
+        for (size_t i = 0; i < records && status == COG_OK; i++) {
+            const uint8_t *record = buffer + i * spool->record_bytes;
+            uint32_t place;
+            memcpy(&place, record, sizeof place);
+            if (place >= first && place - first < count)
+                memcpy(to + (place - first) * spool->row_bytes, record + sizeof place,
+                       spool->row_bytes);
+        }
+        done += records;
+    }
+    return status;
+}
+
+/* Places [first, first + count) of the order, row_bytes each, to `to`. */
+static cog_status spool_load(struct spool *spool, size_t first, size_t count, uint8_t *to,
+                             cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t region = first / spool->region_rows;
+         count && region <= (first + count - 1) / spool->region_rows && status == COG_OK; region++)
+        status = load_region(spool, region, first, count, to, error);
+    return status;
+}
+
+/* ---- The join -------------------------------------------------------------------------------- */
 
 enum { TABLES_AT_ONCE = 8, CHUNKS_A_THREAD = 4, CHUNK_MIN_WINDOWS = 8, CHUNK_MIN_ROWS = 4096 };
 
@@ -29,11 +173,11 @@ struct pass {
 
 /* Rows that do not fit memory: sorted on disk, and joined in pieces. */
 struct piece_reader {
-    struct window_spool spools[2]; /* of the collections */
-    size_t capacity;               /* rows that are loaded, of the queries and of the others */
-    uint8_t *loaded[2];            /* queries, rows */
-    uint32_t *places;              /* 0, 1, ... */
-    uint32_t *begins, *ends;       /* windows of the queries, counted in the piece */
+    struct spool spools[2];  /* of the collections */
+    size_t capacity;         /* rows that are loaded, of the queries and of the others */
+    uint8_t *loaded[2];      /* queries, rows */
+    uint32_t *places;        /* 0, 1, ... */
+    uint32_t *begins, *ends; /* windows of the queries, counted in the piece */
 };
 
 struct window_join {
@@ -208,9 +352,8 @@ static cog_status detect_piece(struct window_join *join, int queries, int rows, 
         .row_names = join->sides[rows] + first_row,
     };
     cog_status status =
-        window_spool_load(&reader->spools[queries], first, count, reader->loaded[0], error);
-    THEN(status,
-         window_spool_load(&reader->spools[rows], first_row, row_count, reader->loaded[1], error));
+        spool_load(&reader->spools[queries], first, count, reader->loaded[0], error);
+    THEN(status, spool_load(&reader->spools[rows], first_row, row_count, reader->loaded[1], error));
     join->work.pieces++;
     return status == COG_OK ? run_pass(join, &pass, error) : status;
 }
@@ -229,8 +372,7 @@ static cog_status fill_spools(struct window_join *join, cog_error *error) {
     const struct signatures_view *views[2] = {join->space.first, join->space.second};
     cog_status status = COG_OK;
     for (int side = 0; side <= is_cross(join) && join->spooled && status == COG_OK; side++)
-        status =
-            window_spool_fill(&join->reader.spools[side], views[side], join->sides[side], error);
+        status = spool_fill(&join->reader.spools[side], views[side], join->sides[side], error);
     return status;
 }
 
@@ -268,7 +410,7 @@ static cog_status create_reader(struct window_join *join, cog_error *error) {
             window, (unsigned long long)((used + 2 * window * piece_row_bytes) >> 20) + 1);
     cog_status status = COG_OK;
     for (int side = 0; side <= is_cross(join) && status == COG_OK; side++)
-        status = window_spool_create(&reader->spools[side], views[side], reader->capacity, error);
+        status = spool_create(&reader->spools[side], views[side], reader->capacity, error);
     for (int i = 0; i < 2; i++)
         reader->loaded[i] = memory_array(reader->capacity, stride);
     reader->places = memory_array(reader->capacity, sizeof *reader->places);
@@ -284,7 +426,7 @@ static cog_status create_reader(struct window_join *join, cog_error *error) {
 
 static void free_reader(struct piece_reader *reader) {
     for (int i = 0; i < 2; i++) {
-        window_spool_free(&reader->spools[i]);
+        spool_free(&reader->spools[i]);
         free(reader->loaded[i]);
     }
     free(reader->places);
