@@ -15,7 +15,7 @@
 #include "collection/vector_sign.h"
 #include "estimate/radius.h"
 #include "jobs/link/link_space.h"
-#include "jobs/pairs/pair_task.h"
+#include "jobs/pairs/pair_join.h"
 #include "join/cosine_join.h"
 #include "join/cosine_tiles.h"
 #include "link_bench.h"
@@ -210,14 +210,14 @@ static struct cost_run cost_by_method(const struct cost_study *study, cog_method
         cog_report *report = NULL;
         cog_error error = {0};
         need(cog_report_create(&report, &error), &error);
-        need(pair_task_init(&task, &options, 2, &run, report, &error), &error);
+        need(pair_join_init(&task, &options, 2, &run, report, &error), &error);
         task.projected = true;
         for (int side = 0; side < 2; side++) {
             task.vectors[side] = study->space->vectors[side];
             task.corpora[side].rows = task.vectors[side].rows;
         }
         struct cost_time start = cost_now();
-        need(pair_task_join(&task, &found, &error), &error);
+        need(pair_join_run(&task, &found, &error), &error);
         result.time = cost_least(result.time, cost_since(start));
         bool flat = method == COG_METHOD_FLAT;
         result.recall = cost_share(&found, &study->truth);

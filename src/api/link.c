@@ -4,7 +4,7 @@
 #include "api/arguments.h"
 #include "jobs/link/link_job.h"
 #include "jobs/link/link_pairs.h"
-#include "jobs/pairs/pair_task.h"
+#include "jobs/pairs/pair_join.h"
 #include "run/job.h"
 #include "signature/signer.h"
 
@@ -182,7 +182,7 @@ cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to, const c
                          "documents of two languages are compared by their cosine");
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = pair_task_init(&task, options, 2, run, report, error);
+    cog_status status = pair_join_init(&task, options, 2, run, report, error);
     THEN(status, link_pairs_find(&task, &job, documents, &lexicon->table, projection,
                                  options->method, &matches, error));
     status = pairs_of_task(&task, status, &matches, result, error);

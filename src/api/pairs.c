@@ -55,7 +55,7 @@ static cog_status run_task(struct pair_task *task, cog_documents *const *documen
         status = corpus_read(&task->corpora[side], documents[side], &reading, task->run,
                              task->report, error);
     THEN(status, pair_task_prepare(task, error));
-    return status == COG_OK ? pair_task_join(task, matches, error) : status;
+    return status == COG_OK ? pair_join_run(task, matches, error) : status;
 }
 
 cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
@@ -65,7 +65,7 @@ cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
     struct pair_task task = {0};
     struct match_list matches = {0};
     TRY(check_call(documents, options, error));
-    cog_status status = pair_task_init(&task, options, against ? 2 : 1, run, report, error);
+    cog_status status = pair_join_init(&task, options, against ? 2 : 1, run, report, error);
     THEN(status, run_task(&task, both, &matches, error));
     return pairs_of_task(&task, status, &matches, result, error);
 }
@@ -220,7 +220,7 @@ static cog_status find_related(struct pair_task *task, cog_documents *documents,
     THEN(status, select_queries(task, min_urls, &selected, error));
     task->short_terms = 0;
     THEN(status, pair_task_prepare(task, error));
-    THEN(status, pair_task_join(task, matches, error));
+    THEN(status, pair_join_run(task, matches, error));
     free(selected);
     task->selected[0] = NULL;
     return status;
@@ -233,7 +233,7 @@ cog_status cog_related_find(cog_documents *documents, const cog_related_options 
     struct match_list matches = {0};
     TRY(check_given(options, "options", error));
     TRY(check_call(documents, &options->pairs, error));
-    cog_status status = pair_task_init(&task, &options->pairs, 1, run, report, error);
+    cog_status status = pair_join_init(&task, &options->pairs, 1, run, report, error);
     THEN(status, find_related(&task, documents, options->min_urls, &matches, error));
     return pairs_of_task(&task, status, &matches, result, error);
 }

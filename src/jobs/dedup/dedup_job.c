@@ -8,7 +8,7 @@
 #include "cluster/clusters.h"
 #include "collection/equal_documents.h"
 #include "jobs/dedup/kept_records.h"
-#include "jobs/pairs/pair_task.h"
+#include "jobs/pairs/pair_join.h"
 #include "jobs/result_table.h"
 #include "run/report.h"
 
@@ -261,7 +261,7 @@ static cog_status find_clusters(struct dedup *dedup, cog_documents *documents,
     THEN(status, equal_documents_find(&dedup->task.corpora[0], bags, &dedup->equal, error));
     dedup->task.selected[0] = dedup->equal.selected;
     THEN(status, pair_task_prepare(&dedup->task, error));
-    THEN(status, pair_task_join(&dedup->task, &dedup->matches, error));
+    THEN(status, pair_join_run(&dedup->task, &dedup->matches, error));
     THEN(status, form_groups(dedup, error));
     THEN(status, build_clusters(dedup, clusters, error));
     return status;
@@ -285,7 +285,7 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
     cog_clusters *clusters = calloc(1, sizeof *clusters);
     if (!clusters)
         return error_memory(error, sizeof *clusters, "clusters");
-    cog_status status = pair_task_init(&dedup.task, &options->pairs, 1, run, report, error);
+    cog_status status = pair_join_init(&dedup.task, &options->pairs, 1, run, report, error);
     if (status == COG_OK && outputs->kept)
         status = kept_records_check(documents, outputs->kept, error);
     THEN(status, find_clusters(&dedup, documents, outputs, clusters, error));

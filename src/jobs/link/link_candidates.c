@@ -138,7 +138,7 @@ static cog_status join_pairs(struct proposing *work, double cosine, uint32_t rad
     options.recall = work->search->options->recall;
     options.sign.signature.bits = work->search->options->bits;
     options.threshold = cosine;
-    cog_status status = pair_task_init(&task, &options, 2, run, report, error);
+    cog_status status = pair_join_init(&task, &options, 2, run, report, error);
     task.threads = work->job->threads;
     task.projected = true;
     for (int side = 0; side < 2; side++) {

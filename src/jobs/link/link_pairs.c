@@ -1,6 +1,7 @@
 #include "jobs/link/link_pairs.h"
 
 #include "jobs/link/link_space.h"
+#include "jobs/pairs/pair_join.h"
 #include "join/join_method.h"
 
 /* The space's documents and vectors become the task's. */
@@ -35,5 +36,5 @@ cog_status link_pairs_find(struct pair_task *task, struct job *job,
     link_space_free(&space);
     if (status == COG_OK && method == COG_METHOD_AUTO && lists_pay(task))
         task->options.method = COG_METHOD_LISTS;
-    return status == COG_OK ? pair_task_join(task, matches, error) : status;
+    return status == COG_OK ? pair_join_run(task, matches, error) : status;
 }

@@ -11,7 +11,6 @@
 #include "base/output.h"
 #include "base/threads.h"
 #include "jobs/pairs/pair_join.h"
-#include "jobs/pairs/short_pairs.h"
 #include "run/job.h"
 #include "run/report.h"
 
@@ -42,7 +41,7 @@ static double text_bytes(const struct pair_task *task, cog_documents *const *doc
     return bytes;
 }
 
-/* How many documents there are is not known yet: signatures count as those of short ones. */
+/* The number of documents is not known yet: signatures count as those of short documents. */
 bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents) {
     enum { SHORT_TEXT_BYTES = 48 };
     const cog_pairs_options *options = &task->options;
@@ -163,7 +162,7 @@ static cog_status sign_bags(void *context, unsigned worker, size_t begin, size_t
     return status;
 }
 
-/* Drops the signatures of documents that are not compared, of which the first is row `first`. */
+/* Drops the signatures of documents that are not compared. The first document is row `first`. */
 static size_t keep_compared(const struct piece_signing *signing, size_t first,
                             struct compared_rows *compared) {
     size_t kept = 0;
@@ -259,7 +258,8 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
 
 /* ---- Documents that have candidates ---------------------------------------------------------- */
 
-/* Beside short rows those that have candidates and those small enough to match short rows. */
+/* Marks rows that have candidates and rows small enough to match short rows; short rows are marked.
+ */
 static void mark_rows(struct disk_pairs *pairs, const struct match_list *candidates) {
     const struct pair_task *task = pairs->task;
     const size_t last = task->sides - 1;
@@ -293,7 +293,7 @@ static struct marked count_marked(const struct disk_pairs *pairs) {
     return marked;
 }
 
-/* What the vocabulary and the ids leave of the budget. */
+/* The budget without vocabulary and ids. */
 static uint64_t memory_left(const struct pair_task *task) {
     uint64_t taken = statistics_memory_bytes(task->statistics);
     for (size_t side = 0; side < task->sides; side++)
@@ -301,7 +301,7 @@ static uint64_t memory_left(const struct pair_task *task) {
     return taken < task->run->memory_bytes ? task->run->memory_bytes - taken : 0;
 }
 
-/* As many rows for the recall as have room, of which a run without room has none. */
+/* Marks as many rows for the recall sample as there is room for. */
 static void mark_sample(struct disk_pairs *pairs, uint64_t room_bytes) {
     const struct corpus *corpus = &pairs->task->corpora[0];
     const struct truth_rows rows = pair_task_truth(pairs->task);
@@ -316,7 +316,7 @@ static void mark_sample(struct disk_pairs *pairs, uint64_t room_bytes) {
         pairs->sides[0].marks[pairs->sample.rows[i]] = 1;
 }
 
-/* The recall sample takes what the others leave, so that it alone never stops a run. */
+/* The recall sample takes what the other rows leave, so that it alone never stops a run. */
 static cog_status choose_rows(struct disk_pairs *pairs, const struct match_list *candidates,
                               cog_error *error) {
     const struct pair_task *task = pairs->task;
@@ -350,7 +350,7 @@ static cog_status load_documents(struct disk_pairs *pairs, cog_error *error) {
 
 /* ---- Measured recall ------------------------------------------------------------------------- */
 
-/* The vectors of the next documents of a side, `room` terms of them or a few more. */
+/* The vectors of the next documents of a side, of `room` terms together or a few more. */
 static cog_status next_vectors(const struct pair_task *task, struct disk_side *side,
                                const struct term_numbers *columns, uint64_t room,
                                struct sparse_matrix *vectors, bool *end, cog_error *error) {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "plan/method_table.h"
 #include "run/report.h"
@@ -49,7 +50,7 @@ static cog_status check_certain(const struct search_method *method, double recal
                      method->name, instead);
 }
 
-cog_status pair_join_check(const struct pair_task *task, cog_error *error) {
+static cog_status check_method(const struct pair_task *task, cog_error *error) {
     const struct search_method *method = method_of(task->options.method);
     const struct method_join join = request(task);
     if (!method || !method->join)
@@ -58,6 +59,16 @@ cog_status pair_join_check(const struct pair_task *task, cog_error *error) {
                          method_name(task->options.method));
     TRY(check_certain(method, task->options.recall, "exact", error));
     return method->check_join ? method->check_join(&join, error) : COG_OK;
+}
+
+cog_status pair_join_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
+                          const cog_run_options *run, cog_report *report, cog_error *error) {
+    cog_method *method = &task->options.method;
+    TRY(pair_task_init(task, options, sides, run, report, error));
+    TRY(method_take_knobs(method, &options->knobs, COG_KNOB_PAIRS, error));
+    if (*method == COG_METHOD_AUTO)
+        *method = options->verify ? COG_METHOD_EXACT : COG_METHOD_FLAT;
+    return check_method(task, error);
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
@@ -235,7 +246,8 @@ static cog_status join_signed(struct joining *joining, struct match_list *matche
     return COG_OK;
 }
 
-cog_status pair_join_run(struct pair_task *task, struct match_list *matches, cog_error *error) {
+static cog_status join_compared(struct pair_task *task, struct match_list *matches,
+                                cog_error *error) {
     const struct truth_rows rows = pair_task_truth(task);
     struct joining joining = {
         .task = task, .method = method_of(task->options.method), .join = request(task)};
@@ -256,6 +268,19 @@ cog_status pair_join_run(struct pair_task *task, struct match_list *matches, cog
         report_exact(task->report);
     else if (status == COG_OK)
         status = recall_measure(&rows, matches, task->options.recall, "exact", task->report, error);
+    return status;
+}
+
+cog_status pair_join_run(struct pair_task *task, struct match_list *matches, cog_error *error) {
+    uint64_t start = clock_ns();
+    report_text(task->report, "method", method_name(task->options.method));
+    report_number(task->report, "threshold", task->given_threshold);
+    cog_status status = pair_task_list_rows(task, error);
+    THEN(status, join_compared(task, matches, error));
+    if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
+        status = short_pairs_join(task, matches, error);
+    report_number(task->report, "matches", (double)matches->count);
+    report_stage(task->report, "joining", clock_seconds_since(start));
     return status;
 }
 

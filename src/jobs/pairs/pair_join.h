@@ -6,10 +6,13 @@
 #include "jobs/pairs/pair_task.h"
 #include "search/method.h"
 
-/* COG_ERR_USAGE for what cannot be, before documents are read. */
-cog_status pair_join_check(const struct pair_task *task, cog_error *error);
+/* pair_task_init; AUTO becomes a method. COG_ERR_USAGE for what the method cannot do, before
+ * documents are read. */
+cog_status pair_join_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
+                          const cog_run_options *run, cog_report *report, cog_error *error);
 
-/* All pairs of the compared rows, sorted, with recall reported; matches must be zeroed. */
+/* Lists the rows to compare, and all pairs of them at or above the threshold, sorted, with recall
+ * reported; matches must be zeroed. */
 cog_status pair_join_run(struct pair_task *task, struct match_list *matches, cog_error *error);
 
 /* Candidates only: neither verified nor measured. views: signatures of the compared rows if the

@@ -5,13 +5,12 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "collection/corpus_sign.h"
 #include "collection/vector_sign.h"
-#include "jobs/pairs/pair_join.h"
-#include "jobs/pairs/short_pairs.h"
 #include "join/cosine_join.h"
-#include "plan/method_table.h"
+#include "join/jaccard_join.h"
 #include "run/job.h"
 #include "run/report.h"
 
@@ -33,15 +32,10 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     if (!(options->recall > 0 && options->recall <= 1))
         return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
                          options->recall);
-    TRY(method_take_knobs(&task->options.method, &options->knobs, COG_KNOB_PAIRS, error));
-    if (task->options.method == COG_METHOD_AUTO)
-        task->options.method = options->verify ? COG_METHOD_EXACT : COG_METHOD_FLAT;
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= COSINE_PRECISION;
-    cog_status status = pair_join_check(task, error);
-    THEN(status, options_terms(&options->sign.terms, &task->terms, error));
-    return status == COG_OK ? options_weighting(&options->sign.weights, &task->weighting, error)
-                            : status;
+    TRY(options_terms(&options->sign.terms, &task->terms, error));
+    return options_weighting(&options->sign.weights, &task->weighting, error);
 }
 
 void pair_task_free(struct pair_task *task) {
@@ -56,9 +50,9 @@ void pair_task_free(struct pair_task *task) {
     job_end(&task->job);
 }
 
-/* Bytes a byte of text, measured on the sets that docs/results.md names and rounded up: distinct
- * terms with frequencies, vectors, vocabulary; n-grams are nearly all distinct, and each has an
- * entry in the vocabulary. */
+/* Bytes of memory per byte of input text, measured on the sets that docs/results.md names and
+ * rounded up: distinct terms with frequencies, vectors, vocabulary. N-grams are nearly all
+ * distinct, and each has an entry in the vocabulary. */
 static double memory_factor(const struct pair_task *task) {
     if (task->projected)
         return MEMORY_OF_PROJECTION;
@@ -100,19 +94,19 @@ cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, 
 
 cog_status pair_task_sign(const struct pair_task *task, size_t side,
                           const struct compared_rows *rows, struct signatures_view *view,
-                          float *sums, size_t sums_stride, cog_error *error) {
+                          float *margins, size_t margins_per_row, cog_error *error) {
     const cog_sign_options *sign = &task->options.sign;
     if (!task->projected) {
         struct corpus_rows of_corpus = {&task->corpora[side], rows->numbers, rows->count};
-        return corpus_sign(&of_corpus, sign, task->statistics, task->threads, view, sums,
-                           sums_stride, error);
+        return corpus_sign(&of_corpus, sign, task->statistics, task->threads, view, margins,
+                           margins_per_row, error);
     }
     struct vector_rows of_vectors = {&task->vectors[side], rows->numbers, rows->count};
     struct signature_options signature;
     cog_status status = options_signature(&sign->signature, &signature, error);
-    return status == COG_OK
-               ? vector_sign(&of_vectors, &signature, task->threads, view, sums, sums_stride, error)
-               : status;
+    return status == COG_OK ? vector_sign(&of_vectors, &signature, task->threads, view, margins,
+                                          margins_per_row, error)
+                            : status;
 }
 
 void pair_task_name_rows(const struct pair_task *task, struct match_list *matches) {
@@ -121,6 +115,140 @@ void pair_task_name_rows(const struct pair_task *task, struct match_list *matche
         matches->items[i].b = task->compared[task->sides - 1].numbers[matches->items[i].b];
     }
 }
+
+/* ---- Short documents --------------------------------------------------------------------------
+ */
+
+static bool is_selected(const struct pair_task *task, size_t side, size_t row) {
+    return !task->selected[side] || task->selected[side][row];
+}
+
+cog_status short_pairs_mark(struct pair_task *task, cog_error *error) {
+    uint64_t total = 0;
+    for (size_t side = 0; side < task->sides; side++) {
+        const struct corpus *corpus = &task->corpora[side];
+        const struct sparse_matrix *vectors = &task->vectors[side];
+        task->short_rows[side] = memory_zeroed_array(corpus->rows, 1);
+        if (!task->short_rows[side])
+            return error_memory(error, corpus->rows, "short documents");
+        for (size_t row = 0; row < corpus->rows; row++) {
+            bool is_short = corpus->items[row].term_count > 0 && is_selected(task, side, row) &&
+                            vectors->offsets[row] == vectors->offsets[row + 1];
+            task->short_rows[side][row] = is_short;
+            total += is_short;
+        }
+    }
+    report_number(task->report, "short_documents", (double)total);
+    if (total)
+        report_notice(task->report,
+                      "%llu document%s fewer than %u weighted terms; pairs with %s are measured "
+                      "by their term sets",
+                      (unsigned long long)total, plural(total, " has", "s have"), task->short_terms,
+                      plural(total, "it", "them"));
+    return COG_OK;
+}
+
+size_t short_pairs_most_terms(const struct corpus *corpus, const uint8_t *is_short) {
+    size_t most = 0;
+    for (size_t row = 0; row < corpus->rows; row++)
+        if (is_short[row] && corpus->items[row].term_count > most)
+            most = corpus->items[row].term_count;
+    return most;
+}
+
+void short_pairs_mark_partners(const struct pair_task *task, size_t side, size_t most,
+                               uint8_t *marks) {
+    const struct corpus *corpus = &task->corpora[side];
+    for (size_t row = 0; row < corpus->rows && most > 0; row++)
+        if (is_selected(task, side, row) &&
+            (double)corpus->items[row].term_count * task->given_threshold <= (double)most)
+            marks[row] = 1;
+}
+
+/* Whether a pair of the join below counts: each pair once, and no row with itself. */
+static bool counts(const struct pair_task *task, size_t side, uint32_t row, uint32_t partner) {
+    const uint8_t *other = task->short_rows[task->sides == 2 ? 1 - side : 0];
+    if (task->sides == 2) /* two short rows are met from both sides */
+        return side == 0 || !other[partner];
+    return row != partner && (row < partner || !other[partner]);
+}
+
+static cog_status take_pairs(const struct pair_task *task, size_t side,
+                             const struct match_list *found, struct match_list *matches,
+                             cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < found->count && status == COG_OK; i++) {
+        struct match match = found->items[i];
+        if (!counts(task, side, match.a, match.b))
+            continue;
+        bool swap = task->sides == 2 ? side == 1 : match.b < match.a;
+        match.distance = DISTANCE_NONE;
+        if (swap)
+            match = (struct match){match.b, match.a, match.distance, match.similarity};
+        status = match_list_add(matches, match, error);
+    }
+    return status;
+}
+
+/* Short rows of one side against all rows of the other, which is the same side inside a collection.
+ */
+static cog_status join_side(const struct pair_task *task, size_t side, struct match_list *matches,
+                            cog_error *error) {
+    size_t other = task->sides == 2 ? 1 - side : side, rows = task->corpora[other].rows;
+    size_t most = short_pairs_most_terms(&task->corpora[side], task->short_rows[side]);
+    if (most == 0)
+        return COG_OK;
+    uint8_t *partners = memory_zeroed_array(rows + 1, 1);
+    if (!partners)
+        return error_memory(error, rows, "the partners of short documents");
+    short_pairs_mark_partners(task, other, most, partners);
+    const struct corpus *corpora[2] = {&task->corpora[side], &task->corpora[other]};
+    const uint8_t *const selected[2] = {task->short_rows[side], partners};
+    struct set_collection sets[2] = {{0}};
+    struct match_list found = {0};
+    struct join_options options = {.threshold = task->given_threshold,
+                                   .threads = task->threads,
+                                   .max_matches = pair_task_max_matches(task)};
+    cog_status status =
+        corpus_sets(corpora, 2, task->statistics, selected, task->threads, sets, error);
+    THEN(status, jaccard_join(&sets[0], &sets[1], &options, &found, error));
+    THEN(status, take_pairs(task, side, &found, matches, error));
+    match_list_free(&found);
+    set_collection_free(&sets[0]);
+    set_collection_free(&sets[1]);
+    free(partners);
+    return status;
+}
+
+cog_status short_pairs_join(const struct pair_task *task, struct match_list *matches,
+                            cog_error *error) {
+    cog_status status = COG_OK;
+    size_t before = matches->count;
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
+        status = join_side(task, side, matches, error);
+    if (matches->count > before)
+        match_list_sort(matches);
+    return status;
+}
+
+static bool short_pairs_has(const struct pair_task *task, uint32_t a, uint32_t b) {
+    size_t other = task->sides - 1;
+    return task->short_rows[0] && task->short_rows[other] &&
+           (task->short_rows[0][a] || task->short_rows[other][b]);
+}
+
+static double short_pairs_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
+    struct bag_view x = corpus_bag(&task->corpora[0], a);
+    struct bag_view y = corpus_bag(&task->corpora[task->sides - 1], b);
+    size_t overlap = 0;
+    for (size_t i = 0; i < x.count; i++)
+        for (size_t j = 0; j < y.count; j++)
+            overlap += x.hashes[i] == y.hashes[j];
+    size_t either = x.count + y.count - overlap;
+    return either ? (double)overlap / (double)either : 0;
+}
+
+/* ---- Vectors and rows ------------------------------------------------------------------------ */
 
 static void corpora_of(const struct pair_task *task, const struct corpus *corpora[2]) {
     for (int side = 0; side < 2; side++)
@@ -184,19 +312,6 @@ cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
                 compared->numbers[compared->count++] = (uint32_t)row;
     }
     return COG_OK;
-}
-
-cog_status pair_task_join(struct pair_task *task, struct match_list *matches, cog_error *error) {
-    uint64_t start = clock_ns();
-    report_text(task->report, "method", method_name(task->options.method));
-    report_number(task->report, "threshold", task->given_threshold);
-    cog_status status = pair_task_list_rows(task, error);
-    THEN(status, pair_join_run(task, matches, error));
-    if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
-        status = short_pairs_join(task, matches, error);
-    report_number(task->report, "matches", (double)matches->count);
-    report_stage(task->report, "joining", clock_seconds_since(start));
-    return status;
 }
 
 struct truth_rows pair_task_truth(const struct pair_task *task) {

@@ -1,4 +1,4 @@
-#include "jobs/pairs/pair_task.h"
+#include "jobs/pairs/pair_join.h"
 #include "test.h"
 
 static cog_status init_by(int method, double recall, cog_error *error) {
@@ -7,7 +7,7 @@ static cog_status init_by(int method, double recall, cog_error *error) {
     cog_pairs_options_init(&options, COG_MEASURE_COSINE);
     options.method = (cog_method)method;
     options.recall = recall;
-    cog_status status = pair_task_init(&task, &options, 1, NULL, NULL, error);
+    cog_status status = pair_join_init(&task, &options, 1, NULL, NULL, error);
     pair_task_free(&task);
     return status;
 }
