@@ -23,18 +23,9 @@ SOURCES_MOST = 25
 # Headers without a source of their name, and why. A *_loop.h is a body that is compiled once per instruction set.
 NO_SOURCE = {
     "stopwords.h": "its source is generated",
-    "query_ring.h": "inline functions of a hot loop",
-    "line_slots.h": "inline functions of a hot loop",
-    "byte_order_mark.h": "inline functions",
-    "characters.h": "inline functions",
-    "document.h": "structs that readers fill",
-    "npy.h": "npy_read.c and npy_write.c",
-    "reader_state.h": "a struct that the readers share",
-    "pair_reader_state.h": "a struct that the readers share",
     "segment.h": "segment_read.c and segment_write.c",
     "segment_sections.h": "names of sections, for reading and writing",
     "slices.h": "slices_build.c and slices_search.c",
-    "recall_model.h": "one source per model",
     "pairs_handle.h": "a struct that the files of the job share",
     "index_handle.h": "a struct that the files of the job share",
 }

@@ -21,6 +21,10 @@ void write_at(const char *path, const void *data, size_t size);
 /* Writes a file at a fresh path and returns that. */
 const char *write_file(const char *name, const void *data, size_t size);
 const char *write_text(const char *name, const char *text);
+static inline bool near(double a, double b, double tolerance) {
+    return a - b <= tolerance && b - a <= tolerance;
+}
+
 #define TEST(name)                                                                                 \
     static void test_##name(void);                                                                 \
     __attribute__((constructor)) static void register_##name(void) {                               \

@@ -4,10 +4,6 @@
 #include "papers/window_equations.h"
 #include "test.h"
 
-static bool near(double x, double y, double tolerance) {
-    return fabs(x - y) <= tolerance;
-}
-
 TEST(recall_model_equations_4_and_5_are_the_papers) {
     /* cos 0.3: theta / pi = 0.40303; (1 - that)^12 = 0.002046; 1 - (1 - 0.002046)^300 = 0.4592. */
     double agreement = 1 - acos(0.3) / M_PI;

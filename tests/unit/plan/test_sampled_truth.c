@@ -1,13 +1,7 @@
 /* Measured recall: how sure it is, and that its truth is looked at in parts. */
-#include <math.h>
-
 #include "base/hash.h"
 #include "plan/sampled_truth.h"
 #include "test.h"
-
-static bool near(double a, double b, double tolerance) {
-    return fabs(a - b) <= tolerance;
-}
 
 TEST(measured_share_of_single_trials_is_wilsons) {
     struct share_tally tally = {0};

@@ -9,10 +9,6 @@
 #include "search/window/window_plan.h"
 #include "test.h"
 
-static bool near(double x, double y, double tolerance) {
-    return fabs(x - y) <= tolerance;
-}
-
 /* Rows of random bits, and for each of the first `pairs` a partner at cosine `cosine`. */
 static struct signatures_view make_pairs(struct random *random, size_t rows, size_t pairs,
                                          double cosine, unsigned bits) {
