@@ -24,5 +24,9 @@ cog_status cog_pairs_explain(cog_documents *documents, cog_documents *against,
     TRY(check_given(matches, "matches", error));
     TRY(check_given(count, "count", error));
     TRY(check_given(cosine, "cosine", error));
-    return explain_pair(both, ids, options, run, matches, count, cosine, report, error);
+    struct job job;
+    job_begin(&job, run, report);
+    cog_status status = explain_pair(&job, both, ids, options, matches, count, cosine, error);
+    job_end(&job);
+    return status;
 }

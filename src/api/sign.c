@@ -17,7 +17,11 @@ cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
     TRY(check_given(options, "options", error));
     TRY(check_given(outputs, "outputs", error));
     TRY(check_given(outputs->signatures, "the path of signatures", error));
-    return sign_documents(documents, options, statistics, outputs, run, report, error);
+    struct job job;
+    job_begin(&job, run, report);
+    cog_status status = sign_documents(&job, documents, options, statistics, outputs, error);
+    job_end(&job);
+    return status;
 }
 
 /* ---- One text at a time ---------------------------------------------------------------------- */

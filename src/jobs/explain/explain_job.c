@@ -251,21 +251,21 @@ static void free_explaining(struct pair_explaining *work) {
     pthread_mutex_destroy(&work->lock);
 }
 
-cog_status explain_pair(cog_documents *const documents[2], const char *const ids[2],
-                        const cog_sign_options *options, const cog_run_options *run,
-                        cog_word_match **matches, size_t *count, double *cosine, cog_report *report,
-                        cog_error *error) {
+cog_status explain_pair(struct job *job, cog_documents *const documents[2],
+                        const char *const ids[2], const cog_sign_options *options,
+                        cog_word_match **matches, size_t *count, double *cosine, cog_error *error) {
     struct pair_explaining work = {.ids = ids, .sides = documents[1] ? 2 : 1};
     struct corpus_options reading = {.terms = &work.terms,
                                      .want_frequencies = true,
                                      .amend = watch_words,
                                      .amend_context = &work};
-    work.threads = threads_resolve(run ? run->threads : 0);
+    work.threads = job->threads;
     pthread_mutex_init(&work.lock, NULL);
     cog_status status = options_terms(&options->terms, &work.terms, error);
     THEN(status, options_weighting(&options->weights, &work.weighting, error));
     for (size_t side = 0; side < work.sides && status == COG_OK; side++)
-        status = corpus_read(&work.corpora[side], documents[side], &reading, run, report, error);
+        status = corpus_read(&work.corpora[side], documents[side], &reading, &job->run, job->report,
+                             error);
     for (int which = 0; which < 2 && status == COG_OK; which++)
         status = find_row(&work, which, error);
     THEN(status, make_vectors(&work, error));

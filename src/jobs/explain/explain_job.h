@@ -12,7 +12,6 @@ cog_status explain_link(const struct link_space *space, uint32_t from_row, uint3
 /* Of two documents of one language, by their ids in documents[0], or the second in documents[1] if
  * that is not NULL; ids NULL: the first document of each. The words stand in the block of the
  * matches. */
-cog_status explain_pair(cog_documents *const documents[2], const char *const ids[2],
-                        const cog_sign_options *options, const cog_run_options *run,
-                        cog_word_match **matches, size_t *count, double *cosine, cog_report *report,
-                        cog_error *error);
+cog_status explain_pair(struct job *job, cog_documents *const documents[2],
+                        const char *const ids[2], const cog_sign_options *options,
+                        cog_word_match **matches, size_t *count, double *cosine, cog_error *error);

@@ -6,8 +6,8 @@
  * output; if the disk has no room for that, the input is read twice. */
 #pragma once
 
-#include "base/error.h"
+#include "run/job.h"
 
-cog_status sign_documents(cog_documents *documents, const cog_sign_options *options,
-                          const cog_statistics *statistics, const cog_sign_outputs *outputs,
-                          const cog_run_options *run, cog_report *report, cog_error *error);
+cog_status sign_documents(struct job *job, cog_documents *documents,
+                          const cog_sign_options *options, const cog_statistics *statistics,
+                          const cog_sign_outputs *outputs, cog_error *error);
