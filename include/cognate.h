@@ -510,6 +510,8 @@ COG_API void cog_index_close(cog_index *index);
 COG_API cog_status cog_index_check(const cog_index *index, cog_error *error);
 
 /* Changes. In a folder the new state replaces the old one at once, and one writer works at a time.
+ * COG_OK: the change is durable. If the handle cannot show it (a file of the index is missing, say),
+ * the report has a notice, the handle keeps the state before, and a new handle has the change.
  * Additions are a new segment, weighed by the statistics that the index was built with. Ids that
  * exist already are bad records. */
 COG_API cog_status cog_index_add(cog_index *index, cog_documents *documents,

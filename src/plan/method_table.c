@@ -20,17 +20,15 @@ static const struct search_method *const methods[COG_METHOD_COUNT] = {
     [COG_METHOD_LISTS] = &lists_method,
 };
 
-/* Weak: a program's own definition takes its place. */
-__attribute__((weak)) const struct search_method *const methods_linked_in[] = {NULL};
+__attribute__((weak)) const struct search_method *method_linked_in(size_t number) {
+    (void)number;
+    return NULL;
+}
 
 const struct search_method *method_of(cog_method method) {
     size_t number = (size_t)method;
-    if (number < COG_METHOD_COUNT)
-        return methods[number];
-    for (size_t i = 0; methods_linked_in[i]; i++)
-        if (number == COG_METHOD_COUNT + i)
-            return methods_linked_in[i];
-    return NULL;
+    return number < COG_METHOD_COUNT ? methods[number]
+                                     : method_linked_in(number - COG_METHOD_COUNT);
 }
 
 cog_method method_named(const char *name) {

@@ -1,6 +1,6 @@
 /* The table of search methods: one line per method, in the order of cog_method.
  *
- * A program may link further methods in (the tests do): it defines `methods_linked_in`, and its
+ * A program may link further methods in (the tests do): it defines `method_linked_in`, and its
  * methods get the numbers from COG_METHOD_COUNT on. */
 #pragma once
 
@@ -27,5 +27,6 @@ cog_method method_exhaustive(bool vectors);
  * documents come with margins, and columns make the most of those. */
 cog_method method_for_index(size_t rows, bool documents);
 
-/* Ends with NULL. Empty in the library. */
-extern const struct search_method *const methods_linked_in[];
+/* The number-th method that a program adds, from 0 on; NULL behind the last. The library's own
+ * function knows none; a program that defines it takes its place. */
+const struct search_method *method_linked_in(size_t number);

@@ -46,7 +46,18 @@ static cog_status commit_change(cog_index *index, const struct manifest *manifes
     return status;
 }
 
-static cog_status add_draft(cog_index *index, struct segment_draft *draft, cog_error *error) {
+/* After the commit: the change is made, whatever else fails. */
+static void show_change(cog_index *index, cog_report *report) {
+    cog_error failure = {0};
+    if (index_reload(index, &failure) != COG_OK)
+        report_notice(report,
+                      "the change is saved, but this handle still shows the index as it was: %s; "
+                      "open the index again",
+                      failure.message);
+}
+
+static cog_status add_draft(cog_index *index, struct segment_draft *draft, cog_report *report,
+                            cog_error *error) {
     if (!index->folder)
         return index_take_draft(index, draft, error);
     struct segment_parts parts = index_parts_of(&draft->segment);
@@ -55,17 +66,21 @@ static cog_status add_draft(cog_index *index, struct segment_draft *draft, cog_e
     cog_status status = manifest_add_segment(index->folder, manifest, &parts, error);
     THEN(status, commit_change(index, manifest, error));
     manifest->count = open_segments; /* what is open, until the reload */
-    return status == COG_OK ? index_reload(index, error) : status;
+    if (status == COG_OK)
+        show_change(index, report);
+    return status;
 }
 
 static cog_status replace_in_folder(cog_index *index, const struct segment_draft *draft,
-                                    cog_error *error) {
+                                    cog_report *report, cog_error *error) {
     struct segment_parts parts = index_parts_of(&draft->segment);
     struct manifest manifest = {.next_number = index->parts.manifest.next_number};
     cog_status status = manifest_add_segment(index->folder, &manifest, &parts, error);
     THEN(status, commit_change(index, &manifest, error));
     manifest_free(&manifest);
-    return status == COG_OK ? index_reload(index, error) : status;
+    if (status == COG_OK)
+        show_change(index, report);
+    return status;
 }
 
 static cog_status replace_in_memory(cog_index *index, struct segment_draft *draft,
@@ -82,8 +97,9 @@ static cog_status replace_in_memory(cog_index *index, struct segment_draft *draf
 }
 
 /* The draft takes the place of all segments. */
-static cog_status replace_draft(cog_index *index, struct segment_draft *draft, cog_error *error) {
-    return index->folder ? replace_in_folder(index, draft, error)
+static cog_status replace_draft(cog_index *index, struct segment_draft *draft, cog_report *report,
+                                cog_error *error) {
+    return index->folder ? replace_in_folder(index, draft, report, error)
                          : replace_in_memory(index, draft, error);
 }
 
@@ -150,7 +166,8 @@ static cog_status add_documents(cog_index *index, cog_documents *documents, stru
     THEN(status, index_drop_empty_rows(index, corpus, report, error));
     if (status == COG_OK && corpus->rows) {
         status = segment_draft_documents(index, corpus, threads, &draft, error);
-        THEN(status, first ? replace_draft(index, &draft, error) : add_draft(index, &draft, error));
+        THEN(status, first ? replace_draft(index, &draft, report, error)
+                           : add_draft(index, &draft, report, error));
     }
     if (status == COG_OK)
         report_addition(index, corpus->rows, start, report);
@@ -217,7 +234,7 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
         status = segment_draft_signatures(index, rows, number, true,
                                           threads_resolve(run ? run->threads : 0), &draft, error);
     if (status == COG_OK && rows->rows)
-        status = add_draft(index, &draft, error);
+        status = add_draft(index, &draft, report, error);
     if (status == COG_OK)
         report_addition(index, rows->rows, start, report);
     index_unlock(lock);
@@ -366,7 +383,7 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     THEN(status, check_rows_memory(index, index->parts.rows, run, report, error));
     THEN(status,
          segment_draft_merged(index, threads_resolve(run ? run->threads : 0), &draft, error));
-    THEN(status, replace_draft(index, &draft, error));
+    THEN(status, replace_draft(index, &draft, report, error));
     if (status == COG_OK)
         report_addition(index, 0, start, report);
     index_unlock(lock);

@@ -139,7 +139,7 @@ static cog_status take_samples(struct search_task *task, bool telling, cog_error
         task->sample = own = memory_zeroed_array(1, sizeof *own);
         if (!own)
             return error_memory(error, sizeof *own, "the recall sample");
-        own->is_halved = count >= HALVED_FROM && recall_decides(task);
+        own->is_halved = count >= HALVED_FROM && task->options.radius_bits == COG_RADIUS_NONE;
         status = draw(task, own->halves, own->is_halved ? 2 : 1, 0, error);
     } else if (telling && own->told) {
         query_sample_free(&own->halves[1]);

@@ -55,7 +55,7 @@ static uint32_t radius_most(const cog_index *index, const struct search_method *
     cog_index_info info = {.radius_bits = UINT32_MAX};
     for (size_t part = 0; part < index->parts.manifest.count; part++) {
         const void *tables = segment_tables(&index->parts.segments[part], method);
-        if (tables && method->certain & COG_ANSWERS_WITHIN) {
+        if (tables && method->is_for_radius && method->certain & COG_ANSWERS_WITHIN) {
             method->describe(tables, &info);
             break;
         }

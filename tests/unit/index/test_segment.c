@@ -308,6 +308,30 @@ TEST(segment_damage_is_noticed_or_harmless) {
     free_sample(&sample);
 }
 
+/* A width at which the bytes of a row would wrap to zero. */
+TEST(segment_of_an_impossible_width_is_refused) {
+    static const uint8_t shape[] = {ROWS, 0, 0, 0, 0, 0, 0, 0, BITS, 0, 0, 0, STRIDE, 0, 0, 0};
+    const char *path = test_path("wide");
+    struct mapping mapping;
+    struct segment segment;
+    make_sample(&sample, 7);
+    CHECK_OK(segment_write(path, &sample.parts, error));
+    CHECK_OK(mapping_open(path, &mapping, error));
+    uint8_t *bytes = aligned_alloc(64, (mapping.size + 63) / 64 * 64);
+    static const uint32_t widths[] = {UINT32_MAX, UINT32_MAX - 62, HAMMING_MAX_BITS + 1, 1u << 31};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        memcpy(bytes, mapping.data, mapping.size);
+        uint8_t *found = memmem(bytes, mapping.size, shape, sizeof shape);
+        CHECK(found);
+        encode_u32(found + 8, widths[i]);
+        encode_u32(found + 12, (uint32_t)signature_stride_bytes(widths[i]));
+        CHECK(segment_open_memory("memory", bytes, mapping.size, &segment, NULL) == COG_ERR_FORMAT);
+    }
+    free(bytes);
+    mapping_close(&mapping);
+    free_sample(&sample);
+}
+
 /* Checksums cannot tell wrong content that was written as such; the second look of verifying does.
  */
 TEST(segment_impossible_content_is_refused) {

@@ -454,3 +454,22 @@ TEST(columns_in_a_file_answer_as_in_memory) {
     segment_close(&segment);
     bit_columns_free(&columns);
 }
+
+/* However few rows and columns are read, k rows come back: groups have places without a row. */
+TEST(columns_never_return_fewer_than_k) {
+    struct bit_columns columns;
+    make_rows(MAX_ROWS, 128, 8);
+    CHECK_OK(bit_columns_build(&columns, &rows, 2, error));
+    struct columns_searcher *searcher = NULL;
+    CHECK_OK(columns_searcher_create(&columns.view, &rows, &searcher, error));
+    for (size_t k = 1; k <= rows.rows; k = k * 3 / 2 + 1)
+        for (size_t query = 0; query < 5; query++) {
+            struct query_answer answer;
+            struct columns_request request = {.k = k, .share = 0, .columns = 15, .verify = 1};
+            CHECK_OK(columns_search(searcher, signature_row(&rows, query * 31), &request, &answer,
+                                    error));
+            CHECK_MSG(answer.count == k, "%zu of %zu", answer.count, k);
+        }
+    columns_searcher_free(searcher);
+    bit_columns_free(&columns);
+}

@@ -3,8 +3,8 @@
 #include "base/hash.h"
 #include "hamming/hamming_tile.h"
 #include "search/flat/flat.h"
-#include "search/hits/topk.h"
 #include "search/flat/flat_join.h"
+#include "search/hits/topk.h"
 #include "test.h"
 
 /* Noisy copies of a few centres: near, far, equal and all-zero rows, many ties. */
