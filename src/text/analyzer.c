@@ -118,8 +118,13 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
         return run_chars(analyzer, text, list, error);
     cog_status status = choose_language(analyzer, text, language, error);
     analyzer->writer.list = list;
-    struct token_sink sink = {term_writer_take, &analyzer->writer};
-    THEN(status, text_scanner_tokens(&analyzer->scanner, text, &sink, error));
+    const struct token_batch *batch = NULL;
+    text_scanner_start(&analyzer->scanner, text);
+    THEN(status, text_scanner_next(&analyzer->scanner, &batch, error));
+    while (status == COG_OK && batch) {
+        status = term_writer_take(&analyzer->writer, batch, error);
+        THEN(status, text_scanner_next(&analyzer->scanner, &batch, error));
+    }
     THEN(status, term_list_join(list, analyzer->options.ngram, error));
     return status;
 }

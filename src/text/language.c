@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "text/stopwords.h"
+#include "text/stopwords_table.h"
 #include "text/text_scanner.h"
 
 bool language_is_known(const char *code) {
@@ -54,16 +54,6 @@ bool stop_set_has(const struct stop_set *set, uint64_t hash) {
     return set->slots[slot] == hash;
 }
 
-/* A list's entry counts if it is one word of the text's words; parts of contractions are not. */
-static cog_status take_stop_word(void *context, const struct token_batch *batch, cog_error *error) {
-    (void)error;
-    if (batch->count == 1) {
-        struct token_span word = batch->spans[0];
-        stop_set_add(context, hash_bytes(batch->bytes.data + word.begin, word.end - word.begin));
-    }
-    return COG_OK;
-}
-
 static cog_status fill_stops(struct stop_set *set, const struct stopword_list *list,
                              struct text_scanner *scanner, cog_error *error) {
     size_t slots = 64;
@@ -73,12 +63,17 @@ static cog_status fill_stops(struct stop_set *set, const struct stopword_list *l
     if (!set->slots)
         return error_memory(error, slots * sizeof *set->slots, "stop words");
     set->slot_count = slots;
-    struct token_sink sink = {take_stop_word, set};
-    cog_status status = COG_OK;
-    for (unsigned i = 0; i < list->count && status == COG_OK; i++)
-        status = text_scanner_tokens(scanner, view_of(list->words[i], strlen(list->words[i])),
-                                     &sink, error);
-    return status;
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct token_batch *batch;
+        text_scanner_start(scanner, view_of(list->words[i], strlen(list->words[i])));
+        do {
+            TRY(text_scanner_next(scanner, &batch, error));
+            if (batch && batch->count == 1) /* parts of contractions do not count */
+                stop_set_add(set, hash_bytes(batch->bytes.data + batch->spans[0].begin,
+                                             batch->spans[0].end - batch->spans[0].begin));
+        } while (batch);
+    }
+    return COG_OK;
 }
 
 cog_status language_init(struct language *language, const char *canonical,

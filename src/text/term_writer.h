@@ -3,7 +3,7 @@
 #pragma once
 
 #include "text/language.h"
-#include "text/token_batch.h"
+#include "text/word_segmenter.h"
 
 enum { CACHED_WORD_BYTES = 24, TERM_CACHE_SLOTS = 1 << 17 };
 
@@ -26,8 +26,9 @@ struct term_writer {
 cog_status term_writer_init(struct term_writer *writer, const struct term_options *options,
                             cog_error *error);
 void term_writer_release(struct term_writer *writer);
-/* A token_sink's take; context is the writer. */
-cog_status term_writer_take(void *context, const struct token_batch *batch, cog_error *error);
+/* Adds the terms of a batch to writer->list. */
+cog_status term_writer_take(struct term_writer *writer, const struct token_batch *batch,
+                            cog_error *error);
 
 /* Makes room for `extra` more hashes, and ends where strings are wanted. */
 cog_status term_list_reserve(struct term_list *list, size_t extra, cog_error *error);

@@ -43,17 +43,11 @@ struct easy_zone {
     size_t text_size, folded_size, hard;
 };
 
-static size_t cut_at_start(struct bytes_view text, size_t size) {
-    while (size < text.size && size > 1 && !utf8_is_start(text.data[size]))
-        size--;
-    return size;
-}
-
 static cog_status fold_easy(struct text_scanner *scanner, struct bytes_view text,
                             struct buffer *out, struct easy_zone *zone, cog_error *error) {
     size_t chunk = CHUNK_BYTES;
     for (;; chunk *= 2) {
-        size_t size = cut_at_start(text, text.size < chunk ? text.size : chunk);
+        size_t size = utf8_cut(text, chunk);
         size_t room = FOLD_GROWTH * size + 3 * TEXT_BLOCK_BYTES;
         if (!buffer_reserve(out, room))
             return error_memory(error, room, "folded text");
@@ -90,8 +84,7 @@ static size_t hard_end(const struct text_scanner *scanner, struct bytes_view tex
         if (end == text.size || end >= HARD_ZONE_BYTES)
             return end;
         char folded[FOLD_GROWTH * NEAR_BYTES + 2 * TEXT_BLOCK_BYTES];
-        size_t size = text.size - end < NEAR_BYTES ? text.size - end : NEAR_BYTES, ignored;
-        size = cut_at_start(view_of(text.data + end, text.size - end), size);
+        size_t size = utf8_cut(view_of(text.data + end, text.size - end), NEAR_BYTES), ignored;
         size_t read =
             fold_text(scanner->table, scanner->kernels, text.data + end, size, folded, &ignored);
         if (read == size)
@@ -100,8 +93,7 @@ static size_t hard_end(const struct text_scanner *scanner, struct bytes_view tex
     }
 }
 
-static cog_status find_tokens(struct text_scanner *scanner, size_t size,
-                              const struct token_sink *sink, cog_error *error) {
+static cog_status find_tokens(struct text_scanner *scanner, size_t size, cog_error *error) {
     struct token_batch *batch = &scanner->batch;
     char *folded = batch->bytes.data;
     size_t blocks = size / TEXT_BLOCK_BYTES + 1;
@@ -122,29 +114,38 @@ static cog_status find_tokens(struct text_scanner *scanner, size_t size,
             *edge++ = (uint32_t)(b * TEXT_BLOCK_BYTES + (unsigned)__builtin_ctzll(edges));
     }
     batch->count = (size_t)(edge - edges_begin) / 2;
-    return sink->take(sink->context, batch, error);
+    return COG_OK;
 }
 
-cog_status text_scanner_tokens(struct text_scanner *scanner, struct bytes_view text,
-                               const struct token_sink *sink, cog_error *error) {
-    while (text.size) {
+void text_scanner_start(struct text_scanner *scanner, struct bytes_view text) {
+    scanner->rest = text;
+    word_segmenter_start(&scanner->segmenter, view_of(text.data, 0));
+}
+
+cog_status text_scanner_next(struct text_scanner *scanner, const struct token_batch **batch,
+                             cog_error *error) {
+    struct bytes_view *rest = &scanner->rest;
+    for (;;) {
+        TRY(word_segmenter_next(&scanner->segmenter, batch, error));
+        if (*batch || rest->size == 0)
+            return COG_OK;
         struct easy_zone zone;
         buffer_reset(&scanner->batch.bytes);
-        cog_status status = fold_easy(scanner, text, &scanner->batch.bytes, &zone, error);
-        if (status == COG_OK && zone.folded_size)
-            status = find_tokens(scanner, zone.folded_size, sink, error);
+        TRY(fold_easy(scanner, *rest, &scanner->batch.bytes, &zone, error));
         size_t done = zone.text_size;
-        if (status == COG_OK && zone.hard != SIZE_MAX) {
-            size_t end = hard_end(scanner, text, zone.hard);
-            status = word_segmenter_run(&scanner->segmenter, view_of(text.data + done, end - done),
-                                        sink, error);
+        if (zone.hard != SIZE_MAX) { /* its words come with the next call */
+            size_t end = hard_end(scanner, *rest, zone.hard);
+            word_segmenter_start(&scanner->segmenter, view_of(rest->data + done, end - done));
             done = end;
         }
-        if (status != COG_OK)
-            return status;
-        text = view_of(text.data + done, text.size - done);
+        *rest = view_of(rest->data + done, rest->size - done);
+        if (zone.folded_size)
+            TRY(find_tokens(scanner, zone.folded_size, error));
+        if (zone.folded_size && scanner->batch.count) {
+            *batch = &scanner->batch;
+            return COG_OK;
+        }
     }
-    return COG_OK;
 }
 
 static cog_status fold_hard(struct text_scanner *scanner, struct bytes_view text,
@@ -152,8 +153,7 @@ static cog_status fold_hard(struct text_scanner *scanner, struct bytes_view text
     struct unicode_folder *folder = &scanner->segmenter.folder;
     cog_status status = COG_OK;
     while (text.size && status == COG_OK) {
-        size_t size =
-            cut_at_start(text, text.size < STRETCH_MAX_BYTES ? text.size : STRETCH_MAX_BYTES);
+        size_t size = utf8_cut(text, STRETCH_MAX_BYTES);
         status = unicode_fold(folder, view_of(text.data, size), error);
         THEN(status,
              unicode_append_utf8(folder->folded, (size_t)folder->folded_size, folded, error));

@@ -14,14 +14,18 @@ struct text_scanner {
     struct token_batch batch;
     uint64_t *masks;
     size_t mask_capacity;
+    struct bytes_view rest; /* of the text, behind what has been folded */
 };
 
 /* FOLD_WORDS or FOLD_REGEX for tokens, FOLD_CHARS for folded text. */
 cog_status text_scanner_init(struct text_scanner *scanner, enum fold_kind kind,
                              const struct text_kernels *kernels, cog_error *error);
 void text_scanner_release(struct text_scanner *scanner);
-cog_status text_scanner_tokens(struct text_scanner *scanner, struct bytes_view text,
-                               const struct token_sink *sink, cog_error *error);
+/* Begins valid UTF-8, borrowed until its last batch. */
+void text_scanner_start(struct text_scanner *scanner, struct bytes_view text);
+/* The next tokens, valid until the next call; NULL behind the last. */
+cog_status text_scanner_next(struct text_scanner *scanner, const struct token_batch **batch,
+                             cog_error *error);
 /* Appends the folded text (FOLD_CHARS): white space of other than ASCII may be FOLD_WHITE. */
 cog_status text_scanner_fold(struct text_scanner *scanner, struct bytes_view text,
                              struct buffer *folded, cog_error *error);
