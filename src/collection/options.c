@@ -96,8 +96,10 @@ cog_status options_signature(const cog_signature_options *options,
     return signature_options_check(signature, error);
 }
 
-cog_status options_record_terms(const cog_term_options *options, struct settings *settings,
-                                cog_error *error) {
+static const char versions_key[] = "text libraries";
+
+static cog_status record_terms(const cog_term_options *options, struct settings *settings,
+                               cog_error *error) {
     cog_status status = settings_set_text(settings, "tokens", token_names[options->tokens], error);
     THEN(status, settings_set_u64(settings, "ngram", options->ngram, error));
     THEN(status, settings_set_u64(settings, "stem", options->stem, error));
@@ -105,6 +107,36 @@ cog_status options_record_terms(const cog_term_options *options, struct settings
     THEN(status,
          settings_set_text(settings, "language", options->lang ? options->lang : "", error));
     return status;
+}
+
+static cog_status record_versions(const cog_term_options *options, struct settings *settings,
+                                  cog_error *error) {
+    struct term_options terms;
+    char versions[TEXT_VERSIONS_BYTES];
+    TRY(options_terms(options, &terms, error));
+    text_versions(&terms, versions);
+    return settings_set_text(settings, versions_key, versions, error);
+}
+
+cog_status options_record_terms(const cog_term_options *options, struct settings *settings,
+                                cog_error *error) {
+    TRY(record_terms(options, settings, error));
+    return record_versions(options, settings, error);
+}
+
+cog_status options_check_versions(const struct settings *settings, const struct term_options *terms,
+                                  const char *what, cog_error *error) {
+    const char *recorded;
+    char versions[TEXT_VERSIONS_BYTES];
+    if (!settings_get_text(settings, versions_key, &recorded))
+        return COG_OK;
+    text_versions(terms, versions);
+    return strcmp(recorded, versions) == 0
+               ? COG_OK
+               : error_set(error, COG_ERR_FORMAT,
+                           "%s was made with other text libraries (%s) than this program has (%s), "
+                           "which may cut or stem words differently: make it again",
+                           what, recorded, versions);
 }
 
 static cog_status record_weights(const cog_weight_options *options, struct settings *settings,
@@ -204,20 +236,24 @@ static bool read_signature(const struct settings *settings, cog_signature_option
 
 cog_status options_read_signing(const struct settings *settings, cog_sign_options *options,
                                 cog_error *error) {
-    if (read_terms(settings, &options->terms) && read_weights(settings, &options->weights) &&
-        read_signature(settings, &options->signature))
-        return COG_OK;
-    return error_set(
-        error, COG_ERR_FORMAT,
-        "the settings do not tell how the documents were signed, or tell something that "
-        "this version does not know");
+    struct term_options terms;
+    if (!read_terms(settings, &options->terms) || !read_weights(settings, &options->weights) ||
+        !read_signature(settings, &options->signature))
+        return error_set(error, COG_ERR_FORMAT,
+                         "the settings do not record how the documents were signed, or record "
+                         "something that this version does not know");
+    TRY(options_terms(&options->terms, &terms, error));
+    return options_check_versions(settings, &terms, "the index", error);
 }
 
 cog_status options_check_statistics(const cog_term_options *options,
                                     const struct cog_statistics *statistics, cog_error *error) {
     struct settings wanted = {0};
     char difference[SETTINGS_DIFFERENCE_BYTES];
-    cog_status status = options_record_terms(options, &wanted, error);
+    const char *versions;
+    cog_status status = record_terms(options, &wanted, error);
+    if (status == COG_OK && settings_get_text(&statistics->terms, versions_key, &versions))
+        status = record_versions(options, &wanted, error);
     if (status == COG_OK && !settings_equal(&wanted, &statistics->terms, difference))
         status = error_set(error, COG_ERR_USAGE,
                            "the statistics were made from other terms: %s; collect them again or "

@@ -15,15 +15,22 @@ cog_status options_weighting(const cog_weight_options *options, struct weighting
 cog_status options_signature(const cog_signature_options *options,
                              struct signature_options *signature, cog_error *error);
 
-/* Everything that decides which terms a text has. */
+/* Everything that decides which terms a text has, the versions of the text libraries included. */
 cog_status options_record_terms(const cog_term_options *options, struct settings *settings,
                                 cog_error *error);
 /* Everything that decides which bits a text has. */
 cog_status options_record_signing(const cog_sign_options *options, struct settings *settings,
                                   cog_error *error);
 
+/* COG_ERR_FORMAT if settings record other versions of the text libraries than this program has:
+ * `what`
+ * ("the index") was made elsewhere. Settings without versions, from before they were recorded,
+ * pass. */
+cog_status options_check_versions(const struct settings *settings, const struct term_options *terms,
+                                  const char *what, cog_error *error);
+
 /* The options that settings record. The language is borrowed from the settings. COG_ERR_FORMAT
- * where something is missing or unknown. */
+ * if something is missing or unknown, or the versions of the text libraries are others. */
 cog_status options_read_signing(const struct settings *settings, cog_sign_options *options,
                                 cog_error *error);
 

@@ -50,8 +50,15 @@ void term_list_free(struct term_list *list);
 cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
                         struct bytes_view language, struct term_list *list, cog_error *error);
 
-/* Whether Snowball has a stemmer, and the package a stop-word list, for an ISO 639-1 code. */
+/* The versions of the libraries and tables that decide which terms a text has under these options,
+ * such as "icu 72 unicode 15.0 stemmer 5c3a91d2": ICU always, stemmer, stop words and language
+ * detector where they are used. Stemmer and stop words have no version numbers and are named by
+ * hashes of what they do. Costs less than a millisecond. */
+enum { TEXT_VERSIONS_BYTES = 160 };
+void text_versions(const struct term_options *options, char versions[TEXT_VERSIONS_BYTES]);
+
 /* Whether the code is one of ISO 639. */
 bool language_is_known(const char *code);
+/* Whether Snowball has a stemmer, and the package a stop-word list, for an ISO 639-1 code. */
 bool language_has_stemmer(const char *code);
 bool language_has_stop_words(const char *code);

@@ -1,11 +1,14 @@
 #include "text/language.h"
 
 #include <libstemmer.h>
+#include <stdio.h>
 #include <string.h>
+#include <unicode/uchar.h>
 #include <unicode/uloc.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "text/language_detect.h"
 #include "text/stopwords_table.h"
 #include "text/text_scanner.h"
 
@@ -102,4 +105,53 @@ struct bytes_view language_stem(const struct language *language, struct bytes_vi
     if (!stem || size <= 0)
         return word;
     return view_of((const char *)stem, (size_t)size);
+}
+
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+static uint32_t stop_words_hash(void) {
+    uint64_t hash = 0;
+    for (unsigned i = 0; i < stopword_list_count; i++)
+        for (unsigned j = 0; j < stopword_lists[i].count; j++)
+            hash = hash_pair(
+                hash, hash_bytes(stopword_lists[i].words[j], strlen(stopword_lists[i].words[j])));
+    return (uint32_t)(hash >> 32);
+}
+
+/* Of the stems of fixed words, endings of several languages on one stem, in every language. */
+static uint32_t stems_hash(void) {
+    static const char *const words[] = {"nationalities", "hoping",   "fluently",  "verkaufte",
+                                        "hauses",        "chantait", "canciones", "andando"};
+    uint64_t hash = 0;
+    const char *const *names = sb_stemmer_list();
+    for (; *names; names++) {
+        struct language language = {.stemmer = sb_stemmer_new(*names, "UTF_8")};
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            struct bytes_view stem = language_stem(&language, view_of(words[i], strlen(words[i])));
+            hash = hash_pair(hash, hash_bytes(stem.data, stem.size));
+        }
+        hash = hash_pair(hash, hash_bytes(*names, strlen(*names)));
+        language_release(&language);
+    }
+    return (uint32_t)(hash >> 32);
+}
+
+void text_versions(const struct term_options *options, char versions[TEXT_VERSIONS_BYTES]) {
+    UVersionInfo icu, unicode;
+    u_getVersion(icu);
+    u_getUnicodeVersion(unicode);
+    bool words = options->tokens == TOKENS_WORDS;
+    bool stem = words && options->stem, stop = words && options->drop_stop_words;
+    bool detect = (stem || stop) && strcmp(options->language, "auto") == 0;
+    int size = snprintf(versions, TEXT_VERSIONS_BYTES, "icu %u unicode %u.%u", icu[0], unicode[0],
+                        unicode[1]);
+    if (stem)
+        size += snprintf(versions + size, TEXT_VERSIONS_BYTES - (size_t)size, " stemmer %08x",
+                         stems_hash());
+    if (stop)
+        size += snprintf(versions + size, TEXT_VERSIONS_BYTES - (size_t)size, " stop words %08x",
+                         stop_words_hash());
+    if (detect)
+        snprintf(versions + size, TEXT_VERSIONS_BYTES - (size_t)size, " detector %.40s",
+                 language_detector_version());
 }

@@ -56,3 +56,7 @@ const char *language_detect(const char *text, size_t size) {
         return "";
     }
 }
+
+const char *language_detector_version(void) {
+    return CLD2::DetectLanguageVersion();
+}

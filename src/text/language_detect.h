@@ -14,6 +14,9 @@ enum { DETECT_BYTES = 2048 };
  * reliable. */
 const char *language_detect(const char *text, size_t size);
 
+/* The version of CLD2's tables (a constant). */
+const char *language_detector_version(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -56,7 +56,8 @@ cog_status lexicon_terms(const struct lexicon *lexicon, bool of_from, struct ter
     options.drop_stop_words = drop;
     if (!settings_get_text(&lexicon->settings, of_from ? "from" : "to", &options.lang))
         return error_set(error, COG_ERR_FORMAT, "the lexicon does not say its languages");
-    return options_terms(&options, terms, error);
+    TRY(options_terms(&options, terms, error));
+    return options_check_versions(&lexicon->settings, terms, "the lexicon", error);
 }
 
 /* ---- Training -------------------------------------------------------------------------------- */
