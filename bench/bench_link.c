@@ -265,7 +265,7 @@ static double signatures_alone(cog_documents *from, cog_documents *to, const cog
     signature.bits = COST_BITS;
     read_space(&space, lexicon, from, to, &projection);
     for (int i = 0; i < 2; i++) {
-        struct vector_rows rows = {&space.vectors[i], NULL, space.vectors[i].rows};
+        struct signable_rows rows = {.matrix = &space.vectors[i], .count = space.vectors[i].rows};
         need(vector_sign(&rows, &signature, threads_resolve(0), &views[i], NULL, 0, &error),
              &error);
     }

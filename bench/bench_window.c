@@ -16,7 +16,7 @@
 #include "bench_timing.h"
 #include "collection/corpus.h"
 #include "collection/options.h"
-#include "collection/text_signer.h"
+#include "collection/row_signer.h"
 #include "hamming/hamming.h"
 #include "join/cosine_join.h"
 #include "papers/window_equations.h"
@@ -99,27 +99,10 @@ static void read_vectors(struct study *study, const char *list, cog_sign_options
 }
 
 static void sign_rows(struct study *study, const cog_sign_options *options,
-                      struct statistics *counts) {
+                      const struct statistics *counts) {
     cog_error error;
-    struct text_signer signer;
-    struct text_signer_scratch scratch;
-    cog_statistics statistics = {counts, {0}};
-    struct term_list none = {0};
-    size_t stride = signature_stride_bytes(BITS), terms;
-    uint8_t *data = calloc(study->corpus.rows, stride);
-    need(options_record_terms(&options->terms, &statistics.terms, &error), &error);
-    need(text_signer_init(&signer, options, &statistics, &error), &error);
-    need(text_signer_scratch_init(&scratch, &signer, &error), &error);
-    for (size_t row = 0; row < study->corpus.rows; row++) {
-        struct bag_view bag = corpus_bag(&study->corpus, row);
-        need(text_signer_sign(&signer, &scratch, &none, &bag, data + row * stride, NULL, &terms,
-                              &error),
-             &error);
-    }
-    study->view = (struct signatures_view){data, study->corpus.rows, BITS, stride};
-    text_signer_scratch_reset(&scratch);
-    text_signer_reset(&signer);
-    settings_free(&statistics.terms);
+    struct signable_rows rows = {.corpus = &study->corpus, .count = study->corpus.rows};
+    need(corpus_sign(&rows, options, counts, 1, &study->view, NULL, 0, &error), &error);
 }
 
 /* True pairs of the sample, how many rows share prefixes with each, and what signatures can reach.

@@ -12,7 +12,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/threads.h"
-#include "collection/vector_sign.h"
+#include "collection/row_signer.h"
 #include "estimate/radius.h"
 #include "jobs/link/link_space.h"
 #include "jobs/pairs/pair_join.h"
@@ -161,7 +161,7 @@ static void cost_sign(struct cost_study *study) {
     struct cost_time start = cost_now();
     for (int side = 0; side < 2; side++) {
         const struct sparse_matrix *matrix = &study->space->vectors[side];
-        struct vector_rows rows = {matrix, NULL, matrix->rows};
+        struct signable_rows rows = {.matrix = matrix, .count = matrix->rows};
         study->sums[side] = memory_array(matrix->rows * COST_BITS, sizeof(float));
         need(vector_sign(&rows, &options, threads_resolve(0), &study->views[side],
                          study->sums[side], COST_BITS, &error),

@@ -22,7 +22,6 @@ SHARED_BY_METHODS = {"keys", "probes", "hits"}
 SOURCES_MOST = 25
 # Headers without a source of their name, and why. A *_loop.h is a body that is compiled once per instruction set.
 NO_SOURCE = {
-    "stopwords.h": "its source is generated",
     "segment.h": "segment_read.c and segment_write.c",
     "segment_sections.h": "names of sections, for reading and writing",
     "slices.h": "slices_build.c and slices_search.c",

@@ -4,7 +4,7 @@
 
 #include "api/arguments.h"
 #include "base/memory.h"
-#include "collection/text_signer.h"
+#include "collection/row_signer.h"
 #include "input/npy.h"
 #include "input/reader.h"
 #include "input/utf8.h"
@@ -43,7 +43,10 @@ cog_status cog_signer_create(const cog_sign_options *options, const cog_statisti
     cog_signer *signer = calloc(1, sizeof *signer);
     if (!signer)
         return error_memory(error, sizeof *signer, "a signer");
-    cog_status status = text_signer_init(&signer->text_signer, options, statistics, error);
+    cog_status status =
+        statistics ? options_check_statistics(&options->terms, statistics, error) : COG_OK;
+    THEN(status, text_signer_init(&signer->text_signer, options,
+                                  statistics ? statistics->counts : NULL, error));
     THEN(status, text_signer_scratch_init(&signer->scratch, &signer->text_signer, error));
     THEN(status, analyzer_create(&terms, &signer->analyzer, error));
     THEN(status, bag_counter_create(&signer->counter, error));

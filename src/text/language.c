@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "text/language_detect.h"
-#include "text/stopwords_table.h"
 #include "text/text_scanner.h"
 
 bool language_is_known(const char *code) {

@@ -4,6 +4,17 @@
 
 #include "text/analyzer.h"
 
+/* Stop words by language: the table is generated at build time from a package (stopwords_table.pl).
+ */
+struct stopword_list {
+    const char *language; /* ISO 639-1 */
+    const char *const *words;
+    unsigned count;
+};
+
+extern const struct stopword_list stopword_lists[];
+extern const unsigned stopword_list_count;
+
 struct sb_stemmer;
 
 /* The hashes of the folded stop words; a power of two of slots, 0 in the free ones. */

@@ -7,7 +7,7 @@ use Lingua::StopWords qw(getStopWords);
 binmode(STDOUT, ':utf8');
 
 my @languages = qw(da de en es fi fr hu id it nl no pt ro ru sv);
-print "#include \"text/stopwords_table.h\"\n\n";
+print "#include \"text/language.h\"\n\n";
 my @tables;
 for my $language (@languages) {
     my $words = getStopWords($language, 'UTF-8') or die "no stop words for $language";

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "collection/corpus.h"
-#include "collection/text_signer.h"
+#include "collection/row_signer.h"
 #include "hamming/hamming.h"
 #include "run/job.h"
 
@@ -138,27 +138,17 @@ static cog_status prepare(struct evaluation *evaluation, cog_documents *document
 static cog_status sign_sample(struct evaluation *evaluation, const cog_signature_options *kind,
                               double *seconds, cog_error *error) {
     cog_sign_options options = *evaluation->options;
-    cog_statistics statistics = {evaluation->statistics, {0}};
+    struct signable_rows rows = {.corpus = &evaluation->corpus,
+                                 .numbers = evaluation->sample,
+                                 .count = evaluation->sample_count};
     struct text_signer text_signer = {0};
-    struct text_signer_scratch scratch = {0};
-    size_t stride = signature_stride_bytes(kind->bits);
     options.signature = *kind;
     cog_status status = options_signature(kind, &evaluation->signature, error);
-    THEN(status, options_record_terms(&options.terms, &statistics.terms, error));
-    THEN(status, text_signer_init(&text_signer, &options, &statistics, error));
-    THEN(status, text_signer_scratch_init(&scratch, &text_signer, error));
-    size_t term_count;
+    THEN(status, text_signer_init(&text_signer, &options, evaluation->statistics, error));
     uint64_t start = clock_ns();
-    for (size_t i = 0; i < evaluation->sample_count && status == COG_OK; i++) {
-        struct bag_view bag = corpus_bag(&evaluation->corpus, evaluation->sample[i]);
-        status =
-            text_signer_sign_bag(&text_signer, &scratch, &bag, evaluation->signatures + i * stride,
-                                 NULL, &term_count, error);
-    }
+    THEN(status, rows_sign(&text_signer, &rows, 1, evaluation->signatures, NULL, 0, error));
     *seconds += clock_seconds_since(start);
-    text_signer_scratch_reset(&scratch);
     text_signer_reset(&text_signer);
-    settings_free(&statistics.terms);
     return status;
 }
 

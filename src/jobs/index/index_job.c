@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/threads.h"
-#include "collection/corpus_sign.h"
+#include "collection/row_signer.h"
 #include "input/npy.h"
 #include "jobs/index/index_job.h"
 #include "plan/method_table.h"
@@ -154,9 +154,9 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
     draft->segment.rows = corpus->rows;
     cog_status status = take_settings(index, draft, error);
     THEN(status, make_room_for_sums(index, corpus->rows, &sums, error));
-    THEN(status,
-         corpus_sign(&(struct corpus_rows){corpus, NULL, corpus->rows}, &index->sign, statistics,
-                     threads, &draft->segment.signatures, sums, index_bits(index), error));
+    THEN(status, corpus_sign(&(struct signable_rows){.corpus = corpus, .count = corpus->rows},
+                             &index->sign, statistics, threads, &draft->segment.signatures, sums,
+                             index_bits(index), error));
     draft->memory.signatures = (uint8_t *)draft->segment.signatures.data;
     if (status == COG_OK && index->has_vectors)
         status = corpus_vectors_in(corpus, index->columns, statistics, &index->weighting, 1, NULL,

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "collection/vector_sign.h"
+#include "collection/row_signer.h"
 #include "jobs/pairs/pair_join.h"
 #include "join/pair_check.h"
 #include "plan/method_table.h"
@@ -333,9 +333,9 @@ cog_status link_candidates_find(struct link_candidates *candidates, struct job *
     signature.bits = search->options->bits;
     cog_status status = COG_OK;
     for (int side = 0; side < 2 && status == COG_OK && !vectors; side++)
-        status = vector_sign(
-            &(struct vector_rows){&space->vectors[side], NULL, space->vectors[side].rows},
-            &signature, job->threads, &work.views[side], NULL, 0, error);
+        status = vector_sign(&(struct signable_rows){.matrix = &space->vectors[side],
+                                                     .count = space->vectors[side].rows},
+                             &signature, job->threads, &work.views[side], NULL, 0, error);
     THEN(status, nearest ? find_nearest(&work, candidates, error)
                          : find_by_pairs(&work, candidates, error));
     free((void *)work.views[0].data);

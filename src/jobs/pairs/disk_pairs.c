@@ -15,7 +15,7 @@
 #include "run/report.h"
 
 enum {
-    SIGN_GRAIN = 64,
+    MARK_GRAIN = 64,
     TERM_BYTES = 20,  /* of a document in memory and of its vector */
     SAMPLE_SHARE = 8, /* of the memory, for the recall sample at most */
     TRUTH_SHARE = 32  /* of the memory, for documents that the recall sample meets at a time */
@@ -127,7 +127,6 @@ static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
 }
 
 struct piece_signing {
-    const struct text_signer *signer;
     const struct term_numbers *columns; /* of terms that have weights */
     const struct piece *piece;
     uint8_t *signatures;
@@ -143,23 +142,17 @@ static size_t weighted_terms(const struct term_numbers *columns, const struct ba
     return count;
 }
 
-static cog_status sign_bags(void *context, unsigned worker, size_t begin, size_t end,
-                            cog_error *error) {
+static cog_status mark_short(void *context, unsigned worker, size_t begin, size_t end,
+                             cog_error *error) {
     (void)worker;
+    (void)error;
     const struct piece_signing *signing = context;
-    struct text_signer_scratch scratch;
-    cog_status status = text_signer_scratch_init(&scratch, signing->signer, error);
-    for (size_t i = begin; i < end && status == COG_OK; i++) {
+    for (size_t i = begin; i < end; i++) {
         const struct bag_view *bag = &signing->piece->bags[i];
-        size_t terms = 0;
-        status = text_signer_sign_bag(signing->signer, &scratch, bag,
-                                      signing->signatures + i * signing->stride_bytes, NULL, &terms,
-                                      error);
         signing->marks[i] =
             bag->count > 0 && weighted_terms(signing->columns, bag) < signing->short_terms;
     }
-    text_signer_scratch_reset(&scratch);
-    return status;
+    return COG_OK;
 }
 
 /* Drops the signatures of documents that are not compared. The first document is row `first`. */
@@ -191,15 +184,16 @@ static cog_status sign_side(const struct pair_task *task, const struct text_sign
         buffer_reset(&signatures);
         if (status == COG_OK && !buffer_reserve(&signatures, piece.count * stride_bytes + 1))
             status = error_memory(error, piece.count * stride_bytes, "signatures");
-        struct piece_signing signing = {.signer = signer,
-                                        .columns = columns,
+        struct piece_signing signing = {.columns = columns,
                                         .piece = &piece,
                                         .signatures = (uint8_t *)signatures.data,
                                         .stride_bytes = stride_bytes,
                                         .marks = side->marks + row,
                                         .short_terms = task->short_terms};
+        struct signable_rows rows = {.bags = piece.bags, .count = piece.count};
+        THEN(status, rows_sign(signer, &rows, task->threads, signing.signatures, NULL, 0, error));
         THEN(status,
-             parallel_for(task->threads, piece.count, SIGN_GRAIN, sign_bags, &signing, error));
+             parallel_for(task->threads, piece.count, MARK_GRAIN, mark_short, &signing, error));
         if (status == COG_OK) {
             const size_t before = compared->count, kept = keep_compared(&signing, row, compared);
             status = descriptor_write_at(side->signatures, signatures.data, kept * stride_bytes,
@@ -230,11 +224,9 @@ static cog_status map_signatures(const struct pair_task *task, size_t number,
 static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
     struct pair_task *task = pairs->task;
     const cog_sign_options *options = &task->options.sign;
-    cog_statistics known = {task->statistics, {0}};
     struct text_signer signer = {0};
     struct term_numbers *columns = NULL;
-    cog_status status = options_record_terms(&options->terms, &known.terms, error);
-    THEN(status, text_signer_init(&signer, options, &known, error));
+    cog_status status = text_signer_init(&signer, options, task->statistics, error);
     THEN(status, term_numbers_create(task->statistics, 1, task->weighting.min_collection_frequency,
                                      &columns, error));
     for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
@@ -252,7 +244,6 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
     }
     term_numbers_free(columns);
     text_signer_reset(&signer);
-    settings_free(&known.terms);
     return status;
 }
 

@@ -7,8 +7,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/threads.h"
-#include "collection/corpus_sign.h"
-#include "collection/vector_sign.h"
+#include "collection/row_signer.h"
 #include "join/cosine_join.h"
 #include "join/jaccard_join.h"
 #include "run/job.h"
@@ -97,11 +96,13 @@ cog_status pair_task_sign(const struct pair_task *task, size_t side,
                           float *margins, size_t margins_per_row, cog_error *error) {
     const cog_sign_options *sign = &task->options.sign;
     if (!task->projected) {
-        struct corpus_rows of_corpus = {&task->corpora[side], rows->numbers, rows->count};
+        struct signable_rows of_corpus = {
+            .corpus = &task->corpora[side], .numbers = rows->numbers, .count = rows->count};
         return corpus_sign(&of_corpus, sign, task->statistics, task->threads, view, margins,
                            margins_per_row, error);
     }
-    struct vector_rows of_vectors = {&task->vectors[side], rows->numbers, rows->count};
+    struct signable_rows of_vectors = {
+        .matrix = &task->vectors[side], .numbers = rows->numbers, .count = rows->count};
     struct signature_options signature;
     cog_status status = options_signature(&sign->signature, &signature, error);
     return status == COG_OK ? vector_sign(&of_vectors, &signature, task->threads, view, margins,

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "collection/corpus.h"
-#include "collection/text_signer.h"
+#include "collection/row_signer.h"
 #include "hamming/hamming.h"
 #include "join/pair_check.h"
 #include "plan/sampled_truth.h"

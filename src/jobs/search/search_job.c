@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/threads.h"
-#include "collection/corpus_sign.h"
+#include "collection/row_signer.h"
 #include "input/npy.h"
 #include "jobs/index/index_job.h"
 #include "jobs/result_table.h"
@@ -136,7 +136,7 @@ static cog_status sign_queries(struct search_task *task, const struct corpus *co
     if (wanted && !*sums)
         return error_memory(error, size_bytes, "the weights of the queries");
     task->margins = *sums;
-    struct corpus_rows rows = {corpus, NULL, corpus->rows};
+    struct signable_rows rows = {.corpus = corpus, .count = corpus->rows};
     return corpus_sign(&rows, &index->sign, index->statistics->counts, task->threads,
                        &task->signatures, *sums, index_bits(index), error);
 }

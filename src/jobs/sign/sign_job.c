@@ -9,8 +9,8 @@
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/ingest.h"
+#include "collection/row_signer.h"
 #include "collection/statistics_job.h"
-#include "collection/text_signer.h"
 #include "hamming/hamming.h"
 #include "input/npy.h"
 #include "run/job.h"
@@ -294,7 +294,10 @@ cog_status sign_documents(struct job *job, cog_documents *documents,
     TRY(check_outputs(&options->signature, outputs, error));
     cog_status status =
         prepare(&work, documents, options, &terms, outputs, &statistics, &collected, error);
-    THEN(status, text_signer_init(&work.text_signer, options, statistics, error));
+    if (status == COG_OK && statistics)
+        status = options_check_statistics(&options->terms, statistics, error);
+    THEN(status, text_signer_init(&work.text_signer, options,
+                                  statistics ? statistics->counts : NULL, error));
     THEN(status, create_scratches(&work, error));
     THEN(status, open_outputs(&work, outputs, error));
     THEN(status, work.spool ? sign_spool(&work, error)
