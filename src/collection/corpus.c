@@ -25,6 +25,7 @@ struct corpus_batch {
 };
 
 struct corpus_reading {
+    struct ingest *ingest;
     struct corpus *corpus;
     cog_documents *documents;
     const struct corpus_options *options;
@@ -33,18 +34,6 @@ struct corpus_reading {
     uint64_t duplicates, empty_documents;
     struct buffer spooled; /* documents of a batch on their way to the spool */
 };
-
-static void *batch_create(void *context) {
-    (void)context;
-    return calloc(1, sizeof(struct corpus_batch));
-}
-
-static void batch_free(void *result) {
-    struct corpus_batch *batch = result;
-    corpus_free(&batch->part);
-    free(batch->origins);
-    free(batch);
-}
 
 static cog_status reserve_terms(struct corpus *corpus, size_t count, bool frequencies,
                                 cog_error *error) {
@@ -153,20 +142,29 @@ cog_status corpus_load(struct corpus *corpus, struct bag_spool *spool, const uin
     return status;
 }
 
-static cog_status add_to_batch(void *context, unsigned worker, void *result,
-                               const struct ingested *item, cog_error *error) {
-    (void)worker;
-    const struct corpus_reading *reading = context;
-    struct corpus_batch *batch = result;
-    const struct document *document = item->document;
-    if (!memory_grow((void **)&batch->origins, &batch->origin_capacity, batch->part.rows + 1,
-                     sizeof *batch->origins))
-        return error_memory(error, sizeof *batch->origins, "a batch of documents");
-    batch->origins[batch->part.rows] =
-        (struct origin){document->raw, document->file, document->line};
-    struct corpus_row row = {.record = item->record, .text_bytes = document->text.size};
-    return append_row(&batch->part, row, document->id, &item->bag,
-                      reading->options->want_frequencies, error);
+static cog_status add_to_batch(void *context, unsigned worker, void *ingest_batch,
+                               cog_error *error) {
+    struct corpus_reading *reading = context;
+    const struct corpus_options *options = reading->options;
+    struct corpus_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
+    for (;;) {
+        struct ingested item;
+        TRY(ingest_next(reading->ingest, worker, ingest_batch, &item, error));
+        const struct document *document = item.document;
+        if (!document)
+            return COG_OK;
+        if (options->amend)
+            TRY(options->amend(options->amend_context, worker, document, item.terms, error));
+        TRY(ingest_count(reading->ingest, worker, &item, error));
+        if (!memory_grow((void **)&batch->origins, &batch->origin_capacity, batch->part.rows + 1,
+                         sizeof *batch->origins))
+            return error_memory(error, sizeof *batch->origins, "a batch of documents");
+        batch->origins[batch->part.rows] =
+            (struct origin){document->raw, document->file, document->line};
+        struct corpus_row row = {.record = item.record, .text_bytes = document->text.size};
+        TRY(append_row(&batch->part, row, document->id, &item.bag, options->want_frequencies,
+                       error));
+    }
 }
 
 static struct bytes_view id_in_corpus(const void *context, uint32_t row) {
@@ -185,17 +183,6 @@ static cog_status reject_duplicate(struct corpus_reading *reading, const struct 
     if (status == COG_OK && reading->options->reject)
         status = reading->options->reject(reading->options->reject_context, origin->raw, error);
     return status;
-}
-
-static cog_status reject_record(void *context, struct bytes_view raw, cog_error *error) {
-    const struct corpus_reading *reading = context;
-    return reading->options->reject(reading->options->reject_context, raw, error);
-}
-
-static cog_status amend_terms(void *context, unsigned worker, const struct document *document,
-                              struct term_list *terms, cog_error *error) {
-    const struct corpus_reading *reading = context;
-    return reading->options->amend(reading->options->amend_context, worker, document, terms, error);
 }
 
 static bool has_pipe(const struct corpus_reading *reading) {
@@ -217,12 +204,16 @@ static cog_status check_budget(const struct corpus_reading *reading, cog_error *
         (unsigned long long)(budget >> 20));
 }
 
-static cog_status deliver_batch(void *context, void *result, cog_error *error) {
+static cog_status deliver_batch(void *context, void *ingest_batch, cog_error *error) {
     struct corpus_reading *reading = context;
-    struct corpus_batch *batch = result;
+    const struct ingest_batch *records = ingest_batch;
+    struct corpus_batch *batch = records->result;
     struct corpus *corpus = reading->corpus;
     bool frequencies = reading->options->want_frequencies;
-    cog_status status = COG_OK;
+    cog_status status = ingest_settle(reading->ingest, records, error);
+    for (size_t i = 0; reading->options->reject && i < records->skipped_count; i++)
+        THEN(status, reading->options->reject(reading->options->reject_context,
+                                              records->skipped[i].raw, error));
     for (size_t i = 0; i < batch->part.rows && status == COG_OK; i++) {
         struct bytes_view id = corpus_id(&batch->part, i);
         struct bag_view bag = corpus_bag(&batch->part, i);
@@ -255,21 +246,19 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        cog_report *report, cog_error *error) {
     struct corpus_reading reading = {
         .corpus = corpus, .documents = documents, .options = options, .run = run, .report = report};
-    struct ingest_plan plan = {.terms = options->terms,
-                               .want_bags = true,
-                               .result_create = batch_create,
-                               .result_free = batch_free,
-                               .work = add_to_batch,
-                               .deliver = deliver_batch,
-                               .reject = options->reject ? reject_record : NULL,
-                               .amend = options->amend ? amend_terms : NULL,
-                               .context = &reading,
-                               .stage = "reading"};
     if (has_pipe(&reading) && run && run->announce)
         run->announce(run->progress_context,
                       "more for what comes through the pipe, whose size is not known");
     cog_status status = id_table_create(&corpus->id_table, error);
-    THEN(status, ingest_run(documents, &plan, run, report, false, error));
+    THEN(status, ingest_open(documents, options->terms, sizeof(struct corpus_batch), "reading", run,
+                             report, false, &reading.ingest, error));
+    THEN(status, ingest_run(reading.ingest, &reading, add_to_batch, deliver_batch, error));
+    for (size_t i = 0; reading.ingest && i < reading.ingest->batch_count; i++) {
+        struct corpus_batch *batch = reading.ingest->batches[i].result;
+        corpus_free(&batch->part);
+        free(batch->origins);
+    }
+    ingest_close(reading.ingest);
     buffer_free(&reading.spooled);
     if (status != COG_OK)
         return status;

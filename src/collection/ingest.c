@@ -13,43 +13,19 @@
 
 enum { MEMORY_BATCH_BYTES = 1 << 20 };
 
-/* A batch in flight: raw records, or a range of documents in memory, and what became of them. */
-struct slot {
-    struct record_batch records;
-    size_t first_item, item_count;
-    void *result;
-    struct skipped {
-        struct bad_record bad;
-        struct bytes_view raw; /* of the slot's records */
-    } * skipped;
-    size_t skipped_count, skipped_capacity;
-};
-
-struct worker {
+struct ingest_worker {
     struct record_parser *parser;
     struct analyzer *analyzer;
     struct bag_counter *counter;
+    struct document document;
+    char row_number[24]; /* the id of a document in memory without one */
     struct term_list terms;
     float *weights; /* of terms that the input names itself, and their frequencies */
     uint32_t *frequencies;
     size_t weight_capacity, frequency_capacity;
 };
 
-struct ingest {
-    cog_documents *documents;
-    const struct ingest_plan *plan;
-    struct slot *slots;
-    void **batches;
-    size_t slot_count;
-    struct worker *workers;
-    unsigned worker_count;
-    size_t next_item;
-    uint64_t records, bad_records;
-    struct progress progress;
-    cog_report *report;
-};
-
-static cog_status fill_from_memory(struct ingest *ingest, struct slot *slot, bool *end) {
+static cog_status fill_from_memory(struct ingest *ingest, struct ingest_batch *slot, bool *end) {
     const cog_documents *documents = ingest->documents;
     size_t bytes = 0;
     slot->first_item = ingest->next_item;
@@ -61,8 +37,9 @@ static cog_status fill_from_memory(struct ingest *ingest, struct slot *slot, boo
 }
 
 static cog_status produce(void *context, void *batch, bool *end, cog_error *error) {
-    struct ingest *ingest = context;
-    struct slot *slot = batch;
+    struct ingest *ingest = *(struct ingest **)context;
+    struct ingest_batch *slot = batch;
+    slot->next_item = slot->skipped_count = 0;
     if (!ingest->documents->reader)
         return fill_from_memory(ingest, slot, end);
     cog_status status = reader_fill(ingest->documents->reader, &slot->records, end, error);
@@ -70,8 +47,8 @@ static cog_status produce(void *context, void *batch, bool *end, cog_error *erro
     return status;
 }
 
-static cog_status skip(struct slot *slot, struct bytes_view raw, const struct bad_record *bad,
-                       cog_error *error) {
+static cog_status skip(struct ingest_batch *slot, struct bytes_view raw,
+                       const struct bad_record *bad, cog_error *error) {
     if (!memory_grow((void **)&slot->skipped, &slot->skipped_capacity, slot->skipped_count + 1,
                      sizeof *slot->skipped))
         return error_memory(error, sizeof *slot->skipped, "a skipped record");
@@ -80,42 +57,30 @@ static cog_status skip(struct slot *slot, struct bytes_view raw, const struct ba
     return COG_OK;
 }
 
-/* The document at `index` of the slot; *usable is false where it was skipped. */
-static cog_status take_document(struct ingest *ingest, struct worker *worker, struct slot *slot,
-                                size_t index, struct document *document, char *number,
-                                size_t number_size, bool *usable, cog_error *error) {
-    struct bad_record bad;
-    *usable = true;
-    if (!ingest->documents->reader) {
-        const cog_document *item = &ingest->documents->items[slot->first_item + index];
-        int length = snprintf(number, number_size, "%zu", slot->first_item + index);
-        *document = (struct document){.id = item->id ? view_of(item->id, item->id_size)
-                                                     : view_of(number, (size_t)length),
-                                      .lang = view_of(item->lang, item->lang ? item->lang_size : 0),
-                                      .text = view_of(item->text, item->text_size),
-                                      .line = slot->first_item + index + 1};
-        bool is_text = utf8_is_valid(item->text, item->text_size) &&
-                       utf8_is_valid(document->id.data, document->id.size) &&
-                       utf8_is_valid(document->lang.data, document->lang.size);
-        const char *problem = is_text ? document_id_problem(document->id) : "not valid UTF-8";
-        if (!problem)
-            return COG_OK;
-        bad = (struct bad_record){.line = document->line};
-        snprintf(bad.message, sizeof bad.message, "document %zu: %s", slot->first_item + index,
-                 problem);
-        *usable = false;
-        return skip(slot, document->raw, &bad, error);
-    }
-    cog_status status = reader_parse(worker->parser, &slot->records, index, document, &bad, error);
-    if (status != COG_ERR_INPUT)
-        return status;
-    *usable = false;
-    return skip(slot, document->raw, &bad, error);
+/* A document in memory; false with *bad filled if it cannot be one. */
+static bool take_item(struct ingest_worker *worker, const cog_document *item, size_t row,
+                      struct bad_record *bad) {
+    struct document *document = &worker->document;
+    int length = snprintf(worker->row_number, sizeof worker->row_number, "%zu", row);
+    *document = (struct document){.id = item->id ? view_of(item->id, item->id_size)
+                                                 : view_of(worker->row_number, (size_t)length),
+                                  .lang = view_of(item->lang, item->lang ? item->lang_size : 0),
+                                  .text = view_of(item->text, item->text_size),
+                                  .line = row + 1};
+    bool is_text = utf8_is_valid(item->text, item->text_size) &&
+                   utf8_is_valid(document->id.data, document->id.size) &&
+                   utf8_is_valid(document->lang.data, document->lang.size);
+    const char *problem = is_text ? document_id_problem(document->id) : "not valid UTF-8";
+    bad->line = document->line;
+    if (problem)
+        snprintf(bad->message, sizeof bad->message, "document %zu: %s", row, problem);
+    return !problem;
 }
 
 /* Terms that the input names itself, each once, stand for the analysed ones. */
-static cog_status take_given_terms(struct worker *worker, const struct document *document,
-                                   struct bag_view *bag, cog_error *error) {
+static cog_status take_given_terms(struct ingest_worker *worker, struct bag_view *bag,
+                                   cog_error *error) {
+    const struct document *document = &worker->document;
     struct term_list *terms = &worker->terms;
     const size_t count = document->term_count;
     if (!memory_grow((void **)&terms->hashes, &terms->capacity, count, sizeof *terms->hashes) ||
@@ -138,47 +103,46 @@ static cog_status take_given_terms(struct worker *worker, const struct document 
     return COG_OK;
 }
 
-static cog_status analyse(const struct ingest *ingest, unsigned number, struct ingested *item,
-                          cog_error *error) {
-    struct worker *worker = &ingest->workers[number];
-    const struct document *document = item->document;
-    cog_status status = COG_OK;
-    if (document->terms)
-        status = take_given_terms(worker, document, &item->bag, error);
-    else
-        status =
-            analyzer_run(worker->analyzer, document->text, document->lang, &worker->terms, error);
+cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_batch *batch,
+                       struct ingested *item, cog_error *error) {
+    struct ingest_worker *worker = &ingest->workers[number];
+    const cog_documents *documents = ingest->documents;
+    struct bad_record bad = {0};
+    bool usable = false;
+    *item = (struct ingested){0};
+    while (!usable && batch->next_item < batch->item_count) {
+        size_t i = batch->next_item++, row = batch->first_item + i;
+        cog_status status = COG_OK;
+        if (documents->reader)
+            status =
+                reader_parse(worker->parser, &batch->records, i, &worker->document, &bad, error);
+        usable = documents->reader ? status == COG_OK
+                                   : take_item(worker, &documents->items[row], row, &bad);
+        if (status != COG_OK && status != COG_ERR_INPUT)
+            return status;
+        if (!usable)
+            TRY(skip(batch, worker->document.raw, &bad, error));
+        item->record = documents->reader ? batch->records.first_record + i : row;
+    }
+    if (!usable)
+        return COG_OK;
+    item->document = &worker->document;
+    if (!ingest->terms)
+        return COG_OK;
     item->terms = &worker->terms;
-    if (status == COG_OK && ingest->plan->amend)
-        status =
-            ingest->plan->amend(ingest->plan->context, number, document, &worker->terms, error);
-    if (status == COG_OK && ingest->plan->want_bags && !item->bag.weights)
-        status = bag_count(worker->counter, worker->terms.hashes, worker->terms.count, &item->bag,
-                           error);
-    return status;
+    return worker->document.terms ? take_given_terms(worker, &item->bag, error)
+                                  : analyzer_run(worker->analyzer, worker->document.text,
+                                                 worker->document.lang, &worker->terms, error);
 }
 
-static cog_status work(void *context, unsigned number, void *batch, cog_error *error) {
-    struct ingest *ingest = context;
-    struct worker *worker = &ingest->workers[number];
-    struct slot *slot = batch;
-    uint64_t first = ingest->documents->reader ? slot->records.first_record : slot->first_item;
-    slot->skipped_count = 0;
-    for (size_t i = 0; i < slot->item_count; i++) {
-        struct document document;
-        char row_number[24];
-        bool usable;
-        cog_status status = take_document(ingest, worker, slot, i, &document, row_number,
-                                          sizeof row_number, &usable, error);
-        struct ingested item = {.document = &document, .record = first + i};
-        if (status == COG_OK && usable && ingest->plan->terms)
-            status = analyse(ingest, number, &item, error);
-        if (status == COG_OK && usable)
-            status = ingest->plan->work(ingest->plan->context, number, slot->result, &item, error);
-        if (status != COG_OK)
-            return status;
-    }
-    return COG_OK;
+cog_status ingest_count(struct ingest *ingest, unsigned number, struct ingested *item,
+                        cog_error *error) {
+    struct ingest_worker *worker = &ingest->workers[number];
+    if (item->bag.weights)
+        return COG_OK;
+    if (!worker->counter)
+        TRY(bag_counter_create(&worker->counter, error));
+    return bag_count(worker->counter, worker->terms.hashes, worker->terms.count, &item->bag, error);
 }
 
 cog_status ingest_note_bad(const cog_documents *documents, cog_report *report, uint64_t bad_so_far,
@@ -191,25 +155,16 @@ cog_status ingest_note_bad(const cog_documents *documents, cog_report *report, u
     return COG_OK;
 }
 
-static cog_status consume(void *context, void *batch, cog_error *error) {
-    struct ingest *ingest = context;
-    struct slot *slot = batch;
-    const struct ingest_plan *plan = ingest->plan;
-    ingest->records += slot->item_count;
-    for (size_t i = 0; i < slot->skipped_count; i++) {
-        const struct skipped *skipped = &slot->skipped[i];
-        cog_status status = ingest_note_bad(ingest->documents, ingest->report,
-                                            ingest->bad_records++, skipped->bad.message, error);
-        if (status == COG_OK && plan->reject)
-            status = plan->reject(plan->context, skipped->raw, error);
-        if (status != COG_OK)
-            return status;
-    }
-    TRY(plan->deliver(plan->context, slot->result, error));
+cog_status ingest_settle(struct ingest *ingest, const struct ingest_batch *batch,
+                         cog_error *error) {
+    ingest->records += batch->item_count;
+    for (size_t i = 0; i < batch->skipped_count; i++)
+        TRY(ingest_note_bad(ingest->documents, ingest->named_before ? NULL : ingest->report,
+                            ingest->bad_records++, batch->skipped[i].bad.message, error));
     struct reader *reader = ingest->documents->reader;
-    return progress_report(&ingest->progress,
-                           reader ? reader_read_bytes(reader) : slot->first_item + slot->item_count,
-                           error);
+    return progress_report(
+        &ingest->progress,
+        reader ? reader_read_bytes(reader) : batch->first_item + batch->item_count, error);
 }
 
 static cog_status create_workers(struct ingest *ingest, cog_error *error) {
@@ -218,38 +173,36 @@ static cog_status create_workers(struct ingest *ingest, cog_error *error) {
         return error_memory(error, ingest->worker_count * sizeof *ingest->workers, "workers");
     cog_status status = COG_OK;
     for (unsigned i = 0; i < ingest->worker_count && status == COG_OK; i++) {
-        struct worker *worker = &ingest->workers[i];
+        struct ingest_worker *worker = &ingest->workers[i];
         if (ingest->documents->reader)
             status = record_parser_create(ingest->documents->reader, &worker->parser, error);
-        if (status == COG_OK && ingest->plan->terms)
-            status = analyzer_create(ingest->plan->terms, &worker->analyzer, error);
-        if (status == COG_OK && ingest->plan->want_bags)
-            status = bag_counter_create(&worker->counter, error);
+        if (status == COG_OK && ingest->terms)
+            status = analyzer_create(ingest->terms, &worker->analyzer, error);
     }
     return status;
 }
 
-static cog_status create_slots(struct ingest *ingest, cog_error *error) {
-    ingest->slot_count = ingest->worker_count == 1 ? 1 : 2 * (size_t)ingest->worker_count + 1;
-    ingest->slots = memory_zeroed_array(ingest->slot_count, sizeof *ingest->slots);
-    ingest->batches = memory_zeroed_array(ingest->slot_count, sizeof *ingest->batches);
-    if (!ingest->slots || !ingest->batches)
-        return error_memory(error, ingest->slot_count * sizeof *ingest->slots, "batches");
-    for (size_t i = 0; i < ingest->slot_count; i++) {
-        ingest->batches[i] = &ingest->slots[i];
-        ingest->slots[i].result = ingest->plan->result_create(ingest->plan->context);
-        if (!ingest->slots[i].result)
-            return error_memory(error, 0, "a batch's results");
+static cog_status create_batches(struct ingest *ingest, size_t result_bytes, cog_error *error) {
+    ingest->batch_count = ingest->worker_count == 1 ? 1 : 2 * (size_t)ingest->worker_count + 1;
+    ingest->batches = memory_zeroed_array(ingest->batch_count, sizeof *ingest->batches);
+    ingest->slots = memory_zeroed_array(ingest->batch_count, sizeof *ingest->slots);
+    if (!ingest->batches || !ingest->slots)
+        return error_memory(error, ingest->batch_count * sizeof *ingest->batches, "batches");
+    for (size_t i = 0; i < ingest->batch_count; i++) {
+        ingest->slots[i] = &ingest->batches[i];
+        if (!(ingest->batches[i].result = memory_zeroed_array(1, result_bytes)))
+            return error_memory(error, result_bytes, "a batch's results");
     }
     return COG_OK;
 }
 
-static void ingest_close(struct ingest *ingest) {
-    for (size_t i = 0; ingest->slots && i < ingest->slot_count; i++) {
-        record_batch_free(&ingest->slots[i].records);
-        if (ingest->slots[i].result)
-            ingest->plan->result_free(ingest->slots[i].result);
-        free(ingest->slots[i].skipped);
+void ingest_close(struct ingest *ingest) {
+    if (!ingest)
+        return;
+    for (size_t i = 0; ingest->batches && i < ingest->batch_count; i++) {
+        record_batch_free(&ingest->batches[i].records);
+        free(ingest->batches[i].result);
+        free(ingest->batches[i].skipped);
     }
     for (unsigned i = 0; ingest->workers && i < ingest->worker_count; i++) {
         record_parser_free(ingest->workers[i].parser);
@@ -260,8 +213,37 @@ static void ingest_close(struct ingest *ingest) {
         free(ingest->workers[i].frequencies);
     }
     free(ingest->workers);
-    free(ingest->slots);
     free(ingest->batches);
+    free(ingest->slots);
+    free(ingest);
+}
+
+cog_status ingest_open(cog_documents *documents, const struct term_options *terms,
+                       size_t result_bytes, const char *stage, const cog_run_options *run,
+                       cog_report *report, bool named_before, struct ingest **result,
+                       cog_error *error) {
+    struct ingest *ingest = calloc(1, sizeof *ingest);
+    if (!ingest)
+        return error_memory(error, sizeof *ingest, "reading");
+    ingest->documents = documents;
+    ingest->terms = terms;
+    ingest->stage = stage;
+    ingest->report = report;
+    ingest->named_before = named_before;
+    ingest->start_ns = clock_ns();
+    ingest->worker_count = threads_resolve(run ? run->threads : 0);
+    cog_status status = documents->reader ? reader_rewind(documents->reader, error) : COG_OK;
+    THEN(status, create_workers(ingest, error));
+    THEN(status, create_batches(ingest, result_bytes, error));
+    if (status != COG_OK) {
+        ingest_close(ingest);
+        return status;
+    }
+    progress_start(&ingest->progress, run, stage,
+                   documents->reader ? reader_total_bytes(documents->reader)
+                                     : documents->item_count);
+    *result = ingest;
+    return COG_OK;
 }
 
 static void report_skipped_files(const cog_documents *documents, cog_report *report) {
@@ -282,37 +264,27 @@ static void report_skipped_files(const cog_documents *documents, cog_report *rep
             (unsigned long long)pages.other_namespaces, plural(pages.other_namespaces, "", "s"));
 }
 
-cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,
-                      const cog_run_options *run, cog_report *report, bool named_before,
-                      cog_error *error) {
-    struct ingest ingest = {.documents = documents, .plan = plan};
-    ingest.report = named_before ? NULL : report;
-    uint64_t start = clock_ns();
-    ingest.worker_count = threads_resolve(run ? run->threads : 0);
-    cog_status status = documents->reader ? reader_rewind(documents->reader, error) : COG_OK;
-    THEN(status, create_workers(&ingest, error));
-    THEN(status, create_slots(&ingest, error));
-    uint64_t total =
-        documents->reader ? reader_total_bytes(documents->reader) : documents->item_count;
-    progress_start(&ingest.progress, run, plan->stage, total);
-    struct pipeline pipeline = {produce, work, consume, &ingest, ingest.batches, ingest.slot_count};
-    THEN(status, pipeline_run(&pipeline, ingest.worker_count, error));
-    THEN(status, progress_finish(&ingest.progress, error));
-    if (status == COG_OK && ingest.bad_records && ingest.bad_records == ingest.records)
-        status = error_set(error, COG_ERR_INPUT,
-                           "no good record among %llu: is it the right format, are the fields "
-                           "named as they are?",
-                           (unsigned long long)ingest.records);
-    if (status == COG_OK) {
-        report_number(report, "bad_records", (double)ingest.bad_records);
-        report_skipped_files(documents, ingest.report);
-        report_stage(report, plan->stage, clock_seconds_since(start));
-        if (ingest.bad_records > NAMED_BAD_RECORDS)
-            report_notice(ingest.report, "skipped: %llu bad records in all; the first %d are named",
-                          (unsigned long long)ingest.bad_records, NAMED_BAD_RECORDS);
-    }
-    ingest_close(&ingest);
-    return status;
+cog_status
+ingest_run(struct ingest *ingest, void *context,
+           cog_status (*work)(void *context, unsigned worker, void *batch, cog_error *error),
+           cog_status (*deliver)(void *context, void *batch, cog_error *error), cog_error *error) {
+    struct pipeline pipeline = {produce, work,          deliver,
+                                context, ingest->slots, ingest->batch_count};
+    cog_report *notices = ingest->named_before ? NULL : ingest->report;
+    TRY(pipeline_run(&pipeline, ingest->worker_count, error));
+    TRY(progress_finish(&ingest->progress, error));
+    if (ingest->bad_records && ingest->bad_records == ingest->records)
+        return error_set(error, COG_ERR_INPUT,
+                         "none of the %llu records could be read: check the input format and the "
+                         "names of the text and id fields",
+                         (unsigned long long)ingest->records);
+    report_number(ingest->report, "bad_records", (double)ingest->bad_records);
+    report_skipped_files(ingest->documents, notices);
+    report_stage(ingest->report, ingest->stage, clock_seconds_since(ingest->start_ns));
+    if (ingest->bad_records > NAMED_BAD_RECORDS)
+        report_notice(notices, "skipped: %llu bad records in all; the first %d are named",
+                      (unsigned long long)ingest->bad_records, NAMED_BAD_RECORDS);
+    return COG_OK;
 }
 
 void ingest_keep_pipes(cog_documents *documents) {

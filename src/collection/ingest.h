@@ -1,6 +1,8 @@
-/* Documents into a job: one thread reads while all of them parse, analyse and do the job's work a
- * document; what they made is delivered batch by batch in the order of the input. Counts what was
- * skipped and why. */
+/* Documents into a job: one thread reads while all threads parse, analyse and do the job's work on
+ * each document; what they made is delivered batch by batch in the order of the input. In goes a
+ * collection, out come documents with their terms. Memory is a few batches of about 1 MiB per
+ * thread. The job hands its two functions to the thread pool and calls down from them; nothing
+ * calls back. */
 #pragma once
 
 #include "input/reader.h"
@@ -15,40 +17,73 @@ struct cog_documents {
     bool strict;
 };
 
-/* What a worker sees of a document. Views are valid during the call only. */
+/* A document in a worker's hands. Views are valid until the worker's next call. */
 struct ingested {
-    const struct document *document;
-    uint64_t record;               /* number of the record in the input, bad ones counted */
-    const struct term_list *terms; /* in order, with repetitions */
-    struct bag_view bag;           /* where ingest_plan.want_bags */
+    const struct document *document; /* NULL behind the last of a batch */
+    uint64_t record;                 /* number of the record in the input, bad ones counted */
+    struct term_list *terms;         /* in order, with repetitions; NULL if none were wanted */
+    struct bag_view bag; /* after ingest_count; at once for terms that the input names */
 };
 
-struct ingest_plan {
-    const struct term_options *terms; /* NULL: the text is not analysed */
-    bool want_bags;
-    /* A batch's results, made by the job; one a batch in flight. */
-    void *(*result_create)(void *context);
-    void (*result_free)(void *result);
-    /* Parallel: adds one document to the batch's result. */
-    cog_status (*work)(void *context, unsigned worker, void *result, const struct ingested *item,
+/* A batch of records in flight. */
+struct ingest_batch {
+    void *result; /* the job's own, zeroed; it is the job's to release before ingest_close */
+    struct skipped_record {
+        struct bad_record bad;
+        struct bytes_view raw;
+    } * skipped;
+    size_t skipped_count;
+    /* The rest is for ingest.c. */
+    size_t skipped_capacity;
+    struct record_batch records;
+    size_t first_item, item_count, next_item;
+};
+
+/* One pass over documents. The job's context is a struct whose first member is `struct ingest *`.
+ */
+struct ingest {
+    struct ingest_batch *batches;
+    size_t batch_count;
+    /* The rest is for ingest.c. */
+    void **slots;
+    cog_documents *documents;
+    const struct term_options *terms;
+    struct ingest_worker *workers;
+    unsigned worker_count;
+    size_t next_item;
+    uint64_t records, bad_records, start_ns;
+    struct progress progress;
+    const char *stage;
+    cog_report *report;
+    bool named_before;
+};
+
+/* Starts from the beginning. terms NULL: texts are not analysed. result_bytes: of a batch's result.
+ * stage: for progress and the report. named_before: an earlier pass over the same input has named
+ * the skipped records. */
+cog_status ingest_open(cog_documents *documents, const struct term_options *terms,
+                       size_t result_bytes, const char *stage, const cog_run_options *run,
+                       cog_report *report, bool named_before, struct ingest **ingest,
                        cog_error *error);
-    /* Serial, in order; leaves the result empty for its next batch. */
-    cog_status (*deliver)(void *context, void *result, cog_error *error);
-    /* Serial, in order, before the deliver of its batch: a record that was skipped. May be NULL. */
-    cog_status (*reject)(void *context, struct bytes_view raw, cog_error *error);
-    /* Parallel: may change a document's terms before they are counted. May be NULL. */
-    cog_status (*amend)(void *context, unsigned worker, const struct document *document,
-                        struct term_list *terms, cog_error *error);
-    void *context;
-    const char *stage; /* for progress and the report */
-};
+/* Accepts NULL. */
+void ingest_close(struct ingest *ingest);
 
-/* Reads from the beginning. Skipped records are counted in the report ("bad_records") and the first
- * ten named as notices, unless an earlier pass over the same input has named them; a strict
- * collection ends at the first. */
-cog_status ingest_run(cog_documents *documents, const struct ingest_plan *plan,
-                      const cog_run_options *run, cog_report *report, bool named_before,
-                      cog_error *error);
+/* Reads everything. `work` gets batches on any thread and takes their documents by ingest_next;
+ * `deliver` gets them on one thread at a time, in the order of the input, calls ingest_settle, and
+ * leaves the result empty for the next batch. Skipped records are counted in the report
+ * ("bad_records") and the first ten named as notices; a strict collection ends at the first. */
+cog_status
+ingest_run(struct ingest *ingest, void *context,
+           cog_status (*work)(void *context, unsigned worker, void *batch, cog_error *error),
+           cog_status (*deliver)(void *context, void *batch, cog_error *error), cog_error *error);
+/* The next good document of a batch. */
+cog_status ingest_next(struct ingest *ingest, unsigned worker, struct ingest_batch *batch,
+                       struct ingested *item, cog_error *error);
+/* Counts the terms of the document into item->bag. */
+cog_status ingest_count(struct ingest *ingest, unsigned worker, struct ingested *item,
+                        cog_error *error);
+/* Notes the batch's skipped records and shows progress. */
+cog_status ingest_settle(struct ingest *ingest, const struct ingest_batch *batch, cog_error *error);
 
 /* For a job that reads the documents more than once: call it before the first pass. */
 void ingest_keep_pipes(cog_documents *documents);

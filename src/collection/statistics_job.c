@@ -8,59 +8,55 @@
 #include "run/report.h"
 #include "vector/statistics.h"
 
+/* A batch's result is a buffer of its bags on their way to the spool; counts need no order and go
+ * in at once. */
 struct collect {
-    struct statistics_batch **batches; /* one a worker */
+    struct ingest *ingest;
+    struct statistics_batch **batches; /* one per worker */
     struct bag_spool *spool;           /* may be NULL */
 };
 
-/* A batch's result is its bags on their way to the spool; counts need no order and go in at once.
- */
-static void *bags_create(void *context) {
-    (void)context;
-    return calloc(1, sizeof(struct buffer));
-}
-
-static void bags_free(void *result) {
-    buffer_free(result);
-    free(result);
-}
-
-static cog_status add_document(void *context, unsigned worker, void *result,
-                               const struct ingested *item, cog_error *error) {
+static cog_status add_documents(void *context, unsigned worker, void *batch, cog_error *error) {
     struct collect *collect = context;
-    if (collect->spool && !bag_spool_encode(result, item->document->id, &item->bag))
-        return error_memory(error, item->bag.count * 12, "a document's terms");
-    return statistics_batch_add(collect->batches[worker], &item->bag, error);
+    struct buffer *bags = ((struct ingest_batch *)batch)->result;
+    for (;;) {
+        struct ingested item;
+        TRY(ingest_next(collect->ingest, worker, batch, &item, error));
+        if (!item.document)
+            return COG_OK;
+        TRY(ingest_count(collect->ingest, worker, &item, error));
+        if (collect->spool && !bag_spool_encode(bags, item.document->id, &item.bag))
+            return error_memory(error, item.bag.count * 12, "a document's terms");
+        TRY(statistics_batch_add(collect->batches[worker], &item.bag, error));
+    }
 }
 
-static cog_status deliver_bags(void *context, void *result, cog_error *error) {
-    (void)error;
+static cog_status deliver_bags(void *context, void *batch, cog_error *error) {
     struct collect *collect = context;
+    struct buffer *bags = ((struct ingest_batch *)batch)->result;
     if (collect->spool)
-        bag_spool_write(collect->spool, result);
-    buffer_reset(result);
-    return COG_OK;
+        bag_spool_write(collect->spool, bags);
+    buffer_reset(bags);
+    return ingest_settle(collect->ingest, batch, error);
 }
 
 static cog_status collect_counts(cog_documents *documents, const struct term_options *terms,
                                  const cog_run_options *run, struct statistics *counts,
                                  struct bag_spool *spool, cog_report *report, cog_error *error) {
     unsigned workers = threads_resolve(run ? run->threads : 0);
-    struct collect collect = {memory_zeroed_array(workers, sizeof *collect.batches), spool};
+    struct collect collect = {.batches = memory_zeroed_array(workers, sizeof *collect.batches),
+                              .spool = spool};
     if (!collect.batches)
         return error_memory(error, workers * sizeof *collect.batches, "statistics");
     cog_status status = COG_OK;
     for (unsigned i = 0; i < workers && status == COG_OK; i++)
         status = statistics_batch_create(counts, &collect.batches[i], error);
-    struct ingest_plan plan = {.terms = terms,
-                               .want_bags = true,
-                               .result_create = bags_create,
-                               .result_free = bags_free,
-                               .work = add_document,
-                               .deliver = deliver_bags,
-                               .context = &collect,
-                               .stage = "collecting statistics"};
-    THEN(status, ingest_run(documents, &plan, run, report, false, error));
+    THEN(status, ingest_open(documents, terms, sizeof(struct buffer), "collecting statistics", run,
+                             report, false, &collect.ingest, error));
+    THEN(status, ingest_run(collect.ingest, &collect, add_documents, deliver_bags, error));
+    for (size_t i = 0; collect.ingest && i < collect.ingest->batch_count; i++)
+        buffer_free(collect.ingest->batches[i].result);
+    ingest_close(collect.ingest);
     for (unsigned i = 0; i < workers; i++) {
         THEN(status, statistics_batch_flush(collect.batches[i], error));
         statistics_batch_free(collect.batches[i]);

@@ -45,6 +45,7 @@ cog_status kept_records_check(const cog_documents *documents, const char *path, 
 /* ---- Into one file --------------------------------------------------------------------------- */
 
 struct keeping {
+    struct ingest *ingest;
     const cog_documents *documents;
     const uint8_t *is_kept;
     size_t record_count;
@@ -65,34 +66,26 @@ struct kept_batch {
     size_t count, capacity;
 };
 
-static void *batch_create(void *context) {
-    (void)context;
-    return calloc(1, sizeof(struct kept_batch));
-}
-
-static void batch_free(void *result) {
-    struct kept_batch *batch = result;
-    buffer_free(&batch->bytes);
-    free(batch->pieces);
-    free(batch);
-}
-
-static cog_status take_record(void *context, unsigned worker, void *result,
-                              const struct ingested *item, cog_error *error) {
-    (void)worker;
+static cog_status take_records(void *context, unsigned worker, void *ingest_batch,
+                               cog_error *error) {
     const struct keeping *keeping = context;
-    struct kept_batch *batch = result;
-    const struct document *document = item->document;
-    if (item->record >= keeping->record_count || !keeping->is_kept[item->record])
-        return COG_OK;
-    if (!memory_grow((void **)&batch->pieces, &batch->capacity, batch->count + 1,
-                     sizeof *batch->pieces) ||
-        !buffer_append(&batch->bytes, document->id.data, document->id.size) ||
-        !buffer_append(&batch->bytes, document->raw.data, document->raw.size))
-        return error_memory(error, document->raw.size, "a record");
-    batch->pieces[batch->count++] =
-        (struct piece){document->raw.size, document->id.size, document->file};
-    return COG_OK;
+    struct kept_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
+    for (;;) {
+        struct ingested item;
+        TRY(ingest_next(keeping->ingest, worker, ingest_batch, &item, error));
+        const struct document *document = item.document;
+        if (!document)
+            return COG_OK;
+        if (item.record >= keeping->record_count || !keeping->is_kept[item.record])
+            continue;
+        if (!memory_grow((void **)&batch->pieces, &batch->capacity, batch->count + 1,
+                         sizeof *batch->pieces) ||
+            !buffer_append(&batch->bytes, document->id.data, document->id.size) ||
+            !buffer_append(&batch->bytes, document->raw.data, document->raw.size))
+            return error_memory(error, document->raw.size, "a record");
+        batch->pieces[batch->count++] =
+            (struct piece){document->raw.size, document->id.size, document->file};
+    }
 }
 
 /* A header row without mark and line end, which files may have or not. */
@@ -203,11 +196,11 @@ static cog_status write_document(struct keeping *keeping, const struct piece *pi
     return status;
 }
 
-static cog_status write_batch(void *context, void *result, cog_error *error) {
+static cog_status write_batch(void *context, void *ingest_batch, cog_error *error) {
     struct keeping *keeping = context;
-    struct kept_batch *batch = result;
+    struct kept_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
     const char *at = batch->bytes.data;
-    cog_status status = COG_OK;
+    cog_status status = ingest_settle(keeping->ingest, ingest_batch, error);
     for (size_t i = 0; i < batch->count && status == COG_OK; i++) {
         const struct piece *piece = &batch->pieces[i];
         const char *raw = at + piece->id_size;
@@ -257,14 +250,16 @@ cog_status kept_records_write(cog_documents *documents, const uint8_t *is_kept, 
                               cog_error *error) {
     struct keeping keeping = {
         .documents = documents, .is_kept = is_kept, .record_count = record_count, .path = path};
-    struct ingest_plan plan = {.result_create = batch_create,
-                               .result_free = batch_free,
-                               .work = take_record,
-                               .deliver = write_batch,
-                               .context = &keeping,
-                               .stage = "writing"};
     cog_status status = open_target(&keeping, error);
-    THEN(status, ingest_run(documents, &plan, run, report, true, error));
+    THEN(status, ingest_open(documents, NULL, sizeof(struct kept_batch), "writing", run, report,
+                             true, &keeping.ingest, error));
+    THEN(status, ingest_run(keeping.ingest, &keeping, take_records, write_batch, error));
+    for (size_t i = 0; keeping.ingest && i < keeping.ingest->batch_count; i++) {
+        struct kept_batch *batch = keeping.ingest->batches[i].result;
+        buffer_free(&batch->bytes);
+        free(batch->pieces);
+    }
+    ingest_close(keeping.ingest);
     THEN(status, commit_target(&keeping, error));
     temporary_remove(keeping.folder);
     output_close(keeping.output);

@@ -13,6 +13,7 @@
 
 /* The sentences of one side's linked documents, in the order of the rows. */
 struct linked_sentences {
+    struct ingest *ingest;
     const struct corpus *corpus;
     uint8_t *wanted;     /* by row: 1 if it is linked */
     struct buffer text;  /* of all sentences */
@@ -32,18 +33,6 @@ struct sentence_batch {
     size_t count, capacity;
 };
 
-static void *batch_create(void *context) {
-    (void)context;
-    return calloc(1, sizeof(struct sentence_batch));
-}
-
-static void batch_free(void *result) {
-    struct sentence_batch *batch = result;
-    buffer_free(&batch->text);
-    free(batch->spans);
-    free(batch);
-}
-
 /* The row of a record; SIZE_MAX if the record is not a document. Rows are in the order of records.
  */
 static size_t row_of_record(const struct corpus *corpus, uint64_t record) {
@@ -58,22 +47,25 @@ static size_t row_of_record(const struct corpus *corpus, uint64_t record) {
     return low < corpus->rows && corpus->items[low].record == record ? low : SIZE_MAX;
 }
 
-static cog_status keep_text(void *context, unsigned worker, void *result,
-                            const struct ingested *item, cog_error *error) {
-    (void)worker;
+static cog_status keep_texts(void *context, unsigned worker, void *ingest_batch, cog_error *error) {
     const struct linked_sentences *side = context;
-    struct sentence_batch *batch = result;
-    size_t row = row_of_record(side->corpus, item->record);
-    if (row == SIZE_MAX || !side->wanted[row])
-        return COG_OK;
-    struct bytes_view text = item->document->text;
-    if (!memory_grow((void **)&batch->spans, &batch->capacity, batch->count + 1,
-                     sizeof *batch->spans))
-        return error_memory(error, sizeof *batch->spans, "sentences");
-    batch->spans[batch->count++] = (struct text_span){row, batch->text.size, text.size};
-    return buffer_append(&batch->text, text.data, text.size)
-               ? COG_OK
-               : error_memory(error, text.size, "sentences");
+    struct sentence_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
+    for (;;) {
+        struct ingested item;
+        TRY(ingest_next(side->ingest, worker, ingest_batch, &item, error));
+        if (!item.document)
+            return COG_OK;
+        size_t row = row_of_record(side->corpus, item.record);
+        if (row == SIZE_MAX || !side->wanted[row])
+            continue;
+        struct bytes_view text = item.document->text;
+        if (!memory_grow((void **)&batch->spans, &batch->capacity, batch->count + 1,
+                         sizeof *batch->spans))
+            return error_memory(error, sizeof *batch->spans, "sentences");
+        batch->spans[batch->count++] = (struct text_span){row, batch->text.size, text.size};
+        if (!buffer_append(&batch->text, text.data, text.size))
+            return error_memory(error, text.size, "sentences");
+    }
 }
 
 static cog_status add_sentence(struct linked_sentences *side, struct bytes_view sentence,
@@ -87,10 +79,10 @@ static cog_status add_sentence(struct linked_sentences *side, struct bytes_view 
                : error_memory(error, sentence.size, "sentences");
 }
 
-static cog_status split_batch(void *context, void *result, cog_error *error) {
+static cog_status split_batch(void *context, void *ingest_batch, cog_error *error) {
     struct linked_sentences *side = context;
-    struct sentence_batch *batch = result;
-    cog_status status = COG_OK;
+    struct sentence_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
+    cog_status status = ingest_settle(side->ingest, ingest_batch, error);
     for (size_t i = 0; i < batch->count && status == COG_OK; i++) {
         const struct text_span *span = &batch->spans[i];
         struct bytes_view text = view_of(batch->text.data + span->begin, span->size), sentence;
@@ -106,14 +98,16 @@ static cog_status split_batch(void *context, void *result, cog_error *error) {
 
 static cog_status read_sentences(struct linked_sentences *side, cog_documents *documents,
                                  const char *language, struct job *job, cog_error *error) {
-    struct ingest_plan plan = {.result_create = batch_create,
-                               .result_free = batch_free,
-                               .work = keep_text,
-                               .deliver = split_batch,
-                               .context = side,
-                               .stage = "reading sentences"};
     cog_status status = sentence_splitter_create(language, &side->splitter, error);
-    THEN(status, ingest_run(documents, &plan, &job->run, NULL, true, error));
+    THEN(status, ingest_open(documents, NULL, sizeof(struct sentence_batch), "reading sentences",
+                             &job->run, NULL, true, &side->ingest, error));
+    THEN(status, ingest_run(side->ingest, side, keep_texts, split_batch, error));
+    for (size_t i = 0; side->ingest && i < side->ingest->batch_count; i++) {
+        struct sentence_batch *batch = side->ingest->batches[i].result;
+        buffer_free(&batch->text);
+        free(batch->spans);
+    }
+    ingest_close(side->ingest);
     size_t offset = 0;
     for (size_t i = 0; i < side->count && status == COG_OK; i++) {
         side->items[i].text = side->text.data + offset;

@@ -18,6 +18,8 @@
 enum { SHORT_DOCUMENT_TERMS = 5 };
 
 struct signing {
+    struct ingest
+        *ingest; /* first, for the thread pool; NULL while bags are signed from the spool */
     struct text_signer text_signer;
     struct text_signer_scratch *scratches; /* one per worker */
     struct npy_writer *signatures, *weights;
@@ -39,20 +41,10 @@ struct signed_batch {
     size_t documents, empty, short_documents;
 };
 
-static void *signed_batch_create(void *context) {
-    (void)context;
-    return calloc(1, sizeof(struct signed_batch));
-}
-
 static void signed_batch_reset(struct signed_batch *batch) {
     buffer_free(&batch->signatures);
     buffer_free(&batch->weights);
     buffer_free(&batch->ids);
-}
-
-static void signed_batch_free(void *result) {
-    signed_batch_reset(result);
-    free(result);
 }
 
 static cog_status sign_terms(struct signing *work, unsigned worker, struct signed_batch *batch,
@@ -78,14 +70,22 @@ static cog_status sign_terms(struct signing *work, unsigned worker, struct signe
     return COG_OK;
 }
 
-static cog_status sign_document(void *context, unsigned worker, void *result,
-                                const struct ingested *item, cog_error *error) {
-    return sign_terms(context, worker, result, item->document->id, item->terms, &item->bag, error);
+static cog_status sign_batch(void *context, unsigned worker, void *batch, cog_error *error) {
+    struct signing *work = context;
+    bool bags = text_signer_wants_bags(&work->text_signer);
+    for (;;) {
+        struct ingested item;
+        TRY(ingest_next(work->ingest, worker, batch, &item, error));
+        if (!item.document)
+            return COG_OK;
+        if (bags)
+            TRY(ingest_count(work->ingest, worker, &item, error));
+        TRY(sign_terms(work, worker, ((struct ingest_batch *)batch)->result, item.document->id,
+                       item.terms, &item.bag, error));
+    }
 }
 
-static cog_status write_batch(void *context, void *result, cog_error *error) {
-    struct signing *work = context;
-    struct signed_batch *batch = result;
+static cog_status write_signed(struct signing *work, struct signed_batch *batch, cog_error *error) {
     cog_status status =
         npy_writer_append(work->signatures, batch->signatures.data, batch->documents, error);
     if (status == COG_OK && work->weights)
@@ -100,6 +100,12 @@ static cog_status write_batch(void *context, void *result, cog_error *error) {
     buffer_reset(&batch->ids);
     batch->documents = batch->empty = batch->short_documents = 0;
     return status;
+}
+
+static cog_status write_batch(void *context, void *batch, cog_error *error) {
+    struct signing *work = context;
+    TRY(write_signed(work, ((struct ingest_batch *)batch)->result, error));
+    return ingest_settle(work->ingest, batch, error);
 }
 
 static cog_status open_outputs(struct signing *work, const cog_sign_outputs *outputs,
@@ -162,15 +168,13 @@ static void report_signing(const struct signing *work, cog_report *report) {
 static cog_status sign_input(struct signing *work, cog_documents *documents,
                              const struct term_options *terms, bool named_before,
                              cog_error *error) {
-    struct ingest_plan plan = {.terms = terms,
-                               .want_bags = text_signer_wants_bags(&work->text_signer),
-                               .result_create = signed_batch_create,
-                               .result_free = signed_batch_free,
-                               .work = sign_document,
-                               .deliver = write_batch,
-                               .context = work,
-                               .stage = "signing"};
-    return ingest_run(documents, &plan, &work->job->run, work->job->report, named_before, error);
+    TRY(ingest_open(documents, terms, sizeof(struct signed_batch), "signing", &work->job->run,
+                    work->job->report, named_before, &work->ingest, error));
+    cog_status status = ingest_run(work->ingest, work, sign_batch, write_batch, error);
+    for (size_t i = 0; i < work->ingest->batch_count; i++)
+        signed_batch_reset(work->ingest->batches[i].result);
+    ingest_close(work->ingest);
+    return status;
 }
 
 /* ---- From the spool -------------------------------------------------------------------------- */
@@ -200,7 +204,7 @@ static cog_status sign_bags(void *context, unsigned worker, void *batch, cog_err
 
 static cog_status write_spooled(void *context, void *batch, cog_error *error) {
     struct signing *work = context;
-    TRY(write_batch(work, &((struct spool_batch *)batch)->result, error));
+    TRY(write_signed(work, &((struct spool_batch *)batch)->result, error));
     return progress_report(&work->progress, work->documents, error);
 }
 
