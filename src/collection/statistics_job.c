@@ -1,10 +1,10 @@
-/* Statistics of a collection in one streaming pass. */
+#include "collection/statistics_job.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
 #include "collection/ingest.h"
-#include "collection/statistics_job.h"
 #include "run/report.h"
 #include "vector/statistics.h"
 
@@ -80,7 +80,7 @@ cog_status statistics_collect(cog_documents *documents, const cog_term_options *
     THEN(status,
          collect_counts(documents, &internal, run, statistics->counts, spool, report, error));
     if (status != COG_OK) {
-        cog_statistics_free(statistics);
+        statistics_release(statistics);
         return status;
     }
     report_number(report, "vocabulary_terms", (double)statistics_term_count(statistics->counts));
@@ -89,46 +89,21 @@ cog_status statistics_collect(cog_documents *documents, const cog_term_options *
     return COG_OK;
 }
 
-cog_status cog_statistics_collect(cog_documents *documents, const cog_term_options *terms,
-                                  const cog_run_options *run, cog_statistics **result,
-                                  cog_report *report, cog_error *error) {
-    return statistics_collect(documents, terms, run, NULL, result, report, error);
-}
-
-cog_status cog_statistics_merge(cog_statistics *statistics, const cog_statistics *other,
-                                cog_error *error) {
-    char difference[SETTINGS_DIFFERENCE_BYTES];
-    if (!settings_equal(&statistics->terms, &other->terms, difference))
-        return error_set(error, COG_ERR_USAGE, "statistics of other terms do not merge: %s",
-                         difference);
-    return statistics_merge(statistics->counts, other->counts, error);
-}
-
-cog_status cog_statistics_save(const cog_statistics *statistics, const char *path,
-                               cog_error *error) {
-    return statistics_save(statistics->counts, &statistics->terms, path, error);
-}
-
-cog_status cog_statistics_open(const char *path, const cog_term_options *terms,
-                               cog_statistics **result, cog_error *error) {
+cog_status statistics_read(const char *path, const cog_term_options *terms, cog_statistics **result,
+                           cog_error *error) {
     cog_statistics *statistics = calloc(1, sizeof *statistics);
     if (!statistics)
         return error_memory(error, sizeof *statistics, "statistics");
     cog_status status = statistics_load(path, &statistics->counts, &statistics->terms, error);
     THEN(status, options_check_statistics(terms, statistics, error));
-    if (status != COG_OK) {
-        cog_statistics_free(statistics);
-        return status;
-    }
-    *result = statistics;
-    return COG_OK;
+    if (status == COG_OK)
+        *result = statistics;
+    else
+        statistics_release(statistics);
+    return status;
 }
 
-uint64_t cog_statistics_documents(const cog_statistics *statistics) {
-    return statistics_document_count(statistics->counts);
-}
-
-void cog_statistics_free(cog_statistics *statistics) {
+void statistics_release(cog_statistics *statistics) {
     if (!statistics)
         return;
     statistics_free(statistics->counts);

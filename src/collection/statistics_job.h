@@ -1,10 +1,16 @@
-/* Statistics of a collection in one streaming pass, with the bags kept for signing on request. */
+/* Statistics of a collection (document frequencies of its terms) with the settings of their terms:
+ * from one streaming pass over documents, or from a file. Memory grows with the vocabulary. */
 #pragma once
 
 #include "collection/bag_spool.h"
 #include "collection/options.h"
 
-/* As cog_statistics_collect; spool, where not NULL, receives the bags of all documents in order. */
+/* spool, if not NULL, receives the bags of all documents in order. */
 cog_status statistics_collect(cog_documents *documents, const cog_term_options *terms,
                               const cog_run_options *run, struct bag_spool *spool,
                               cog_statistics **statistics, cog_report *report, cog_error *error);
+/* Fails if the file's terms were made differently. */
+cog_status statistics_read(const char *path, const cog_term_options *terms,
+                           cog_statistics **statistics, cog_error *error);
+/* Accepts NULL. */
+void statistics_release(cog_statistics *statistics);

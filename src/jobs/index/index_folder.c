@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "collection/statistics_job.h"
 #include "jobs/index/index_job.h"
 #include "vector/statistics.h"
 
@@ -185,14 +186,15 @@ static cog_status statistics_path(const char *folder, char **path, cog_error *er
 cog_status index_save_statistics(const cog_index *index, const char *folder, cog_error *error) {
     char *path = NULL;
     cog_status status = statistics_path(folder, &path, error);
-    THEN(status, cog_statistics_save(index->statistics, path, error));
+    THEN(status,
+         statistics_save(index->statistics->counts, &index->statistics->terms, path, error));
     free(path);
     return status;
 }
 
 cog_status index_take_statistics(cog_index *index, const struct corpus *corpus, unsigned threads,
                                  cog_error *error) {
-    cog_statistics_free(index->statistics);
+    statistics_release(index->statistics);
     term_numbers_free(index->columns);
     index->statistics = NULL;
     index->columns = NULL;
@@ -225,7 +227,7 @@ static cog_status read_statistics(cog_index *index, const char *path, cog_error 
     const struct corpus empty = {0};
     cog_status status = index_awaits_statistics(index)
                             ? index_collect_statistics(index, &empty, &index->sign.terms, 1, error)
-                            : cog_statistics_open(path, &index->sign.terms, &statistics, error);
+                            : statistics_read(path, &index->sign.terms, &statistics, error);
     if (statistics)
         index->statistics = statistics;
     return status == COG_OK ? index_make_columns(index, error) : status;
@@ -447,7 +449,7 @@ cog_status index_reload(cog_index *index, cog_error *error) {
     cog_index *kept = status == COG_OK ? &fresh : index;
     cog_index *dropped = status == COG_OK ? index : &fresh;
     if (dropped->statistics != kept->statistics) {
-        cog_statistics_free(dropped->statistics);
+        statistics_release(dropped->statistics);
         term_numbers_free(dropped->columns);
     }
     index_forget_parts(dropped);

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/row_signer.h"
+#include "collection/statistics_job.h"
 #include "input/npy.h"
 #include "jobs/index/index_job.h"
 #include "plan/method_table.h"
@@ -327,7 +328,7 @@ void cog_index_close(cog_index *index) {
     if (!index)
         return;
     index_forget_parts(index);
-    cog_statistics_free(index->statistics);
+    statistics_release(index->statistics);
     term_numbers_free(index->columns);
     free(index->folder);
     free(index);

@@ -240,18 +240,16 @@ static cog_status pair_all(struct sentence_pairing *pairing, const char *path, c
 static cog_status build_space(struct sentence_pairing *pairing, const cog_run_options *run,
                               cog_error *error) {
     struct job job;
-    cog_documents *documents[2] = {NULL, NULL};
-    cog_status status = COG_OK;
-    for (int i = 0; i < 2 && status == COG_OK; i++)
-        status = cog_documents_from_memory(pairing->sides[i].items, pairing->sides[i].count,
-                                           &documents[i], error);
+    cog_documents sides[2] = {{0}, {0}}, *documents[2] = {&sides[0], &sides[1]};
+    for (int i = 0; i < 2; i++) {
+        sides[i].items = pairing->sides[i].items;
+        sides[i].item_count = pairing->sides[i].count;
+    }
     job_begin(&job, run, NULL);
-    THEN(status,
-         link_space_read(&pairing->space, &job, pairing->links->space.lexicon, documents, error));
+    cog_status status =
+        link_space_read(&pairing->space, &job, pairing->links->space.lexicon, documents, error);
     THEN(status, link_space_build(&pairing->space, &job, &pairing->links->space.options, error));
     job_end(&job);
-    cog_documents_close(documents[0]);
-    cog_documents_close(documents[1]);
     return status;
 }
 

@@ -284,7 +284,7 @@ static cog_status prepare(struct signing *work, cog_documents *documents,
         work->spool = NULL;
     }
     if (status == COG_OK)
-        work->total_documents = cog_statistics_documents(*collected);
+        work->total_documents = statistics_document_count((*collected)->counts);
     return status;
 }
 
@@ -310,6 +310,6 @@ cog_status sign_documents(struct job *job, cog_documents *documents,
     if (status == COG_OK)
         report_signing(&work, job->report);
     signing_close(&work);
-    cog_statistics_free(collected);
+    statistics_release(collected);
     return status;
 }

@@ -1,0 +1,92 @@
+/* Documents and statistics of collections: the public functions. */
+#include <stdlib.h>
+
+#include "api/arguments.h"
+#include "collection/ingest.h"
+#include "collection/statistics_job.h"
+#include "vector/statistics.h"
+
+void cog_input_options_init(cog_input_options *options) {
+    *options = (cog_input_options){
+        .format = COG_FORMAT_AUTO, .text_field = "text", .id_field = "id", .lang_field = "lang"};
+}
+
+cog_status cog_documents_open(const cog_input_options *options, const char *const *paths,
+                              size_t path_count, cog_documents **result, cog_error *error) {
+    struct reader_options reader_options;
+    TRY(check_given(options, "options", error));
+    TRY(check_enum((unsigned)options->format, COG_FORMAT_NPY + 1, "format", error));
+    reader_options_init(&reader_options);
+    reader_options.format = (enum input_format)options->format;
+    reader_options.lines = options->lines;
+    reader_options.text_field = options->text_field;
+    reader_options.id_field = options->id_field;
+    reader_options.lang_field = options->lang_field;
+    cog_documents *documents = calloc(1, sizeof *documents);
+    if (!documents)
+        return error_memory(error, sizeof *documents, "documents");
+    documents->strict = options->strict;
+    cog_status status = reader_open(&reader_options, paths, path_count, &documents->reader, error);
+    if (status != COG_OK) {
+        cog_documents_close(documents);
+        return status;
+    }
+    if (!options->read_once)
+        reader_keep_pipes(documents->reader);
+    *result = documents;
+    return COG_OK;
+}
+
+cog_status cog_documents_from_memory(const cog_document *items, size_t count,
+                                     cog_documents **result, cog_error *error) {
+    cog_documents *documents = calloc(1, sizeof *documents);
+    if (!documents)
+        return error_memory(error, sizeof *documents, "documents");
+    documents->items = items;
+    documents->item_count = count;
+    *result = documents;
+    return COG_OK;
+}
+
+void cog_documents_close(cog_documents *documents) {
+    if (!documents)
+        return;
+    reader_close(documents->reader);
+    free(documents);
+}
+
+cog_status cog_statistics_collect(cog_documents *documents, const cog_term_options *terms,
+                                  const cog_run_options *run, cog_statistics **result,
+                                  cog_report *report, cog_error *error) {
+    TRY(check_given(documents, "documents", error));
+    TRY(check_given(terms, "terms", error));
+    return statistics_collect(documents, terms, run, NULL, result, report, error);
+}
+
+cog_status cog_statistics_merge(cog_statistics *statistics, const cog_statistics *other,
+                                cog_error *error) {
+    char difference[SETTINGS_DIFFERENCE_BYTES];
+    if (!settings_equal(&statistics->terms, &other->terms, difference))
+        return error_set(error, COG_ERR_USAGE, "statistics of other terms do not merge: %s",
+                         difference);
+    return statistics_merge(statistics->counts, other->counts, error);
+}
+
+cog_status cog_statistics_save(const cog_statistics *statistics, const char *path,
+                               cog_error *error) {
+    return statistics_save(statistics->counts, &statistics->terms, path, error);
+}
+
+cog_status cog_statistics_open(const char *path, const cog_term_options *terms,
+                               cog_statistics **result, cog_error *error) {
+    TRY(check_given(terms, "terms", error));
+    return statistics_read(path, terms, result, error);
+}
+
+uint64_t cog_statistics_documents(const cog_statistics *statistics) {
+    return statistics_document_count(statistics->counts);
+}
+
+void cog_statistics_free(cog_statistics *statistics) {
+    statistics_release(statistics);
+}
