@@ -18,11 +18,11 @@ struct clusters {
     uint32_t *cluster; /* of a row */
     uint32_t
         *representative; /* of a row: the one of its cluster with the largest key, ties by row */
-    float *similarity;   /* of a row to its representative: 1 for itself, and 0 where a connected
-                          * row does not match it directly */
+    float *similarity;   /* of a row to its representative: 1 for itself, and 0 if a connected row
+                          * does not match it directly */
 };
 
-/* Matches are those of a self-join in any order; keys has a number for each row, or is NULL when
+/* Matches of a join inside one collection, in any order; keys has a number per row, or is NULL if
  * all are equal. */
 cog_status clusters_build(const struct match_list *matches, size_t rows, const uint64_t *keys,
                           enum cluster_mode mode, struct clusters *clusters, cog_error *error);

@@ -24,7 +24,7 @@ struct cosine_posting {
     uint32_t next; /* place in its row of the entry behind this one */
 };
 
-/* The rows once more, with y(c), rounded up, beside each entry. */
+/* The rows once more, each entry with its y(c), rounded up. */
 struct cosine_entry {
     uint32_t column;
     float value;
@@ -46,7 +46,7 @@ struct cosine_lists {
     size_t posting_count, row_capacity, entry_capacity;
 };
 
-/* Room for blocks of up to so many rows and entries. */
+/* Room for blocks of up to `rows` rows and `entries` entries. */
 cog_status cosine_lists_create(struct cosine_lists *lists, uint32_t column_count, size_t rows,
                                size_t entries, cog_error *error);
 /* Indexes the entries of rows[0..count) whose y(c) is `least` or more: the threshold, lowered by

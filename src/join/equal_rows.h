@@ -20,7 +20,7 @@ struct row_bytes {
     const uint64_t *offsets;
     const uint32_t *first;
     const void *second;      /* elements of 4 bytes */
-    const uint32_t *numbers; /* a row, may be NULL */
+    const uint32_t *numbers; /* one per row; may be NULL */
 };
 cog_status equal_rows_build(const struct row_bytes *source, struct equal_rows *groups,
                             cog_error *error);

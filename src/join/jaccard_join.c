@@ -135,7 +135,7 @@ static struct partners find_partners(const struct jaccard_join *join, const stru
     return partners;
 }
 
-/* Queries come in order of size, so the table is made once a size. */
+/* Queries come in order of size, so the table is made once per size. */
 static void prepare_needed(const struct jaccard_join *join, struct worker *worker, uint32_t size,
                            const struct partners *partners) {
     if (worker->needed_for == size)
@@ -336,7 +336,7 @@ static cog_status make_workers(struct jaccard_join *join, cog_error *error) {
     return enough ? COG_OK : error_memory(error, size_bytes, "a Jaccard join");
 }
 
-/* Rows of a group list the same members; what each has beside them no other row has. */
+/* Rows of a group list the same members; their other members no other row has. */
 static cog_status match_within_groups(struct jaccard_join *join, struct match_list *matches,
                                       cog_error *error) {
     cog_status status = COG_OK;

@@ -3,7 +3,7 @@
  * Bits: a key is K bits, two half-keys of K/2. R half-keys, taken from the signature one after the
  * other, make R(R-1)/2 tables (section 3.3). Table t is the t-th of the pairs (0,1), (0,2), (1,2),
  * (0,3), (1,3), ...: the tables of a smaller L are the first ones of a larger L, and R is the
- * smallest that suffices. Flips add F keys a table, one flipped bit each (section 3.4): random
+ * smallest that suffices. Flips add F keys per table, one flipped bit each (section 3.4): random
  * bits, or those whose sums are nearest to zero. `across` spends the same F * L extra keys in one
  * order over all tables, those first that are likeliest to find a row which no own key finds; more
  * than one flipped bit in a key where that is likelier.
@@ -25,7 +25,7 @@ struct lsh_options {
     unsigned flips;    /* F */
     enum lsh_flip_mode flip_mode;
     bool flip_both;       /* rows of the tables stand under their flipped keys as well */
-    unsigned band_values; /* values a key; 0 for keys of bits */
+    unsigned band_values; /* values per key; 0 for keys of bits */
     unsigned value_bits;
     uint64_t seed; /* of random flips */
 };
@@ -47,7 +47,7 @@ unsigned lsh_key_width(const struct lsh_options *options);
 /* Most keys that a row has, with flips and without. */
 size_t lsh_keys_max(const struct lsh_options *options, bool flipped);
 
-/* Scratch memory; one a thread. Free with lsh_keyer_free. */
+/* Scratch memory; one per thread. Free with lsh_keyer_free. */
 struct lsh_keyer {
     const struct lsh_options *options; /* borrowed */
     struct lsh_across *across;         /* of flips across tables, else NULL */

@@ -360,7 +360,7 @@ static double false_share(double threshold, unsigned value_bits, unsigned band_v
     return sum / STEPS;
 }
 
-/* The fewest bands of so many values that reach the recall, or all that there are values for. */
+/* The fewest bands of `values` values that reach the recall, at most `most`. */
 static unsigned fewest_bands(double threshold, double recall, unsigned value_bits, unsigned values,
                              unsigned most) {
     unsigned needed = 1;

@@ -30,7 +30,7 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
                                 const struct lsh_targets *targets, size_t samples, unsigned threads,
                                 double *recall, cog_error *error);
 
-/* Candidates a query among so many unrelated rows. */
+/* Candidates per query among `rows` unrelated rows. */
 double lsh_comparisons(const struct lsh_options *options, size_t rows);
 
 /* Settings for a stated recall of the targets (one at the threshold, where no others are known): K
@@ -56,8 +56,8 @@ cog_status lsh_plan_check(const struct lsh_demand *demand, cog_error *error);
 /* Minhash: two sets at this similarity agree in all values of at least one band. Values of v bits
  * agree by chance in one of 2^v. */
 double band_recall(double similarity, unsigned value_bits, unsigned band_values, unsigned bands);
-/* Bands and values a band for a stated recall at the threshold with the fewest candidates below it;
- * as many bands as there can be where no choice reaches the recall. What is given (not 0) stays.
- * Returns the expected recall. */
+/* Bands and values per band for a stated recall at the threshold with the fewest candidates below
+ * it; as many bands as there can be where no choice reaches the recall. What is given (not 0)
+ * stays. Returns the expected recall. */
 double band_plan(double threshold, double recall, unsigned value_bits, unsigned value_count,
                  unsigned *band_values, unsigned *bands);

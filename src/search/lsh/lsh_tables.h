@@ -6,12 +6,12 @@
 #include "search/keys/key_table.h"
 #include "search/lsh/lsh_keys.h"
 
-/* A collection and, for flips by distance, the sums behind its bits, or behind as many of the first
- * bits as the keys are taken from. Borrowed. */
+/* A collection and, for flips by distance, the sums behind its bits, or behind the first bits that
+ * the keys are taken from. Borrowed. */
 struct lsh_collection {
     const struct signatures_view *signatures;
     const float *sums;  /* may be NULL */
-    size_t sums_stride; /* sums a row; 0: as many as bits */
+    size_t sums_stride; /* sums per row; 0: one per bit */
 };
 
 static inline const float *lsh_sums(const struct lsh_collection *collection, size_t row) {

@@ -1,9 +1,9 @@
 /* Exact joins of short signatures (64 or 128 bits) within a small radius, inside one collection or
- * between two. Signatures fall into radius + 1 to radius + 3 blocks; for each choice of as many
- * blocks as must agree, those that agree are brought together and compared, and a pair is reported
- * only where the choice is that of its first equal blocks: there is no set of seen pairs and no
- * second copy of the collection beyond one working array. Equal signatures are joined as one and
- * written out as many. All threads work; the result does not depend on their number. */
+ * between two. Signatures fall into radius + 1 to radius + 3 blocks; for each choice of the
+ * blocks that must agree, signatures that agree in them are sorted together and compared. A pair is
+ * reported only for the choice of its first equal blocks, so no set of seen pairs is needed, and no
+ * copy of the collection beyond one working array. Equal signatures are joined as one, and their
+ * pairs are written out in full. All threads work; the result does not depend on their number. */
 #pragma once
 
 #include "hamming/hamming.h"

@@ -213,7 +213,7 @@ static size_t join_bytes(const struct window_options *options, const struct row_
     return row_space_count(space) * row_bytes + threads_resolve(options->threads) * thread_bytes;
 }
 
-/* Whether the rows and all that the join takes beside them are more than the budget. */
+/* Whether the rows and the memory of the join exceed the budget. */
 static bool exceeds_memory(const struct window_join *join) {
     size_t rows = row_space_count(&join->space);
     uint64_t needed =

@@ -39,7 +39,7 @@ cog_status window_join(const struct signatures_view *first, const struct signatu
                        const struct window_options *options, struct match_list *matches,
                        struct window_work *work, cog_error *error);
 
-/* Memory that the join takes beside its input and the matches; second is NULL for a self-join. */
+/* Memory that the join takes in addition to its input and the matches; second may be NULL. */
 size_t window_join_memory_bytes(const struct signatures_view *first,
                                 const struct signatures_view *second,
                                 const struct window_options *options);
