@@ -251,15 +251,9 @@ static double short_pairs_similarity(const struct pair_task *task, uint32_t a, u
 
 /* ---- Vectors and rows ------------------------------------------------------------------------ */
 
-static void corpora_of(const struct pair_task *task, const struct corpus *corpora[2]) {
-    for (int side = 0; side < 2; side++)
-        corpora[side] = &task->corpora[side];
-}
-
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
-    const struct corpus *corpora[2];
+    const struct corpus *corpora[2] = {&task->corpora[0], &task->corpora[1]};
     uint64_t start = clock_ns();
-    corpora_of(task, corpora);
     cog_status status =
         corpus_statistics(corpora, task->sides, task->threads, &task->statistics, error);
     if (status != COG_OK)

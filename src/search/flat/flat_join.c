@@ -121,21 +121,6 @@ static void join_free(struct join *join) {
     free(join->similarities);
 }
 
-static cog_status check_views(const struct join *join, cog_error *error) {
-    const struct signatures_view *first = join->first, *second = join->second;
-    if (first->bits == 0 || first->bits > HAMMING_MAX_BITS)
-        return error_set(error, COG_ERR_USAGE, "signatures have %u bits; 1 to %d can be joined",
-                         first->bits, HAMMING_MAX_BITS);
-    if (first->bits != second->bits)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "one collection has %u bits, the other %u: make both with the same settings",
-            first->bits, second->bits);
-    if (first->rows > UINT32_MAX || second->rows > UINT32_MAX)
-        return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: join in parts");
-    return COG_OK;
-}
-
 static cog_status join_run(struct join *join, struct match_list *matches, cog_error *error) {
     cog_status status = join_prepare(join, error);
     size_t blocks = (join->first->rows + join->block_rows - 1) / join->block_rows;
@@ -159,7 +144,7 @@ cog_status flat_join(const struct signatures_view *first, const struct signature
                         .sieve = matches->sieve,
                         .max_matches = matches->limit,
                         .comparisons = comparisons ? comparisons : &unwatched};
-    TRY(check_views(&join, error));
+    TRY(signatures_check(first, second, error));
     *join.comparisons = 0;
     matches->count = matches->sieved = 0;
     cog_status status = join_run(&join, matches, error);

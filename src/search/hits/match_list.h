@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "hamming/hamming.h"
 
 /* Of a pair whose signatures were not compared, among others whose were. */
 #define DISTANCE_NONE UINT32_MAX
@@ -48,3 +49,8 @@ void match_list_sort(struct match_list *list);
 /* Whether a sorted list has the pair. */
 bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b);
 void match_list_free(struct match_list *list);
+
+/* COG_ERR_USAGE if signatures of one collection, or of two, cannot be joined: their width is out of
+ * range or differs, or there are too many rows. second may be NULL. */
+cog_status signatures_check(const struct signatures_view *first,
+                            const struct signatures_view *second, cog_error *error);

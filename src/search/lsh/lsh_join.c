@@ -164,15 +164,10 @@ cog_status lsh_join(const struct lsh_collection *queries, const struct lsh_colle
                             .rows = rows ? rows : queries,
                             .radius_bits = radius_bits,
                             .self = rows == NULL};
-    const unsigned bits = queries->signatures->bits, row_bits = join.rows->signatures->bits;
     threads = threads_resolve(threads);
     matches->count = matches->sieved = 0;
-    if (bits != row_bits)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "one collection has %u bits, the other %u: make both with the same settings", bits,
-            row_bits);
-    TRY(lsh_options_check(options, bits, queries->sums != NULL, error));
+    TRY(signatures_check(queries->signatures, join.rows->signatures, error));
+    TRY(lsh_options_check(options, queries->signatures->bits, queries->sums != NULL, error));
     cog_status status = lsh_tables_build(&tables, join.rows, options, threads, error);
     if (work)
         *work = (struct lsh_work){.table_bytes = status == COG_OK ? lsh_tables_bytes(&tables) : 0};

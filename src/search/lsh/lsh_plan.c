@@ -50,8 +50,7 @@ struct simulation {
     struct lsh_keyer keyer;
     struct lsh_key *keys[2];
     size_t key_counts[2];
-    double *sums[2];
-    float *margins[2]; /* the sums in the precision of signatures */
+    float *margins[2];
     uint8_t *signatures[2];
     size_t bits, stride_bytes;
     struct pair_side {
@@ -61,27 +60,22 @@ struct simulation {
     } pair[2]; /* as drawn, or as it is known */
 };
 
-static void draw_normal(struct simulation *simulation, struct random *random, double cosine) {
-    for (size_t bit = 0; bit < simulation->bits; bit++) {
-        double x, y;
-        normal_pair(random, &x, &y);
-        simulation->sums[0][bit] = x;
-        simulation->sums[1][bit] = cosine * x + sqrt(1 - cosine * cosine) * y;
-    }
-}
-
+/* Two rows whose sums are normal deviates with this correlation. */
 static void draw_pair(struct simulation *simulation, struct random *random, double cosine) {
-    draw_normal(simulation, random, cosine < 1 ? cosine : 1);
+    cosine = cosine < 1 ? cosine : 1;
     for (int side = 0; side < 2; side++) {
-        uint8_t *signature = simulation->signatures[side];
-        memset(signature, 0, simulation->stride_bytes);
-        for (size_t bit = 0; bit < simulation->bits; bit++) {
-            double sum = simulation->sums[side][bit];
-            simulation->margins[side][bit] = (float)sum;
-            signature[bit / 8] |= (uint8_t)((sum >= 0) << (7 - bit % 8));
+        memset(simulation->signatures[side], 0, simulation->stride_bytes);
+        simulation->pair[side] = (struct pair_side){
+            simulation->signatures[side], simulation->stride_bytes, simulation->margins[side]};
+    }
+    for (size_t bit = 0; bit < simulation->bits; bit++) {
+        double sums[2], other;
+        normal_pair(random, &sums[0], &other);
+        sums[1] = cosine * sums[0] + sqrt(1 - cosine * cosine) * other;
+        for (int side = 0; side < 2; side++) {
+            simulation->margins[side][bit] = (float)sums[side];
+            simulation->signatures[side][bit / 8] |= (uint8_t)((sums[side] >= 0) << (7 - bit % 8));
         }
-        simulation->pair[side] =
-            (struct pair_side){signature, simulation->stride_bytes, simulation->margins[side]};
     }
 }
 
@@ -149,7 +143,6 @@ static void simulation_free(struct simulation *simulation) {
     lsh_keyer_free(&simulation->keyer);
     for (int side = 0; side < 2; side++) {
         free(simulation->keys[side]);
-        free(simulation->sums[side]);
         free(simulation->margins[side]);
         free(simulation->signatures[side]);
     }
@@ -163,11 +156,9 @@ static cog_status simulation_create(struct simulation *simulation,
     for (int side = 0; side < 2 && status == COG_OK; side++) {
         size_t most = lsh_keys_max(options, true);
         simulation->keys[side] = memory_array(most, sizeof **simulation->keys);
-        simulation->sums[side] = memory_array(simulation->bits, sizeof **simulation->sums);
         simulation->margins[side] = memory_array(simulation->bits, sizeof **simulation->margins);
         simulation->signatures[side] = memory_array(simulation->stride_bytes, 1);
-        if (!simulation->keys[side] || !simulation->sums[side] || !simulation->margins[side] ||
-            !simulation->signatures[side])
+        if (!simulation->keys[side] || !simulation->margins[side] || !simulation->signatures[side])
             status = error_memory(error, most * sizeof **simulation->keys, "a simulation");
     }
     return status;
@@ -177,7 +168,7 @@ struct simulated_pairs {
     const struct lsh_targets *targets;
     enum lsh_join_kind kind;
     size_t samples;
-    struct simulation *simulations; /* one a worker */
+    struct simulation *simulations; /* one per worker */
     size_t met;                     /* atomic */
 };
 

@@ -522,15 +522,7 @@ static cog_status deliver(struct window_join *join, struct match_list *matches, 
 }
 
 static cog_status check(const struct window_join *join, cog_error *error) {
-    const struct signatures_view *first = join->space.first, *second = join->space.second;
-    if (first->bits == 0 || first->bits > HAMMING_MAX_BITS)
-        return error_set(error, COG_ERR_USAGE, "signatures have %u bits; 1 to %d can be joined",
-                         first->bits, HAMMING_MAX_BITS);
-    if (second && first->bits != second->bits)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "one collection has %u bits, the other %u: make both with the same settings",
-            first->bits, second->bits);
+    TRY(signatures_check(join->space.first, join->space.second, error));
     if (row_space_count(&join->space) > UINT32_MAX)
         return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: join in parts");
     if (join->options->tables == 0 || join->options->window == 0)
