@@ -739,7 +739,7 @@ typedef struct cog_link_item {
     uint32_t from_row, to_row;
     double similarity, score;
 } cog_link_item;
-/* In the order of the source documents. */
+/* In the order of the source documents. An item of zeros if index is not below the count. */
 COG_API cog_link_item cog_links_item(const cog_links *links, size_t index);
 /* TSV: from, to, similarity, score; "-" is standard output. */
 COG_API cog_status cog_links_write(const cog_links *links, cog_output_format format,
@@ -764,10 +764,10 @@ COG_API cog_status cog_links_prepare(cog_documents *from, cog_documents *to,
                                      const cog_projection_options *options,
                                      const cog_run_options *run, cog_links **links,
                                      cog_report *report, cog_error *error);
-/* The row of a document of `from` (side 0) or `to` (side 1) by its id; false where there is none.
- */
+/* The row of a document of `from` (side 0) or `to` (side 1) by its id; false if there is none. */
 COG_API bool cog_links_find(const cog_links *links, int side, const char *id, size_t id_size,
                             uint32_t *row);
+/* 0 if there is no such row. */
 COG_API double cog_links_cosine(const cog_links *links, uint32_t from_row, uint32_t to_row);
 
 /* A word of a source document and the word of a target document that it was matched with. */

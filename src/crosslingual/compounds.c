@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/strings.h"
 
 enum { WORD_LETTERS_MAX = 60 };
 
@@ -13,13 +14,12 @@ struct compound_splitter {
     struct compound_options options;
     struct bytes_view linkers[COMPOUND_LINKERS_MAX];
     unsigned linker_count;
-    struct analyzer
-        *stems; /* a part has the form that it has inside the word, not that of a stem */
+    struct analyzer *stems; /* inside a word, parts are not stemmed */
     struct term_list terms;
 };
 
-/* A way to split: parts in order, and the product of their counts, by which ways of as many parts
- * are compared. */
+/* A way to split: its parts in order, and the product of their counts, which decides between ways
+ * of the same number of parts. */
 struct split {
     uint32_t parts[COMPOUND_PARTS_MAX];
     unsigned count;
@@ -83,11 +83,11 @@ static bool ends_with(struct bytes_view word, struct bytes_view end) {
 static size_t letters_of(struct bytes_view word) {
     size_t letters = 0;
     for (size_t i = 0; i < word.size; i++)
-        letters += ((unsigned char)word.data[i] & 0xc0) != 0x80;
+        letters += utf8_is_start(word.data[i]) != 0;
     return letters;
 }
 
-/* The front part of a compound, with or without what links it to the next one. */
+/* Finds the front part of a compound, with or without a linker at its end. */
 static cog_status find_front(struct compound_splitter *splitter, struct bytes_view front,
                              uint32_t *word, cog_error *error) {
     cog_status status = COG_OK;
@@ -127,7 +127,7 @@ static cog_status split_rest(struct compound_splitter *splitter, struct bytes_vi
         return COG_OK;
     }
     for (size_t at = least; parts_left > 1 && at < rest.size && status == COG_OK; at++) {
-        if (((unsigned char)rest.data[at] & 0xc0) == 0x80)
+        if (!utf8_is_start(rest.data[at]))
             continue;
         uint32_t front;
         status = find_front(splitter, view_of(rest.data, at), &front, error);

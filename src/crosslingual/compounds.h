@@ -1,8 +1,10 @@
-/* Splitting words that a lexicon does not know into two or three that it does:
- * "Benutzeroberflaeche" is Benutzer and Oberflaeche. What may stand between the parts is data. Of
- * several ways the one with the fewest parts is taken, then the one whose parts are most frequent
- * (the geometric mean of their counts: Koehn and Knight, "Empirical methods for compound
- * splitting", 2003). */
+/* Splits words that a lexicon does not know into two or three that it knows: "Benutzeroberflaeche"
+ * is Benutzer and Oberflaeche.
+ *
+ * The letters that may stand between parts are an option. Of several ways to split, the one with
+ * the fewest parts wins, then the one whose parts are most frequent (by the geometric mean of their
+ * counts: Koehn and Knight, "Empirical methods for compound splitting", 2003). Words of more than
+ * 60 letters are not split, which bounds the cost. */
 #pragma once
 
 #include "crosslingual/lexicon.h"
@@ -15,7 +17,7 @@ struct compound_options {
     unsigned min_part_letters;
 };
 
-/* One a thread; lexicon and options are borrowed for its life. */
+/* For one thread; lexicon and options are borrowed for its life. */
 struct compound_splitter;
 cog_status compound_splitter_create(const struct lexicon *lexicon,
                                     const struct compound_options *options,
@@ -23,7 +25,7 @@ cog_status compound_splitter_create(const struct lexicon *lexicon,
                                     struct compound_splitter **splitter, cog_error *error);
 void compound_splitter_free(struct compound_splitter *splitter);
 
-/* The source words that `word` (folded, not stemmed) is made of; *count is 0 where it cannot be
- * split. */
+/* The source words that `word` (folded, not stemmed) is made of; *count is 0 if it cannot be split.
+ */
 cog_status compound_split(struct compound_splitter *splitter, struct bytes_view word,
                           uint32_t parts[COMPOUND_PARTS_MAX], unsigned *count, cog_error *error);

@@ -6,7 +6,7 @@
 #include "base/numbers.h"
 #include "input/utf8.h"
 
-/* Less likely translations are noise, and never among the best 15 of a word worth having. */
+/* Less likely translations are noise; no frequent word has them among its best 15. */
 #define LEAST_PROBABILITY 1e-5f
 
 void lexicon_free(struct lexicon *lexicon) {
@@ -46,12 +46,12 @@ static int by_to(const void *x, const void *y) {
     return order ? order : compare_numbers(a->from, b->from);
 }
 
-/* The probability that the pruning is about: an offset within the entry. */
+/* The probability of the direction that is pruned. */
 static float *probability(struct lexicon_entry *entry, bool of_from) {
     return of_from ? &entry->from_given_to : &entry->to_given_from;
 }
 
-/* Entries of one word in falling order of probability. */
+/* Prunes the entries of one word, which are in falling order of probability. */
 static void prune_word(struct lexicon_entry *entries, size_t count, bool of_from,
                        const struct prune_options *options) {
     double total = 0, kept = 0;
@@ -127,7 +127,7 @@ static size_t gather_entries(const struct pair_table *table, struct lexicon_entr
     return count;
 }
 
-/* Gives the words that occur in the entries new numbers, in the order of the old ones. */
+/* Renumbers the words that occur in the entries, in the order of their old numbers. */
 static cog_status take_words(struct word_table *kept, const struct word_table *all,
                              struct lexicon_entry *entries, size_t count, bool of_from,
                              cog_error *error) {

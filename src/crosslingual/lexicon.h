@@ -1,7 +1,9 @@
 /* A word-translation table: for each word of the source language its translations, with p(to |
- * from) and p(from | to). Words are terms as documents have them (stems), known by hash and kept as
- * strings for people and for splitting compounds. A probability of 0 means that the entry did not
- * survive the pruning in that direction. */
+ * from) and p(from | to).
+ *
+ * Words are terms as documents have them (stems), found by their hash; the strings serve people and
+ * the splitting of compounds. A probability of 0 means that the entry was pruned in that direction.
+ * A lexicon owns its arrays: 12 bytes per entry and about 40 per word. */
 #pragma once
 
 #include "crosslingual/pair_table.h"
@@ -10,7 +12,7 @@
 /* The translations of word w are entries offsets[w] .. offsets[w + 1], in falling order of
  * to_given_from, then of from_given_to, then by word. Zero-initialise; lexicon_free releases. */
 struct lexicon {
-    struct word_table from, to; /* counts: how often in the parallel text, 0 where unknown */
+    struct word_table from, to; /* counts: occurrences in the parallel text, 0 if unknown */
     uint64_t *offsets;          /* from.count + 1 */
     uint32_t *targets;
     float *to_given_from, *from_given_to;
@@ -22,8 +24,8 @@ static inline size_t lexicon_entry_count(const struct lexicon *lexicon) {
     return lexicon->offsets ? (size_t)lexicon->offsets[lexicon->from.count] : 0;
 }
 
-/* What is kept of a word's distribution: entries in falling order until there are so many, or until
- * they have this share of the mass; then they are scaled to 1 again. */
+/* What is kept of a word's distribution: its likeliest entries, up to max_entries or until they
+ * have the share `mass` of the probability. They are then scaled to sum to 1. */
 struct prune_options {
     unsigned max_entries;
     double mass;
@@ -35,12 +37,12 @@ struct lexicon_entry {
     float to_given_from, from_given_to;
 };
 
-/* Prunes each direction by itself and orders the entries; lexicon->from and to have the words. The
- * order of the entries does not matter, and `entries` is used up. */
+/* Prunes each direction separately and stores the entries in order. lexicon->from and to have the
+ * words. `entries` may have any order and is overwritten. */
 cog_status lexicon_build(struct lexicon *lexicon, struct lexicon_entry *entries, size_t count,
                          const struct prune_options *prune, cog_error *error);
 
-/* From trained probabilities; words without entries are left out. */
+/* Makes a lexicon of trained probabilities; words without entries are left out. */
 cog_status lexicon_from_table(struct lexicon *lexicon, const struct pair_corpus *corpus,
                               const struct pair_table *table, const struct prune_options *prune,
                               cog_error *error);

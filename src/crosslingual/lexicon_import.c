@@ -43,7 +43,7 @@ bool word_columns_exchanged(const char *first, const char *second, const char *f
     return exchanged && !as_wanted;
 }
 
-/* A sum of probabilities above this is not one of a distribution. */
+/* A distribution sums to no more than this. */
 #define LARGEST_SUM 1.05
 
 /* A row of a table by the raw words of its columns. */
@@ -71,10 +71,10 @@ struct importing {
     bool has_direction[2]; /* some file gave p(to | from), p(from | to) */
 };
 
-static void tell(struct import_findings *findings, const char *format, ...)
+static void add_message(struct import_findings *findings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void tell(struct import_findings *findings, const char *format, ...) {
+static void add_message(struct import_findings *findings, const char *format, ...) {
     va_list list;
     size_t room = sizeof findings->messages / sizeof *findings->messages;
     va_start(list, format);
@@ -131,8 +131,8 @@ static int find_from_column(struct importing *importing, const struct raw_table 
     }
     if (!word_columns_exchanged(columns[usual], columns[!usual], from, to))
         return usual;
-    tell(importing->findings, "%s: the columns are the other way round: column %d is %s",
-         reader->path, usual + 1, to);
+    add_message(importing->findings, "%s: the columns are the other way round: column %d is %s",
+                reader->path, usual + 1, to);
     return !usual;
 }
 
@@ -167,21 +167,23 @@ static cog_status find_given_column(struct importing *importing, const struct ra
         return status;
     if (there <= 0.05) {
         *given = !usual;
-        tell(
+        add_message(
             importing->findings,
             "%s: the probabilities sum to 1 along column %d, not %d: taken as p(column %d | column "
             "%d)",
             reader->path, !usual + 1, usual + 1, usual + 1, !usual + 1);
     } else {
-        tell(importing->findings, "%s: the probabilities sum to 1 along neither column; normalised",
-             reader->path);
+        add_message(importing->findings,
+                    "%s: the probabilities sum to 1 along neither column; normalised",
+                    reader->path);
     }
     return COG_OK;
 }
 
 /* ---- From raw words to terms ----------------------------------------------------------------- */
 
-/* The term of each raw word, as a number of the lexicon's table; WORD_NONE where it has not one. */
+/* Sets the term of each raw word, as a number of the lexicon's table; WORD_NONE if the analyzer
+ * makes no term of it, or several. */
 static cog_status number_terms(struct importing *importing, const struct word_table *words,
                                int side, uint32_t *numbers, cog_error *error) {
     struct word_table *terms = side ? &importing->lexicon->to : &importing->lexicon->from;
@@ -270,7 +272,8 @@ static int by_words(const void *x, const void *y) {
     return (a->from_given_to > b->from_given_to) - (a->from_given_to < b->from_given_to);
 }
 
-/* Raw words of one stem become one entry; a direction that no file gave is taken from the other. */
+/* Merges raw words of one stem into one entry, and copies a direction that no file gave from the
+ * other. */
 static void merge_entries(struct importing *importing) {
     struct lexicon_entry *entries = importing->entries;
     size_t kept = 0;

@@ -1,6 +1,8 @@
-/* Lexicons from the tables of other tools. What a file says about its direction is checked against
- * what it holds: the languages of its columns, and along which of them the probabilities sum to 1.
- */
+/* Lexicons from the tables of other tools.
+ *
+ * In: files of one format. Out: a lexicon, and findings for the report. The stated direction of a
+ * file is checked against its content: the languages of its columns, and the column along which the
+ * probabilities sum to 1. */
 #pragma once
 
 #include "crosslingual/lexicon.h"
@@ -13,14 +15,14 @@ struct import_options {
     struct prune_options prune;
 };
 
-/* What was found; the messages are for people. */
+/* Counts and messages for the report. */
 struct import_findings {
     uint64_t rows, bad_rows, skipped_words; /* skipped: no term, or several */
     unsigned message_count;
     char messages[8][256];
 };
 
-/* A table a file, all of them together one lexicon; GIZA's vocabularies follow their table. */
+/* Each file is a table; all of them become one lexicon. GIZA's vocabularies follow their table. */
 cog_status lexicon_import(struct lexicon *lexicon, const char *const *paths, size_t count,
                           const struct import_options *options, struct import_findings *findings,
                           cog_error *error);

@@ -31,7 +31,7 @@ static struct pair_entry *find_place(const struct pair_shard *shard, uint64_t ke
     return &shard->entries[at];
 }
 
-/* Whether so much more is within the limit; it is counted. */
+/* Counts the bytes and returns whether they are within the limit. */
 static bool take_bytes(struct table_building *building, uint64_t bytes) {
     uint64_t used = __atomic_add_fetch(&building->used_bytes, bytes, __ATOMIC_RELAXED);
     if (building->limit_bytes == 0 || used <= building->limit_bytes)
@@ -58,7 +58,7 @@ static bool shard_resize(struct table_building *building, struct pair_shard *sha
     return true;
 }
 
-/* Counts in to_count how often the pair meets. */
+/* Counts in to_count how often the pair occurs. */
 static bool shard_meet(struct table_building *building, struct pair_shard *shard, uint64_t key) {
     struct pair_entry *entry = find_place(shard, key);
     if (!entry->key) {
@@ -75,7 +75,7 @@ static bool shard_meet(struct table_building *building, struct pair_shard *shard
     return true;
 }
 
-/* From meetings to the unit of the counts, and to uniform probabilities. */
+/* Sets the unit of the counts from the number of occurrences, and uniform probabilities. */
 static void shard_start(struct pair_shard *shard) {
     for (uint64_t i = 0; i <= shard->mask; i++) {
         struct pair_entry *entry = &shard->entries[i];
@@ -88,8 +88,8 @@ static void shard_start(struct pair_shard *shard) {
     }
 }
 
-/* Every shard looks at the whole text for its words: that costs a look a word, while the pairs cost
- * more and stay in the cache. */
+/* Every shard reads the whole text for its words. That costs one test per word, while the pairs
+ * cost more and stay in the cache. */
 static cog_status build_shard(void *context, unsigned worker, size_t begin, size_t end,
                               cog_error *error) {
     (void)worker;

@@ -1,15 +1,16 @@
-/* The word pairs that occur together in some sentence pair, with the probabilities of both
- * directions and the counts that the next ones come from: 24 bytes an entry. Split into shards by
- * the word of the source language, each an open-addressing hash table, so that shards are built and
- * normalised in parallel; counts are fixed-point integers, so that sums do not depend on the order
- * of addition. */
+/* All word pairs that occur together in a sentence pair, with the probabilities of both directions
+ * and the counts of the current iteration: 24 bytes per entry.
+ *
+ * Shards by source word are built and normalised in parallel; each is an open-addressing hash table
+ * of its own, because the aligner prefetches its entries. Counts are fixed-point integers, so sums
+ * do not depend on the order of addition. */
 #pragma once
 
 #include "base/hash.h"
 #include "crosslingual/pair_corpus.h"
 
-/* A count is an integer in units of 2^-shift. The shift is as large as the number of times that the
- * two words met allows, because a posterior is at most 1: at 31 for a pair that met once. */
+/* A count is an integer in units of 2^-shift. A posterior is at most 1, so the shift can be the
+ * larger the fewer times the two words met: 31 for a pair that met once. */
 struct pair_entry {
     uint64_t key; /* from + 1 in 29 bits, to in 29 bits, shift in 6; 0 where free */
     float to_given_from;
@@ -32,8 +33,8 @@ struct pair_table {
     size_t from_words, to_words;
 };
 
-/* All pairs of the corpus, each probability 1 (uniform). COG_ERR_MEMORY as soon as it takes more
- * than limit_bytes (0: no limit). */
+/* Makes the table of all pairs of the corpus, with all probabilities 1 (uniform). COG_ERR_MEMORY as
+ * soon as it takes more than limit_bytes (0: no limit). */
 cog_status pair_table_create(const struct pair_corpus *corpus, uint64_t limit_bytes,
                              unsigned threads, struct pair_table **table, cog_error *error);
 void pair_table_free(struct pair_table *table);
@@ -64,7 +65,7 @@ static inline unsigned entry_shift(const struct pair_entry *entry) {
     return (unsigned)entry->key & ((1u << PAIR_SHIFT_BITS) - 1);
 }
 
-/* Where the search for a pair begins: to be prefetched. */
+/* Where the search for a pair begins; to be prefetched. */
 static inline struct pair_entry *pair_table_start(const struct pair_table *table, uint32_t from,
                                                   uint32_t to) {
     const struct pair_shard *shard = &table->shards[pair_shard_of(from)];

@@ -107,9 +107,9 @@ static cog_status project_source(void *context, uint64_t hash, struct term_count
 /* ---- Columns and df* ---------------------------------------------------------------------------
  */
 
-/* Columns stand in the order in which the joins meet the fewest pairs: by the number of source
- * documents times the number of target documents that have the term. A term that is rare among the
- * target documents may be an unlikely translation of a frequent word, and stand in many source
+/* Columns are ordered by the number of source documents times the number of target documents that
+ * have the term, so that joins meet the fewest pairs. Rarity among target documents alone would not
+ * do: a rare term may be an unlikely translation of a frequent word and occur in many source
  * documents. */
 struct numbering {
     const struct statistics *to;
@@ -138,7 +138,8 @@ static cog_status rank_foreign(void *context, uint64_t hash, struct term_counts 
     return statistics_add_term(numbering->ranks, hash, (struct term_counts){1, 1}, error);
 }
 
-/* Target terms are those of the target collection and those that something was projected to. */
+/* Numbers the target terms: those of the target collection and those that something is projected
+ * to. */
 static cog_status number_targets(struct projecting *work, cog_error *error) {
     struct numbering numbering = {.to = work->to,
                                   .from_documents = (double)statistics_document_count(work->from)};
@@ -167,7 +168,7 @@ static cog_status add_frequency(void *context, uint64_t hash, struct term_counts
     return COG_OK;
 }
 
-/* Brings the terms into the order of their sources, which were visited in another one. */
+/* Sorts the terms by source: sources were visited in another order. */
 static cog_status store_terms(struct projecting *work, cog_error *error) {
     struct projection *projection = work->projection;
     size_t sources = term_numbers_count(projection->sources),

@@ -1,12 +1,12 @@
-/* From the words of one language to those of the other (Ture et al. 2011, section 3; Darwish and
- * Oard 2003): a source term becomes the translations that the lexicon has, with their
- * probabilities, and a document's tf and a collection's df become real numbers over target terms,
+/* Projects documents of one language into the terms of another (Ture et al. 2011, section 3;
+ * Darwish and Oard 2003). A source term becomes the translations that the lexicon has, with their
+ * probabilities; a document's tf and a collection's df become real numbers over target terms:
  *
  *     tf*(e) = sum over f of w(e, f) tf(f),     df*(e) = sum over f of w(e, f) df(f),
  *
- * with w(e, f) = p(e | f), or p(f | e) as the paper has it. A word that the lexicon does not know
- * is itself where the other collection has it too, else the parts of a compound at half weight
- * each, else itself again. */
+ * with w(e, f) = p(e | f), or p(f | e) as in the paper. A word that the lexicon does not know
+ * stands for itself if the other collection has it too; otherwise for the parts of a compound, each
+ * at half weight; otherwise for itself. */
 #pragma once
 
 #include "crosslingual/compounds.h"
@@ -19,8 +19,8 @@ struct projection_options {
 };
 void projection_options_init(struct projection_options *options);
 
-/* What is known of a collection's untranslatable words: the string in the document, and the term
- * that the target language's analyzer makes of it. Keyed by the hash of the string. */
+/* Words of a collection that cannot be translated: the string in the document, and the term that
+ * the target language's analyzer makes of it. Found by the hash of the string. */
 struct unknown_words {
     struct word_table strings;
     uint64_t *target_hashes; /* for each of the strings */
@@ -37,8 +37,8 @@ struct projection {
     struct term_numbers *sources, *targets;
     uint64_t *offsets;
     struct projected_term *terms;
-    uint64_t *target_hashes;      /* of the columns that something is projected to; else 0 */
-    double *document_frequencies; /* df* of each target column */
+    uint64_t *target_hashes;                /* by column; 0 if nothing is projected to it */
+    double *document_frequencies;           /* df* of each target column */
     uint64_t known, split, passed, dropped; /* source terms by what became of them */
 };
 
@@ -50,7 +50,7 @@ cog_status projection_create(const struct lexicon *lexicon,
                              struct projection **projection, cog_error *error);
 void projection_free(struct projection *projection);
 
-/* A sparse vector on the way: sums by column. Zero-initialise; one a thread. */
+/* A sparse vector while it is made: sums by column. Zero-initialise; one per thread. */
 struct column_sums {
     double *sums;      /* by column; zero between documents */
     uint64_t *marks;   /* a bit for each column, for sorting; zero between sorts */
@@ -62,7 +62,7 @@ void column_sums_free(struct column_sums *sums);
 cog_status column_sums_add(struct column_sums *sums, uint32_t column, double value,
                            cog_error *error);
 void column_sums_sort(struct column_sums *sums);
-/* Back to zero. */
+/* Sets all sums to zero again. */
 void column_sums_clear(struct column_sums *sums);
 
 /* Adds tf* of a document to the sums. */

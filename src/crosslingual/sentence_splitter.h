@@ -1,5 +1,5 @@
-/* The sentences of a text by ICU's rules for its language; a line end is an end of a sentence too.
- */
+/* Splits a text into sentences by ICU's rules for its language; a line end also ends a sentence.
+ * Sentences are views into the text, which is borrowed. One per thread. */
 #pragma once
 
 #include "base/buffer.h"

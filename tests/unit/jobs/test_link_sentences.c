@@ -288,3 +288,31 @@ TEST(lists_pay_where_the_exact_way_takes_a_second) {
     const struct sparse_matrix few[2] = {vectors[0], {.rows = ROWS / 2, .offsets = offsets}};
     CHECK(!lists_method_pays(few, 5.1));
 }
+
+TEST(link_functions_refuse_arguments_out_of_range) {
+    static struct bilingual collection;
+    cog_link_options options;
+    cog_links *links = NULL;
+    cog_error failure;
+    uint32_t row;
+    CHECK_OK(open_collection(&collection, error));
+    cog_documents *from = collection.documents[0], *to = collection.documents[1];
+    cog_link_options_init(&options);
+    options.method = (cog_method)1000;
+    CHECK(cog_link(from, to, collection.lexicon, &options, NULL, &links, NULL, &failure) ==
+          COG_ERR_USAGE);
+    cog_link_options_init(&options);
+    options.projection.k1 = -1;
+    CHECK(cog_link(from, to, collection.lexicon, &options, NULL, &links, NULL, &failure) ==
+          COG_ERR_USAGE);
+    CHECK(cog_link(from, NULL, collection.lexicon, &options, NULL, &links, NULL, &failure) ==
+          COG_ERR_USAGE);
+    CHECK_OK(link_collection(&collection, COG_METHOD_EXACT, &links, error));
+    CHECK(cog_links_item(links, cog_links_count(links)).from == NULL);
+    CHECK(!cog_links_find(links, 2, "0", 1, &row));
+    CHECK(cog_links_cosine(links, TEXTS, 0) == 0);
+    CHECK(cog_links_write(links, (cog_output_format)99, test_path("links"), &failure) ==
+          COG_ERR_USAGE);
+    cog_links_free(links);
+    close_collection(&collection);
+}
