@@ -52,7 +52,7 @@ cog_status search_task_run(struct search_task *task, cog_error *error);
 /* Reports what the last run did. */
 void search_task_report(const struct search_task *task);
 
-/* ---- Recall (search_recall.c) ---------------------------------------------------------------- */
+/* ---- Recall ---------------------------------------------------------------------------------- */
 
 /* Rows that signatures propose for true cosines to choose from, at a step of the effort. False
  * beyond the last step of the method, or if everything is looked at anyway. */
