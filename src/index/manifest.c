@@ -193,7 +193,7 @@ static cog_status take_settings(struct manifest *manifest, const struct settings
     if (settings_equal(&manifest->settings, settings, difference))
         return COG_OK;
     return error_set(error, COG_ERR_USAGE,
-                     "the index was made otherwise than what is added: %s; use the index's "
+                     "the index was made differently from what is added: %s; use the index's "
                      "settings or build a new index",
                      difference);
 }
@@ -295,7 +295,7 @@ static cog_status open_segment(const char *folder, struct index_segments *index,
                            path);
     if (status == COG_OK &&
         !settings_equal(&index->manifest.settings, &segment->settings, difference))
-        status = error_set(error, COG_ERR_FORMAT, "%s: made otherwise than its index: %s", path,
+        status = error_set(error, COG_ERR_FORMAT, "%s: made differently from its index: %s", path,
                            difference);
     free(path);
     return status;

@@ -1,6 +1,6 @@
-/* The manifest of an index: a folder's list of immutable segments, in the order of their rows, with
- * the rows that were removed from each. A change is a new manifest that replaces the old one at
- * once. */
+/* The manifest of an index: a folder's list of immutable segments, in the order of their rows, and
+ * the rows that were removed from each. A change writes a new manifest, which replaces the old one
+ * in one step. Also all segments of a folder, opened. */
 #pragma once
 
 #include "index/segment.h"

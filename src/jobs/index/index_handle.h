@@ -1,5 +1,6 @@
-/* What stands behind cog_index: segments, in the maps of a folder's files or in memory, and how
- * their documents were made. Rows of the index count through the segments, removed ones too. */
+/* struct cog_index: segments, mapped from the files of a folder or in memory, and how their
+ * documents were made. Rows of the index are numbered through all segments, removed rows
+ * included. */
 #pragma once
 
 #include "collection/corpus.h"

@@ -1,14 +1,17 @@
-/* Signatures by columns: bit b of all rows together. A query that reads some of the columns, and
- * counts for each row in how many it differs there, knows the rows that may be near for a part of
- * the bytes of a scan; and it may choose which: where the numbers behind its bits are known, those
- * of the greatest size are the ones that a neighbour shares.
+/* Bit columns: signatures stored transposed, so that bit b of every row is contiguous.
  *
- * For neighbours as far as texts on one subject are (two fifths of the bits differ), no short key
- * is shared often enough for lists to find them, and columns do. Rows stand cluster by cluster, and
- * only those of the clusters that are nearest to the query are counted. Columns are cut into groups
- * of 512 rows, a cache line each, and the lines of a group lie together. Counts are kept as bit
- * planes, plane p holding bit p of the counts of 64 rows in a word, and columns are added 15 at a
- * time with full adders. */
+ * A query reads only some of the columns and counts, for each row, how many of those bits differ.
+ * Rows with few differences become candidates; only candidates get a full distance. If the query's
+ * margins are known, it reads the columns with the largest margins first: a neighbour is least
+ * likely to differ there.
+ *
+ * Use it when neighbours are far apart (about 40% of the bits differ, as in two texts on one
+ * subject). No short key is then shared often enough for posting lists to work.
+ *
+ * Layout: rows are stored cluster by cluster, and a query scans only the clusters nearest to it. A
+ * column is cut into groups of 512 rows (one cache line); the lines of a group are adjacent. Counts
+ * are bit-sliced: plane p holds bit p of the counts of 64 rows. Fifteen columns are added at a
+ * time. */
 #pragma once
 
 #include "base/cpu.h"

@@ -1,5 +1,5 @@
 /* Centres of clusters: signatures that a few rounds of k-means over a sample of the rows have moved
- * to where the rows are. */
+ * to the middle of near rows. The caller frees them. */
 #pragma once
 
 #include "base/error.h"

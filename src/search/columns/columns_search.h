@@ -1,7 +1,8 @@
-/* Nearest neighbours by columns of bits: counts over some of the columns, of the rows in the
- * nearest clusters, name the rows that get their true distances, as do the rows beside the nearest
- * of them. The more rows, columns and true distances, the more of the true neighbours; how many are
- * missed is for a sample to tell. Answers have the form of those of slice lists. */
+/* Nearest neighbours by bit columns.
+ *
+ * Counts over some of the columns, for the rows of the nearest clusters, choose the rows that get a
+ * true distance; the rows next to the nearest of them get one too. More rows, columns and true
+ * distances find more of the true neighbours. A sample has to measure how many are missed. */
 #pragma once
 
 #include "search/columns/bit_columns.h"

@@ -1,8 +1,9 @@
-/* Rows in clusters of near ones, so that a query may leave out those of the far clusters. A cluster
- * has whole groups of rows, as they are read at once: rows are with the nearest of some centres,
- * but for the farthest ones, which go to another cluster where they would only begin a group. What
- * is kept of a cluster is the share of its rows that has each bit: the product with a query's bits,
- * or with the numbers behind them, tells how near its rows are. */
+/* Rows in clusters of near rows, so that a query can leave out the far clusters.
+ *
+ * A cluster has whole groups of rows, which are read together. Rows belong to the nearest of some
+ * centres; the farthest rows of a cluster go to another cluster if they would only begin a group. A
+ * cluster is summarised by the share of its rows that have each bit: the product of these shares
+ * with the query's bits, or with its margins, tells how near its rows are. */
 #pragma once
 
 #include "base/error.h"

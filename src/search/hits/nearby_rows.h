@@ -1,8 +1,9 @@
-/* Rows beside those that a search has found. Collections have an order: the passages of a document
- * stand together, and documents on one subject often do. So the rows around a near row are near
- * more often than others are, whatever their signatures showed to the search; comparing a run of
- * them costs little, since they lie together in memory. Where rows have no order, nothing is found,
- * and the search ends after a few runs. */
+/* Rows next to the rows that a search has found.
+ *
+ * Collections have an order: the passages of a document are adjacent, and documents on one subject
+ * often are. So the rows around a near row are near more often than others. Comparing a run of them
+ * is cheap because they are adjacent in memory. If the rows have no order, nothing is found and the
+ * search ends after a few runs. */
 #pragma once
 
 #include "hamming/hamming.h"

@@ -1,6 +1,7 @@
-/* A set of pairs of rows with their distance, filled by several threads at once: what a join that
- * meets the same pair in many tables keeps, in place of every meeting. Memory grows with the number
- * of different pairs; with a sieve, with the number of those that stay. */
+/* A set of pairs of rows with their distance, filled by several threads at once.
+ *
+ * A join that meets the same pair in many tables keeps the pair once. Memory grows with the number
+ * of different pairs, or with a sieve, with the number of pairs that stay. */
 #pragma once
 
 #include <pthread.h>

@@ -1,7 +1,9 @@
-/* The k nearest of a stream of candidates. Distances are small integers, so candidates are counted
- * by distance and the limit falls as soon as k lie within it; candidates wait in a bounded buffer
- * instead of a heap. Ties go to the smaller row. The result does not depend on the order of
- * arrival. */
+/* The k nearest of a stream of candidates.
+ *
+ * Distances are small integers, so candidates are counted by distance, and the limit falls as soon
+ * as k candidates are within it. Candidates wait in a bounded buffer instead of a heap. Of equal
+ * distances the smaller row wins. The result does not depend on the order of arrival. Memory: 16
+ * bytes per neighbour and 4 bytes per bit (topk_bytes). */
 #pragma once
 
 #include "base/error.h"

@@ -1,18 +1,18 @@
 /* Inverted signature slice lists (Chappell, Geva, Zuccon: "Approximate Nearest-Neighbour Search
- * with Inverted Signature Slice Lists"): a signature is cut into slices, and a list for each value
- * of each slice names the rows that have it. A query reads the lists of its own slices and of
- * values a few bits away, counts how many slices show each row, and computes true distances for the
- * best.
+ * with Inverted Signature Slice Lists").
  *
- * The score is that count. The paper adds the number of equal bits instead; but far neighbours, the
- * ones at stake, agree in a slice by little, and whether they agree in 16 bits or in 14 tells them
- * from strangers hardly at all. The count finds as much with half the true distances.
+ * A signature is cut into slices; for each value of each slice a posting list holds the rows that
+ * have it. A query reads the posting lists of its own slices and of values a few bits away, counts
+ * how many slices show each row (the score), and computes true distances for the best rows.
  *
- * The score is a bound, too: a row that a slice expanded to e bits did not show differs there in
- * e + 1 bits or more, so the distance is at least the sum of (e + 1) over the slices that did not
- * show it: the paper's optimistic distance. Its pessimistic one is replaced by true distances,
- * which cost as little and are tighter. When every row without a true distance is bound to be
- * farther than the answer, the answer is exact, and says so. */
+ * The paper adds the number of equal bits instead of counting. But far neighbours, which are the
+ * hard ones, agree little in a slice, and 16 or 14 equal bits hardly tell them from other rows. The
+ * count finds as much with half the true distances.
+ *
+ * The score is also a bound. A row that a slice expanded to e bits did not show differs there in at
+ * least e + 1 bits, so its distance is at least the sum of (e + 1) over the slices that did not
+ * show it (the paper's optimistic distance). If every row without a true distance must be farther
+ * than the answer, the answer is exact and is reported as exact. */
 #pragma once
 
 #include "base/error.h"
