@@ -3,15 +3,16 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/memory.h"
 
 enum { FIRST_SLOTS = 1024 };
 
 /* The slot of the word, or the free one where it belongs. */
 static size_t find_slot(const struct word_table *table, uint64_t hash) {
-    size_t mask = table->slot_count - 1, at = hash_mix(hash) & mask;
-    while (table->slots[at] && table->hashes[table->slots[at] - 1] != hash)
-        at = (at + 1) & mask;
+    size_t at;
+    HASH_PROBE(at, hash_mix(hash), table->slot_count,
+               !table->slots[at] || table->hashes[table->slots[at] - 1] == hash);
     return at;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/memory.h"
 
 /* A slot keeps 32 bits of the hash beside the row, so that most mismatches need no look at the id.
@@ -40,9 +41,8 @@ void id_table_free(struct id_table *table) {
 }
 
 static void place(struct id_slot *slots, size_t slot_count, uint64_t hash, struct id_slot slot) {
-    size_t at = hash & (slot_count - 1);
-    while (slots[at].row)
-        at = (at + 1) & (slot_count - 1);
+    size_t at;
+    HASH_PROBE(at, hash, slot_count, !slots[at].row);
     slots[at] = slot;
 }
 
@@ -68,14 +68,15 @@ static cog_status grow(struct id_table *table, id_of_row *id_of, const void *con
 static bool find(const struct id_table *table, struct bytes_view id, uint64_t hash,
                  id_of_row *id_of, const void *context, uint32_t *row) {
     uint32_t tag = (uint32_t)(hash >> 32);
-    for (size_t at = hash & (table->slot_count - 1); table->slots[at].row;
-         at = (at + 1) & (table->slot_count - 1))
-        if (table->slots[at].tag == tag &&
-            view_equals(id, id_of(context, table->slots[at].row - 1))) {
-            *row = table->slots[at].row - 1;
-            return true;
-        }
-    return false;
+    size_t at;
+    HASH_PROBE(at, hash, table->slot_count,
+               !table->slots[at].row ||
+                   (table->slots[at].tag == tag &&
+                    view_equals(id, id_of(context, table->slots[at].row - 1))));
+    if (!table->slots[at].row)
+        return false;
+    *row = table->slots[at].row - 1;
+    return true;
 }
 
 bool id_table_find(const struct id_table *table, struct bytes_view id, id_of_row *id_of,

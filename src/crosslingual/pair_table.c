@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hash_table.h"
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -25,9 +26,9 @@ struct table_building {
 
 /* The entry of the key, or the free one where it belongs. */
 static struct pair_entry *find_place(const struct pair_shard *shard, uint64_t key) {
-    uint64_t at = (pair_hash(key) >> 16) & shard->mask;
-    while (shard->entries[at].key && shard->entries[at].key >> PAIR_SHIFT_BITS != key)
-        at = (at + 1) & shard->mask;
+    size_t at;
+    HASH_PROBE(at, pair_hash(key) >> 16, shard->mask + 1,
+               !shard->entries[at].key || shard->entries[at].key >> PAIR_SHIFT_BITS == key);
     return &shard->entries[at];
 }
 

@@ -85,9 +85,8 @@ static cog_status add_unknown(struct projecting *work, uint32_t source, uint32_t
     return status;
 }
 
-static cog_status project_source(void *context, uint64_t hash, struct term_counts counts,
+static cog_status project_source(struct projecting *work, uint64_t hash, struct term_counts counts,
                                  cog_error *error) {
-    struct projecting *work = context;
     uint32_t source = term_numbers_find(work->projection->sources, hash);
     uint32_t word = word_table_find(&work->lexicon->from, hash);
     if (source == TERM_NUMBER_NONE)
@@ -104,6 +103,14 @@ static cog_status project_source(void *context, uint64_t hash, struct term_count
     return COG_OK;
 }
 
+static cog_status project_sources(struct projecting *work, cog_error *error) {
+    struct term_cursor terms = {.statistics = work->from};
+    cog_status status = COG_OK;
+    while (status == COG_OK && term_cursor_next(&terms, error))
+        status = project_source(work, terms.hash, terms.counts, error);
+    return term_cursor_end(&terms, status);
+}
+
 /* ---- Columns and df* ---------------------------------------------------------------------------
  */
 
@@ -118,24 +125,28 @@ struct numbering {
     double from_documents;
 };
 
-static cog_status rank_native(void *context, uint64_t hash, struct term_counts counts,
-                              cog_error *error) {
-    struct numbering *numbering = context;
-    double from = statistics_find(numbering->reached, hash).document_frequency;
-    from = from < numbering->from_documents ? from : numbering->from_documents;
-    double rank = 1 + 64 * sqrt(from * (double)counts.document_frequency);
-    uint32_t bounded = rank < UINT32_MAX ? (uint32_t)rank : UINT32_MAX;
-    return statistics_add_term(numbering->ranks, hash, (struct term_counts){bounded, bounded},
-                               error);
+static cog_status rank_native(const struct numbering *numbering, cog_error *error) {
+    struct term_cursor terms = {.statistics = numbering->to};
+    cog_status status = COG_OK;
+    while (status == COG_OK && term_cursor_next(&terms, error)) {
+        double from = statistics_find(numbering->reached, terms.hash).document_frequency;
+        from = from < numbering->from_documents ? from : numbering->from_documents;
+        double rank = 1 + 64 * sqrt(from * (double)terms.counts.document_frequency);
+        uint32_t bounded = rank < UINT32_MAX ? (uint32_t)rank : UINT32_MAX;
+        status = statistics_add_term(numbering->ranks, terms.hash,
+                                     (struct term_counts){bounded, bounded}, error);
+    }
+    return term_cursor_end(&terms, status);
 }
 
-static cog_status rank_foreign(void *context, uint64_t hash, struct term_counts counts,
-                               cog_error *error) {
-    (void)counts;
-    struct numbering *numbering = context;
-    if (statistics_find(numbering->to, hash).document_frequency > 0)
-        return COG_OK;
-    return statistics_add_term(numbering->ranks, hash, (struct term_counts){1, 1}, error);
+static cog_status rank_foreign(const struct numbering *numbering, cog_error *error) {
+    struct term_cursor terms = {.statistics = numbering->reached};
+    cog_status status = COG_OK;
+    while (status == COG_OK && term_cursor_next(&terms, error))
+        if (statistics_find(numbering->to, terms.hash).document_frequency == 0)
+            status = statistics_add_term(numbering->ranks, terms.hash, (struct term_counts){1, 1},
+                                         error);
+    return term_cursor_end(&terms, status);
 }
 
 /* Numbers the target terms: those of the target collection and those that something is projected
@@ -149,23 +160,24 @@ static cog_status number_targets(struct projecting *work, cog_error *error) {
         status = statistics_add_term(
             numbering.reached, work->terms[i].hash,
             (struct term_counts){work->source_frequencies[work->terms[i].source], 1}, error);
-    THEN(status, statistics_visit(work->to, rank_native, &numbering, error));
-    THEN(status, statistics_visit(numbering.reached, rank_foreign, &numbering, error));
+    THEN(status, rank_native(&numbering, error));
+    THEN(status, rank_foreign(&numbering, error));
     THEN(status, term_numbers_create(numbering.ranks, 1, 1, &work->projection->targets, error));
     statistics_free(numbering.reached);
     statistics_free(numbering.ranks);
     return status;
 }
 
-static cog_status add_frequency(void *context, uint64_t hash, struct term_counts counts,
-                                cog_error *error) {
-    (void)error;
-    struct projection *projection = context;
-    uint32_t source = term_numbers_find(projection->sources, hash);
-    for (uint64_t i = projection->offsets[source]; i < projection->offsets[source + 1]; i++)
-        projection->document_frequencies[projection->terms[i].column] +=
-            (double)projection->terms[i].weight * counts.document_frequency;
-    return COG_OK;
+static cog_status add_frequencies(struct projection *projection, const struct statistics *from,
+                                  cog_error *error) {
+    struct term_cursor terms = {.statistics = from};
+    while (term_cursor_next(&terms, error)) {
+        uint32_t source = term_numbers_find(projection->sources, terms.hash);
+        for (uint64_t i = projection->offsets[source]; i < projection->offsets[source + 1]; i++)
+            projection->document_frequencies[projection->terms[i].column] +=
+                (double)projection->terms[i].weight * terms.counts.document_frequency;
+    }
+    return term_cursor_end(&terms, COG_OK);
 }
 
 /* Sorts the terms by source: sources were visited in another order. */
@@ -192,7 +204,7 @@ static cog_status store_terms(struct projecting *work, cog_error *error) {
         projection->target_hashes[column] = term->hash;
         projection->terms[next[term->source]++] = (struct projected_term){column, term->weight};
     }
-    return statistics_visit(work->from, add_frequency, projection, error);
+    return add_frequencies(projection, work->from, error);
 }
 
 cog_status projection_create(const struct lexicon *lexicon,
@@ -214,7 +226,7 @@ cog_status projection_create(const struct lexicon *lexicon,
         if (!work.source_frequencies)
             status = error_memory(error, sources * sizeof *work.source_frequencies, "frequencies");
     }
-    THEN(status, statistics_visit(from, project_source, &work, error));
+    THEN(status, project_sources(&work, error));
     THEN(status, number_targets(&work, error));
     THEN(status, store_terms(&work, error));
     compound_splitter_free(work.splitter);

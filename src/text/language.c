@@ -7,7 +7,6 @@
 #include <unicode/uloc.h>
 
 #include "base/hash.h"
-#include "base/memory.h"
 #include "text/language_detect.h"
 #include "text/text_scanner.h"
 
@@ -40,38 +39,16 @@ bool language_has_stemmer(const char *code) {
     return stemmer != NULL;
 }
 
-static void stop_set_add(struct stop_set *set, uint64_t hash) {
-    size_t slot = hash & (set->slot_count - 1);
-    while (set->slots[slot] && set->slots[slot] != hash)
-        slot = (slot + 1) & (set->slot_count - 1);
-    set->slots[slot] = hash;
-}
-
-bool stop_set_has(const struct stop_set *set, uint64_t hash) {
-    if (!set->slot_count)
-        return false;
-    size_t slot = hash & (set->slot_count - 1);
-    while (set->slots[slot] && set->slots[slot] != hash)
-        slot = (slot + 1) & (set->slot_count - 1);
-    return set->slots[slot] == hash;
-}
-
-static cog_status fill_stops(struct stop_set *set, const struct stopword_list *list,
+static cog_status fill_stops(struct hash_set *set, const struct stopword_list *list,
                              struct text_scanner *scanner, cog_error *error) {
-    size_t slots = 64;
-    while (slots < 4u * list->count)
-        slots *= 2;
-    set->slots = memory_zeroed_array(slots, sizeof *set->slots);
-    if (!set->slots)
-        return error_memory(error, slots * sizeof *set->slots, "stop words");
-    set->slot_count = slots;
+    TRY(hash_set_init(set, 2u * list->count, "stop words", error));
     for (unsigned i = 0; i < list->count; i++) {
         const struct token_batch *batch;
         text_scanner_start(scanner, view_of(list->words[i], strlen(list->words[i])));
         do {
             TRY(text_scanner_next(scanner, &batch, error));
             if (batch && batch->count == 1) /* parts of contractions do not count */
-                stop_set_add(set, hash_bytes(batch->bytes.data + batch->spans[0].begin,
+                hash_set_add(set, hash_bytes(batch->bytes.data + batch->spans[0].begin,
                                              batch->spans[0].end - batch->spans[0].begin));
         } while (batch);
     }
@@ -90,7 +67,7 @@ cog_status language_init(struct language *language, const char *canonical,
 void language_release(struct language *language) {
     if (language->stemmer)
         sb_stemmer_delete(language->stemmer);
-    free(language->stops.slots);
+    hash_set_free(&language->stops);
 }
 
 struct bytes_view language_stem(const struct language *language, struct bytes_view word) {

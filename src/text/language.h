@@ -2,6 +2,7 @@
  * the analyzer that asked. */
 #pragma once
 
+#include "base/hash_table.h"
 #include "text/analyzer.h"
 
 /* Stop words by language: the table is generated at build time from a package (stopwords_table.pl).
@@ -17,16 +18,10 @@ extern const unsigned stopword_list_count;
 
 struct sb_stemmer;
 
-/* The hashes of the folded stop words; a power of two of slots, 0 in the free ones. */
-struct stop_set {
-    uint64_t *slots;
-    size_t slot_count;
-};
-
 struct language {
     char code[LANGUAGE_CODE_BYTES];
     struct sb_stemmer *stemmer; /* NULL: none */
-    struct stop_set stops;      /* no slots: none */
+    struct hash_set stops;      /* hashes of the folded stop words; no slots: none */
     unsigned number;            /* from 1, in the order of first use */
 };
 
@@ -37,7 +32,6 @@ cog_status language_init(struct language *language, const char *canonical,
                          struct text_scanner *scanner, cog_error *error);
 void language_release(struct language *language);
 
-bool stop_set_has(const struct stop_set *set, uint64_t hash);
 /* The stem of a folded word, valid until the next call; the word itself where there is no stemmer.
  */
 struct bytes_view language_stem(const struct language *language, struct bytes_view word);

@@ -62,7 +62,7 @@ static bool find_term(const struct term_writer *writer, struct bytes_view word,
     if (!writer->language)
         return true;
     if (writer->drop_stop_words &&
-        stop_set_has(&writer->language->stops, hash_bytes(word.data, word.size)))
+        hash_set_has(&writer->language->stops, hash_bytes(word.data, word.size)))
         return false;
     if (writer->stem)
         *term = language_stem(writer->language, word);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash_table.h"
 #include "base/memory.h"
 
 /* Open addressing from hash to position in the bag. A slot belongs to the current document only if
@@ -64,9 +65,8 @@ static cog_status grow_slots(struct bag_counter *counter, size_t distinct, cog_e
     counter->slot_count = wanted;
     counter->stamp = 1;
     for (size_t i = 0; i < distinct; i++) {
-        size_t at = counter->hashes[i] & (wanted - 1);
-        while (slots[at].stamp == 1)
-            at = (at + 1) & (wanted - 1);
+        size_t at;
+        HASH_PROBE(at, counter->hashes[i], wanted, slots[at].stamp != 1);
         slots[at] = (struct slot){1, (uint32_t)i};
     }
     return COG_OK;
@@ -89,11 +89,11 @@ cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t
         if (distinct * 2 >= counter->slot_count) {
             TRY(grow_slots(counter, distinct, error));
         }
-        size_t mask = counter->slot_count - 1;
-        size_t at = hashes[i] & mask;
+        size_t at;
+        HASH_PROBE(at, hashes[i], counter->slot_count,
+                   counter->slots[at].stamp != counter->stamp ||
+                       counter->hashes[counter->slots[at].position] == hashes[i]);
         struct slot *slot = &counter->slots[at];
-        while (slot->stamp == counter->stamp && counter->hashes[slot->position] != hashes[i])
-            slot = &counter->slots[at = (at + 1) & mask];
         if (slot->stamp == counter->stamp) {
             uint32_t *frequency = &counter->frequencies[slot->position];
             *frequency += *frequency != UINT32_MAX;

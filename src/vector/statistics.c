@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/hash_table.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 
@@ -19,14 +20,14 @@ enum {
     PREFETCH_AHEAD = 16
 };
 
-struct entry {
+struct counted_term {
     uint64_t hash; /* 0 marks an empty slot; the term whose hash is 0 is stored as 1 */
     struct term_counts counts;
 };
 
 struct shard {
     pthread_mutex_t lock;
-    struct entry *entries;
+    struct counted_term *entries;
     size_t entry_count, used; /* entry_count is a power of two */
 };
 
@@ -38,8 +39,8 @@ struct statistics {
 struct statistics_batch {
     struct statistics *statistics;
     uint64_t documents, total_length;
-    struct entry recent[1 << RECENT_BITS];
-    struct entry pending[SHARDS][PENDING];
+    struct counted_term recent[1 << RECENT_BITS];
+    struct counted_term pending[SHARDS][PENDING];
     unsigned counts[SHARDS];
 };
 
@@ -85,11 +86,10 @@ static void add_counts(struct term_counts *sum, struct term_counts counts) {
         add_saturated(sum->collection_frequency, counts.collection_frequency);
 }
 
-static struct entry *find_slot(const struct shard *shard, uint64_t hash) {
-    size_t mask = shard->entry_count - 1;
-    size_t at = hash & mask;
-    while (shard->entries[at].hash && shard->entries[at].hash != hash)
-        at = (at + 1) & mask;
+static struct counted_term *find_slot(const struct shard *shard, uint64_t hash) {
+    size_t at;
+    HASH_PROBE(at, hash, shard->entry_count,
+               !shard->entries[at].hash || shard->entries[at].hash == hash);
     return &shard->entries[at];
 }
 
@@ -114,7 +114,7 @@ static cog_status shard_add(struct shard *shard, uint64_t hash, struct term_coun
     if (shard->used * 4 >= shard->entry_count * 3) {
         TRY(grow_shard(shard, error));
     }
-    struct entry *entry = find_slot(shard, hash);
+    struct counted_term *entry = find_slot(shard, hash);
     if (!entry->hash) {
         entry->hash = hash;
         shard->used++;
@@ -155,7 +155,7 @@ void statistics_batch_free(struct statistics_batch *batch) {
 
 static cog_status flush_shard(struct statistics_batch *batch, unsigned number, cog_error *error) {
     struct shard *shard = &batch->statistics->shards[number];
-    const struct entry *pending = batch->pending[number];
+    const struct counted_term *pending = batch->pending[number];
     unsigned count = batch->counts[number];
     cog_status status = COG_OK;
     pthread_mutex_lock(&shard->lock);
@@ -170,7 +170,7 @@ static cog_status flush_shard(struct statistics_batch *batch, unsigned number, c
     return status;
 }
 
-static cog_status add_pending(struct statistics_batch *batch, const struct entry *entry,
+static cog_status add_pending(struct statistics_batch *batch, const struct counted_term *entry,
                               cog_error *error) {
     unsigned number = (unsigned)(entry->hash >> SHARD_SHIFT);
     cog_status status = COG_OK;
@@ -184,10 +184,10 @@ cog_status statistics_batch_add(struct statistics_batch *batch, const struct bag
                                 cog_error *error) {
     for (size_t i = 0; i < bag->count; i++) {
         uint64_t hash = stored_hash(bag->hashes[i]);
-        struct entry *recent = &batch->recent[hash & ((1 << RECENT_BITS) - 1)];
+        struct counted_term *recent = &batch->recent[hash & ((1 << RECENT_BITS) - 1)];
         if (recent->hash != hash) {
             TRY(recent->hash ? add_pending(batch, recent, error) : COG_OK);
-            *recent = (struct entry){.hash = hash};
+            *recent = (struct counted_term){.hash = hash};
         }
         add_counts(&recent->counts,
                    (struct term_counts){1, bag->frequencies ? bag->frequencies[i] : 1});
@@ -202,7 +202,7 @@ cog_status statistics_batch_flush(struct statistics_batch *batch, cog_error *err
     for (size_t i = 0; i < 1 << RECENT_BITS && status == COG_OK; i++) {
         if (batch->recent[i].hash)
             status = add_pending(batch, &batch->recent[i], error);
-        batch->recent[i] = (struct entry){0};
+        batch->recent[i] = (struct counted_term){0};
     }
     for (unsigned i = 0; i < SHARDS && status == COG_OK; i++)
         status = flush_shard(batch, i, error);
@@ -211,15 +211,14 @@ cog_status statistics_batch_flush(struct statistics_batch *batch, cog_error *err
     return status;
 }
 
-static cog_status add_visited(void *context, uint64_t hash, struct term_counts counts,
-                              cog_error *error) {
-    return statistics_add_term(context, hash, counts, error);
-}
-
 cog_status statistics_merge(struct statistics *statistics, const struct statistics *other,
                             cog_error *error) {
     statistics_add_documents(statistics, other->documents, other->total_length);
-    return statistics_visit(other, add_visited, statistics, error);
+    struct term_cursor terms = {.statistics = other};
+    cog_status status = COG_OK;
+    while (status == COG_OK && term_cursor_next(&terms, error))
+        status = statistics_add_term(statistics, terms.hash, terms.counts, error);
+    return term_cursor_end(&terms, status);
 }
 
 uint64_t statistics_document_count(const struct statistics *statistics) {
@@ -240,7 +239,7 @@ uint64_t statistics_term_count(const struct statistics *statistics) {
 uint64_t statistics_memory_bytes(const struct statistics *statistics) {
     uint64_t bytes = sizeof *statistics;
     for (int i = 0; i < SHARDS; i++)
-        bytes += statistics->shards[i].entry_count * sizeof(struct entry);
+        bytes += statistics->shards[i].entry_count * sizeof(struct counted_term);
     return bytes;
 }
 
@@ -262,30 +261,40 @@ void statistics_prefetch(const struct statistics *statistics, uint64_t hash) {
 }
 
 static int by_hash(const void *a, const void *b) {
-    const struct entry *p = a, *q = b;
+    const struct counted_term *p = a, *q = b;
     return (p->hash > q->hash) - (p->hash < q->hash);
+}
+
+static cog_status sort_shard(struct term_cursor *cursor, cog_error *error) {
+    const struct shard *shard = &cursor->statistics->shards[cursor->shard++];
+    cursor->at = cursor->count = 0;
+    free(cursor->sorted);
+    cursor->sorted = memory_array(shard->used, sizeof *cursor->sorted);
+    if (!cursor->sorted)
+        return error_memory(error, shard->used * sizeof *cursor->sorted, "sorted statistics");
+    for (size_t i = 0; i < shard->entry_count; i++)
+        if (shard->entries[i].hash)
+            cursor->sorted[cursor->count++] = shard->entries[i];
+    qsort(cursor->sorted, cursor->count, sizeof *cursor->sorted, by_hash);
+    return COG_OK;
 }
 
 /* Shards follow each other in the order of the hash's top bits, so sorting each gives the whole
  * order. */
-cog_status statistics_visit(const struct statistics *statistics, statistics_visitor *visit,
-                            void *context, cog_error *error) {
-    cog_status status = COG_OK;
-    for (int i = 0; i < SHARDS && status == COG_OK; i++) {
-        const struct shard *shard = &statistics->shards[i];
-        struct entry *sorted = memory_array(shard->used, sizeof *sorted);
-        if (!sorted)
-            return error_memory(error, shard->used * sizeof *sorted, "sorted statistics");
-        size_t count = 0;
-        for (size_t j = 0; j < shard->entry_count; j++)
-            if (shard->entries[j].hash)
-                sorted[count++] = shard->entries[j];
-        qsort(sorted, count, sizeof *sorted, by_hash);
-        for (size_t j = 0; j < count && status == COG_OK; j++)
-            status = visit(context, sorted[j].hash, sorted[j].counts, error);
-        free(sorted);
-    }
-    return status;
+bool term_cursor_next(struct term_cursor *cursor, cog_error *error) {
+    while (cursor->status == COG_OK && cursor->at == cursor->count && cursor->shard < SHARDS)
+        cursor->status = sort_shard(cursor, error);
+    if (cursor->status != COG_OK || cursor->at == cursor->count)
+        return false;
+    cursor->hash = cursor->sorted[cursor->at].hash;
+    cursor->counts = cursor->sorted[cursor->at++].counts;
+    return true;
+}
+
+cog_status term_cursor_end(struct term_cursor *cursor, cog_status status) {
+    free(cursor->sorted);
+    cursor->sorted = NULL;
+    return status != COG_OK ? status : cursor->status;
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -296,13 +305,18 @@ cog_status statistics_visit(const struct statistics *statistics, statistics_visi
 /* Shape: u64 documents, u64 total length, u64 terms. A term: u64 hash, u32 df, u32 cf. */
 enum { SHAPE_BYTES = 24, TERM_BYTES = 16 };
 
-static cog_status write_term(void *context, uint64_t hash, struct term_counts counts,
-                             cog_error *error) {
-    uint8_t bytes[TERM_BYTES];
-    encode_u64(bytes, hash);
-    encode_u32(bytes + 8, counts.document_frequency);
-    encode_u32(bytes + 12, counts.collection_frequency);
-    return container_writer_append(context, bytes, sizeof bytes, error);
+static cog_status write_terms(const struct statistics *statistics, struct container_writer *writer,
+                              cog_error *error) {
+    struct term_cursor terms = {.statistics = statistics};
+    cog_status status = COG_OK;
+    while (status == COG_OK && term_cursor_next(&terms, error)) {
+        uint8_t bytes[TERM_BYTES];
+        encode_u64(bytes, terms.hash);
+        encode_u32(bytes + 8, terms.counts.document_frequency);
+        encode_u32(bytes + 12, terms.counts.collection_frequency);
+        status = container_writer_append(writer, bytes, sizeof bytes, error);
+    }
+    return term_cursor_end(&terms, status);
 }
 
 static cog_status write_sections(const struct statistics *statistics,
@@ -315,7 +329,7 @@ static cog_status write_sections(const struct statistics *statistics,
     cog_status status = settings_write(settings, writer, error);
     THEN(status, container_writer_section(writer, SECTION_SHAPE, shape, sizeof shape, error));
     THEN(status, container_writer_begin(writer, SECTION_TERMS, error));
-    THEN(status, statistics_visit(statistics, write_term, writer, error));
+    THEN(status, write_terms(statistics, writer, error));
     return status == COG_OK ? container_writer_end(writer, error) : status;
 }
 

@@ -41,11 +41,20 @@ struct term_counts statistics_find(const struct statistics *statistics, uint64_t
 /* Brings the place of a term that is about to be looked up into the cache. */
 void statistics_prefetch(const struct statistics *statistics, uint64_t hash);
 
-/* Calls visit for every term in rising order of hash: the same order on every machine. */
-typedef cog_status statistics_visitor(void *context, uint64_t hash, struct term_counts counts,
-                                      cog_error *error);
-cog_status statistics_visit(const struct statistics *statistics, statistics_visitor *visit,
-                            void *context, cog_error *error);
+/* All terms in rising order of hash, the same order on every machine. Set `statistics`, zero the
+ * rest, and call term_cursor_next until it is false; then, or earlier, term_cursor_end. */
+struct term_cursor {
+    const struct statistics *statistics;
+    uint64_t hash; /* of the current term */
+    struct term_counts counts;
+    struct counted_term *sorted; /* the terms of a shard */
+    size_t at, count;
+    unsigned shard;
+    cog_status status;
+};
+bool term_cursor_next(struct term_cursor *cursor, cog_error *error);
+/* Releases; returns `status` unless it is COG_OK and the cursor failed. */
+cog_status term_cursor_end(struct term_cursor *cursor, cog_status status);
 
 /* Adds one term with its counts (loading, merging), and documents without terms. */
 cog_status statistics_add_term(struct statistics *statistics, uint64_t hash,

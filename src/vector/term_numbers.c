@@ -2,17 +2,19 @@
 
 #include <stdlib.h>
 
+#include "base/hash_table.h"
 #include "base/memory.h"
 
-/* Open addressing at half load or less; a slot is empty where its column is TERM_NUMBER_NONE. */
-struct column_slot {
+/* Half of the slots or more are free: number TERM_NUMBER_NONE. The hash stands in the slot, so that
+ * finding a term costs one cache miss, which term_numbers_prefetch can hide. */
+struct term_slot {
     uint64_t hash;
-    uint32_t column;
+    uint32_t number;
 };
 
 struct term_numbers {
-    struct column_slot *slots;
-    size_t slot_count; /* a power of two */
+    struct term_slot *slots;
+    size_t slot_count;
     uint32_t count;
 };
 
@@ -21,22 +23,6 @@ struct ranked_term {
     uint32_t document_frequency;
 };
 
-struct ranking {
-    struct ranked_term *terms;
-    size_t count;
-    uint32_t min_documents, min_collection_frequency;
-};
-
-static cog_status rank_term(void *context, uint64_t hash, struct term_counts counts,
-                            cog_error *error) {
-    (void)error;
-    struct ranking *ranking = context;
-    if (counts.document_frequency >= ranking->min_documents &&
-        counts.collection_frequency >= ranking->min_collection_frequency)
-        ranking->terms[ranking->count++] = (struct ranked_term){hash, counts.document_frequency};
-    return COG_OK;
-}
-
 static int by_rarity(const void *a, const void *b) {
     const struct ranked_term *p = a, *q = b;
     if (p->document_frequency != q->document_frequency)
@@ -44,81 +30,82 @@ static int by_rarity(const void *a, const void *b) {
     return (p->hash > q->hash) - (p->hash < q->hash);
 }
 
-static size_t slots_for(uint64_t terms) {
-    size_t slots = 64;
-    while (slots < 2 * terms)
-        slots *= 2;
-    return slots;
+static struct term_slot *find_slot(const struct term_numbers *numbers, uint64_t hash) {
+    size_t at;
+    HASH_PROBE(at, hash, numbers->slot_count,
+               numbers->slots[at].number == TERM_NUMBER_NONE || numbers->slots[at].hash == hash);
+    return &numbers->slots[at];
 }
 
-static cog_status number_terms(struct term_numbers *columns, const struct ranking *ranking,
-                               cog_error *error) {
-    if (ranking->count >= TERM_NUMBER_NONE)
+static cog_status number_terms(struct term_numbers *numbers, const struct ranked_term *terms,
+                               size_t count, cog_error *error) {
+    if (count >= TERM_NUMBER_NONE)
         return error_set(error, COG_ERR_MEMORY,
-                         "%zu distinct terms are more than a collection can hold; split it",
-                         ranking->count);
-    columns->slot_count = slots_for(ranking->count);
-    columns->slots = memory_array(columns->slot_count, sizeof *columns->slots);
-    if (!columns->slots)
-        return error_memory(error, columns->slot_count * sizeof *columns->slots, "the vocabulary");
-    for (size_t i = 0; i < columns->slot_count; i++)
-        columns->slots[i] = (struct column_slot){0, TERM_NUMBER_NONE};
-    for (size_t i = 0; i < ranking->count; i++) {
-        size_t at = ranking->terms[i].hash & (columns->slot_count - 1);
-        while (columns->slots[at].column != TERM_NUMBER_NONE)
-            at = (at + 1) & (columns->slot_count - 1);
-        columns->slots[at] = (struct column_slot){ranking->terms[i].hash, (uint32_t)i};
-    }
-    columns->count = (uint32_t)ranking->count;
+                         "%zu distinct terms are more than a collection can hold; split it", count);
+    numbers->slot_count = hash_slots(count, 64);
+    numbers->slots = memory_array(numbers->slot_count, sizeof *numbers->slots);
+    if (!numbers->slots)
+        return error_memory(error, numbers->slot_count * sizeof *numbers->slots, "the vocabulary");
+    for (size_t i = 0; i < numbers->slot_count; i++)
+        numbers->slots[i] = (struct term_slot){0, TERM_NUMBER_NONE};
+    for (size_t i = 0; i < count; i++)
+        *find_slot(numbers, terms[i].hash) = (struct term_slot){terms[i].hash, (uint32_t)i};
+    numbers->count = (uint32_t)count;
     return COG_OK;
+}
+
+static cog_status rank_terms(struct term_numbers *numbers, const struct statistics *statistics,
+                             struct term_counts least, cog_error *error) {
+    uint64_t term_count = statistics_term_count(statistics);
+    struct ranked_term *terms = memory_array(term_count, sizeof *terms);
+    if (!terms)
+        return error_memory(error, term_count * sizeof *terms, "the vocabulary");
+    struct term_cursor cursor = {.statistics = statistics};
+    size_t count = 0;
+    while (term_cursor_next(&cursor, error))
+        if (cursor.counts.document_frequency >= least.document_frequency &&
+            cursor.counts.collection_frequency >= least.collection_frequency)
+            terms[count++] = (struct ranked_term){cursor.hash, cursor.counts.document_frequency};
+    cog_status status = term_cursor_end(&cursor, COG_OK);
+    if (status == COG_OK) {
+        qsort(terms, count, sizeof *terms, by_rarity);
+        status = number_terms(numbers, terms, count, error);
+    }
+    free(terms);
+    return status;
 }
 
 cog_status term_numbers_create(const struct statistics *statistics, uint32_t min_documents,
                                uint32_t min_collection_frequency, struct term_numbers **result,
                                cog_error *error) {
-    struct ranking ranking = {.min_documents = min_documents,
-                              .min_collection_frequency = min_collection_frequency};
-    struct term_numbers *columns = calloc(1, sizeof *columns);
-    ranking.terms = memory_array(statistics_term_count(statistics), sizeof *ranking.terms);
-    cog_status status = COG_OK;
-    if (!columns || !ranking.terms)
-        status = error_memory(error, statistics_term_count(statistics) * sizeof *ranking.terms,
-                              "the vocabulary");
-    THEN(status, statistics_visit(statistics, rank_term, &ranking, error));
-    if (status == COG_OK) {
-        qsort(ranking.terms, ranking.count, sizeof *ranking.terms, by_rarity);
-        status = number_terms(columns, &ranking, error);
-    }
-    free(ranking.terms);
+    struct term_numbers *numbers = calloc(1, sizeof *numbers);
+    if (!numbers)
+        return error_memory(error, sizeof *numbers, "the vocabulary");
+    struct term_counts least = {min_documents, min_collection_frequency};
+    cog_status status = rank_terms(numbers, statistics, least, error);
     if (status != COG_OK) {
-        term_numbers_free(columns);
+        term_numbers_free(numbers);
         return status;
     }
-    *result = columns;
+    *result = numbers;
     return COG_OK;
 }
 
-void term_numbers_free(struct term_numbers *columns) {
-    if (!columns)
+void term_numbers_free(struct term_numbers *numbers) {
+    if (!numbers)
         return;
-    free(columns->slots);
-    free(columns);
+    free(numbers->slots);
+    free(numbers);
 }
 
-uint32_t term_numbers_count(const struct term_numbers *columns) {
-    return columns->count;
+uint32_t term_numbers_count(const struct term_numbers *numbers) {
+    return numbers->count;
 }
 
-uint32_t term_numbers_find(const struct term_numbers *columns, uint64_t hash) {
-    size_t mask = columns->slot_count - 1;
-    hash = hash ? hash : 1; /* as the statistics store it */
-    for (size_t at = hash & mask; columns->slots[at].column != TERM_NUMBER_NONE;
-         at = (at + 1) & mask)
-        if (columns->slots[at].hash == hash)
-            return columns->slots[at].column;
-    return TERM_NUMBER_NONE;
+uint32_t term_numbers_find(const struct term_numbers *numbers, uint64_t hash) {
+    return find_slot(numbers, hash ? hash : 1)->number; /* 1: as the statistics store 0 */
 }
 
-void term_numbers_prefetch(const struct term_numbers *columns, uint64_t hash) {
-    __builtin_prefetch(&columns->slots[hash & (columns->slot_count - 1)]);
+void term_numbers_prefetch(const struct term_numbers *numbers, uint64_t hash) {
+    __builtin_prefetch(&numbers->slots[hash & (numbers->slot_count - 1)]);
 }

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/memory.h"
 #include "input/documents/csv_row.h"
 #include "input/utf8.h"
@@ -161,15 +162,10 @@ static struct bytes_view query_text(const struct query_log *log, size_t query) {
 
 /* The slot of a query: its own, or the free one where it belongs. */
 static uint32_t *find_slot(const struct query_log *log, struct bytes_view query) {
-    size_t mask = log->slot_count - 1;
-    for (size_t i = hash_bytes(query.data, query.size) & mask;; i = (i + 1) & mask) {
-        uint32_t *slot = &log->slots[i];
-        if (*slot == 0)
-            return slot;
-        struct bytes_view other = query_text(log, *slot - 1);
-        if (other.size == query.size && memcmp(other.data, query.data, query.size) == 0)
-            return slot;
-    }
+    size_t at;
+    HASH_PROBE(at, hash_bytes(query.data, query.size), log->slot_count,
+               !log->slots[at] || view_equals(query_text(log, log->slots[at] - 1), query));
+    return &log->slots[at];
 }
 
 static bool grow_slots(struct query_log *log) {

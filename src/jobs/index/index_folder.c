@@ -133,18 +133,14 @@ const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size) {
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
-static cog_status add_to_fingerprint(void *context, uint64_t hash, struct term_counts counts,
-                                     cog_error *error) {
-    (void)error;
-    *(uint64_t *)context +=
-        hash_pair(hash_pair(hash, counts.document_frequency), counts.collection_frequency);
-    return COG_OK;
-}
-
 /* The same for the same documents and terms with the same counts, in whatever order. */
 static uint64_t statistics_fingerprint(const struct statistics *counts) {
     uint64_t sum = 0;
-    statistics_visit(counts, add_to_fingerprint, &sum, NULL);
+    struct term_cursor terms = {.statistics = counts};
+    while (term_cursor_next(&terms, NULL))
+        sum += hash_pair(hash_pair(terms.hash, terms.counts.document_frequency),
+                         terms.counts.collection_frequency);
+    term_cursor_end(&terms, COG_OK);
     sum = hash_pair(sum, statistics_document_count(counts));
     return hash_pair(sum, statistics_total_length(counts));
 }

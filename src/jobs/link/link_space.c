@@ -238,20 +238,19 @@ static float idf_of(double documents, double df) {
     return (float)portable_log(1 + (rest + 0.5) / (df + 0.5));
 }
 
-static cog_status take_target_idf(void *context, uint64_t hash, struct term_counts counts,
-                                  cog_error *error) {
-    (void)error;
-    const struct vector_building *building = context;
+static cog_status fill_target_idf(struct vector_building *building, cog_error *error) {
     const struct link_space *space = building->space;
-    building->idf[term_numbers_find(space->projection->targets, hash)] =
-        idf_of((double)space->corpora[1].rows, counts.document_frequency);
-    return COG_OK;
+    struct term_cursor terms = {.statistics = space->statistics[1]};
+    while (term_cursor_next(&terms, error))
+        building->idf[term_numbers_find(space->projection->targets, terms.hash)] =
+            idf_of((double)space->corpora[1].rows, terms.counts.document_frequency);
+    return term_cursor_end(&terms, COG_OK);
 }
 
 static cog_status fill_idf(struct vector_building *building, cog_error *error) {
     const struct projection *projection = building->space->projection;
     if (building->side == 1)
-        return statistics_visit(building->space->statistics[1], take_target_idf, building, error);
+        return fill_target_idf(building, error);
     double documents = (double)building->space->corpora[0].rows;
     for (uint32_t c = 0; c < term_numbers_count(projection->targets); c++) {
         double df = projection->document_frequencies[c];

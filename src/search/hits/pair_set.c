@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/memory.h"
 
 static const uint32_t EMPTY = UINT32_MAX; /* no distance is that large */
@@ -35,16 +36,14 @@ void pair_set_free(struct pair_set *set) {
 
 /* Puts the pair where it is or belongs; true if it is new. The shard has a free slot. */
 static bool put(struct pair_shard *shard, const struct row_pair *pair) {
-    size_t mask = shard->capacity - 1;
-    for (size_t i = pair_hash(pair) / PAIR_SHARDS & mask;; i = (i + 1) & mask) {
-        struct row_pair *slot = &shard->slots[i];
-        if (slot->distance == EMPTY) {
-            *slot = *pair;
-            return true;
-        }
-        if (slot->a == pair->a && slot->b == pair->b)
-            return false;
-    }
+    size_t at;
+    HASH_PROBE(at, pair_hash(pair) / PAIR_SHARDS, shard->capacity,
+               shard->slots[at].distance == EMPTY ||
+                   (shard->slots[at].a == pair->a && shard->slots[at].b == pair->b));
+    if (shard->slots[at].distance != EMPTY)
+        return false;
+    shard->slots[at] = *pair;
+    return true;
 }
 
 static bool grow(struct pair_shard *shard) {
