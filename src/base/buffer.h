@@ -1,4 +1,4 @@
-/* A growing run of bytes, and a borrowed view of some. */
+/* Buffers: a growing array of bytes, owned, and a view of bytes that belong to something else. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Borrowed: valid as long as what it was taken from. Not zero-terminated. */
+/* Borrowed: valid as long as its source. Not zero-terminated. */
 struct bytes_view {
     const char *data;
     size_t size;
@@ -22,8 +22,7 @@ struct buffer {
     size_t capacity;
 };
 
-/* Makes room for `extra` more bytes behind size; false when memory is out (the buffer stays as it
- * was). */
+/* Makes room for `extra` more bytes; false if memory is out, and then the buffer is unchanged. */
 bool buffer_reserve(struct buffer *buffer, size_t extra);
 bool buffer_append(struct buffer *buffer, const void *data, size_t size);
 bool buffer_append_text(struct buffer *buffer, const char *text);

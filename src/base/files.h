@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 
-/* name stands in messages. */
+/* name is used in messages. */
 cog_status descriptor_write(int descriptor, const void *data, size_t size, const char *name,
                             cog_error *error);
 cog_status descriptor_write_at(int descriptor, const void *data, size_t size, uint64_t offset,
                                const char *name, cog_error *error);
-/* A file that ends before is an error. */
+/* A file that ends too early is an error. */
 cog_status descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset,
                               const char *name, cog_error *error);
 
@@ -20,7 +20,7 @@ struct mapping {
 };
 
 cog_status mapping_open(const char *path, struct mapping *mapping, cog_error *error);
-/* The same of an open file, which the map outlives; name stands in messages. */
+/* The same for an open file, which may be closed before the mapping; name is used in messages. */
 cog_status mapping_of_descriptor(int descriptor, const char *name, struct mapping *mapping,
                                  cog_error *error);
 /* Accepts a zeroed mapping; leaves it zeroed. */

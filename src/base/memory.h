@@ -10,20 +10,20 @@
  * it. */
 void *memory_array(size_t count, size_t size_bytes);
 void *memory_zeroed_array(size_t count, size_t size_bytes);
-/* The same, with the zeros written: for tables that are read at random before they are written. A
- * fresh page that is read first is mapped twice, and the second time every processor that runs the
- * program is interrupted. */
+/* The same with the zeros written at once: for tables that are read at random before they are
+ * written. A fresh page that is read first is mapped twice, and the second mapping interrupts every
+ * processor that runs the program. */
 void *memory_written_array(size_t count, size_t size_bytes);
 
-/* Makes room for `needed` elements in *array (capacity at least doubles). False on exhaustion, and
- * then the array is as it was. */
+/* Makes room for `needed` elements in *array (capacity at least doubles). False if memory is
+ * out, and then the array is unchanged. */
 bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_bytes);
 
 /* A block for large tables: aligned to 64 bytes, on huge pages where the system gives them, zeroed.
  * Free with memory_large_free and the same size. */
 void *memory_large(size_t size_bytes);
 void memory_large_free(void *block, size_t size_bytes);
-/* What such a block takes. */
+/* The bytes that such a block occupies. */
 size_t memory_large_bytes(size_t size_bytes);
 
 /* False when a * b does not fit. */

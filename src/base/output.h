@@ -1,7 +1,7 @@
-/* Output that appears whole or not at all: bytes go to a temporary file beside the target, which
- * replaces it by fsync, rename, fsync of the folder on commit. A target whose name ends as that of
- * a compressed file is compressed. "-" is standard output, and a broken pipe there ends the writing
- * without an error. */
+/* Output files that appear whole or not at all: bytes go to a temporary file next to the target,
+ * which replaces the target on commit by fsync, rename, fsync of the folder. If the name of the
+ * target has the suffix of a compressed file, the output is compressed. "-" is standard output; a
+ * broken pipe there ends the writing without an error. */
 #pragma once
 
 #include "base/error.h"
@@ -13,8 +13,8 @@ cog_status output_open(const char *path, struct output **output, cog_error *erro
 /* The same, never compressed: for files that are mapped. */
 cog_status output_open_plain(const char *path, struct output **output, cog_error *error);
 cog_status output_write(struct output *output, const void *data, size_t size, cog_error *error);
-/* Whether earlier bytes can be overwritten: not those of standard output, a pipe or a device, nor
- * compressed ones. */
+/* Whether earlier bytes can be overwritten: not on standard output, a pipe or a device, nor if they
+ * are compressed. */
 bool output_is_file(const struct output *output);
 /* Overwrites earlier bytes (a header whose counts come last) of a file. */
 cog_status output_rewrite(struct output *output, uint64_t offset, const void *data, size_t size,
@@ -23,7 +23,7 @@ cog_status output_rewrite(struct output *output, uint64_t offset, const void *da
 cog_status output_commit(struct output *output, cog_error *error);
 /* True once the reader of standard output has gone: further writing is futile. */
 bool output_is_broken(const struct output *output);
-/* Releases; without a commit before it the temporary file is removed. Accepts NULL. */
+/* Releases; without a commit the temporary file is removed. Accepts NULL. */
 void output_close(struct output *output);
 
 /* An unnamed scratch file in TMPDIR (or /tmp) that vanishes with its descriptor; -1 on failure. */

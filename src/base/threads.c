@@ -28,8 +28,8 @@ const struct threads_watch *threads_watch_current(void) {
     return watch_of_thread;
 }
 
-/* Runs body on `threads` threads, the caller's among them. A thread that cannot be started is done
- * without: the bodies share their work. */
+/* Runs body on `threads` threads, including the caller. If a thread cannot be started, the others
+ * do its share. */
 struct crew_member {
     void (*body)(void *context, unsigned worker);
     void *context;
@@ -179,8 +179,8 @@ static bool produce(struct pipeline_run *run, void *batch) {
     return status == COG_OK && !end;
 }
 
-/* Whoever read a batch works on it, while it lies in that core's cache; meanwhile the next one
- * reads. */
+/* The thread that read a batch works on it while it is in the cache of that core; meanwhile another
+ * thread reads. */
 static void step_produce_and_work(struct pipeline_run *run, unsigned worker) {
     const struct pipeline *p = run->pipeline;
     size_t slot = slot_of(run, run->produced);

@@ -14,8 +14,8 @@ struct threads_watch {
     bool (*stops)(void *context, uint64_t done, uint64_t total);
     void *context;
 };
-/* Watches the calling thread from now on; NULL: nobody watches. Returns who did before. The watch
- * is borrowed until the next call. */
+/* Sets the watch of the calling thread (NULL: none) and returns the previous one. The watch is
+ * borrowed until the next call. */
 const struct threads_watch *threads_watch_set(const struct threads_watch *watch);
 const struct threads_watch *threads_watch_current(void);
 

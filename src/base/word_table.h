@@ -1,5 +1,6 @@
-/* Words with dense numbers: each distinct term once, with its string, its hash and how often it was
- * added. The numbers follow the order of first addition. */
+/* Words with dense numbers: each distinct word once, with its string, its hash and the number of
+ * times it was added. Numbers follow the order of first addition. About 40 bytes per word plus its
+ * string. */
 #pragma once
 
 #include "base/buffer.h"
@@ -19,13 +20,13 @@ struct word_table {
     size_t hash_capacity, count_capacity, end_capacity;
 };
 
-/* The number of the word, added `times` more often; new words get the next number. */
+/* Adds the word `times` times and returns its number; a new word gets the next number. */
 cog_status word_table_add(struct word_table *table, uint64_t hash, struct bytes_view string,
                           uint64_t times, uint32_t *word, cog_error *error);
 /* As word_table_add with the hash of the string itself. */
 cog_status word_table_add_string(struct word_table *table, struct bytes_view string, uint64_t times,
                                  uint32_t *word, cog_error *error);
-/* WORD_NONE where it is not there. */
+/* WORD_NONE if the table does not have the word. */
 uint32_t word_table_find(const struct word_table *table, uint64_t hash);
 struct bytes_view word_table_string(const struct word_table *table, uint32_t word);
 void word_table_free(struct word_table *table);

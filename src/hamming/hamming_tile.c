@@ -32,9 +32,9 @@ const struct hamming_tile *hamming_tile(void) {
     return chosen;
 }
 
-const struct hamming_tile *hamming_tile_for(size_t queries_a_row) {
+const struct hamming_tile *hamming_tile_for(size_t queries_per_row) {
     const struct hamming_tile *tile = hamming_tile();
-    for (int level = cpu_best_level(); queries_a_row < tile->least_queries_a_row; level--)
+    for (int level = cpu_best_level(); queries_per_row < tile->least_queries_per_row; level--)
         tile = tiles[level];
     return tile;
 }

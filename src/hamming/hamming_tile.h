@@ -1,8 +1,8 @@
-/* Many queries against many rows. Both sides are first prepared into panels, in whatever layout the
- * method likes; comparing a panel of queries with a panel of rows lists the pairs within each
- * query's limit. A pair may be given up as soon as part of its bits differ in more places than the
- * limit, which never changes the list. Preparing costs about as much as comparing with a few dozen
- * queries. */
+/* Tiles: many queries against many rows. Both sides are first prepared into panels, in the layout
+ * that suits the instruction set. Comparing a panel of queries with a panel of rows lists the pairs
+ * within each query's limit. A pair is dropped as soon as part of its bits differ in more places
+ * than the limit, which never changes the list. Preparing a row costs about as much as comparing it
+ * with a few dozen queries. Panels and scratch belong to the caller. */
 #pragma once
 
 #include "base/error.h"
@@ -42,11 +42,11 @@ struct hamming_comparison {
 struct hamming_tile {
     const char *name;
     size_t panel_rows; /* at most TILE_ROWS */
-    /* From so many queries on, preparing and comparing beats scanning the rows for each query. */
+    /* With this many queries or more, preparing and comparing beats scanning the rows per query. */
     size_t worthwhile_queries;
-    /* Where a row meets fewer queries, the next slower method is faster: it prepares at a lower
-     * price. */
-    size_t least_queries_a_row;
+    /* If a row meets fewer queries, the next slower method is faster: its preparation is cheaper.
+     */
+    size_t least_queries_per_row;
     /* Queries of a band that are best compared at once, at most TILE_QUERIES: the more there are,
      * the fewer of them want the same rows. */
     size_t band_queries;
@@ -69,8 +69,8 @@ static inline size_t hamming_tile_scratch_bytes(const struct hamming_tile *tile,
 
 /* The fastest method that cpu_best_level() allows. */
 const struct hamming_tile *hamming_tile(void);
-/* The fastest where every row meets so many queries only. */
-const struct hamming_tile *hamming_tile_for(size_t queries_a_row);
+/* The fastest if every row meets only `queries_per_row` queries. */
+const struct hamming_tile *hamming_tile_for(size_t queries_per_row);
 
 enum { HAMMING_TILE_METHODS = CPU_LEVEL_COUNT + 1 };
 /* All methods that this machine can run, slowest first; returns how many. */

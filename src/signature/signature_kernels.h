@@ -1,4 +1,5 @@
-/* The inner loops of signing, one implementation an instruction set; all give the same integers. */
+/* The inner loops of signing: one implementation per instruction set, all with the same integers.
+ */
 #pragma once
 
 #include "base/cpu.h"

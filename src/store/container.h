@@ -43,7 +43,7 @@ cog_status container_writer_section(struct container_writer *writer, uint32_t se
 /* Writes table and header and replaces the file under its name; nothing may be written afterwards.
  */
 cog_status container_writer_commit(struct container_writer *writer, cog_error *error);
-/* Releases; without a commit nothing stays. Accepts NULL. */
+/* Releases; without a commit no file is left. Accepts NULL. */
 void container_writer_close(struct container_writer *writer);
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -69,8 +69,8 @@ struct container {
  */
 cog_status container_open(const char *path, uint32_t kind, struct container *container,
                           cog_error *error);
-/* The same on bytes that the caller keeps alive (aligned to 64 if sections are used as arrays);
- * name stands in messages. */
+/* The same for bytes that the caller keeps alive (aligned to 64 if sections are used as arrays);
+ * name is used in messages. */
 cog_status container_open_memory(const char *name, const void *data, size_t size, uint32_t kind,
                                  struct container *container, cog_error *error);
 /* Borrowed until container_close. False when the file has no such section. */

@@ -1,6 +1,6 @@
-/* Settings: what a file records about how its content was made, as typed fields under short names.
- * Two things belong together only if their settings are equal; the first difference is named if
- * not. */
+/* Settings: a file's record of how its content was made, as typed values under short names. Two
+ * files belong together only if their settings are equal; if not, the first difference is named.
+ * The caller owns the entries. Finding one takes log n comparisons. */
 #pragma once
 
 #include "store/container.h"
@@ -40,7 +40,7 @@ bool settings_get_double(const struct settings *settings, const char *key, doubl
 /* Adds all entries of `from`. */
 cog_status settings_copy(struct settings *settings, const struct settings *from, cog_error *error);
 
-/* Doubles are compared by their bits. When not equal, `difference` (which may be NULL) tells the
+/* Doubles are compared by their bits. When not equal, `difference` (which may be NULL) names the
  * first one: "bits is 1024 here and 64 there". */
 enum { SETTINGS_DIFFERENCE_BYTES = 256 };
 bool settings_equal(const struct settings *here, const struct settings *there,

@@ -1,5 +1,6 @@
-/* A document as a bag: each distinct term once, with its frequency. One counter a thread counts one
- * document after another; nothing of its size is cleared in between. */
+/* Bags: a document as its distinct terms, each once, with frequencies. In: the hashes of a
+ * document's terms in order. Out: a view owned by the counter. There is one counter per thread;
+ * starting another document costs one increment, whatever the size of the table. */
 #pragma once
 
 #include "base/error.h"
@@ -15,8 +16,8 @@ struct bag_view {
     const uint32_t *frequencies; /* NULL for a set: 1 each */
     size_t count;
     uint64_t length; /* terms with repetition */
-    /* Where the input itself weighs its terms (clicks, which may be fractions), frequencies are
-     * these rounded, 1 at least; else NULL. */
+    /* If the input itself weighs its terms (clicks, which may be fractions); frequencies are then
+     * these weights rounded, at least 1. NULL otherwise. */
     const float *weights;
 };
 static inline double bag_weight(const struct bag_view *bag, size_t i) {

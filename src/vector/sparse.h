@@ -1,5 +1,6 @@
-/* Sparse rows: documents as weighted terms (for cosine) and as sets (for Jaccard). Columns are
- * dense numbers in rising order of document frequency, the rarest first: what the joins want. */
+/* Sparse rows: documents as weighted terms (for cosine) and as sets (for Jaccard). The columns of a
+ * matrix are term numbers (vector/term_numbers.h), the rarest term first. 8 bytes per entry of a
+ * matrix, 4 per member of a set. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,8 +18,9 @@ struct sparse_matrix {
 };
 void sparse_matrix_free(struct sparse_matrix *matrix);
 
-/* Row r is members[offsets[r] .. offsets[r+1]), strictly rising; members that no other row has are
- * left out and only counted, so sizes[r], the true size of the set, may be larger than the list. */
+/* Row r is members[offsets[r] .. offsets[r+1]), strictly rising; a member that only
+ * one row has is left out and only counted, so sizes[r], the true size of the set, may be larger
+ * than the list. */
 struct set_collection {
     size_t rows;
     uint32_t member_count; /* members are numbered from 0 below this */
@@ -35,23 +37,23 @@ bool sparse_matrix_select(const struct sparse_matrix *matrix, const uint32_t *ro
 bool set_collection_select(const struct set_collection *sets, const uint32_t *rows, size_t count,
                            struct set_collection *copy);
 
-/* How many entries of a row stand before a column. */
+/* The number of entries of a row before a column. */
 size_t sparse_row_before(const struct sparse_matrix *matrix, size_t row, uint32_t column);
 
 /* Dot product in double, summed in rising column order: the same on every machine. */
 double sparse_dot(const uint32_t *a_columns, const float *a_values, size_t a_count,
                   const uint32_t *b_columns, const float *b_values, size_t b_count);
 
-/* The same of two rows of matrices with the same columns. */
+/* The same for two rows of matrices with the same columns. */
 double sparse_row_dot(const struct sparse_matrix *x, size_t a, const struct sparse_matrix *y,
                       size_t b);
 
-/* A row by column, for products with many others: dense holds column_count zeros, and again after
- * sparse_clear. */
+/* Writes a row into `dense` by column, for products with many other rows. dense holds column_count
+ * zeros before, and again after sparse_clear. */
 void sparse_spread(const struct sparse_matrix *matrix, size_t row, float *dense);
 void sparse_clear(const struct sparse_matrix *matrix, size_t row, float *dense);
-/* Product of a spread row with another: sparse_dot's value, because the columns that only one of
- * them has add zeros. */
+/* Product of a spread row with another row: the value of sparse_dot, because a column that only one
+ * of them has adds zero. */
 double sparse_dense_dot(const float *dense, const struct sparse_matrix *matrix, size_t row);
 
 /* The Jaccard coefficient of two rows, by their true sizes. */

@@ -1,6 +1,7 @@
 /* Statistics of a collection: how many documents, how long, and for each term in how many documents
  * it occurs (df) and how often (cf). Collected in one pass by many threads, merged, saved, and used
- * for later batches and on other machines. Terms are known by their hash alone: 16 bytes a term. */
+ * for later batches and on other machines. Terms are known only by their hash: 16 bytes per slot,
+ * at most three quarters of the slots used. */
 #pragma once
 
 #include "base/error.h"
@@ -11,8 +12,8 @@ struct statistics;
 cog_status statistics_create(struct statistics **statistics, cog_error *error);
 void statistics_free(struct statistics *statistics);
 
-/* Additions of one thread, gathered by shard so that locks and cache misses are paid once a batch.
- * Flush before the statistics are read. */
+/* Additions of one thread, gathered by shard so that locks and cache misses are paid once per
+ * batch. Flush before the statistics are read. */
 struct statistics_batch;
 cog_status statistics_batch_create(struct statistics *statistics, struct statistics_batch **batch,
                                    cog_error *error);
@@ -29,7 +30,7 @@ uint64_t statistics_document_count(const struct statistics *statistics);
 uint64_t statistics_total_length(const struct statistics *statistics);
 uint64_t statistics_term_count(const struct statistics *statistics);
 uint64_t statistics_memory_bytes(const struct statistics *statistics);
-/* Mean terms a document; 1 for an empty collection, so that it may divide. */
+/* Mean number of terms per document; 1 for an empty collection, so that one can divide by it. */
 double statistics_mean_length(const struct statistics *statistics);
 
 struct term_counts {

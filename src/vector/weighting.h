@@ -1,4 +1,6 @@
-/* Term weights: how much a term that occurs tf times in a document of some length says about it. */
+/* Term weights: how much a term that occurs tf times says about a document of a given length. In: a
+ * bag and the statistics of the collection. Out: a float per term. Nothing is kept but an optional
+ * table of idf values. */
 #pragma once
 
 #include "vector/statistics.h"
@@ -17,7 +19,7 @@ struct weighting {
 };
 void weighting_init(struct weighting *weighting, enum weighting_scheme scheme);
 
-/* The idf of every small df of a collection: a logarithm a term would cost more than the rest of
+/* The idf of every small df of a collection: a logarithm per term would cost more than the rest of
  * its weight. Zero-initialise; idf_table_free releases. */
 struct idf_table {
     double *values;
@@ -30,7 +32,7 @@ void idf_table_free(struct idf_table *table);
 /* Whether the scheme needs statistics of the collection (df, cf, mean length). */
 bool weighting_needs_statistics(const struct weighting *weighting);
 
-/* The weights of a document's terms; a term that weighs nothing has 0. statistics may be NULL where
+/* The weights of a document's terms; a term that weighs nothing has 0. statistics may be NULL if
  * the scheme needs none, idf may be NULL. weights has room for bag->count. */
 void weighting_apply(const struct weighting *weighting, const struct statistics *statistics,
                      const struct idf_table *idf, const struct bag_view *bag, float *weights);
