@@ -117,7 +117,7 @@ static void finish_hits(struct slices_searcher *searcher, const struct slices_re
                         size_t *count) {
     if (request->k)
         *count = topk_finish(&searcher->nearest, searcher->hits);
-    else
+    else if (*count > 1)
         qsort(searcher->hits, *count, sizeof *searcher->hits, neighbour_compare);
 }
 
