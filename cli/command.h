@@ -26,6 +26,7 @@ struct session {
     cog_run_options run;
     cog_report *report;
     cog_error error;
+    double seconds;     /* of the run, for the summary */
     bool found_nothing; /* the exit code is then 1 */
 };
 

@@ -94,6 +94,17 @@ static cog_status build(struct session *session) {
     return status;
 }
 
+static void summarize(const struct session *session) {
+    const cog_report *report = session->report;
+    fputs("cognate: ", stderr);
+    print_count(cog_report_number(report, "rows"), "row", stderr);
+    fputs(" indexed", stderr);
+    print_skipped(cog_report_number(report, "bad_records") +
+                      cog_report_number(report, "duplicate_ids"),
+                  "record");
+    fprintf(stderr, "; %.1f s\n", session->seconds);
+}
+
 /* Opens the index if the words are right, and closes it after `change`. */
 static cog_status with_index(struct session *session, const char *needs,
                              cog_status (*change)(struct session *session, cog_index *index)) {
@@ -237,7 +248,8 @@ static const struct command actions[] = {
      .texts = build_texts,
      .methods = "auto|flat|slices|columns|psm|bphs",
      .knobs = COG_KNOB_BUILD,
-     .run = build},
+     .run = build,
+     .summarize = summarize},
     {.name = "add",
      .synopsis = "INDEX IN... [OPTIONS]",
      .summary = "add documents or signatures, weighed by the statistics of the build",

@@ -64,6 +64,18 @@ static cog_status make(struct session *session, bool is_table) {
     return status;
 }
 
+static void summarize(const struct session *session) {
+    const cog_report *report = session->report;
+    fputs("cognate: ", stderr);
+    print_count(cog_report_number(report, "pairs"), "sentence pair", stderr);
+    fputs(" read", stderr);
+    print_skipped(cog_report_number(report, "bad_records") +
+                      cog_report_number(report, "too_long_pairs") +
+                      cog_report_number(report, "empty_pairs"),
+                  "pair");
+    fprintf(stderr, "; %.1f s\n", session->seconds);
+}
+
 static cog_status train(struct session *session) {
     return make(session, false);
 }
@@ -119,7 +131,8 @@ static const struct command actions[] = {
                  "cognate lexicon train europarl.de europarl.en --from de --to en -o de-en.lex",
      .sets = train_sets,
      .texts = texts,
-     .run = train},
+     .run = train,
+     .summarize = summarize},
     {.name = "convert",
      .synopsis = "IN... --from LANG --to LANG -o LEXICON [OPTIONS]",
      .summary = "read the tables of other tools",

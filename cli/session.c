@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -167,8 +168,13 @@ int run_session(const struct arguments *arguments) {
     struct session session = {.arguments = arguments};
     if (!take_run_options(arguments, &session.run))
         return EXIT_USAGE;
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
     cog_status status = cog_report_create(&session.report, &session.error);
     THEN(status, arguments->command->run(&session));
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    session.seconds =
+        (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
     int code = finish(&session, status);
     cog_report_free(session.report);
     return code;

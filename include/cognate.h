@@ -77,8 +77,10 @@ typedef struct cog_error {
 
 typedef struct cog_progress {
     const char *stage; /* "reading", "joining", ... */
-    uint64_t done;     /* in the stage's own unit: bytes, rows, comparisons */
-    uint64_t total;    /* 0 where it is not known */
+    /* In the stage's own unit: bytes, documents, rows. A stage of several loops counts each of them
+     * from 0. */
+    uint64_t done;
+    uint64_t total; /* 0 if it is not known */
 } cog_progress;
 
 /* Called now and then, from any thread but never from two at once. False asks the job to stop: it

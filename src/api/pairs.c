@@ -148,6 +148,7 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
     uint64_t start = clock_ns();
     radius_bits = radius_bits < first->bits ? radius_bits : first->bits;
     job_begin(&job, run, report);
+    progress_show("joining");
     cog_status status =
         pair_join_signatures(first, second, radius_bits, options, run, &matches, report, error);
     job_end(&job);

@@ -12,6 +12,7 @@
 #include "base/compression.h"
 #include "base/memory.h"
 #include "input/utf8.h"
+#include "store/container.h"
 
 enum { TEXT_BYTES_A_PACKED_BYTE = 4 };
 
@@ -186,6 +187,19 @@ static cog_status add_standard_input(struct walk *walk, cog_error *error) {
     return status;
 }
 
+/* Whether the folder holds an index: its files carry the magic of Cognate's containers. */
+static bool is_index(const char *folder) {
+    char *path = NULL, magic[8] = "";
+    if (asprintf(&path, "%s/manifest", folder) < 0)
+        return false;
+    FILE *file = fopen(path, "rb");
+    free(path);
+    bool read = file && fread(magic, 1, sizeof magic, file) == sizeof magic;
+    if (file)
+        fclose(file);
+    return read && memcmp(magic, CONTAINER_MAGIC, sizeof magic) == 0;
+}
+
 static cog_status add_argument(struct walk *walk, const char *path, bool alone, cog_error *error) {
     struct stat info;
     walk->root_length = 0;
@@ -200,6 +214,12 @@ static cog_status add_argument(struct walk *walk, const char *path, bool alone, 
     char *folder = strdup(path);
     if (!folder)
         return error_memory(error, strlen(path), "a path");
+    if (is_index(path)) {
+        free(folder);
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: an index, not documents; name the documents that it was built from",
+                         path);
+    }
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/')
         folder[--length] = 0;

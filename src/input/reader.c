@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -184,12 +185,33 @@ static cog_status read_some(struct reader *reader, struct record_batch *batch, s
     return reader->order ? convert_wide(reader, batch, error) : COG_OK;
 }
 
+/* Formats that people take for one of ours. */
+static cog_status refuse_beginning(const struct input_file *file, struct bytes_view bytes,
+                                   cog_error *error) {
+    if (bytes.size > 4 && memcmp(bytes.data, "PAR1", 4) == 0 && (unsigned char)bytes.data[4] < 32)
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: a Parquet file, which is not read here; convert it to jsonl",
+                         file->path);
+    bytes = without_mark(bytes);
+    size_t at = 0;
+    while (at < bytes.size && is_one_of(bytes.data[at], " \t\r\n"))
+        at++;
+    if (file->format == INPUT_JSONL && at < bytes.size && bytes.data[at] == '[')
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: a JSON array; jsonl has one object per line: convert it, for example "
+                         "with jq -c '.[]'",
+                         file->path);
+    return COG_OK;
+}
+
 /* The first bytes of a pipe, which has no extension, tell its format; those of a dump, whether it
  * is UTF-16. */
 static cog_status look_at_beginning(struct reader *reader, struct record_batch *batch, size_t start,
                                     bool *ended, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
     reader->at_beginning = false;
+    TRY(refuse_beginning(file, view_of(batch->bytes.data + start, batch->bytes.size - start),
+                         error));
     if (file->format != INPUT_AUTO && file->format != INPUT_WIKIXML)
         return COG_OK;
     while (!*ended && batch->bytes.size - start < SNIFF_BYTES)
@@ -255,17 +277,20 @@ static cog_status take_header(struct reader *reader, struct input_file *file, st
     file->columns = (struct csv_columns){0, CSV_NO_COLUMN, CSV_NO_COLUMN, CSV_NO_COLUMN};
     struct csv_cursor cursor = csv_row_fields(row, file->format == INPUT_CSV ? ',' : '\t');
     struct bytes_view field;
-    while (csv_next_field(&cursor, &decoded, &field))
+    char names[256] = "";
+    while (csv_next_field(&cursor, &decoded, &field)) {
         take_column(&reader->options, &file->columns, field);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.*s",
+                 names[0] ? ", " : "", field.size < 100 ? (int)field.size : 100, field.data);
+    }
     buffer_free(&decoded);
     if (cursor.problem)
         return error_set_at(error, COG_ERR_INPUT, 1, "%s:1: header row: %s", file->path,
                             cursor.problem);
     if (file->columns.text == CSV_NO_COLUMN)
-        return error_set_at(
-            error, COG_ERR_INPUT, 1,
-            "%s:1: the header row has no field \"%s\"; name the one that holds the text",
-            file->path, reader->options.text_field);
+        return error_about(error, COG_ERR_INPUT, "text_field",
+                           "%s:1: no column \"%s\"; name the one that holds the text: %s",
+                           file->path, reader->options.text_field, names);
     file->header_is_complete = true;
     return COG_OK;
 }

@@ -58,6 +58,7 @@ static bool watch_stops(void *context, uint64_t done, uint64_t total) {
         pthread_mutex_trylock(&job->lock) != 0)
         return false;
     const char *stage = __atomic_load_n(&job->stage, __ATOMIC_RELAXED);
+    stage = stage ? stage : __atomic_load_n(&job->shown, __ATOMIC_RELAXED);
     cog_progress state = {stage ? stage : "working", stage ? done : 0, stage ? total : 0};
     __atomic_store_n(&job->next_ns, now + PROGRESS_INTERVAL_NS, __ATOMIC_RELAXED);
     bool stops = !job->run.progress(job->run.progress_context, &state);
@@ -80,6 +81,12 @@ static cog_status call(struct progress *progress, uint64_t done, cog_error *erro
     if (goes_on)
         return COG_OK;
     return error_set(error, COG_ERR_CANCELLED, "stopped while %s", progress->stage);
+}
+
+void progress_show(const char *stage) {
+    struct job *job = current_job();
+    if (job)
+        __atomic_store_n(&job->shown, stage, __ATOMIC_RELAXED);
 }
 
 void progress_start(struct progress *progress, const cog_run_options *run, const char *stage,

@@ -18,6 +18,7 @@ struct job {
     cog_report *report;  /* may be NULL; borrowed */
     unsigned threads;    /* 1 or more */
     const char *stage;   /* atomic; the stage that job_stage began, or NULL */
+    const char *shown;   /* atomic; the stage that progress_show named, or NULL */
     uint64_t stage_ns;   /* when it began */
     struct threads_watch watch;
     const struct threads_watch *previous_watch;
@@ -52,6 +53,9 @@ void progress_start(struct progress *progress, const cog_run_options *run, const
                     uint64_t total);
 /* From one thread at a time. COG_ERR_CANCELLED if the callback returns false. */
 cog_status progress_report(struct progress *progress, uint64_t done, cog_error *error);
+/* Parallel loops of the calling thread's job show this stage from now on, with their own counts;
+ * the caller measures its seconds. */
+void progress_show(const char *stage);
 /* The last call of a stage, never throttled. */
 cog_status progress_finish(struct progress *progress, cog_error *error);
 

@@ -9,10 +9,6 @@
 #include "base/output.h"
 #include "base/strings.h"
 
-#define CONTAINER_MAGIC                                                                            \
-    "\x89"                                                                                         \
-    "COG\r\n\x1a\n"
-
 enum {
     CONTAINER_MAGIC_BYTES = 8,
     CONTAINER_HEADER_BYTES = 64,

@@ -7,6 +7,11 @@
 #include "base/error.h"
 #include "base/files.h"
 
+/* The first bytes of every Cognate file. */
+#define CONTAINER_MAGIC                                                                            \
+    "\x89"                                                                                         \
+    "COG\r\n\x1a\n"
+
 /* Four letters in the order in which they stand in the file. */
 #define CONTAINER_TAG(a, b, c, d)                                                                  \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)

@@ -11,8 +11,8 @@ Er schreibt seinen Freunden lange Briefe über die Reise	He writes long letters 
 TEXT
 awk -F '\t' '{ print $2 "\t" $1 }' pairs.tsv >exchanged.tsv
 for text in pairs exchanged; do
-    "$COGNATE" lexicon train $text.tsv --from de --to en --min-count 1 --threads 2 -o $text.lex 2>&1
-    echo "$text: exit $?"
+    "$COGNATE" lexicon train $text.tsv --from de --to en --min-count 1 --threads 2 -o $text.lex 2>&1 | sed 's/; [0-9.]* s$/; ... s/'
+    echo "$text: exit ${PIPESTATUS[0]}"
 done
 # The best translation of each word, and that it is likely.
 "$COGNATE" lexicon show pairs.lex Baum Garten Kinder --quiet | awk -F '\t' 'NR == 1 || $3 > 0.5 { print $1, $2 }'
@@ -20,8 +20,8 @@ done
 # goes by the text alone and refuses nothing.
 yes "$(cat pairs.tsv)" | head -n 40000 >repeated.tsv
 for memory in "1M --threads 1" "20M --threads 2" "30M --threads 2" "30M --threads 1 repeated.tsv"; do
-    "$COGNATE" lexicon train pairs.tsv --from de --to en -o small.lex --memory $memory 2>&1
-    echo "--memory $memory: exit $?"
+    "$COGNATE" lexicon train pairs.tsv --from de --to en -o small.lex --memory $memory 2>&1 | sed 's|; [0-9.]* s$|; ... s|'
+    echo "--memory $memory: exit ${PIPESTATUS[0]}"
 done
 python3 -c '
 import random

@@ -1,6 +1,7 @@
 /* TMX: a translation unit (tu) holds a variant (tuv, xml:lang) for each language with its segment
  * (seg). Elements inside a segment are markup; their text is left out of bpt, ept, it, ph. */
 #include <expat.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +21,25 @@ struct tmx_parser {
     enum tmx_side side;
     bool in_segment;
     unsigned markup_depth; /* inside an element whose text is no words */
+    bool has_pairs;
+    char languages[64]; /* codes that were seen, "de, en" */
     cog_status status;
     cog_error *error;
 };
 
-static enum tmx_side side_of(const struct tmx_parser *parser, const XML_Char **attributes) {
+static void note_language(struct tmx_parser *parser, const char *code) {
+    size_t size = strlen(parser->languages);
+    if (!strstr(parser->languages, code))
+        snprintf(parser->languages + size, sizeof parser->languages - size, "%s%s",
+                 size ? ", " : "", code);
+}
+
+static enum tmx_side side_of(struct tmx_parser *parser, const XML_Char **attributes) {
     for (; *attributes; attributes += 2)
         if (strcmp(attributes[0], "xml:lang") == 0 || strcmp(attributes[0], "lang") == 0) {
             char code[LANGUAGE_CODE_BYTES];
             language_canonical(view_of(attributes[1], strlen(attributes[1])), code);
+            note_language(parser, code);
             return strcmp(code, parser->from_code) == 0 ? SIDE_FROM
                    : strcmp(code, parser->to_code) == 0 ? SIDE_TO
                                                         : SIDE_OTHER;
@@ -71,6 +82,7 @@ static void on_end(void *context, const XML_Char *name) {
         parser->in_segment = false;
     } else if (strcmp(name, "tu") == 0 && parser->from.size && parser->to.size &&
                parser->status == COG_OK) {
+        parser->has_pairs = true;
         parser->status = pair_reader_add(parser->reader, parser->batch,
                                          view_of(parser->from.data, parser->from.size),
                                          view_of(parser->to.data, parser->to.size),
@@ -123,6 +135,10 @@ cog_status tmx_parser_fill(struct pair_reader *reader, struct pair_batch *batch,
         if (parser->status != COG_OK)
             return parser->status;
     }
+    if (*done && !parser->has_pairs && parser->languages[0])
+        return error_about(
+            error, COG_ERR_INPUT, "from", "%s: no unit has both %s and %s; its languages are %s",
+            pair_reader_path(reader), parser->from_code, parser->to_code, parser->languages);
     return COG_OK;
 }
 

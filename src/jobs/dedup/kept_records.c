@@ -34,6 +34,13 @@ cog_status kept_records_check(const cog_documents *documents, const char *path, 
                              "%s: another format than %s; one output holds one format",
                              reader_file_name(reader, file), reader_file_name(reader, 0));
     }
+    enum input_format own = reader_file_count(reader) ? reader_file_format(reader, 0) : INPUT_AUTO;
+    enum input_format named = input_format_of_name(path);
+    if (!are_files(documents) && named != INPUT_AUTO && named != INPUT_TXT && own != INPUT_AUTO &&
+        named != own)
+        return error_about(error, COG_ERR_USAGE, "output",
+                           "%s: kept records stay as they are in %s; name an output of that format",
+                           path, reader_file_name(reader, 0));
     size_t suffix;
     if (are_files(documents) &&
         (strcmp(path, "-") == 0 || compression_of_name(path, &suffix) != COMPRESSION_NONE))

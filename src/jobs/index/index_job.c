@@ -532,10 +532,9 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_inde
                                cog_report *report, cog_error *error) {
     struct settings *settings = &index->parts.manifest.settings;
     unsigned threads = threads_resolve(run ? run->threads : 0);
-    struct progress progress;
-    progress_start(&progress, run, "indexing", corpus->rows);
-    cog_status status = progress_report(&progress, 0, error);
-    THEN(status, index_collect_statistics(index, corpus, &options->sign.terms, threads, error));
+    progress_show("indexing");
+    cog_status status =
+        index_collect_statistics(index, corpus, &options->sign.terms, threads, error);
     THEN(status, complete_knobs(options, corpus->rows, options->sign.signature.bits, error));
     THEN(status, record_method(options, settings, error));
     THEN(status, record_documents(index, options, settings, error));
@@ -543,7 +542,7 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_inde
     THEN(status, index_make_columns(index, error));
     THEN(status, index_drop_empty_rows(index, corpus, report, error));
     THEN(status, segment_draft_documents(index, corpus, threads, draft, error));
-    return status == COG_OK ? progress_finish(&progress, error) : status;
+    return status;
 }
 
 cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,

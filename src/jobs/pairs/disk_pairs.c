@@ -391,6 +391,7 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
     struct pair_task *task = pairs->task;
     struct signatures_view views[2] = {pairs->sides[0].view, pairs->sides[1].view};
     uint64_t start = clock_ns();
+    progress_show("joining");
     report_text(task->report, "method", "window");
     report_number(task->report, "threshold", task->given_threshold);
     matches->limit = pair_task_max_matches(task);

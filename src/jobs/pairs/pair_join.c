@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "plan/method_table.h"
+#include "run/job.h"
 #include "run/report.h"
 
 /* What is joined, and what of it was made for the join. */
@@ -273,6 +274,7 @@ static cog_status join_compared(struct pair_task *task, struct match_list *match
 
 cog_status pair_join_run(struct pair_task *task, struct match_list *matches, cog_error *error) {
     uint64_t start = clock_ns();
+    progress_show("joining");
     report_text(task->report, "method", method_name(task->options.method));
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = pair_task_list_rows(task, error);

@@ -254,6 +254,7 @@ static double short_pairs_similarity(const struct pair_task *task, uint32_t a, u
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     const struct corpus *corpora[2] = {&task->corpora[0], &task->corpora[1]};
     uint64_t start = clock_ns();
+    progress_show("weighing");
     cog_status status =
         corpus_statistics(corpora, task->sides, task->threads, &task->statistics, error);
     if (status != COG_OK)

@@ -59,16 +59,13 @@ static double bytes_of_hits(const cog_search_options *options, double queries) {
 
 /* Chooses, answers and measures; the hits go to the result. */
 static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *error) {
-    struct progress progress;
-    progress_start(&progress, task->run, "searching", task->queries);
-    cog_status status = progress_report(&progress, 0, error);
-    THEN(status, search_task_choose(task, error));
+    progress_show("searching");
+    cog_status status = search_task_choose(task, error);
     uint64_t start = clock_ns();
     for (bool enough = false; status == COG_OK && !enough;) {
         status = search_task_run(task, error);
         THEN(status, search_task_measure(task, &enough, error));
     }
-    THEN(status, progress_finish(&progress, error));
     if (status != COG_OK)
         return status;
     search_task_report(task);

@@ -48,7 +48,7 @@ TEST(input_csv_open_quote_is_an_error) {
 
 TEST(input_csv_header_without_the_text_field_is_an_error) {
     struct read_result result = read_table("a.csv", "id,body\n1,a\n");
-    CHECK(result.status == COG_ERR_INPUT && strstr(result.error.message, "no field \"text\""));
+    CHECK(result.status == COG_ERR_INPUT && strstr(result.error.message, "no column \"text\""));
     read_result_free(&result);
     result = read_table("a.csv", "");
     CHECK(result.status == COG_OK && result.count == 0);
