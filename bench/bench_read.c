@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "input/documents/json_parser.h"
 #include "input/reader.h"
-#include "input/record_cutter.h"
+#include "input/records.h"
 
 enum { ROUNDS = 7, GENERATED_BYTES = 200 << 20, READ_BYTES = 1 << 20 };
 

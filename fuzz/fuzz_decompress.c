@@ -1,6 +1,6 @@
 /* Compressed streams: whatever comes out does so in pieces of any size, and damage never crashes.
  * Output is cut off at a bound, since a few bytes can stand for gigabytes. */
-#include "input/byte_source.h"
+#include "input/input_files.h"
 #include "read_bytes.h"
 
 enum { MAX_OUTPUT_BYTES = 1 << 22 };

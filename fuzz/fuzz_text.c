@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "input/utf8.h"
+#include "input/documents/json_parser.h"
 #include "text/analyzer.h"
-#include "text/word_segmenter.h"
+#include "text/text_scanner.h"
 
 static void check_words(struct bytes_view text, const struct term_list *list) {
     struct word_segmenter oracle;

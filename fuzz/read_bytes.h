@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "input/documents/json_parser.h"
 #include "input/reader.h"
-#include "input/utf8.h"
 
 static inline void demand(bool condition) {
     if (!condition)

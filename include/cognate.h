@@ -139,8 +139,8 @@ typedef struct cog_input_options {
     const char *text_field; /* jsonl, csv, tsv; borrowed until the documents are closed */
     const char *id_field;
     const char *lang_field;
-    /* The documents are read by one call only: what comes through a pipe is then copied to a scratch
-     * file in TMPDIR only if that call reads twice. */
+    /* The documents are read by one call only: what comes through a pipe is then copied to a
+     * scratch file in TMPDIR only if that call reads twice. */
     bool read_once;
 } cog_input_options;
 COG_API void cog_input_options_init(cog_input_options *options);
@@ -512,10 +512,10 @@ COG_API void cog_index_close(cog_index *index);
 COG_API cog_status cog_index_check(const cog_index *index, cog_error *error);
 
 /* Changes. In a folder the new state replaces the old one at once, and one writer works at a time.
- * COG_OK: the change is durable. If the handle cannot show it (a file of the index is missing, say),
- * the report has a notice, the handle keeps the state before, and a new handle has the change.
- * Additions are a new segment, weighed by the statistics that the index was built with. Ids that
- * exist already are bad records. */
+ * COG_OK: the change is durable. If the handle cannot show it (a file of the index is missing,
+ * say), the report has a notice, the handle keeps the state before, and a new handle has the
+ * change. Additions are a new segment, weighed by the statistics that the index was built with. Ids
+ * that exist already are bad records. */
 COG_API cog_status cog_index_add(cog_index *index, cog_documents *documents,
                                  const cog_run_options *run, cog_report *report, cog_error *error);
 /* In memory the signatures are borrowed for the index's life. Ids go on from the highest. */

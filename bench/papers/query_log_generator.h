@@ -5,8 +5,8 @@
  * and r. Whoever shows results on it says that it is generated. */
 #pragma once
 
-#include "base/buffer.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "vector/sparse.h"
 
 enum query_group_kind {

@@ -3,9 +3,9 @@
 
 #include "api/arguments.h"
 #include "crosslingual/aligner.h"
+#include "input/documents/json_parser.h"
 #include "input/parallel/pair_reader.h"
 #include "input/parallel/table_reader.h"
-#include "input/utf8.h"
 #include "jobs/lexicon/lexicon_job.h"
 #include "run/job.h"
 

@@ -10,7 +10,7 @@
 #include "jobs/pairs/disk_pairs.h"
 #include "jobs/pairs/pair_join.h"
 #include "jobs/result_table.h"
-#include "run/report.h"
+#include "run/job.h"
 
 void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
     *options = (cog_pairs_options){.measure = measure,

@@ -5,9 +5,9 @@
 #include "api/arguments.h"
 #include "base/memory.h"
 #include "collection/row_signer.h"
+#include "input/documents/json_parser.h"
 #include "input/npy.h"
 #include "input/reader.h"
-#include "input/utf8.h"
 #include "jobs/sign/sign_job.h"
 
 cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,

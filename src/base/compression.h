@@ -3,7 +3,7 @@
  * decompress as one stream, and a damaged or truncated stream is told apart from one that ends. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "cognate.h"
 
 enum compression {

@@ -5,7 +5,7 @@
 #include <locale.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 /* ---- As text --------------------------------------------------------------------------------- */
 

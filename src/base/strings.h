@@ -2,7 +2,7 @@
  * language codes in one spelling. Functions borrow their inputs; nothing here keeps state. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * string. */
 #pragma once
 
-#include "base/buffer.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 enum { WORD_NONE = UINT32_MAX };
 

@@ -7,7 +7,7 @@
  * are not yet taken. */
 #pragma once
 
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
 
 enum cluster_mode { CLUSTERS_CONNECTED, CLUSTERS_STRICT };
 

@@ -3,8 +3,8 @@
  * room for it, the spool says so. */
 #pragma once
 
-#include "base/buffer.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "vector/bag.h"
 
 struct bag_spool;

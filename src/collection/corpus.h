@@ -2,11 +2,13 @@
  * matrix of unit vectors for cosine, or the sets for Jaccard. Duplicate ids are bad records. */
 #pragma once
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "collection/bag_spool.h"
 #include "collection/ingest.h"
 #include "vector/sparse.h"
+#include "vector/statistics.h"
 #include "vector/term_numbers.h"
-#include "vector/weighting.h"
 
 /* Zero-initialise; corpus_free releases. */
 struct corpus {
@@ -81,3 +83,21 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numb
 cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
                        const struct statistics *statistics, const uint8_t *const *selected,
                        unsigned threads, struct set_collection *sets, cog_error *error);
+
+/* Which ids have been seen: a hash table of row numbers over ids that are stored elsewhere. */
+
+struct id_table;
+cog_status id_table_create(struct id_table **table, cog_error *error);
+void id_table_free(struct id_table *table);
+
+/* The id of a row that was added before. */
+typedef struct bytes_view id_of_row(const void *context, uint32_t row);
+/* Adds `row` under `id` unless the id is there already: then *existing is its row and *added is
+ * false. */
+cog_status id_table_add(struct id_table *table, struct bytes_view id, uint32_t row,
+                        id_of_row *id_of, const void *context, bool *added, uint32_t *existing,
+                        cog_error *error);
+/* The row of an id; false where there is none. */
+bool id_table_find(const struct id_table *table, struct bytes_view id, id_of_row *id_of,
+                   const void *context, uint32_t *row);
+uint64_t id_table_memory_bytes(const struct id_table *table);

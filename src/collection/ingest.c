@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/threads.h"
-#include "input/utf8.h"
-#include "run/report.h"
+#include "input/documents/json_parser.h"
+#include "run/job.h"
 
 enum { MEMORY_BATCH_BYTES = 1 << 20 };
 

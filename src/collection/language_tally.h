@@ -2,7 +2,7 @@
  * that were exchanged are found out before they are linked wrongly. */
 #pragma once
 
-#include "run/report.h"
+#include "run/job.h"
 #include "text/analyzer.h"
 
 struct language_tally {

@@ -5,7 +5,7 @@
 #include "signature/signer.h"
 #include "store/settings.h"
 #include "text/analyzer.h"
-#include "vector/weighting.h"
+#include "vector/statistics.h"
 
 /* Each checks its argument and says what is wrong with it. */
 cog_status options_terms(const cog_term_options *options, struct term_options *terms,

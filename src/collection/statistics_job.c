@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "collection/ingest.h"
-#include "run/report.h"
+#include "run/job.h"
 #include "vector/statistics.h"
 
 /* A batch's result is a buffer of its bags on their way to the spool; counts need no order and go

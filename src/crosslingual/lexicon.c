@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/numbers.h"
-#include "input/utf8.h"
+#include "input/documents/json_parser.h"
 
 /* Less likely translations are noise; no frequent word has them among its best 15. */
 #define LEAST_PROBABILITY 1e-5f

@@ -2,8 +2,8 @@
  * Sentences are views into the text, which is borrowed. One per thread. */
 #pragma once
 
-#include "base/buffer.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 struct sentence_splitter;
 /* language: ISO 639-1. */

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "store/container.h"
 
 enum { ID_BUCKET_ROWS = 8, ID_ENTRY_BYTES = 5 };

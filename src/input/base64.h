@@ -1,7 +1,7 @@
 /* Base64 as RFC 4648 has it, for columns that carry whole documents. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 enum base64_result { BASE64_OK, BASE64_INVALID, BASE64_OUT_OF_MEMORY };
 

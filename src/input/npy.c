@@ -7,12 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/strings.h"
-#include "input/byte_source.h"
+#include "input/input_files.h"
 
 static const struct {
     const char *descr, *name;

@@ -9,13 +9,11 @@
 
 #include "base/memory.h"
 #include "base/output.h"
-#include "input/byte_source.h"
 #include "input/documents/json_parser.h"
 #include "input/documents/query_log.h"
 #include "input/documents/wiki_page.h"
 #include "input/input_files.h"
-#include "input/record_cutter.h"
-#include "input/utf8.h"
+#include "input/records.h"
 
 enum { DEFAULT_BATCH_BYTES = 1 << 20, MAX_BATCH_RECORDS = 1 << 16, SNIFF_BYTES = 64 };
 

@@ -5,8 +5,8 @@
  * be kept in a scratch file (reader_keep_pipes). */
 #pragma once
 
-#include "base/buffer.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 /* A term that the input names itself (a clicked URL with its clicks), in place of text. */
 struct given_term {

@@ -4,7 +4,7 @@
  * are borrowed until then. Memory: one line; a file appears whole or not at all. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/output.h"
 
 enum result_type {

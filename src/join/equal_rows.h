@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
 
 /* Group g is rows[offsets[g] .. offsets[g+1]), rising; groups are in order of their first row. Rows
  * without a single entry are in no group. Zero-initialise; equal_rows_free releases. */

@@ -3,7 +3,7 @@
  * measure is at or above the threshold, misses none, and lists each once, sorted by rows. */
 #pragma once
 
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
 
 struct cosine_tails;
 

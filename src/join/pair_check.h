@@ -3,7 +3,7 @@
  * spread over the columns once and a cosine costs as much as the other row has terms. */
 #pragma once
 
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
 #include "vector/sparse.h"
 
 /* Vectors, or sets where those are NULL: of the rows a and of the rows b of the pairs. */

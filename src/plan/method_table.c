@@ -7,7 +7,7 @@
 #include "search/columns/columns_method.h"
 #include "search/flat/flat_method.h"
 #include "search/lsh/lsh_method.h"
-#include "search/multisort/multisort_method.h"
+#include "search/multisort/multisort_join.h"
 #include "search/psm/psm_method.h"
 #include "search/slices/slices_method.h"
 #include "search/window/window_method.h"

@@ -11,8 +11,8 @@
 
 #include "estimate/interval.h"
 #include "hamming/hamming.h"
-#include "run/report.h"
-#include "search/hits/match_list.h"
+#include "run/job.h"
+#include "search/hits/hit_lists.h"
 #include "vector/sparse.h"
 
 /* ---- Drawing rows ---------------------------------------------------------------------------- */

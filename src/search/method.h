@@ -18,9 +18,8 @@
 #pragma once
 
 #include "hamming/hamming.h"
-#include "run/report.h"
+#include "run/job.h"
 #include "search/hits/hit_lists.h"
-#include "search/hits/match_list.h"
 #include "store/container.h"
 #include "vector/sparse.h"
 

@@ -1,4 +1,4 @@
-#include "signature/signature_kernels.h"
+#include "signature/signer.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -5,7 +5,9 @@
  * every number of threads. A bit is 1 where its sum is zero or more. */
 #pragma once
 
+#include "base/cpu.h"
 #include "base/error.h"
+#include "base/hash.h"
 
 enum signature_kind {
     SIGNATURE_RP,      /* random signs, or Gaussian values (Ture et al. 2011, section 4.2) */
@@ -59,3 +61,70 @@ void signer_sign(const struct signer *signer, struct signer_workspace *workspace
 /* The similarity that two signatures estimate: cosine for sums, Jaccard for minhash. */
 double signature_estimate(const struct signature_options *options, const uint8_t *a,
                           const uint8_t *b);
+
+/* The inner loops of signing: one implementation per instruction set, all with the same integers.
+ */
+
+enum { STEPPED_TERMS = 16 };
+
+struct signature_kernels {
+    /* patterns[t * words + i] = hash_sequence(keys[t], i): the signs of `count` terms. */
+    void (*signs)(uint64_t *patterns, unsigned words, const uint64_t *keys, size_t count);
+    /* For each of `count` patterns of `words` 64-bit words: sums[64 i + b] += weights[t] where bit
+     * b (from the lowest) of word i of pattern t is set. The sums may not overflow 32 bits. */
+    void (*accumulate)(int32_t *sums, unsigned words, const uint64_t *patterns,
+                       const int32_t *weights, size_t count);
+    /* totals[j] += weights[t] * steps[byte j of sequence t], for each of `count` sequences of
+     * 64 * words bytes, eight a word from the lowest; count is at most STEPPED_TERMS, weights have
+     * 15 bits, and steps are odd: steps[255 - i] = -steps[i], less than 4096. */
+    void (*add_steps)(int64_t *totals, const int16_t *steps, unsigned words,
+                      const uint64_t *sequences, const int32_t *weights, size_t count);
+    /* minima[k] = min(minima[k], (hash * multipliers[k] + increments[k]) >> 32) over all hashes;
+     * lanes is a multiple of 8. */
+    void (*minimise)(uint64_t *minima, const uint64_t *multipliers, const uint64_t *increments,
+                     size_t lanes, const uint64_t *hashes, size_t count);
+};
+
+/* The kernels of a level; NULL if this machine cannot run it. */
+const struct signature_kernels *signature_kernels_for(enum cpu_level level);
+
+extern const struct signature_kernels signature_kernels_portable;
+extern const struct signature_kernels signature_kernels_avx2;
+extern const struct signature_kernels signature_kernels_avx512;
+
+/* Written once, compiled for each instruction set: the compiler vectorises them. */
+
+static inline void fill_signs(uint64_t *restrict patterns, unsigned words,
+                              const uint64_t *restrict keys, size_t count) {
+    for (size_t t = 0; t < count; t++)
+        for (unsigned i = 0; i < words; i++)
+            patterns[t * words + i] = hash_sequence(keys[t], i);
+}
+
+static inline void add_steps_plainly(int64_t *restrict totals, const int16_t *restrict steps,
+                                     unsigned words, const uint64_t *restrict sequences,
+                                     const int32_t *restrict weights, size_t count) {
+    for (size_t t = 0; t < count; t++)
+        for (size_t i = 0; i < 8 * (size_t)words; i++) {
+            uint64_t bytes = sequences[8 * words * t + i];
+            for (int b = 0; b < 8; b++)
+                totals[8 * i + (size_t)b] += weights[t] * steps[bytes >> 8 * b & 255];
+        }
+}
+
+static inline void minimise_lanes(uint64_t *restrict minima, const uint64_t *restrict multipliers,
+                                  const uint64_t *restrict increments, size_t lanes,
+                                  const uint64_t *restrict hashes, size_t count) {
+    for (size_t k = 0; k < lanes; k += 8) {
+        uint64_t best[8];
+        for (int i = 0; i < 8; i++)
+            best[i] = minima[k + i];
+        for (size_t t = 0; t < count; t++)
+            for (int i = 0; i < 8; i++) {
+                uint64_t value = (hashes[t] * multipliers[k + i] + increments[k + i]) >> 32;
+                best[i] = value < best[i] ? value : best[i];
+            }
+        for (int i = 0; i < 8; i++)
+            minima[k + i] = best[i];
+    }
+}

@@ -3,9 +3,9 @@
  * opens in constant time, lends the sections, and verifies everything on request. */
 #pragma once
 
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/memory.h"
 
 /* The first bytes of every Cognate file. */
 #define CONTAINER_MAGIC                                                                            \

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "text/char_terms.h"
+#include "base/strings.h"
 #include "text/language_detect.h"
-#include "text/term_writer.h"
 #include "text/text_scanner.h"
 
 /* More languages than have a stemmer or stop words; codes beyond these are not kept. */
@@ -126,5 +126,296 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
         THEN(status, text_scanner_next(&analyzer->scanner, &batch, error));
     }
     THEN(status, term_list_join(list, analyzer->options.ngram, error));
+    return status;
+}
+
+cog_status term_writer_init(struct term_writer *writer, const struct term_options *options,
+                            cog_error *error) {
+    *writer = (struct term_writer){
+        .stem = options->tokens == TOKENS_WORDS && options->stem,
+        .drop_stop_words = options->tokens == TOKENS_WORDS && options->drop_stop_words,
+    };
+    if (!writer->stem && !writer->drop_stop_words)
+        return COG_OK;
+    writer->cache = memory_written_array(TERM_CACHE_SLOTS, sizeof *writer->cache);
+    if (!writer->cache)
+        return error_memory(error, TERM_CACHE_SLOTS * sizeof *writer->cache, "cache of stems");
+    return COG_OK;
+}
+
+void term_writer_release(struct term_writer *writer) {
+    free(writer->cache);
+    free(writer->order);
+}
+
+/* Hashes a batch by classes of size: XXH3 branches on the size, which for words in their order
+ * cannot be predicted. */
+static cog_status take_plain(struct term_writer *writer, const struct token_batch *batch,
+                             cog_error *error) {
+    struct term_list *list = writer->list;
+    size_t count = batch->count, room = count + 1;
+    TRY(term_list_reserve(list, count, error));
+    if (!memory_grow((void **)&writer->order, &writer->order_capacity, 3 * room,
+                     sizeof *writer->order))
+        return error_memory(error, 3 * room * sizeof *writer->order, "order of tokens");
+    uint32_t *order[3] = {writer->order, writer->order + room, writer->order + 2 * room};
+    size_t tiny = 0, small = 0, large = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t size = batch->spans[i].end - batch->spans[i].begin;
+        order[0][tiny] = order[1][small] = order[2][large] = (uint32_t)i;
+        tiny += size <= 3;
+        small += size > 3 && size <= 8;
+        large += size > 8;
+    }
+    size_t sizes[3] = {tiny, small, large};
+    uint64_t *out = list->hashes + list->count;
+    for (int class = 0; class < 3; class ++)
+        for (size_t i = 0; i < sizes[class]; i++) {
+            struct token_span span = batch->spans[order[class][i]];
+            out[order[class][i]] =
+                hash_bytes(batch->bytes.data + span.begin, span.end - span.begin);
+        }
+    list->count += count;
+    return COG_OK;
+}
+
+/* The word's term; false when it is a stop word. */
+static bool find_term(const struct term_writer *writer, struct bytes_view word,
+                      struct bytes_view *term) {
+    *term = word;
+    if (!writer->language)
+        return true;
+    if (writer->drop_stop_words &&
+        hash_set_has(&writer->language->stops, hash_bytes(word.data, word.size)))
+        return false;
+    if (writer->stem)
+        *term = language_stem(writer->language, word);
+    return true;
+}
+
+static cog_status take_strings(struct term_writer *writer, const struct token_batch *batch,
+                               cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < batch->count && status == COG_OK; i++) {
+        struct token_span span = batch->spans[i];
+        struct bytes_view term;
+        if (find_term(writer, view_of(batch->bytes.data + span.begin, span.end - span.begin),
+                      &term))
+            status = term_list_add(writer->list, hash_bytes(term.data, term.size), term, error);
+    }
+    return status;
+}
+
+/* Loads the word padded with zeros; reads CACHED_WORD_BYTES whatever its size. */
+static inline void load_word(const char *token, size_t size, uint64_t word[3]) {
+    memcpy(word, token, CACHED_WORD_BYTES);
+    for (size_t i = 0; i < 3; i++) {
+        size_t have = size > 8 * i ? size - 8 * i : 0;
+        uint64_t keep = have >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * have) - 1;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        keep = __builtin_bswap64(keep);
+#endif
+        word[i] &= keep;
+    }
+}
+
+static struct cached_term find_uncached(const struct term_writer *writer, const char *token,
+                                        size_t size) {
+    struct bytes_view term;
+    struct cached_term found = {.size = (uint8_t)size,
+                                .language = (uint8_t)writer->language->number};
+    found.dropped = !find_term(writer, view_of(token, size), &term);
+    found.hash = found.dropped ? 0 : hash_bytes(term.data, term.size);
+    return found;
+}
+
+static struct cached_term *find_slot(const struct term_writer *writer, const uint64_t word[3]) {
+    uint64_t mixed = (word[0] ^ word[1] * 0x9e3779b97f4a7c15u) + word[2] + writer->language->number;
+    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
+    return &writer->cache[mixed >> 32 & (TERM_CACHE_SLOTS - 1)];
+}
+
+/* The slot, holding the word: filled now if it held another. */
+static const struct cached_term *fill_slot(const struct term_writer *writer,
+                                           struct cached_term *slot, const char *token, size_t size,
+                                           const uint64_t word[3]) {
+    uint64_t differs = (slot->word[0] ^ word[0]) | (slot->word[1] ^ word[1]) |
+                       (slot->word[2] ^ word[2]) | (slot->size ^ size) |
+                       (slot->language ^ writer->language->number);
+    if (differs) {
+        *slot = find_uncached(writer, token, size);
+        memcpy(slot->word, word, CACHED_WORD_BYTES);
+    }
+    return slot;
+}
+
+/* Words that are too long for the cache have no slot. Slots are asked for a group ahead of their
+ * use, because the cache is larger than the processor's near ones. */
+static cog_status take_cached(struct term_writer *writer, const struct token_batch *batch,
+                              cog_error *error) {
+    enum { GROUP = 16 };
+    struct term_list *list = writer->list;
+    TRY(term_list_reserve(list, batch->count, error));
+    uint64_t *out = list->hashes + list->count;
+    for (size_t first = 0; first < batch->count; first += GROUP) {
+        size_t count = batch->count - first < GROUP ? batch->count - first : GROUP;
+        uint64_t words[GROUP][3];
+        struct cached_term *slots[GROUP];
+        const struct token_span *spans = batch->spans + first;
+        for (size_t i = 0; i < count; i++) {
+            load_word(batch->bytes.data + spans[i].begin, spans[i].end - spans[i].begin, words[i]);
+            slots[i] = find_slot(writer, words[i]);
+            __builtin_prefetch(slots[i]);
+        }
+        for (size_t i = 0; i < count; i++) {
+            const char *token = batch->bytes.data + spans[i].begin;
+            size_t size = spans[i].end - spans[i].begin;
+            struct cached_term found;
+            if (size <= CACHED_WORD_BYTES)
+                found = *fill_slot(writer, slots[i], token, size, words[i]);
+            else
+                found = find_uncached(writer, token, size);
+            *out = found.hash;
+            out += !found.dropped;
+        }
+    }
+    list->count = (size_t)(out - list->hashes);
+    return COG_OK;
+}
+
+cog_status term_writer_take(struct term_writer *writer, const struct token_batch *batch,
+                            cog_error *error) {
+    if (writer->list->want_strings)
+        return take_strings(writer, batch, error);
+    return writer->language ? take_cached(writer, batch, error) : take_plain(writer, batch, error);
+}
+
+/* ---- Lists of terms -------------------------------------------------------------------------- */
+
+void term_list_free(struct term_list *list) {
+    free(list->hashes);
+    free(list->ends);
+    buffer_free(&list->strings);
+    *list = (struct term_list){0};
+}
+
+cog_status term_list_reserve(struct term_list *list, size_t extra, cog_error *error) {
+    size_t needed = list->count + extra;
+    if (!memory_grow((void **)&list->hashes, &list->capacity, needed, sizeof *list->hashes) ||
+        (list->want_strings &&
+         !memory_grow((void **)&list->ends, &list->ends_capacity, needed, sizeof *list->ends)))
+        return error_memory(error, needed * sizeof *list->hashes, "terms");
+    return COG_OK;
+}
+
+cog_status term_list_add(struct term_list *list, uint64_t hash, struct bytes_view string,
+                         cog_error *error) {
+    TRY(term_list_reserve(list, 1, error));
+    if (list->want_strings) {
+        if (!buffer_append(&list->strings, string.data, string.size))
+            return error_memory(error, string.size, "terms");
+        list->ends[list->count] = list->strings.size;
+    }
+    list->hashes[list->count++] = hash;
+    return COG_OK;
+}
+
+/* The strings of n-grams: the tokens' joined by spaces. */
+static cog_status join_strings(struct term_list *list, size_t n, size_t terms, cog_error *error) {
+    struct buffer joined = {0};
+    size_t *ends = memory_array(terms, sizeof *ends);
+    bool enough = ends != NULL;
+    for (size_t i = 0; i < terms && enough; i++) {
+        for (size_t j = i; j < i + n && enough; j++) {
+            size_t begin = j ? list->ends[j - 1] : 0;
+            enough = (j == i || buffer_append(&joined, " ", 1)) &&
+                     buffer_append(&joined, list->strings.data + begin, list->ends[j] - begin);
+        }
+        ends[i] = joined.size;
+    }
+    if (!enough) {
+        free(ends);
+        buffer_free(&joined);
+        return error_memory(error, terms * sizeof *ends, "strings of n-grams");
+    }
+    free(list->ends);
+    buffer_free(&list->strings);
+    list->ends = ends;
+    list->ends_capacity = terms;
+    list->strings = joined;
+    return COG_OK;
+}
+
+cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error) {
+    if (n > list->count)
+        n = (unsigned)list->count;
+    if (n <= 1)
+        return COG_OK;
+    size_t terms = list->count - n + 1;
+    TRY(list->want_strings ? join_strings(list, n, terms, error) : COG_OK);
+    for (size_t i = 0; i < terms; i++) {
+        uint64_t hash = list->hashes[i];
+        for (size_t j = i + 1; j < i + n; j++)
+            hash = hash_pair(hash, list->hashes[j]);
+        list->hashes[i] = hash;
+    }
+    list->count = terms;
+    return COG_OK;
+}
+
+/* The bytes of the white space of other than ASCII at text[0 .. left), 0 if there is none. Folding
+ * leaves these: U+0085, U+1680, U+2028, U+2029. */
+static size_t wide_white_bytes(const char *text, size_t left) {
+    uint32_t c;
+    size_t bytes = utf8_decode(text, left, &c);
+    return c == 0x85 || c == 0x1680 || c == 0x2028 || c == 0x2029 ? bytes : 0;
+}
+
+void char_terms_squeeze(struct buffer *folded) {
+    char *data = folded->data;
+    size_t out = 0;
+    bool after_white = true;
+    for (size_t i = 0; i < folded->size; i++) {
+        unsigned char byte = (unsigned char)data[i];
+        bool white = byte == ' ' || (byte >= '\t' && byte <= '\r');
+        if (byte == 0xc2 || byte == 0xe1 || byte == 0xe2) {
+            size_t bytes = wide_white_bytes(data + i, folded->size - i);
+            white = bytes > 0;
+            i += white ? bytes - 1 : 0;
+        }
+        data[out] = white ? ' ' : (char)byte;
+        out += !(white && after_white);
+        after_white = white;
+    }
+    folded->size = out && after_white ? out - 1 : out;
+}
+
+static size_t next_start(struct bytes_view text, size_t at) {
+    do
+        at++;
+    while (at < text.size && !utf8_is_start(text.data[at]));
+    return at;
+}
+
+cog_status char_terms_add(struct bytes_view folded, unsigned n, struct term_list *list,
+                          cog_error *error) {
+    size_t begin = 0, end = 0;
+    for (unsigned i = 0; i < n && end < folded.size; i++)
+        end = next_start(folded, end);
+    if (end == 0)
+        return COG_OK;
+    cog_status status = term_list_reserve(list, folded.size - end + 1, error);
+    while (status == COG_OK) {
+        struct bytes_view term = view_of(folded.data + begin, end - begin);
+        uint64_t hash = hash_bytes(term.data, term.size);
+        if (list->want_strings)
+            status = term_list_add(list, hash, term, error);
+        else
+            list->hashes[list->count++] = hash;
+        if (end == folded.size)
+            break;
+        begin = next_start(folded, begin);
+        end = next_start(folded, end);
+    }
     return status;
 }

@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unicode/uchar.h>
+#include <unicode/uscript.h>
+#include <unicode/ustring.h>
+#include <unicode/utf16.h>
 
 #include "base/memory.h"
 #include "base/strings.h"
@@ -180,5 +184,244 @@ cog_status text_scanner_fold(struct text_scanner *scanner, struct bytes_view tex
             return status;
         text = view_of(text.data + done, text.size - done);
     }
+    return COG_OK;
+}
+
+size_t utf8_cut(struct bytes_view text, size_t most) {
+    size_t size = text.size < most ? text.size : most;
+    while (size < text.size && size > 1 && !utf8_is_start(text.data[size]))
+        size--;
+    return size;
+}
+
+/* ---- Folding --------------------------------------------------------------------------------- */
+
+cog_status unicode_folder_init(struct unicode_folder *folder, cog_error *error) {
+    UErrorCode code = U_ZERO_ERROR;
+    *folder = (struct unicode_folder){.normalizer = unorm2_getNFKCCasefoldInstance(&code)};
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_IO,
+                         "ICU has no NFKC_Casefold data (%s); install its data package",
+                         u_errorName(code));
+    return COG_OK;
+}
+
+void unicode_folder_release(struct unicode_folder *folder) {
+    free(folder->source);
+    free(folder->folded);
+}
+
+static void replace_marks(UChar *units, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        if (units[i] == 0x2018 || units[i] == 0x2019)
+            units[i] = '\'';
+        else if (units[i] == 0x200b)
+            units[i] = ' ';
+    }
+}
+
+/* What may stand in a run that normalisation sorts as a whole: combining marks, what it drops
+ * between them, and the halfwidth marks that it makes combining. */
+static bool is_mark(UChar32 c) {
+    return (U_GET_GC_MASK(c) & U_GC_M_MASK) || c == 0xff9e || c == 0xff9f ||
+           u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT);
+}
+
+/* Drops the marks of a run behind the first MARKS_MAX: sorting a run takes quadratic time, and no
+ * letter of any language has as many. Returns the units that are left. */
+static int32_t limit_marks(UChar *units, int32_t count) {
+    enum { MARKS_MAX = 64 };
+    bool any = false;
+    for (int32_t i = 0; i < count && !any; i += MARKS_MAX) { /* a long run covers one of these */
+        UChar32 c;
+        U16_GET(units, 0, i, count, c);
+        any = is_mark(c);
+    }
+    int32_t out = 0, marks = 0;
+    for (int32_t i = 0; any && i < count;) {
+        int32_t begin = i;
+        UChar32 c;
+        U16_NEXT(units, i, count, c);
+        marks = is_mark(c) ? marks + i - begin : 0;
+        for (; begin < i && marks <= MARKS_MAX; begin++)
+            units[out++] = units[begin];
+    }
+    return any ? out : count;
+}
+
+cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, cog_error *error) {
+    /* UTF-16 has never more units than UTF-8 has bytes. */
+    if (!memory_grow((void **)&folder->source, &folder->source_capacity, text.size + 1,
+                     sizeof(UChar)))
+        return error_memory(error, text.size * sizeof(UChar), "text to fold");
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t count = 0;
+    u_strFromUTF8WithSub(folder->source, (int32_t)text.size + 1, &count, text.data,
+                         (int32_t)text.size, 0xfffd, NULL, &code);
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_INPUT, "text is not UTF-8 (%s)", u_errorName(code));
+    replace_marks(folder->source, count);
+    count = limit_marks(folder->source, count);
+    size_t room = (size_t)count + (size_t)count / 8 + 32;
+    for (;;) {
+        if (!memory_grow((void **)&folder->folded, &folder->folded_capacity, room, sizeof(UChar)))
+            return error_memory(error, room * sizeof(UChar), "folded text");
+        code = U_ZERO_ERROR;
+        int32_t limit =
+            folder->folded_capacity < INT32_MAX ? (int32_t)folder->folded_capacity : INT32_MAX;
+        folder->folded_size = unorm2_normalize(folder->normalizer, folder->source, count,
+                                               folder->folded, limit, &code);
+        if (code != U_BUFFER_OVERFLOW_ERROR)
+            break;
+        room = (size_t)folder->folded_size + 1;
+    }
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_INPUT, "text cannot be folded (%s)", u_errorName(code));
+    return COG_OK;
+}
+
+cog_status unicode_append_utf8(const UChar *units, size_t count, struct buffer *buffer,
+                               cog_error *error) {
+    if (!buffer_reserve(buffer, 3 * count + 1))
+        return error_memory(error, 3 * count + 1, "folded text");
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t size = 0;
+    u_strToUTF8WithSub(buffer->data + buffer->size, (int32_t)(3 * count + 1), &size, units,
+                       (int32_t)count, 0xfffd, NULL, &code);
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_INPUT, "text cannot be folded (%s)", u_errorName(code));
+    buffer->size += (size_t)size;
+    return COG_OK;
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+void token_batch_free(struct token_batch *batch) {
+    buffer_free(&batch->bytes);
+    free(batch->spans);
+}
+
+static cog_status token_batch_add(struct token_batch *batch, size_t begin, size_t end,
+                                  cog_error *error) {
+    if (batch->count == batch->capacity && !memory_grow((void **)&batch->spans, &batch->capacity,
+                                                        batch->count + 1, sizeof *batch->spans))
+        return error_memory(error, batch->count * sizeof *batch->spans, "tokens");
+    batch->spans[batch->count++] = (struct token_span){(uint32_t)begin, (uint32_t)end};
+    return COG_OK;
+}
+
+cog_status word_segmenter_init(struct word_segmenter *segmenter, cog_error *error) {
+    *segmenter = (struct word_segmenter){0};
+    TRY(unicode_folder_init(&segmenter->folder, error));
+    UErrorCode code = U_ZERO_ERROR;
+    segmenter->iterator = ubrk_open(UBRK_WORD, "", NULL, 0, &code);
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_IO,
+                         "ICU has no word-boundary data (%s); install its data package",
+                         u_errorName(code));
+    return COG_OK;
+}
+
+void word_segmenter_release(struct word_segmenter *segmenter) {
+    if (segmenter->iterator)
+        ubrk_close(segmenter->iterator);
+    unicode_folder_release(&segmenter->folder);
+    token_batch_free(&segmenter->batch);
+}
+
+/* Whether the piece is too long to be a word of its script. */
+static bool is_unsegmented(const UChar *units, int32_t count) {
+    int ideographs = 0, complex_letters = 0;
+    if (count <= IDEOGRAPHS_MAX)
+        return false;
+    for (int32_t i = 0; i < count;) {
+        UChar32 c;
+        U16_NEXT(units, i, count, c);
+        if (c < 0xe00)
+            continue;
+        int script = u_getIntPropertyValue(c, UCHAR_SCRIPT);
+        if (script == USCRIPT_HAN || script == USCRIPT_HIRAGANA)
+            ideographs++;
+        else if (u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT &&
+                 !(U_GET_GC_MASK(c) & U_GC_M_MASK))
+            complex_letters++;
+    }
+    return ideographs > IDEOGRAPHS_MAX || complex_letters > COMPLEX_LETTERS_MAX;
+}
+
+/* Adds the pairs of neighbouring characters of bytes[begin .. end). */
+static cog_status add_bigrams(struct token_batch *batch, size_t begin, size_t end,
+                              cog_error *error) {
+    size_t before = begin, here = begin;
+    uint32_t c;
+    here += utf8_decode(batch->bytes.data + here, end - here, &c);
+    while (here < end) {
+        size_t next = here + utf8_decode(batch->bytes.data + here, end - here, &c);
+        TRY(token_batch_add(batch, before, next, error));
+        before = here;
+        here = next;
+    }
+    return COG_OK;
+}
+
+static cog_status add_segment(struct word_segmenter *segmenter, int32_t begin, int32_t end,
+                              cog_error *error) {
+    struct token_batch *batch = &segmenter->batch;
+    const UChar *units = segmenter->folder.folded + begin;
+    size_t first = batch->bytes.size;
+    TRY(unicode_append_utf8(units, (size_t)(end - begin), &batch->bytes, error));
+    if (is_unsegmented(units, end - begin))
+        return add_bigrams(batch, first, batch->bytes.size, error);
+    return token_batch_add(batch, first, batch->bytes.size, error);
+}
+
+/* ICU's releases differ in whether words go on over @ and : (72 joins at @); here they end, as in
+ * UAX 29 for the one and in its tailoring by CLDR for the other. */
+static void separate(UChar *units, int32_t count) {
+    for (int32_t i = 0; i < count; i++)
+        if (units[i] == '@' || units[i] == ':')
+            units[i] = '|';
+}
+
+static cog_status begin_piece(struct word_segmenter *segmenter, cog_error *error) {
+    struct bytes_view *rest = &segmenter->rest;
+    size_t end = utf8_cut(*rest, STRETCH_MAX_BYTES);
+    TRY(unicode_fold(&segmenter->folder, view_of(rest->data, end), error));
+    separate(segmenter->folder.folded, segmenter->folder.folded_size);
+    UErrorCode code = U_ZERO_ERROR;
+    ubrk_setText(segmenter->iterator, segmenter->folder.folded, segmenter->folder.folded_size,
+                 &code);
+    if (U_FAILURE(code))
+        return error_set(error, COG_ERR_INPUT, "words cannot be found (%s)", u_errorName(code));
+    segmenter->begin = ubrk_first(segmenter->iterator);
+    segmenter->in_piece = true;
+    *rest = view_of(rest->data + end, rest->size - end);
+    return COG_OK;
+}
+
+void word_segmenter_start(struct word_segmenter *segmenter, struct bytes_view text) {
+    segmenter->rest = text;
+    segmenter->in_piece = false;
+}
+
+cog_status word_segmenter_next(struct word_segmenter *segmenter, const struct token_batch **result,
+                               cog_error *error) {
+    enum { BATCH_BYTES = 1 << 15 };
+    struct token_batch *batch = &segmenter->batch;
+    buffer_reset(&batch->bytes);
+    batch->count = 0;
+    *result = NULL;
+    while (batch->bytes.size < BATCH_BYTES && (segmenter->in_piece || segmenter->rest.size)) {
+        if (!segmenter->in_piece)
+            TRY(begin_piece(segmenter, error));
+        int32_t end = ubrk_next(segmenter->iterator);
+        segmenter->in_piece = end != UBRK_DONE;
+        if (end != UBRK_DONE && ubrk_getRuleStatus(segmenter->iterator) >= UBRK_WORD_NONE_LIMIT)
+            TRY(add_segment(segmenter, segmenter->begin, end, error));
+        segmenter->begin = end;
+    }
+    if (!buffer_reserve(&batch->bytes, TOKEN_SLACK_BYTES))
+        return error_memory(error, TOKEN_SLACK_BYTES, "tokens");
+    *result = batch->count ? batch : NULL;
     return COG_OK;
 }

@@ -3,9 +3,76 @@
  * its neighbours go through ICU. The tokens are those that ICU gives for the whole text. */
 #pragma once
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "text/fold_table.h"
 #include "text/text_kernels.h"
-#include "text/word_segmenter.h"
+
+#include <unicode/ubrk.h>
+#include <unicode/umachine.h>
+#include <unicode/unorm2.h>
+
+/* Words by ICU alone: folding, then the word boundaries of UAX 29 with ICU's dictionaries. In goes
+ * valid UTF-8, out come batches of tokens. This is the definition: the fast tables of
+ * text_scanner.h are made from it and must agree with it. It is slow, about 20 MB/s, and serves the
+ * stretches that the tables cannot take.
+ *
+ * Folded text is NFKC_Casefold of the text after three characters have been replaced: the
+ * typographic single quotation marks U+2018 and U+2019 by the apostrophe that they stand for inside
+ * words, and the zero-width space (which NFKC_Casefold would drop, joining two words) by a space.
+ * Of a run of combining marks the first 64 are kept. */
+
+/* Tokens on their way to the terms: folded bytes, and where in them the tokens are. Spans may
+ * overlap (bigrams). `bytes` has TOKEN_SLACK_BYTES of capacity behind the last token, so that keys
+ * are loaded without a look at sizes. */
+enum { TOKEN_SLACK_BYTES = 32 };
+struct token_batch {
+    struct buffer bytes;
+    struct token_span {
+        uint32_t begin, end;
+    } * spans;
+    size_t count, capacity;
+};
+void token_batch_free(struct token_batch *batch);
+
+/* The longest stretch that is folded in one piece: ICU counts in 32 bits. Longer ones are cut. */
+enum { STRETCH_MAX_BYTES = 1 << 28 };
+/* The size of the longest front of a text of at most `most` bytes that ends before a character. */
+size_t utf8_cut(struct bytes_view text, size_t most);
+
+struct unicode_folder {
+    const UNormalizer2 *normalizer;
+    UChar *source, *folded; /* UTF-16; folded has folded_size units after unicode_fold */
+    size_t source_capacity, folded_capacity;
+    int32_t folded_size;
+};
+cog_status unicode_folder_init(struct unicode_folder *folder, cog_error *error);
+void unicode_folder_release(struct unicode_folder *folder);
+/* Folds valid UTF-8 of at most STRETCH_MAX_BYTES. */
+cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, cog_error *error);
+/* Appends UTF-16 as UTF-8. */
+cog_status unicode_append_utf8(const UChar *units, size_t count, struct buffer *buffer,
+                               cog_error *error);
+
+/* If the dictionary leaves more ideographs and kana, or more letters of a script written without
+ * spaces (Thai and its like), in one piece, the piece becomes overlapping pairs of characters. */
+enum { IDEOGRAPHS_MAX = 8, COMPLEX_LETTERS_MAX = 16 };
+
+struct word_segmenter {
+    struct unicode_folder folder;
+    UBreakIterator *iterator;
+    struct token_batch batch;
+    struct bytes_view rest; /* of the text, behind the piece that the iterator is in */
+    bool in_piece;
+    int32_t begin; /* of the next segment */
+};
+cog_status word_segmenter_init(struct word_segmenter *segmenter, cog_error *error);
+void word_segmenter_release(struct word_segmenter *segmenter);
+/* Begins valid UTF-8 of any size, borrowed until its last batch. */
+void word_segmenter_start(struct word_segmenter *segmenter, struct bytes_view text);
+/* The next words, valid until the next call; NULL behind the last. */
+cog_status word_segmenter_next(struct word_segmenter *segmenter, const struct token_batch **batch,
+                               cog_error *error);
 
 struct text_scanner {
     const struct fold_table *table;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 /* Where the header names the fields that matter; CSV_NO_COLUMN when it does not. */
 #define CSV_NO_COLUMN SIZE_MAX

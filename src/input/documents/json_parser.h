@@ -5,8 +5,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,6 +47,45 @@ bool json_token_is_number(struct bytes_view token);
 bool json_token_is_literal(struct bytes_view token);
 /* Whether every escape of a string token is legal (no lone surrogates). */
 bool json_string_is_valid(struct bytes_view token);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* Bytes of the input as text: validity of UTF-8, byte order marks, UTF-16, line ends. Nothing here
+ * keeps anything; views stay those of the caller. utf8_is_valid reads many bytes per cycle. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+bool utf8_is_valid(const char *data, size_t size);
+
+/* The byte order of UTF-16 text that starts with '<', with or without a byte order mark. */
+enum utf16_order { UTF16_NONE, UTF16_LITTLE, UTF16_BIG };
+enum utf16_order utf16_order_of_markup(struct bytes_view bytes);
+/* Appends UTF-16 as UTF-8 without byte order marks and returns the bytes taken: all of them, or all
+ * but the front of a character that goes on behind them. `out` needs room for twice the size.
+ * Halves of surrogate pairs become U+FFFD. */
+size_t utf16_convert(struct bytes_view bytes, enum utf16_order order, struct buffer *out);
+
+uint64_t count_newlines(const char *data, const char *end);
+struct bytes_view without_line_end(struct bytes_view line);
+
+/* Whether the byte is in the set; zero is in no set. */
+static inline bool is_one_of(char c, const char *set) {
+    return c && strchr(set, c);
+}
+
+/* Size of the byte order mark that some editors put before UTF-8; it is not part of the text. */
+static inline size_t mark_size(struct bytes_view bytes) {
+    return bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+static inline struct bytes_view without_mark(struct bytes_view bytes) {
+    size_t mark = mark_size(bytes);
+    return view_of(bytes.data + mark, bytes.size - mark);
+}
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 #include "base/hash_table.h"
 #include "base/memory.h"
 #include "input/documents/csv_row.h"
-#include "input/utf8.h"
+#include "input/documents/json_parser.h"
 
 struct text_place {
     size_t offset, size; /* in query_log.texts */

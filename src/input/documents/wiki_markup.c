@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/strings.h"
+#include "input/documents/json_parser.h"
 #include "input/parallel/wiki_languages.h"
-#include "input/utf8.h"
 
 /* Bounds keep broken markup from being searched again and again. */
 enum { MAX_TAG_BYTES = 1000 };

@@ -2,7 +2,7 @@
  * Linear in the input, however deep or broken its nesting. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 /* Buffers that are reused from page to page; zero-initialise. */
 struct wiki_stripper {

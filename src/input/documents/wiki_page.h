@@ -1,7 +1,7 @@
 /* One <page> element of a MediaWiki dump. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "input/documents/wiki_markup.h"
 
 /* The names that a dump's <siteinfo> gives to files, categories and media, as wiki_strip takes

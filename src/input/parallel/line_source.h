@@ -1,7 +1,7 @@
 /* The lines of one file, compressed or not, with their numbers. */
 #pragma once
 
-#include "input/byte_source.h"
+#include "input/input_files.h"
 
 struct line_source {
     struct byte_source bytes;

@@ -6,7 +6,7 @@
 
 #include "base/compression.h"
 #include "base/memory.h"
-#include "input/utf8.h"
+#include "input/documents/json_parser.h"
 
 void pair_batch_free(struct pair_batch *batch) {
     buffer_free(&batch->text);

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/numbers.h"
-#include "input/utf8.h"
+#include "input/documents/json_parser.h"
 
 enum { FIELDS_MAX = 4 };
 

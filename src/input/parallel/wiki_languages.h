@@ -3,7 +3,7 @@
  * of its text; [[:de:Titel]] is an ordinary link. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 /* The length of the language code that the target of a link starts with, before its colon; 0 where
  * the link is of another kind. A code is two or three small letters, perhaps with more behind

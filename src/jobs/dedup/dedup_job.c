@@ -10,7 +10,7 @@
 #include "jobs/dedup/kept_records.h"
 #include "jobs/pairs/pair_join.h"
 #include "jobs/result_table.h"
-#include "run/report.h"
+#include "run/job.h"
 
 struct cog_clusters {
     struct corpus corpus; /* for the ids */

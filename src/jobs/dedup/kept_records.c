@@ -10,7 +10,7 @@
 #include "base/compression.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "input/utf8.h"
+#include "input/documents/json_parser.h"
 
 static bool are_files(const cog_documents *documents) {
     return reader_file_count(documents->reader) > 0 &&

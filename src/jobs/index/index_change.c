@@ -12,7 +12,6 @@
 #include "input/parallel/line_source.h"
 #include "jobs/index/index_job.h"
 #include "run/job.h"
-#include "run/report.h"
 
 static cog_status begin_change(cog_index *index, int *lock, cog_error *error) {
     *lock = -1;

@@ -14,7 +14,6 @@
 #include "jobs/index/index_job.h"
 #include "plan/method_table.h"
 #include "run/job.h"
-#include "run/report.h"
 
 /* ---- Segments in memory ---------------------------------------------------------------------- */
 

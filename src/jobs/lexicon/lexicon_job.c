@@ -12,7 +12,6 @@
 #include "crosslingual/projection.h"
 #include "input/input_files.h"
 #include "run/job.h"
-#include "run/report.h"
 
 /* ---- Terms and settings ---------------------------------------------------------------------- */
 

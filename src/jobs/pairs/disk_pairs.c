@@ -12,7 +12,6 @@
 #include "base/threads.h"
 #include "jobs/pairs/pair_join.h"
 #include "run/job.h"
-#include "run/report.h"
 
 enum {
     MARK_GRAIN = 64,

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "plan/method_table.h"
 #include "run/job.h"
-#include "run/report.h"
 
 /* What is joined, and what of it was made for the join. */
 struct joining {

@@ -11,7 +11,6 @@
 #include "join/cosine_join.h"
 #include "join/jaccard_join.h"
 #include "run/job.h"
-#include "run/report.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
 

@@ -15,7 +15,6 @@
 #include "jobs/result_table.h"
 #include "jobs/search/search_task.h"
 #include "run/job.h"
-#include "run/report.h"
 
 void cog_search_options_init(cog_search_options *options) {
     *options = (cog_search_options){.k = 10,

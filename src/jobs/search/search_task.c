@@ -11,7 +11,6 @@
 #include "join/cosine_join.h"
 #include "plan/sampled_truth.h"
 #include "run/job.h"
-#include "run/report.h"
 
 enum { VERIFY_GRAIN = 64 };
 

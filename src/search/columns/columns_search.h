@@ -6,7 +6,7 @@
 #pragma once
 
 #include "search/columns/bit_columns.h"
-#include "search/hits/query_batch.h"
+#include "search/hits/hit_lists.h"
 
 struct columns_request {
     size_t k;         /* nearest rows wanted, 1 or more */

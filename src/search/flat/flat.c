@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "hamming/hamming_tile.h"
-#include "search/hits/topk.h"
+#include "search/hits/hit_lists.h"
 
 enum {
     SCAN_BYTES = 128 * 1024, /* rows scanned at once: they stay in cache for the next query */

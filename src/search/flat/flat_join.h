@@ -4,7 +4,7 @@
 #pragma once
 
 #include "hamming/hamming.h"
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
 
 /* Pairs (a, b), a < b, of one collection if `second` is NULL, else pairs of a row of the first and
  * a row of the second. similarity is the estimated cosine of a random projection, cos(pi distance /

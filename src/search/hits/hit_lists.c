@@ -1,8 +1,10 @@
 #include "search/hits/hit_lists.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 
 cog_status hit_lists_init(struct hit_lists *lists, size_t queries, size_t hits, cog_error *error) {
     *lists = (struct hit_lists){.queries = queries};
@@ -102,4 +104,285 @@ cog_status hit_sink_finish(struct hit_sink *sink, size_t queries, enum hit_order
         hits_sort(lists->items + lists->offsets[query],
                   lists->offsets[query + 1] - lists->offsets[query], order);
     return COG_OK;
+}
+
+enum { COUNTED_AT_A_TIME = 1024 };
+
+void match_list_share(struct match_list *list, size_t limit, size_t *listed) {
+    list->limit = limit;
+    list->listed = listed;
+}
+
+static cog_status too_many(const struct match_list *list, cog_error *error) {
+    return error_about(error, COG_ERR_MEMORY, "memory_bytes",
+                       "more than %zu matches do not fit the memory budget; raise it, or ask "
+                       "for nearer pairs",
+                       list->limit);
+}
+
+static cog_status reserve(struct match_list *list, size_t needed, cog_error *error) {
+    if (!list->sieve && list->limit && needed > list->limit)
+        return too_many(list, error);
+    if (memory_grow((void **)&list->items, &list->capacity, needed, sizeof *list->items))
+        return COG_OK;
+    return error_memory(error, needed * sizeof *list->items,
+                        "matches; a higher threshold gives fewer");
+}
+
+static cog_status check_listed(const struct match_list *list, size_t added, cog_error *error) {
+    size_t listed = __atomic_add_fetch(list->listed, added, __ATOMIC_RELAXED);
+    return list->limit && listed > list->limit ? too_many(list, error) : COG_OK;
+}
+
+cog_status match_list_sieve(struct match_list *list, cog_error *error) {
+    size_t kept = list->count - list->sieved;
+    if (!list->sieve || kept == 0)
+        return COG_OK;
+    TRY(list->sieve->keep(list->sieve->context, list->items + list->sieved, &kept, error));
+    list->sieved += kept;
+    list->count = list->sieved;
+    if (list->limit && list->count > list->limit)
+        return too_many(list, error);
+    return list->listed ? check_listed(list, kept, error) : COG_OK;
+}
+
+cog_status match_list_add(struct match_list *list, struct match match, cog_error *error) {
+    if (list->count == list->capacity || (list->limit && list->count >= list->limit)) {
+        TRY(reserve(list, list->count + 1, error));
+    }
+    list->items[list->count++] = match;
+    if (list->sieve)
+        return list->count - list->sieved < MATCH_BATCH ? COG_OK : match_list_sieve(list, error);
+    return list->listed && list->count % COUNTED_AT_A_TIME == 0
+               ? check_listed(list, COUNTED_AT_A_TIME, error)
+               : COG_OK;
+}
+
+cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error) {
+    cog_status status = match_list_sieve(from, error);
+    if (status != COG_OK)
+        return status;
+    if (to->count == 0 && !to->limit) {
+        struct match_list empty = {.items = to->items,
+                                   .capacity = to->capacity,
+                                   .sieve = from->sieve,
+                                   .limit = from->limit,
+                                   .listed = from->listed};
+        *to = *from;
+        match_list_share(to, 0, NULL);
+        *from = empty;
+        return COG_OK;
+    }
+    if (from->count == 0)
+        return COG_OK;
+    status = reserve(to, to->count + from->count, error);
+    if (status != COG_OK)
+        return status;
+    memcpy(to->items + to->count, from->items, from->count * sizeof *from->items);
+    to->count += from->count;
+    to->sieved = to->count;
+    from->count = from->sieved = 0;
+    return COG_OK;
+}
+
+static int by_rows(const void *x, const void *y) {
+    const struct match *p = x, *q = y;
+    if (p->a != q->a)
+        return p->a < q->a ? -1 : 1;
+    return (p->b > q->b) - (p->b < q->b);
+}
+
+void match_list_sort(struct match_list *list) {
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof *list->items, by_rows);
+}
+
+void match_list_free(struct match_list *list) {
+    free(list->items);
+    *list = (struct match_list){0};
+}
+
+bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b) {
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct match *match = &list->items[middle];
+        if (match->a < a || (match->a == a && match->b < b))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->count && list->items[low].a == a && list->items[low].b == b;
+}
+
+cog_status signatures_check(const struct signatures_view *first,
+                            const struct signatures_view *second, cog_error *error) {
+    if (first->bits == 0 || first->bits > HAMMING_MAX_BITS)
+        return error_set(error, COG_ERR_USAGE, "signatures have %u bits; 1 to %d can be joined",
+                         first->bits, HAMMING_MAX_BITS);
+    if (second && first->bits != second->bits)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "one collection has %u bits, the other %u: make both with the same settings",
+            first->bits, second->bits);
+    if (first->rows > UINT32_MAX || (second && second->rows > UINT32_MAX))
+        return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: join in parts");
+    return COG_OK;
+}
+
+/* A buffer this much larger than k is sorted once for as many accepted candidates. */
+enum { SPARE_ITEMS = 64 };
+
+static void reset(struct topk *topk) {
+    memset(topk->counts, 0, ((size_t)topk->bits + 1) * sizeof *topk->counts);
+    topk->count = topk->within = 0;
+    topk->limit = topk->bits;
+    topk->last_row = 0;
+    /* With k = 0 nothing enters. */
+    topk->worst_row = topk->k ? UINT32_MAX : 0;
+    if (topk->k == 0)
+        topk->limit = 0;
+}
+
+cog_status topk_init(struct topk *topk, size_t k, uint32_t bits, cog_error *error) {
+    *topk = (struct topk){.k = k, .bits = bits};
+    size_t doubled;
+    if (!size_multiply(k, 2, &doubled) || doubled > SIZE_MAX - SPARE_ITEMS)
+        return error_memory(error, SIZE_MAX, "that many neighbours");
+    topk->capacity = doubled + SPARE_ITEMS;
+    topk->items = memory_array(topk->capacity, sizeof *topk->items);
+    topk->counts = memory_array((size_t)bits + 1, sizeof *topk->counts);
+    if (!topk->items || !topk->counts) {
+        size_t size_bytes = topk->capacity * sizeof *topk->items;
+        topk_free(topk);
+        return error_memory(error, size_bytes, "the nearest neighbours; a smaller k needs less");
+    }
+    reset(topk);
+    return COG_OK;
+}
+
+double topk_bytes(size_t k, uint32_t bits) {
+    return (2 * (double)k + SPARE_ITEMS) * sizeof(struct neighbour) +
+           ((double)bits + 1) * sizeof(uint32_t) + sizeof(struct topk);
+}
+
+void topk_free(struct topk *topk) {
+    free(topk->items);
+    free(topk->counts);
+    *topk = (struct topk){0};
+}
+
+int neighbour_compare(const void *x, const void *y) {
+    const struct neighbour *p = x, *q = y;
+    if (p->distance != q->distance)
+        return p->distance < q->distance ? -1 : 1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+/* Items beyond the limit were accepted before it fell. */
+static void drop_beyond_limit(struct topk *topk) {
+    size_t kept = 0;
+    for (size_t i = 0; i < topk->count; i++) {
+        topk->items[kept] = topk->items[i];
+        kept += topk->items[i].distance <= topk->limit;
+    }
+    topk->count = kept;
+}
+
+static void keep_nearest(struct topk *topk) {
+    qsort(topk->items, topk->count, sizeof *topk->items, neighbour_compare);
+    if (topk->count <= topk->k)
+        return;
+    topk->count = topk->within = topk->k;
+    const struct neighbour worst = topk->items[topk->k - 1];
+    uint32_t at_worst = 0;
+    for (size_t i = topk->count; i > 0 && topk->items[i - 1].distance == worst.distance; i--)
+        at_worst++;
+    topk->limit = worst.distance;
+    topk->counts[worst.distance] = at_worst;
+    topk->worst_row = worst.row;
+}
+
+void topk_compact(struct topk *topk) {
+    drop_beyond_limit(topk);
+    if (topk->count > topk->capacity / 2)
+        keep_nearest(topk);
+}
+
+size_t topk_finish(struct topk *topk, struct neighbour *nearest) {
+    drop_beyond_limit(topk);
+    keep_nearest(topk);
+    size_t count = topk->count;
+    if (count)
+        memcpy(nearest, topk->items, count * sizeof *nearest);
+    reset(topk);
+    return count;
+}
+
+struct batch_scratch {
+    void *searchers[COG_MAX_THREADS]; /* made by the worker that needs one */
+};
+
+struct batch_run {
+    struct query_batch *batch;
+    struct batch_scratch *scratch;
+    struct hit_sink sink;
+    bool inexact; /* atomic */
+    uint64_t verified;
+};
+
+static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
+                               cog_error *error) {
+    struct batch_run *run = context;
+    const struct query_batch *batch = run->batch;
+    void **searcher = &run->scratch->searchers[worker];
+    cog_status status = *searcher ? COG_OK : batch->create(batch->method, searcher, error);
+    for (size_t query = begin; status == COG_OK && query < end; query++) {
+        struct query_answer answer;
+        const float *margins =
+            batch->margins ? batch->margins + query * batch->queries->bits : NULL;
+        status = batch->search(batch->method, *searcher, signature_row(batch->queries, query),
+                               margins, &answer, error);
+        for (size_t i = 0; status == COG_OK && i < answer.count; i++)
+            status = hit_sink_add(&run->sink, worker,
+                                  (struct match){.a = (uint32_t)query,
+                                                 .b = answer.hits[i].row,
+                                                 .distance = answer.hits[i].distance},
+                                  error);
+        if (status == COG_OK && !answer.exact)
+            __atomic_store_n(&run->inexact, true, __ATOMIC_RELAXED);
+        if (status == COG_OK)
+            __atomic_add_fetch(&run->verified, answer.verified, __ATOMIC_RELAXED);
+    }
+    return status;
+}
+
+void query_batch_free_scratch(void *scratch, void (*release)(void *searcher)) {
+    struct batch_scratch *own = scratch;
+    for (unsigned worker = 0; own && worker < COG_MAX_THREADS; worker++)
+        release(own->searchers[worker]);
+    free(own);
+}
+
+cog_status query_batch_run(struct query_batch *batch, struct hit_lists *hits, cog_error *error) {
+    enum { QUERIES_PER_PIECE = 8 };
+    unsigned threads = threads_resolve(batch->threads);
+    struct batch_run run = {.batch = batch, .scratch = batch->scratch ? *batch->scratch : NULL};
+    if (batch->queries->bits != batch->rows->bits)
+        return error_set(error, COG_ERR_USAGE, "queries of %u bits for signatures of %u bits",
+                         batch->queries->bits, batch->rows->bits);
+    if (!run.scratch && !(run.scratch = memory_zeroed_array(1, sizeof *run.scratch)))
+        return error_memory(error, sizeof *run.scratch, "searchers");
+    cog_status status = hit_sink_init(&run.sink, threads, error);
+    THEN(status,
+         parallel_for(threads, batch->queries->rows, QUERIES_PER_PIECE, search_piece, &run, error));
+    THEN(status, hit_sink_finish(&run.sink, batch->queries->rows, HITS_AS_ADDED, hits, error));
+    hit_sink_free(&run.sink);
+    if (batch->scratch)
+        *batch->scratch = run.scratch;
+    else
+        query_batch_free_scratch(run.scratch, batch->release);
+    batch->exact_out = !run.inexact;
+    batch->verified_out = run.verified;
+    return status;
 }

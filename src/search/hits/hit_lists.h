@@ -6,7 +6,61 @@
  * finishing. */
 #pragma once
 
-#include "search/hits/match_list.h"
+#include "base/error.h"
+#include "hamming/hamming.h"
+
+/* Matches: pairs of rows with their measure, collected by several workers, delivered sorted. */
+
+/* Of a pair whose signatures were not compared, among others whose were. */
+#define DISTANCE_NONE UINT32_MAX
+
+/* a is the earlier row, or the row of the first collection. */
+struct match {
+    uint32_t a, b;
+    uint32_t distance; /* Hamming distance in bits; 0 in a list where no signatures are compared */
+    float similarity;  /* the true measure, or the estimate where there are no vectors */
+};
+
+/* Decides which candidates are matches, a batch at a time. */
+struct match_sieve {
+    /* Moves those of the items that stay to the front, in any order, and sets their number and
+     * similarities. Any thread may call, several at once. */
+    cog_status (*keep)(void *context, struct match *items, size_t *count, cog_error *error);
+    void *context;
+};
+
+enum { MATCH_BATCH = 16384 };
+
+/* Zero-initialise; match_list_free releases. */
+struct match_list {
+    struct match *items;
+    size_t count, capacity;
+    const struct match_sieve *sieve; /* NULL: all that is added stays */
+    size_t sieved;                   /* items in front that came through the sieve */
+    size_t limit;   /* more matches than this are COG_ERR_MEMORY; 0: as many as memory holds. With a
+                     * sieve it is on what stays; a batch of candidates comes on top. */
+    size_t *listed; /* atomic: how many the lists that share the limit have; NULL: this alone */
+};
+
+/* Makes a worker's list, which is empty, one of those that share a limit and a count. */
+void match_list_share(struct match_list *list, size_t limit, size_t *listed);
+
+cog_status match_list_add(struct match_list *list, struct match match, cog_error *error);
+/* Puts the candidates that are left through the sieve, if there is one. */
+cog_status match_list_sieve(struct match_list *list, cog_error *error);
+/* Moves everything, sieved, of `from` behind `to`; from is left
+ * empty. */
+cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error);
+/* By a, then b. */
+void match_list_sort(struct match_list *list);
+/* Whether a sorted list has the pair. */
+bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b);
+void match_list_free(struct match_list *list);
+
+/* COG_ERR_USAGE if signatures of one collection, or of two, cannot be joined: their width is out of
+ * range or differs, or there are too many rows. second may be NULL. */
+cog_status signatures_check(const struct signatures_view *first,
+                            const struct signatures_view *second, cog_error *error);
 
 /* The hits of query q are items[offsets[q]] up to items[offsets[q + 1]]. Zero-initialise;
  * hit_lists_free releases. */
@@ -43,3 +97,101 @@ static inline cog_status hit_sink_add(struct hit_sink *sink, unsigned worker, st
 cog_status hit_sink_finish(struct hit_sink *sink, size_t queries, enum hit_order order,
                            struct hit_lists *lists, cog_error *error);
 void hit_sink_free(struct hit_sink *sink);
+
+/* The k nearest of a stream of candidates.
+ *
+ * Distances are small integers, so candidates are counted by distance, and the limit falls as soon
+ * as k candidates are within it. Candidates wait in a bounded buffer instead of a heap. Of equal
+ * distances the smaller row wins. The result does not depend on the order of arrival. Memory: 16
+ * bytes per neighbour and 4 bytes per bit (topk_bytes). */
+
+struct neighbour {
+    uint32_t row, distance;
+};
+
+/* Zero-initialise or topk_init; topk_free releases. */
+struct topk {
+    struct neighbour *items;
+    uint32_t *counts; /* of the items at each distance up to limit */
+    size_t k, count, capacity;
+    size_t within;      /* items at limit or below */
+    uint32_t limit;     /* no greater distance can be among the k nearest */
+    uint32_t worst_row; /* at the limit itself only smaller rows can */
+    uint32_t last_row;  /* greatest row so far */
+    uint32_t bits;
+};
+
+/* Distances will be at most bits. */
+cog_status topk_init(struct topk *topk, size_t k, uint32_t bits, cog_error *error);
+void topk_free(struct topk *topk);
+/* What topk_init allocates. */
+double topk_bytes(size_t k, uint32_t bits);
+
+/* Makes room in a full buffer; for topk_add. */
+void topk_compact(struct topk *topk);
+
+/* The greatest distance with which rows from next_row on may enter; -1 when none can. */
+static inline int32_t topk_limit(const struct topk *topk, uint32_t next_row) {
+    bool ties_lose = topk->within >= topk->k && (topk->k == 0 || next_row > topk->last_row);
+    return (int32_t)topk->limit - ties_lose;
+}
+
+/* A row may be added once only. */
+static inline void topk_add(struct topk *topk, uint32_t row, uint32_t distance) {
+    if (distance > topk->limit || (distance == topk->limit && row >= topk->worst_row))
+        return;
+    if (topk->count == topk->capacity)
+        topk_compact(topk);
+    topk->items[topk->count++] = (struct neighbour){row, distance};
+    topk->counts[distance]++;
+    topk->within++;
+    if (row > topk->last_row)
+        topk->last_row = row;
+    while (topk->within - topk->counts[topk->limit] >= topk->k && topk->limit > 0) {
+        topk->within -= topk->counts[topk->limit--];
+        topk->worst_row = UINT32_MAX;
+    }
+}
+
+/* Writes the k nearest (fewer if fewer came), by distance, then row; returns how many. Leaves topk
+ * as after topk_init. */
+size_t topk_finish(struct topk *topk, struct neighbour *nearest);
+
+/* As qsort wants it: by distance, then row. */
+int neighbour_compare(const void *x, const void *y);
+
+/* Many queries on all threads, one query at a time on each thread: for methods that answer a query
+ * with scratch memory of their own (a searcher).
+ *
+ * Goes in: queries, and the functions of the method. Comes out: the hits of all queries in their
+ * order, the same for any number of threads. Searchers are made by the threads that need one and
+ * kept in `scratch` if the caller has one. */
+
+/* What came out for one query. The hits belong to the searcher until its next search. */
+struct query_answer {
+    const struct neighbour *hits; /* by distance, then row */
+    size_t count;
+    bool exact;     /* certified: no other row belongs into the answer */
+    uint64_t lists; /* posting lists read, without empty ones */
+    uint64_t postings, candidates, verified;
+};
+
+struct query_batch {
+    const struct signatures_view *rows, *queries;
+    const float *margins; /* of the queries, or NULL */
+    unsigned threads;
+    /* What the method is and what is asked, handed to its functions. */
+    const void *method;
+    cog_status (*create)(const void *method, void **searcher, cog_error *error);
+    cog_status (*search)(const void *method, void *searcher, const uint8_t *query,
+                         const float *margins, struct query_answer *answer, cog_error *error);
+    void (*release)(void *searcher); /* accepts NULL */
+    void **scratch; /* NULL, or where searchers are kept: query_batch_free_scratch */
+    bool exact_out; /* every answer is */
+    uint64_t verified_out;
+};
+
+/* hits is overwritten. */
+cog_status query_batch_run(struct query_batch *batch, struct hit_lists *hits, cog_error *error);
+/* Accepts NULL. */
+void query_batch_free_scratch(void *scratch, void (*release)(void *searcher));

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "hamming/hamming.h"
-#include "search/hits/topk.h"
+#include "search/hits/hit_lists.h"
 
 /* Replaces hits, by distance, then row, by the nearest of them and of the rows around them, up to
  * k. Returns how many there are now; compared grows by the rows that were looked at. */

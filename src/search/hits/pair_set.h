@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
 
 /* With a sieve a shard forgets what is refused whenever so many pairs came to it, or as many as it
  * kept. */

@@ -4,7 +4,7 @@
  * the number of threads. */
 #pragma once
 
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
 #include "search/lsh/lsh_tables.h"
 
 /* The same for every number of threads. */

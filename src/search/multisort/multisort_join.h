@@ -7,7 +7,8 @@
 #pragma once
 
 #include "hamming/hamming.h"
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
+#include "search/method.h"
 
 struct multisort_options {
     unsigned radius_bits;
@@ -34,3 +35,11 @@ cog_status multisort_join_stream(const struct signatures_view *first,
 cog_status multisort_join(const struct signatures_view *first, const struct signatures_view *second,
                           const struct multisort_options *options, struct match_list *matches,
                           cog_error *error);
+
+/* The descriptor of joins by blocks of bits that agree (search/method.h). Jobs over signatures
+ * choose it by themselves: it has no number of its own. */
+
+extern const struct search_method multisort_method;
+/* Whether a join of these rows is quicker by blocks than by comparing all of them: short
+ * signatures, a small radius, and enough rows to pay for sorting. */
+bool multisort_pays(const struct method_join *join);

@@ -1,7 +1,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "search/slices/slices_scores.h"
+#include "search/slices/slices_search.h"
 
 /* A bit for each of 32 scores that is the least or more. */
 static inline uint32_t reached(const uint8_t *values, __m256i least) {

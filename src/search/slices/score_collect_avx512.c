@@ -1,7 +1,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "search/slices/slices_scores.h"
+#include "search/slices/slices_search.h"
 
 size_t score_collect_avx512(const uint8_t *values, size_t rows, unsigned threshold,
                             uint32_t *candidates) {

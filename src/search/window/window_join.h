@@ -5,7 +5,7 @@
 #pragma once
 
 #include "hamming/hamming.h"
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
 
 struct window_options {
     unsigned tables;      /* Q */

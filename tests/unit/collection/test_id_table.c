@@ -1,4 +1,4 @@
-#include "collection/id_table.h"
+#include "collection/corpus.h"
 #include "test.h"
 
 enum { IDS = 5000, ID_BYTES = 8 };

@@ -1,7 +1,7 @@
 #include "base/hash.h"
+#include "input/documents/json_parser.h"
 #include "input/documents/wiki_markup.h"
 #include "input/parallel/wiki_languages.h"
-#include "input/utf8.h"
 #include "test.h"
 #include "test_input_support.h"
 

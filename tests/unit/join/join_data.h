@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/hash.h"
-#include "search/hits/match_list.h"
+#include "search/hits/hit_lists.h"
 #include "vector/sparse.h"
 
 struct row_shape {

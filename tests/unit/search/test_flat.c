@@ -4,7 +4,7 @@
 #include "hamming/hamming_tile.h"
 #include "search/flat/flat.h"
 #include "search/flat/flat_join.h"
-#include "search/hits/topk.h"
+#include "search/hits/hit_lists.h"
 #include "test.h"
 
 /* Noisy copies of a few centres: near, far, equal and all-zero rows, many ties. */

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "hamming/hamming.h"
 #include "search/slices/slices.h"
-#include "search/slices/slices_scores.h"
+#include "search/slices/slices_search.h"
 #include "test.h"
 
 enum { MAX_ROWS = 3000, MAX_STRIDE = 32 };

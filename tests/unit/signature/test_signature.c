@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "hamming/hamming.h"
 #include "signature/patterns.h"
-#include "signature/signature_kernels.h"
 #include "signature/signer.h"
 #include "test.h"
 

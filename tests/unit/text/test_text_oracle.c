@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/strings.h"
 #include "test.h"
-#include "text/char_terms.h"
+#include "text/analyzer.h"
 #include "text/text_scanner.h"
 
 /* Tokens as bytes, each ended by a newline (no token holds one). */

@@ -6,7 +6,6 @@
 #include "vector/bag.h"
 #include "vector/sparse.h"
 #include "vector/statistics.h"
-#include "vector/weighting.h"
 
 static size_t occurrences(const uint64_t *hashes, size_t count, uint64_t hash) {
     size_t seen = 0;

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "plan/method_table.h"
-#include "search/hits/topk.h"
+#include "search/hits/hit_lists.h"
 
 #define SECTION_ORDER CONTAINER_TAG('o', 'n', 'o', 'r')
 #define SECTION_STARTS CONTAINER_TAG('o', 'n', 's', 't')

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/cpu.h"
-#include "search/slices/slices_lists.h"
+#include "search/slices/slices.h"
 
 enum {
     SLICE_SCORE_MAX = 255,

@@ -1,3 +1,5 @@
+#include "input/records.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,10 +8,193 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "input/base64.h"
+#include "input/documents/csv_row.h"
 #include "input/documents/json_parser.h"
 #include "input/documents/wiki_page.h"
 #include "input/input_files.h"
-#include "input/utf8.h"
+
+void record_cutter_start(struct record_cutter *cutter, enum input_format format, bool lines) {
+    *cutter = (struct record_cutter){.line = 1};
+    switch (format) {
+    case INPUT_TXT:
+        cutter->kind = lines ? CUT_LINE : CUT_FILE;
+        break;
+    case INPUT_CSV:
+        cutter->kind = CUT_CSV;
+        break;
+    case INPUT_WIKIXML:
+        cutter->kind = CUT_PAGE;
+        break;
+    default:
+        cutter->kind = CUT_LINE;
+    }
+}
+
+static void found(struct record_cutter *cutter, struct cut *cut, size_t size, uint64_t newlines) {
+    *cut = (struct cut){.size = size, .line = cutter->line, .found = true};
+    cutter->line += newlines;
+    cutter->scanned = 0;
+    cutter->any = true;
+}
+
+static void cut_line(struct record_cutter *cutter, const char *data, size_t size, bool ended,
+                     struct cut *cut) {
+    const char *newline = size > cutter->scanned
+                              ? memchr(data + cutter->scanned, '\n', size - cutter->scanned)
+                              : NULL;
+    if (newline)
+        found(cutter, cut, (size_t)(newline - data) + 1, 1);
+    else if (ended && size)
+        found(cutter, cut, size, 1);
+    else
+        cutter->scanned = size;
+}
+
+static cog_status cut_csv(struct record_cutter *cutter, const char *data, size_t size, bool ended,
+                          const char *file_name, struct cut *cut, cog_error *error) {
+    /* A byte order mark stands before the first field, which may be quoted. */
+    if (!cutter->any && cutter->scanned == 0) {
+        if (size < 3 && !ended)
+            return COG_OK;
+        cutter->scanned = mark_size(view_of(data, size));
+    }
+    size_t end = csv_scan_row(&cutter->csv, data, cutter->scanned, size);
+    if (!end && ended && cutter->csv.state == CSV_QUOTED) {
+        uint64_t line = cutter->line + cutter->csv.quote_line;
+        return error_set_at(
+            error, COG_ERR_INPUT, line,
+            "%s:%llu: a quote opens here and is not closed before the end of the file", file_name,
+            (unsigned long long)line);
+    }
+    if (!end && ended)
+        end = size;
+    if (end) {
+        found(cutter, cut, end, cutter->csv.newlines + 1);
+        cutter->csv = (struct csv_scan){0};
+    } else {
+        cutter->scanned = size;
+    }
+    return COG_OK;
+}
+
+enum { MAX_PROLOGUE_BYTES = 1 << 16 };
+
+static const char *const OPEN_DUMP = "<mediawiki", *const CLOSE_DUMP = "</mediawiki",
+                         *const OPEN_PAGE = "<page", *const CLOSE_PAGE = "</page>";
+
+static bool tag_at(const char *at, const char *end, const char *tag) {
+    size_t size = strlen(tag);
+    return (size_t)(end - at) >= size && memcmp(at, tag, size) == 0;
+}
+
+/* The next '<' with enough bytes behind it to tell every tag, or with none to come; else NULL. */
+static const char *next_tag(const char *at, const char *end, bool ended) {
+    const char *tag = at < end ? memchr(at, '<', (size_t)(end - at)) : NULL;
+    return tag && (ended || (size_t)(end - tag) > strlen(CLOSE_DUMP)) ? tag : NULL;
+}
+
+/* Between pages: everything up to the next page is skipped. Returns where a page starts, or NULL.
+ */
+static const char *skip_to_page(struct record_cutter *cutter, const char *data, const char *end,
+                                bool ended) {
+    const char *at = data;
+    while ((at = next_tag(at, end, ended))) {
+        if (cutter->started && tag_at(at, end, OPEN_PAGE) && at + 5 < end &&
+            is_one_of(at[5], "> \t\r\n"))
+            return at;
+        if (tag_at(at, end, OPEN_DUMP)) {
+            cutter->started = true;
+            cutter->closed = false;
+        }
+        cutter->closed |= cutter->started && tag_at(at, end, CLOSE_DUMP);
+        at++;
+    }
+    return NULL;
+}
+
+static const char *page_end(const char *data, const char *end, size_t from, bool ended) {
+    const char *at = data + from;
+    while ((at = next_tag(at, end, ended))) {
+        if (tag_at(at, end, CLOSE_PAGE))
+            return at + strlen(CLOSE_PAGE);
+        at++;
+    }
+    return NULL;
+}
+
+static cog_status truncated_dump(const struct record_cutter *cutter, const char *file_name,
+                                 const char *what, cog_error *error) {
+    return error_set_at(error, COG_ERR_INPUT, cutter->line, "%s:%llu: %s", file_name,
+                        (unsigned long long)cutter->line, what);
+}
+
+/* Where looking may go on when the bytes end: behind what cannot be the front of a tag. */
+static size_t settled(size_t size) {
+    size_t longest = strlen(CLOSE_DUMP) + 1;
+    return size > longest ? size - longest : 0;
+}
+
+static void skip_bytes(struct record_cutter *cutter, const char *data, size_t size,
+                       struct cut *cut) {
+    cutter->line += count_newlines(data, data + size);
+    cutter->skipped_bytes += size;
+    cut->skip = size;
+}
+
+static cog_status cut_page(struct record_cutter *cutter, const char *data, size_t size, bool ended,
+                           const char *file_name, struct cut *cut, cog_error *error) {
+    const char *end = data + size;
+    if (!cutter->in_page) {
+        const char *page = skip_to_page(cutter, data, end, ended);
+        size_t skip = page ? (size_t)(page - data) : ended ? size : settled(size);
+        skip_bytes(cutter, data, skip, cut);
+        if (!cutter->started && (ended || cutter->skipped_bytes > MAX_PROLOGUE_BYTES))
+            return truncated_dump(cutter, file_name,
+                                  "not a MediaWiki dump: no <mediawiki> element in UTF-8", error);
+        if (!page && ended && !cutter->closed)
+            return truncated_dump(cutter, file_name,
+                                  "the dump stops without </mediawiki> (truncated); fetch it again",
+                                  error);
+        if (!page)
+            return COG_OK;
+        cutter->in_page = true;
+        data = page;
+        size = (size_t)(end - page);
+    }
+    const char *stop = page_end(data, end, cutter->scanned, ended);
+    if (stop) {
+        size_t skip = cut->skip, record = (size_t)(stop - data);
+        found(cutter, cut, record, count_newlines(data, data + record));
+        cut->skip = skip;
+        cutter->in_page = false;
+    } else if (ended) {
+        return truncated_dump(cutter, file_name,
+                              "the dump stops inside this page (truncated); fetch it again", error);
+    } else {
+        cutter->scanned = settled(size);
+    }
+    return COG_OK;
+}
+
+cog_status record_cutter_next(struct record_cutter *cutter, const char *data, size_t size,
+                              bool ended, const char *file_name, struct cut *cut,
+                              cog_error *error) {
+    *cut = (struct cut){0};
+    switch (cutter->kind) {
+    case CUT_FILE:
+        if (ended && !cutter->any)
+            found(cutter, cut, size, 0);
+        return COG_OK;
+    case CUT_LINE:
+        cut_line(cutter, data, size, ended, cut);
+        return COG_OK;
+    case CUT_CSV:
+        return cut_csv(cutter, data, size, ended, file_name, cut, error);
+    case CUT_PAGE:
+        return cut_page(cutter, data, size, ended, file_name, cut, error);
+    }
+    return COG_OK;
+}
 
 struct record_parser {
     const struct input_files *inputs;
