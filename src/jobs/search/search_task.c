@@ -700,20 +700,19 @@ cog_status search_task_tune(struct search_task *task, cog_error *error) {
     return status;
 }
 
-/* Within a radius every hit is right, so that numbers of hits tell the recall: of the rows, or if
- * one is enough, of the queries that have any. Equal signatures are always found and do not
- * count, unless one is enough. */
+/* Within a radius every hit is right, so counts give the recall: of the rows, or if one hit is
+ * enough, of the queries that have any. Queries are often rows of the index, and a query always
+ * finds a row equal to itself; one such row is taken for the query's own and does not count. */
 static void count_within(const struct search_task *task, const struct query_sample *sample,
                          struct share_tally *tally) {
-    const struct hit_lists *lists[2] = {&task->hits, &sample->truth};
+    const size_t *found = task->hits.offsets, *truth = sample->truth.offsets;
     for (size_t i = 0; i < sample->count; i++) {
-        size_t counts[2] = {0, 0}, k = task->options.k;
-        for (int which = 0; which < 2; which++) {
-            size_t query = which ? i : sample->queries[i];
-            for (size_t j = lists[which]->offsets[query]; j < lists[which]->offsets[query + 1]; j++)
-                counts[which] += k || lists[which]->items[j].distance > 0;
-        }
-        share_tally_add(tally, counts[0], k && counts[1] > k ? k : counts[1]);
+        size_t own = found[sample->queries[i] + 1] - found[sample->queries[i]];
+        size_t all = truth[i + 1] - truth[i], k = task->options.k;
+        size_t itself = all > 0 && sample->truth.items[truth[i]].distance == 0;
+        all = k && all > k ? k : all;
+        if (!itself || !task->options.first)
+            share_tally_add(tally, own > itself ? own - itself : 0, all - itself);
     }
 }
 
