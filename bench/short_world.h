@@ -1,6 +1,6 @@
-/* Simulated short signatures for benchmarks: a stored signature is the signs of Laplace weights,
- * and a query is a stored one whose weights were perturbed. Everything is drawn from row numbers,
- * so that stored weights need no memory, and by quantile tables, so that 60 million rows take
+/* Simulated short signatures for benchmarks: a stored signature is the signs of Laplace margins,
+ * and a query is a stored one whose margins were perturbed. Everything is drawn from row numbers,
+ * so that stored margins need no memory, and by quantile tables, so that 60 million rows take
  * seconds.
  *
  * Two stored signatures are random to each other, so a query's only neighbour is its origin, if
@@ -32,14 +32,14 @@ enum { WORLD_BITS = 64, WORLD_RADIUS = 3, WORLD_LEARNED = 2000, WORLD_QUANTILE_B
 
 struct short_world {
     uint64_t *stored_words, *query_words;
-    float *weights; /* of the queries */
+    float *margins; /* of the queries */
     uint32_t *origins;
     struct signatures_view stored, queries;
     struct volatility volatility;
     double noise;
 };
 
-/* Quantiles of the exponential distribution: sizes of Laplace weights. */
+/* Quantiles of the exponential distribution: sizes of Laplace margins. */
 static float world_sizes[1 << WORLD_QUANTILE_BITS];
 
 static void world_fill_sizes(void) {
@@ -52,27 +52,27 @@ static uint64_t world_stored_key(uint64_t row) {
 }
 
 /* The sign bits of a key with sizes drawn from its row. */
-static void world_stored_weights(uint64_t row, float *weights) {
+static void world_stored_margins(uint64_t row, float *margins) {
     struct random random = random_seeded(row);
     uint64_t key = world_stored_key(row), bits = 0;
     for (unsigned i = 0; i < WORLD_BITS; i++, bits >>= WORLD_QUANTILE_BITS) {
         if (i % 4 == 0)
             bits = random_next(&random);
         float size = world_sizes[bits & 0xffff];
-        weights[i] = key >> (WORLD_BITS - 1 - i) & 1 ? size : -size;
+        margins[i] = key >> (WORLD_BITS - 1 - i) & 1 ? size : -size;
     }
 }
 
 /* A document's similarity to its origin varies: the scale of its noise is drawn first. */
-static uint64_t world_perturb(struct random *random, float *weights, double noise) {
+static uint64_t world_perturb(struct random *random, float *margins, double noise) {
     uint64_t key = 0, bits = 0, signs = random_next(random);
     float scale = (float)(noise * (0.25 + 1.5 * random_unit(random)));
     for (unsigned i = 0; i < WORLD_BITS; i++, bits >>= WORLD_QUANTILE_BITS) {
         if (i % 4 == 0)
             bits = random_next(random);
         float change = scale * world_sizes[bits & 0xffff];
-        weights[i] += signs >> i & 1 ? change : -change;
-        key |= (uint64_t)(weights[i] >= 0) << (WORLD_BITS - 1 - i);
+        margins[i] += signs >> i & 1 ? change : -change;
+        key |= (uint64_t)(margins[i] >= 0) << (WORLD_BITS - 1 - i);
     }
     return key;
 }
@@ -95,22 +95,22 @@ static cog_status world_fill_queries(void *context, unsigned worker, size_t begi
     for (size_t q = begin; q < end; q++) {
         struct random random = random_seeded(~(uint64_t)q);
         world->origins[q] = (uint32_t)random_below(&random, world->stored.rows);
-        float *weights = world->weights + q * WORLD_BITS;
-        world_stored_weights(world->origins[q], weights);
-        world->query_words[q] = __builtin_bswap64(world_perturb(&random, weights, world->noise));
+        float *margins = world->margins + q * WORLD_BITS;
+        world_stored_margins(world->origins[q], margins);
+        world->query_words[q] = __builtin_bswap64(world_perturb(&random, margins, world->noise));
     }
     return COG_OK;
 }
 
-/* The differences of weights between the first queries and their origins. */
+/* The differences of margins between the first queries and their origins. */
 static void world_learn(struct short_world *world) {
     static float differences[WORLD_LEARNED * WORLD_BITS];
     size_t learned = world->queries.rows < WORLD_LEARNED ? world->queries.rows : WORLD_LEARNED;
     for (size_t q = 0; q < learned; q++) {
         float *of_query = differences + q * WORLD_BITS;
-        world_stored_weights(world->origins[q], of_query);
+        world_stored_margins(world->origins[q], of_query);
         for (unsigned i = 0; i < WORLD_BITS; i++)
-            of_query[i] -= world->weights[q * WORLD_BITS + i];
+            of_query[i] -= world->margins[q * WORLD_BITS + i];
     }
     DO(volatility_learn(&world->volatility, differences, learned * WORLD_BITS, error));
 }
@@ -119,7 +119,7 @@ static struct short_world short_world_make(size_t stored, size_t queries, double
     world_fill_sizes();
     struct short_world world = {.stored_words = memory_large(stored * 8),
                                 .query_words = memory_large(queries * 8),
-                                .weights = memory_large(queries * WORLD_BITS * sizeof(float)),
+                                .margins = memory_large(queries * WORLD_BITS * sizeof(float)),
                                 .origins = memory_large(queries * sizeof(uint32_t)),
                                 .noise = noise};
     world.stored = (struct signatures_view){(uint8_t *)world.stored_words, stored, WORLD_BITS, 8};
@@ -133,7 +133,7 @@ static struct short_world short_world_make(size_t stored, size_t queries, double
 static void short_world_free(struct short_world *world) {
     memory_large_free(world->stored_words, world->stored.rows * 8);
     memory_large_free(world->query_words, world->queries.rows * 8);
-    memory_large_free(world->weights, world->queries.rows * WORLD_BITS * sizeof(float));
+    memory_large_free(world->margins, world->queries.rows * WORLD_BITS * sizeof(float));
     memory_large_free(world->origins, world->queries.rows * sizeof(uint32_t));
 }
 

@@ -1,6 +1,6 @@
 /* BPHS as Manku et al. and Sood and Loguinov describe it: T = C(G, g) sorted copies of the hashes
  * with the chosen blocks in front, a binary search and a linear scan in each, one query at a time.
- * Kept as the reference for bphs.h and as the rival in benchmarks. */
+ * The reference for bphs.h in tests and its rival in benchmarks. */
 #pragma once
 
 #include "search/bphs/bphs.h"
@@ -16,7 +16,7 @@ cog_status bphs_published_build(struct bphs_published *index, const struct signa
                                 unsigned blocks, unsigned chosen, unsigned radius_bits,
                                 unsigned threads, cog_error *error);
 void bphs_published_free(struct bphs_published *index);
-/* The copies, without the row numbers. */
+/* Memory of the copies, without the row numbers. */
 size_t bphs_published_bytes(const struct bphs_published *index);
 
 cog_status bphs_published_search(const struct bphs_published *index,
@@ -24,9 +24,8 @@ cog_status bphs_published_search(const struct bphs_published *index,
                                  const struct short_search *search, struct short_hits *hits,
                                  cog_error *error);
 
-/* Batch: the tables hold the queries, and the stored signatures run through them. Hits as if the
- * queries had asked. (first_only of the search does not apply: the paper's section on batch mode.)
- */
+/* The paper's batch mode: the tables hold the queries, and the stored signatures search them. Hits
+ * are those of the queries; there is no find-first. */
 cog_status bphs_published_search_batch(const struct signatures_view *stored,
                                        const struct signatures_view *queries, unsigned blocks,
                                        unsigned chosen, unsigned radius_bits, unsigned threads,

@@ -1,6 +1,6 @@
 /* PSM as Sood and Loguinov published it: sorted hashes, an array of offsets for every header of t
  * bits, flips in the order of the heap (VOSH), one probe after the other, a linear scan behind
- * each. Kept as the reference for psm.h and as its rival in benchmarks. */
+ * each. The reference for psm.h in tests and its rival in benchmarks. */
 #pragma once
 
 #include "search/psm/psm.h"
@@ -22,7 +22,7 @@ struct psm_published_search {
 cog_status psm_published_build(struct psm_published *index, const struct signatures_view *view,
                                unsigned header_bits, unsigned threads, cog_error *error);
 void psm_published_free(struct psm_published *index);
-/* Hashes and offsets, without the row numbers. */
+/* Memory of hashes and offsets, without the row numbers. */
 size_t psm_published_bytes(const struct psm_published *index);
 
 cog_status psm_published_search(const struct psm_published *index,

@@ -4,9 +4,9 @@
 
 #include "base/threads.h"
 
-enum { PERMUTED_AT_A_TIME = 1 << 11 /* keys; they stay in the cache for all moves */ };
+enum { PERMUTED_AT_A_TIME = 1 << 11 /* keys: they stay in cache for all moves */ };
 
-/* Appends block `block` at bit `at`; neighbours that stay neighbours move together. */
+/* Appends a block at bit `at`; adjacent blocks that stay adjacent share one move. */
 static void add_block(const struct block_layout *layout, struct block_choice *choice,
                       unsigned block, unsigned *at) {
     unsigned first = block_begin(layout, block);
@@ -35,8 +35,8 @@ static void add_choice(struct block_layout *layout, unsigned members) {
             add_block(layout, choice, block, &at);
 }
 
-/* The most errors that the best choice can have: h errors spread evenly over G blocks, the g least
- * hit. */
+/* The largest number of errors in the g least hit blocks: h errors are spread evenly over G blocks.
+ */
 static unsigned header_radius(unsigned blocks, unsigned chosen, unsigned radius_bits) {
     unsigned each = radius_bits / blocks, lightly_hit = blocks - radius_bits % blocks;
     return chosen * each + (chosen > lightly_hit ? chosen - lightly_hit : 0);
@@ -92,7 +92,7 @@ short_key block_permute_back(const struct block_layout *layout, const struct blo
 
 void block_permute_all(const struct block_layout *layout, const struct block_choice *choice,
                        const uint64_t *keys, size_t count, uint64_t *permuted) {
-    if (layout->key_bits == 64) { /* a move at a time, which vector instructions can do */
+    if (layout->key_bits == 64) { /* one move at a time, which vectorises */
         memset(permuted, 0, count * sizeof *permuted);
         for (unsigned m = 0; m < choice->move_count; m++) {
             uint64_t from = (uint64_t)(choice->moves[m].from >> 64);

@@ -1,14 +1,16 @@
-/* Blocks of short keys (Manku, Jain and Das Sarma, WWW 2007): a key falls into G blocks, and a
- * table for each choice of g of them has the chosen blocks in front. Two keys within h bits agree
- * on one choice up to header_radius_bits (none when G >= g + h). */
+/* The block layout of BPHS (Manku, Jain and Das Sarma, WWW 2007): a key is cut into G blocks, and
+ * there is a table for each choice of g blocks, whose keys have the chosen blocks in front.
+ *
+ * In go G, g and a radius of h bits; out come the choices and the permutation of each. Two keys
+ * within h bits differ in at most header_radius_bits of the chosen blocks of some choice; that is 0
+ * if G >= g + h. */
 #pragma once
 
 #include "search/keys/key_set.h"
 
 enum { BLOCKS_MAX = 16, BLOCK_CHOICES_MAX = 64 };
 
-/* One move of a permutation: the bits of `from` go `rotation` places to the left, around the end.
- */
+/* One move of a permutation: rotates the bits of `from` left by `rotation`. */
 struct block_move {
     short_key from;
     unsigned rotation;
@@ -17,7 +19,7 @@ struct block_move {
 struct block_choice {
     struct block_move moves[BLOCKS_MAX];
     unsigned move_count;
-    unsigned header_bits; /* of the chosen blocks together */
+    unsigned header_bits; /* of all chosen blocks */
     unsigned first_block;
 };
 
@@ -35,12 +37,12 @@ static inline unsigned block_begin(const struct block_layout *layout, unsigned b
 cog_status block_layout_init(struct block_layout *layout, unsigned key_bits, unsigned blocks,
                              unsigned chosen, unsigned radius_bits, cog_error *error);
 
-/* COG_ERR_USAGE where tables of the layout cannot answer queries of this width and radius. */
+/* COG_ERR_USAGE if tables of the layout cannot answer queries of this width and radius. */
 cog_status block_layout_check(const struct block_layout *layout,
                               const struct signatures_view *queries, unsigned radius_bits,
                               cog_error *error);
 
-/* The key with the chosen blocks in front, and back again. */
+/* Permutes a key so that the chosen blocks are in front, and back. */
 static inline short_key block_permute(const struct block_layout *layout,
                                       const struct block_choice *choice, short_key key) {
     short_key permuted = 0;
@@ -64,11 +66,11 @@ static inline short_key block_permute(const struct block_layout *layout,
 short_key block_permute_back(const struct block_layout *layout, const struct block_choice *choice,
                              short_key permuted);
 
-/* The same for `count` keys; permuted has room for as many. */
+/* Permutes `count` keys. */
 void block_permute_all(const struct block_layout *layout, const struct block_choice *choice,
                        const uint64_t *keys, size_t count, uint64_t *permuted);
 
-/* All keys with the blocks of a choice in front, sorted; key_array_free releases. */
+/* All keys, permuted for a choice and sorted. Free with key_array_free. */
 cog_status block_permuted_keys(const struct block_layout *layout, unsigned choice,
                                const struct key_array *keys, unsigned threads,
                                struct key_array *permuted, cog_error *error);

@@ -1,8 +1,10 @@
 /* The order of rows under a random permutation of their bits: what one table of the sliding window
- * algorithm needs (Ture et al. 2011, section 4.3). Nothing is permuted but the first 64 bits, which
- * are the sort key; rows whose keys are equal are told apart by the bits that follow, 64 at a time,
- * so the order is exactly that of the whole permuted signatures, ties by row. Keys of several
- * tables are gathered at once, because turning 64 rows into 64-bit planes is most of the work. */
+ * algorithm needs (Ture et al. 2011, section 4.3).
+ *
+ * In go signatures, out come their rows in the order of the permuted signatures, ties by row. Only
+ * the first 64 permuted bits are made for every row, as the sort key; rows with equal keys are
+ * compared by the bits that follow, 64 at a time. Keys of several tables are gathered together,
+ * because transposing 64 rows into 64-bit planes is most of the work. */
 #pragma once
 
 #include "hamming/hamming.h"
@@ -14,12 +16,12 @@ struct bit_permutation {
     unsigned bits;
 };
 
-/* The permutation of table number `table`. Free with bit_permutation_free. */
+/* Makes the permutation of table number `table`. Free with bit_permutation_free. */
 cog_status bit_permutation_create(struct bit_permutation *permutation, unsigned bits, uint64_t seed,
                                   uint64_t table, cog_error *error);
 void bit_permutation_free(struct bit_permutation *permutation);
 
-/* One collection, or two of which the second's rows are numbered after those of the first. */
+/* The rows of one collection, or of two: rows of the second are numbered after the first. */
 struct row_space {
     const struct signatures_view *first, *second; /* second may be NULL */
 };

@@ -55,7 +55,7 @@ static size_t run_end(const struct key_array *keys, size_t begin) {
     return end;
 }
 
-/* Words of `groups`: a count and the rows of every run of two and more. */
+/* The words of `groups`: a count and the rows for every run of two or more equal keys. */
 static size_t count_group_words(const struct key_array *keys) {
     size_t words = 0;
     for (size_t begin = 0, end; begin < keys->count; begin = end) {
@@ -66,7 +66,7 @@ static size_t count_group_words(const struct key_array *keys) {
     return words;
 }
 
-/* Moves runs of equal keys together in place: keys to the front, rows to entries or groups. */
+/* Keeps one key of each run, in place, and moves the rows to entries or groups. */
 static void fold_runs(struct key_set *set) {
     struct key_array *keys = &set->keys;
     struct key_rows *rows = &set->rows;
@@ -87,7 +87,7 @@ static void fold_runs(struct key_set *set) {
     rows->entry_count = distinct;
 }
 
-/* Copies the first `count` keys to an array of their own size. */
+/* Copies the first `count` keys to an array of that size. */
 static cog_status shrink_keys(struct key_array *keys, size_t count, cog_error *error) {
     struct key_array exact;
     TRY(key_array_init(&exact, count, keys->words, false, error));

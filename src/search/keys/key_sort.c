@@ -8,14 +8,14 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
-    TOP_BITS =
-        10, /* of the first pass: its buckets' ends stay in the TLB and the second-level cache */
+    TOP_BITS = 10, /* of the first pass: the ends of its buckets stay in the TLB and the
+                      second-level cache */
     PASS_BITS = 8, /* of the passes in cache */
     LARGE_BYTES = 2 << 20,
     INSERTION_COUNT = 24 /* shorter runs are sorted by insertion */
 };
 
-/* Small arrays come and go in the thousands: only large ones are worth pages of their own. */
+/* Only large arrays get pages of their own: small ones are allocated by the thousands. */
 static void *take(size_t size_bytes) {
     return size_bytes < LARGE_BYTES ? malloc(size_bytes + 1) : memory_large(size_bytes);
 }
@@ -105,7 +105,7 @@ INLINE void insertion_sort(const struct key_array *array, size_t begin, size_t e
     }
 }
 
-/* The loops with the record's shape as a constant. */
+/* The loops with the shape of a record as a constant. */
 static void count_shaped(const struct key_array *from, size_t begin, size_t end, unsigned bit,
                          unsigned width, uint32_t *counts) {
     if (from->words == 1)
@@ -146,7 +146,7 @@ static void copy_range(const struct key_array *to, const struct key_array *from,
         memcpy(to->rows + begin, from->rows + begin, (end - begin) * sizeof *to->rows);
 }
 
-/* Sorts [begin, end) of `at` by the bits from `bit` on; the result lies in `final`, which is `at`
+/* Sorts [begin, end) of `at` by the bits from `bit` on; the result goes to `final`, which is `at`
  * or `other`. */
 static void sort_range(const struct key_array *at, const struct key_array *other,
                        const struct key_array *final, size_t begin, size_t end, unsigned bit) {
@@ -161,7 +161,7 @@ static void sort_range(const struct key_array *at, const struct key_array *other
     uint32_t places[(1 << PASS_BITS) + 1] = {0};
     count_shaped(at, begin, end, bit, width, places + 1);
     for (unsigned d = 0; d < 1u << width; d++) {
-        if (places[d + 1] == end - begin) { /* one digit only: nothing to move */
+        if (places[d + 1] == end - begin) { /* all have the same digit */
             sort_range(at, other, final, begin, end, bit + width);
             return;
         }
@@ -180,7 +180,7 @@ struct partition_job {
     const struct key_array *to, *from;
     unsigned bit, width;
     unsigned chunks;
-    uint32_t *places; /* of chunk c and digit d at c << width | d */
+    uint32_t *places; /* that of chunk c and digit d is at c << width | d */
 };
 
 static size_t chunk_begin(const struct partition_job *job, size_t chunk) {

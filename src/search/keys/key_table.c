@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 
-enum { DIRECTORY_BITS_MAX = 26, COUNTED_BYTES = 8 << 20 /* about what caches hold */ };
+enum { DIRECTORY_BITS_MAX = 26, COUNTED_BYTES = 8 << 20 /* about the size of the caches */ };
 
-/* About one entry a cell, and never more cells than keys. */
+/* About one entry per cell, and never more cells than possible keys. */
 static unsigned directory_bits(size_t count, unsigned key_bits) {
     unsigned bits = 1;
     while (bits < DIRECTORY_BITS_MAX && (size_t)1 << bits < count)
@@ -25,8 +25,7 @@ static void find_starts(const struct key_array *sorted, uint32_t *starts, unsign
     starts[(size_t)1 << bits] = (uint32_t)sorted->count;
 }
 
-/* Where the directory spans the whole key, rows are counted into their places: no keys are sorted.
- */
+/* If the directory spans the whole key, a counting sort places the rows; no keys are sorted. */
 static cog_status place_by_count(struct key_table *table, cog_error *error) {
     const struct key_array *from = &table->entries;
     const unsigned shift = 64 - table->directory_bits;
@@ -36,7 +35,8 @@ static cog_status place_by_count(struct key_table *table, cog_error *error) {
     memset(table->starts, 0, (cells + 1) * sizeof *table->starts);
     for (size_t i = 0; i < from->count; i++)
         table->starts[from->keys[i] >> shift]++;
-    for (size_t cell = 0, at = 0; cell <= cells; cell++) { /* ends, which placing moves to starts */
+    for (size_t cell = 0, at = 0; cell <= cells;
+         cell++) { /* ends; placing the rows turns them into starts */
         at += table->starts[cell];
         table->starts[cell] = (uint32_t)at;
     }

@@ -1,12 +1,16 @@
-/* Rows by key, for keys of up to 64 bits: the rows sorted by key, and a directory of the keys'
- * first bits. Where the directory spans the whole key, the keys themselves are not kept. */
+/* A table of rows by key, for keys of up to 64 bits.
+ *
+ * In go keys with rows, out come the rows of a key in the order in which they came. The table holds
+ * the rows sorted by key and a directory of the keys' first bits, with about one entry per cell. If
+ * the directory spans the whole key, the keys are not kept. A look-up costs two accesses to memory.
+ */
 #pragma once
 
 #include "search/keys/key_sort.h"
 
 /* Zero-initialise; key_table_free releases. */
 struct key_table {
-    struct key_array entries; /* sorted by key, then as they came; keys may be NULL */
+    struct key_array entries; /* sorted by key, equal keys as they came; keys may be NULL */
     uint32_t *starts;         /* of each value of the first directory_bits bits, and the end */
     unsigned directory_bits;
 };
@@ -16,16 +20,15 @@ struct key_range {
     size_t count;
 };
 
-/* Takes over the entries, whose keys are left-aligned: a key of key_bits bits stands in the highest
- * ones. */
+/* Takes over the entries. A key of key_bits bits is left-aligned in its word. */
 cog_status key_table_build(struct key_table *table, struct key_array *entries, unsigned key_bits,
                            unsigned threads, cog_error *error);
 void key_table_free(struct key_table *table);
 size_t key_table_bytes(const struct key_table *table);
-/* The same of a table of so many entries that is not there yet. */
+/* The same for a table of `count` entries that is not built yet. */
 size_t key_table_bytes_of(size_t count, unsigned key_bits);
 
-/* The first place whose key is `key` or more, within [begin, end). */
+/* The first place in [begin, end) whose key is at least `key`. */
 static inline size_t key_table_place(const struct key_table *table, size_t begin, size_t end,
                                      uint64_t key) {
     while (begin < end) {
@@ -42,8 +45,8 @@ static inline uint64_t key_table_cell(const struct key_table *table, uint64_t ke
     return table->directory_bits ? key >> (64 - table->directory_bits) : 0;
 }
 
-/* What key_table_find will look at, for callers that know their keys beforehand: first the
- * directory, then, when that has come, the keys if they are kept. */
+/* Prefetch what key_table_find reads, for callers that know their keys beforehand: first the
+ * directory, then, when that has arrived, the keys. */
 static inline void key_table_prefetch_cell(const struct key_table *table, uint64_t key) {
     if (table->starts)
         __builtin_prefetch(&table->starts[key_table_cell(table, key)]);
@@ -54,7 +57,7 @@ static inline void key_table_prefetch_keys(const struct key_table *table, uint64
         __builtin_prefetch(&table->entries.keys[table->starts[key_table_cell(table, key)]]);
 }
 
-/* The rows with this (left-aligned) key, in the order in which they came. */
+/* The rows with this left-aligned key, in the order in which they came. */
 static inline struct key_range key_table_find(const struct key_table *table, uint64_t key) {
     if (!table->starts)
         return (struct key_range){NULL, 0};

@@ -5,26 +5,12 @@
 #include <math.h>
 
 #include "search/lsh/lsh_across.h"
-#include "search/probes/probes.h"
-
-/* The probability that a normal deviate is above x >= 0, to within 1.5e-7 (Abramowitz and Stegun,
- * 26.2.19), in arithmetic that is the same everywhere. */
-static inline double normal_tail(double x) {
-    static const double terms[] = {0.0000053830, 0.0000488906, 0.0000380036,
-                                   0.0032776263, 0.0211410061, 0.0498673470};
-    double power = 0;
-    for (int i = 0; i < 6; i++)
-        power = (power + terms[i]) * x;
-    power += 1;
-    for (int i = 0; i < 4; i++)
-        power *= power;
-    return 0.5 / power;
-}
+#include "search/probes/volatility.h"
 
 static void fill_penalties(const float *restrict sums, size_t count, double scale,
                            uint32_t *restrict penalties, double *restrict differs) {
     for (size_t i = 0; i < count; i++) {
-        differs[i] = normal_tail(fabs((double)sums[i]) * scale);
+        differs[i] = volatility_at_cosine(fabs((double)sums[i]) * scale);
         penalties[i] = probe_penalty(differs[i]);
     }
 }

@@ -21,6 +21,7 @@ struct half_key {
                    * that are flipped cost is added to that */
     int32_t least_partner;        /* the least cost of a half-key that it makes a table with */
     uint32_t bits[HALF_BITS_MAX]; /* penalty and position, rising */
+    struct probe_bits probes;     /* the same, to enumerate sets of them */
     struct flip_sets sets;        /* within the bound */
 };
 
@@ -36,7 +37,8 @@ struct lsh_across {
     size_t bits, wanted, sets_max; /* sums of a row, keys of a row, sets of a half-key */
     unsigned half_count, half_bits;
     struct half_key *halves;
-    int32_t *set_costs; /* of all halves */
+    uint32_t *masks, *mask_penalties; /* scratch: the sets of one half-key */
+    int32_t *set_costs;               /* of all halves */
     uint32_t *set_flips;
     uint32_t *penalties;
     double *differs;
@@ -79,12 +81,14 @@ cog_status lsh_across_create(const struct lsh_options *options, struct lsh_acros
     made->halves = memory_zeroed_array(made->half_count, sizeof *made->halves);
     made->set_costs = memory_array(made->half_count * made->sets_max, sizeof *made->set_costs);
     made->set_flips = memory_array(made->half_count * made->sets_max, sizeof *made->set_flips);
+    made->masks = memory_array(made->sets_max, sizeof *made->masks);
+    made->mask_penalties = memory_array(made->sets_max, sizeof *made->mask_penalties);
     made->penalties = memory_array(made->bits, sizeof *made->penalties);
     made->differs = memory_array(made->bits, sizeof *made->differs);
     made->ties = memory_array(made->wanted, sizeof *made->ties);
     bool room = make_room(&made->collected, COLLECTED_FACTOR * made->wanted, made->sets_max);
     if (!room || !made->halves || !made->set_costs || !made->set_flips || !made->penalties ||
-        !made->differs || !made->ties) {
+        !made->differs || !made->ties || !made->masks || !made->mask_penalties) {
         *across = NULL;
         error_memory(error, made->half_count * made->sets_max * sizeof(int64_t), "flips");
         lsh_across_free(made);
@@ -101,6 +105,8 @@ void lsh_across_free(struct lsh_across *across) {
     if (!across)
         return;
     free(across->halves);
+    free(across->masks);
+    free(across->mask_penalties);
     free(across->set_costs);
     free(across->set_flips);
     free(across->penalties);
@@ -127,6 +133,18 @@ static void sort_bits(const uint32_t *penalties, unsigned count, uint32_t *sorte
     }
 }
 
+static unsigned position_of(uint32_t bit) {
+    return bit & ((1 << POSITION_BITS) - 1);
+}
+
+static void set_probes(struct half_key *half, unsigned count) {
+    half->probes.count = count;
+    for (unsigned i = 0; i < count; i++) {
+        half->probes.penalties[i] = half->bits[i] >> POSITION_BITS;
+        half->probes.masks[i] = (uint64_t)1 << (count - 1 - position_of(half->bits[i]));
+    }
+}
+
 static void find_halves(struct lsh_across *across) {
     const unsigned bits = across->half_bits;
     double agree[LSH_HALVES_MAX];
@@ -136,6 +154,7 @@ static void find_halves(struct lsh_across *across) {
         for (size_t i = 0; i < bits; i++)
             agree[half] *= 1 - across->differs[half * bits + i];
         sort_bits(across->penalties + half * bits, bits, across->halves[half].bits);
+        set_probes(&across->halves[half], bits);
     }
     across->kernels->costs(agree, across->half_count, costs);
     for (unsigned half = 0; half < across->half_count; half++) {
@@ -179,14 +198,6 @@ static void find_level(struct lsh_across *across) {
 
 /* ---- The sets of a half-key ------------------------------------------------------------------ */
 
-static int32_t penalty_of(uint32_t bit) {
-    return (int32_t)(bit >> POSITION_BITS);
-}
-
-static unsigned position_of(uint32_t bit) {
-    return bit & ((1 << POSITION_BITS) - 1);
-}
-
 static void insert_set(struct flip_sets *sets, int32_t cost, uint32_t flips) {
     size_t place = sets->count++;
     for (; sets->costs[place - 1] > cost; place--) {
@@ -197,32 +208,26 @@ static void insert_set(struct flip_sets *sets, int32_t cost, uint32_t flips) {
     sets->flips[place] = flips;
 }
 
-/* Extends a set by every bit from `first` on that fits the bound, and puts the new sets in their
- * places; ends when there are more than `most`. */
-static void extend_set(struct half_key *half, unsigned bits, unsigned first, int32_t cost,
-                       uint32_t flips, int32_t bound, size_t most) {
-    for (unsigned i = first; i < bits && half->sets.count <= most; i++) {
-        int32_t extended = cost + penalty_of(half->bits[i]);
-        if (extended > bound)
-            return;
-        uint32_t more = (flips | (uint32_t)1 << (bits - 1 - position_of(half->bits[i]))) +
-                        ((uint32_t)1 << FLIP_COUNT_SHIFT);
-        insert_set(&half->sets, extended, more);
-        if (more >> FLIP_COUNT_SHIFT < FLIPS_MAX)
-            extend_set(half, bits, i + 1, extended, more, bound, most);
-    }
-}
-
-/* False where a half-key has more than `most` sets that make a key within the bound. */
+/* Lists the sets of each half-key that make a key within the bound, by cost. False if a half-key
+ * has more than `most`. */
 static bool list_sets(struct lsh_across *across, int32_t bound, size_t most) {
+    size_t capacity = most + 1 < across->sets_max ? most + 1 : across->sets_max;
     for (unsigned number = 0; number < across->half_count; number++) {
         struct half_key *half = &across->halves[number];
+        int32_t left = bound - half->least_partner - half->cost;
+        size_t count = left < 0 ? 1
+                                : probes_within(&half->probes, FLIPS_MAX, (uint32_t)left,
+                                                across->masks, across->mask_penalties, capacity);
+        if (count > most)
+            return false;
         half->sets.costs[0] = half->cost;
         half->sets.flips[0] = 0;
         half->sets.count = 1;
-        extend_set(half, across->half_bits, 0, half->cost, 0, bound - half->least_partner, most);
-        if (half->sets.count > most)
-            return false;
+        for (size_t i = 1; i < count; i++) {
+            uint32_t flips = (uint32_t)__builtin_popcount(across->masks[i]);
+            insert_set(&half->sets, half->cost + (int32_t)across->mask_penalties[i],
+                       across->masks[i] | flips << FLIP_COUNT_SHIFT);
+        }
         for (int i = 0; i < FLIP_SLACK; i++)
             half->sets.costs[half->sets.count + (size_t)i] = COST_MAX;
     }

@@ -6,7 +6,8 @@
  * proportional to exp(-s) a_g / (1 - a_g) a_h / (1 - a_h), whichever bits of which half it flips.
  * So every half has sets of its own, each with a cost, and a key costs what its two sets cost: the
  * sets of a half are sorted once, and a table takes pairs of them while their sum is within a
- * bound. Penalties are fixed-point integers (index/probes.h): the order never depends on the CPU.
+ * bound. Penalties are fixed-point integers (search/probes/probes.h): the order never depends on
+ * the CPU.
  */
 #pragma once
 

@@ -1,20 +1,21 @@
 /* The buckets that a query of psm visits: its header with every set of bits flipped whose penalty
- * (see probes.h) lies in a range. The same sets as probes_within, straight from the weights and
- * into bucket numbers, for the headers of line tables; one call is a fraction of what a single
- * access to memory costs, so the CPU's own vector instructions do it where they can. */
+ * lies in a range.
+ *
+ * In go the margins of the header's bits, out come bucket numbers: the sets of probes_between
+ * (probes.h) with the learned volatility, in one call. A call costs a fraction of one access to
+ * memory, so there is a copy of the enumeration in AVX-512 that extends a set by up to 16 bits in
+ * one instruction; bench_short prints what it saves ("header probes"). */
 #pragma once
 
 #include "search/probes/volatility.h"
 
-enum { HEADER_PROBES_SLACK = 16 /* written behind the last bucket */ };
+enum { HEADER_PROBES_SLACK = 16 /* values written behind the last bucket */ };
 
 struct header_probes;
 
-/* Writes the buckets of a query whose first weights are those of the header's bits, at most
- * `capacity` and HEADER_PROBES_SLACK behind them; returns how many. Sets come by extension: all
- * that add one bit to the empty set (which comes first), then those that add one to the first of
- * these, and so on, bits in order of their penalty; every level writes the same. */
-typedef size_t header_probes_fill(const struct header_probes *probes, const float *weights,
+/* Writes at most `capacity` buckets, and up to HEADER_PROBES_SLACK values behind them; returns the
+ * number of buckets. Every level writes the same in the same order. */
+typedef size_t header_probes_fill(const struct header_probes *probes, const float *margins,
                                   uint32_t header, uint32_t *buckets, size_t capacity);
 
 struct header_probes {
@@ -22,7 +23,7 @@ struct header_probes {
     unsigned header_bits;                /* at most 31 */
     unsigned flips_max;
     uint32_t from, bound; /* penalties of sets, both inclusive */
-    unsigned cells;       /* of the volatility that are within the bound */
+    unsigned cells;       /* of the volatility whose penalties are within the bound */
     header_probes_fill *fill;
 };
 

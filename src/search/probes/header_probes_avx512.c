@@ -5,11 +5,12 @@
 
 enum {
     LANES = 16,
-    POSITION_BITS = 5, /* of a bit in the header, beside its penalty in one sort key */
+    POSITION_BITS = 5, /* of a bit's place in the header, next to its penalty in one sort key */
     BOUND_MAX = (1 << (32 - POSITION_BITS)) - 2
 };
 
-/* One step of a bitonic sort: lanes meet their partners, `greater` of them keep the maximum. */
+/* One step of a bitonic sort: compares lanes with their partners; the lanes in `greater` keep the
+ * maximum. */
 static inline __m512i exchange(__m512i keys, __m512i partners, __mmask16 greater) {
     return _mm512_mask_max_epu32(_mm512_min_epu32(keys, partners), greater, keys, partners);
 }
@@ -32,7 +33,7 @@ static inline __m512i sorted(__m512i keys) {
     return exchange(keys, SWAP_1(keys), 0xaaaa);
 }
 
-/* The bits within the bound, by penalty; what lies behind them is above every bound. */
+/* The bits within the bound, by penalty; penalties after them are above every bound. */
 struct volatile_bits {
     uint32_t penalties[2 * LANES], masks[2 * LANES];
 };
@@ -66,29 +67,29 @@ static void extend(struct filling *filling, unsigned first, unsigned flips_left,
     }
 }
 
-/* Which of 16 weights are within the bound, and their cells. */
-static inline __mmask16 select_cells(const struct header_probes *probes, const float *weights,
+/* Returns which of 16 margins are within the bound, and sets their cells. */
+static inline __mmask16 select_cells(const struct header_probes *probes, const float *margins,
                                      unsigned count, __m512i *cells) {
     __mmask16 present = (__mmask16)((1u << count) - 1);
-    __m512 sizes = _mm512_abs_ps(_mm512_maskz_loadu_ps(present, weights));
+    __m512 sizes = _mm512_abs_ps(_mm512_maskz_loadu_ps(present, margins));
     __m512 scaled = _mm512_mul_ps(sizes, _mm512_set1_ps(probes->volatility->scale));
     *cells = _mm512_cvttps_epi32(scaled);
     return _mm512_mask_cmp_ps_mask(present, scaled, _mm512_set1_ps((float)probes->cells),
                                    _CMP_LT_OQ);
 }
 
-size_t header_probes_avx512(const struct header_probes *probes, const float *weights,
+size_t header_probes_avx512(const struct header_probes *probes, const float *margins,
                             uint32_t header, uint32_t *buckets, size_t capacity) {
     unsigned low = probes->header_bits < LANES ? probes->header_bits : LANES;
     __m512i cells[2];
     const __m512i positions =
         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    __mmask16 first = select_cells(probes, weights, low, &cells[0]);
-    __mmask16 second = select_cells(probes, weights + low, probes->header_bits - low, &cells[1]);
+    __mmask16 first = select_cells(probes, margins, low, &cells[0]);
+    __mmask16 second = select_cells(probes, margins + low, probes->header_bits - low, &cells[1]);
     unsigned firsts = (unsigned)__builtin_popcount(first);
     unsigned count = firsts + (unsigned)__builtin_popcount(second);
     if (count > LANES || probes->cells == VOLATILITY_CELLS || probes->bound > BOUND_MAX)
-        return header_probes_portable(probes, weights, header, buckets, capacity);
+        return header_probes_portable(probes, margins, header, buckets, capacity);
     __mmask16 behind = (__mmask16)(0xffffu << firsts), used = (__mmask16)((1u << count) - 1);
     __m512i cell = _mm512_maskz_compress_epi32(first, cells[0]);
     __m512i position = _mm512_maskz_compress_epi32(first, positions);

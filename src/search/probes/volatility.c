@@ -5,9 +5,9 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-double volatility_probability(const struct volatility *volatility, double weight) {
+double volatility_probability(const struct volatility *volatility, double margin) {
     const double *quantiles = volatility->quantiles;
-    double size = fabs(weight);
+    double size = fabs(margin);
     size_t last = VOLATILITY_QUANTILES - 1;
     if (size <= quantiles[0])
         return 0.5;
@@ -26,15 +26,14 @@ double volatility_probability(const struct volatility *volatility, double weight
     return 0.5 * fmax(above, volatility->tail);
 }
 
-/* Cells cover the weights up to the greatest difference; a weight beyond has the penalty of the
- * tail. */
+/* Cells cover margins up to the largest difference; a larger margin has the penalty of the tail. */
 static void fill_penalties(struct volatility *volatility) {
     double greatest = volatility->quantiles[VOLATILITY_QUANTILES - 1];
     double cells = VOLATILITY_CELLS - 1;
     volatility->scale = greatest > 0 ? (float)(cells / greatest) : 0;
     for (unsigned i = 0; i < VOLATILITY_CELLS; i++) {
-        double weight = ((double)i + 0.5) / cells * greatest;
-        volatility->penalties[i] = probe_penalty(volatility_probability(volatility, weight));
+        double margin = ((double)i + 0.5) / cells * greatest;
+        volatility->penalties[i] = probe_penalty(volatility_probability(volatility, margin));
     }
 }
 
@@ -47,7 +46,7 @@ cog_status volatility_learn(struct volatility *volatility, const float *differen
                             cog_error *error) {
     float *sizes = memory_array(count, sizeof *sizes);
     if (!sizes)
-        return error_memory(error, count * sizeof *sizes, "a sample of weight differences");
+        return error_memory(error, count * sizeof *sizes, "a sample of margin differences");
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
         if (isfinite(differences[i]))
@@ -55,7 +54,7 @@ cog_status volatility_learn(struct volatility *volatility, const float *differen
     if (used == 0) {
         free(sizes);
         return error_set(error, COG_ERR_USAGE,
-                         "no weight differences to learn from: give at least one pair of rows");
+                         "no margin differences to learn from: give at least one pair of rows");
     }
     qsort(sizes, used, sizeof *sizes, by_size);
     for (size_t i = 0; i < VOLATILITY_QUANTILES; i++)
@@ -67,7 +66,7 @@ cog_status volatility_learn(struct volatility *volatility, const float *differen
     return COG_OK;
 }
 
-cog_status volatility_learn_random_pairs(struct volatility *volatility, const float *weights,
+cog_status volatility_learn_random_pairs(struct volatility *volatility, const float *margins,
                                          size_t rows, unsigned bits, size_t pairs, uint64_t seed,
                                          cog_error *error) {
     size_t total;
@@ -75,13 +74,13 @@ cog_status volatility_learn_random_pairs(struct volatility *volatility, const fl
         return error_set(error, COG_ERR_USAGE, "%zu pairs are too many", pairs);
     float *differences = memory_array(total, sizeof *differences);
     if (!differences)
-        return error_memory(error, total * sizeof *differences, "a sample of weight differences");
+        return error_memory(error, total * sizeof *differences, "a sample of margin differences");
     struct random random = random_seeded(seed);
     for (size_t i = 0; i < total; i += bits) {
         size_t u = random_below(&random, rows), v = random_below(&random, rows - 1);
         v += v >= u;
         for (unsigned bit = 0; bit < bits; bit++)
-            differences[i + bit] = weights[u * bits + bit] - weights[v * bits + bit];
+            differences[i + bit] = margins[u * bits + bit] - margins[v * bits + bit];
     }
     cog_status status = volatility_learn(volatility, differences, total, error);
     free(differences);
@@ -103,10 +102,10 @@ cog_status volatility_restore(struct volatility *volatility, const double *quant
     return COG_OK;
 }
 
-float volatility_unit(const float *weights, unsigned bits) {
+float volatility_unit(const float *margins, unsigned bits) {
     float sum = 0;
     for (unsigned i = 0; i < bits; i++)
-        sum += fabsf(weights[i]);
+        sum += fabsf(margins[i]);
     return sum > 0 && sum < INFINITY ? (float)bits / sum : 0;
 }
 

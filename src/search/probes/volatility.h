@@ -1,43 +1,54 @@
-/* How likely a bit of a signature is to differ in a similar document, from the weight W behind the
- * bit: p(W) = P(Y > |W|), where Y is the difference that weights of similar documents show (section
- * 4 of Sood and Loguinov). The distribution of Y is learned from a sample and kept as quantiles of
- * |Y|, which is all that a file needs to hold. */
+/* Volatility: how likely a bit is to differ in a similar document, from its margin (the sum behind
+ * the bit, the paper's weight W). A small margin means a volatile bit. probes.h turns probabilities
+ * into penalties and penalties into sets of flips. There are three models:
+ *
+ *   learned    psm: p = P(Y > |W|), where Y is how much the margins of similar documents differ
+ *              (section 4 of Sood and Loguinov). Y is learned from a sample and kept as quantiles
+ * of |Y|, which is all that a file holds. A look-up in a table per bit. cosine     lsh: the two
+ * rows have a given cosine, and margins are normally distributed. A polynomial per bit, nothing to
+ * learn. mean       slices: a bit of mean size has log-odds 1 against differing, and log-odds grow
+ * with the margin. A multiplication per bit; close to the cosine model for the far neighbours that
+ *              slices are for.
+ *
+ * Each gives the same numbers on every CPU. */
 #pragma once
 
 #include "search/probes/probes.h"
 
+/* ---- Learned --------------------------------------------------------------------------------- */
+
 enum { VOLATILITY_QUANTILES = 257, VOLATILITY_CELLS = 4096 };
 
 struct volatility {
-    double quantiles[VOLATILITY_QUANTILES]; /* of |Y|: the least, ..., the greatest; rising */
-    double tail; /* P(|Y| > the greatest quantile), what one sample more would have shown */
-    float scale; /* cells for a unit of |W| */
-    uint32_t penalties[VOLATILITY_CELLS]; /* log-odds by |W|, in fixed point as probes.h has it */
+    double quantiles[VOLATILITY_QUANTILES]; /* of |Y|, rising: the smallest, ..., the largest */
+    double tail; /* P(|Y| > the largest quantile): what one more sample would have shown */
+    float scale; /* cells per unit of |W| */
+    uint32_t penalties[VOLATILITY_CELLS]; /* by |W|, as probes.h has them */
 };
 
-/* Learns from sampled differences Y; their order and signs do not matter. Fails without a finite
+/* Learns from sampled differences Y; order and signs do not matter. Fails without a finite
  * sample. */
 cog_status volatility_learn(struct volatility *volatility, const float *differences, size_t count,
                             cog_error *error);
-/* Learns from weights (rows x bits): differences of `pairs` random pairs of rows, as the paper
- * does, in every bit. The seed fixes the sample. */
-cog_status volatility_learn_random_pairs(struct volatility *volatility, const float *weights,
+/* Learns from margins (rows x bits), as the paper does: from the differences of `pairs` random
+ * pairs of rows in every bit. The seed fixes the sample. */
+cog_status volatility_learn_random_pairs(struct volatility *volatility, const float *margins,
                                          size_t rows, unsigned bits, size_t pairs, uint64_t seed,
                                          cog_error *error);
-/* From quantiles and tail that were stored; refuses what is not rising and finite. */
+/* From stored quantiles and tail; refuses quantiles that are not rising and finite. */
 cog_status volatility_restore(struct volatility *volatility, const double *quantiles, double tail,
                               cog_error *error);
 
-/* P(Y > |weight|), at most one half. */
-double volatility_probability(const struct volatility *volatility, double weight);
+/* P(Y > |margin|), at most one half. */
+double volatility_probability(const struct volatility *volatility, double margin);
 
-/* What makes the mean size of a row's weights 1: documents of all lengths then have differences
- * that can be compared. 0 where all weights are 0. */
-float volatility_unit(const float *weights, unsigned bits);
+/* The factor that makes the mean size of a row's margins 1, so that documents of all lengths can be
+ * compared. 0 if all margins are 0. */
+float volatility_unit(const float *margins, unsigned bits);
 
-/* The penalty of flipping a bit with this weight, by table. */
-static inline uint32_t volatility_penalty(const struct volatility *volatility, float weight) {
-    float cell = __builtin_fabsf(weight) * volatility->scale;
+/* The penalty of flipping a bit with this margin, by table. */
+static inline uint32_t volatility_penalty(const struct volatility *volatility, float margin) {
+    float cell = __builtin_fabsf(margin) * volatility->scale;
     return volatility
         ->penalties[cell < VOLATILITY_CELLS - 1 ? (unsigned)cell : VOLATILITY_CELLS - 1];
 }
@@ -45,3 +56,36 @@ static inline uint32_t volatility_penalty(const struct volatility *volatility, f
 /* The bits of a key by penalty, without those above the bound. */
 void volatility_bits(const struct volatility *volatility, const float *margins, unsigned key_bits,
                      uint32_t bound, struct probe_bits *bits);
+
+/* ---- Cosine ---------------------------------------------------------------------------------- */
+
+/* The probability that a normal deviate is above x >= 0, to within 1.5e-7 (Abramowitz and Stegun,
+ * 26.2.19). x is the bit's margin in standard deviations times cosine / sqrt(1 - cosine^2): the
+ * margin of the other row is cosine times this one plus an independent part. */
+static inline double volatility_at_cosine(double x) {
+    static const double terms[] = {0.0000053830, 0.0000488906, 0.0000380036,
+                                   0.0032776263, 0.0211410061, 0.0498673470};
+    double power = 0;
+    for (int i = 0; i < 6; i++)
+        power = (power + terms[i]) * x;
+    power += 1;
+    for (int i = 0; i < 4; i++)
+        power *= power;
+    return 0.5 / power;
+}
+
+/* ---- Mean ------------------------------------------------------------------------------------ */
+
+/* The penalty of a unit of margin: 1 / the mean size of the row's margins. A bound then means the
+ * same for every query. 0 if all margins are 0. */
+static inline double volatility_mean_scale(const float *margins, unsigned bits) {
+    double sum = 0;
+    for (unsigned i = 0; i < bits; i++)
+        sum += margins[i] < 0 ? -(double)margins[i] : (double)margins[i];
+    return sum > 0 ? bits * (double)PROBE_PENALTY_ONE / sum : 0;
+}
+
+static inline uint32_t volatility_mean_penalty(float margin, double scale) {
+    double penalty = (margin < 0 ? -(double)margin : (double)margin) * scale;
+    return penalty < PROBE_PENALTY_MAX ? (uint32_t)penalty : PROBE_PENALTY_MAX;
+}

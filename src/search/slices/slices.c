@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/threads.h"
-#include "search/probes/probes.h"
+#include "search/probes/volatility.h"
 #include "search/slices/slices.h"
 
 unsigned slice_width_for(size_t rows, unsigned bits) {
@@ -288,21 +288,6 @@ struct slice_odds {
     uint32_t base; /* -log of the chance that no bit differs, in PROBE_PENALTY_ONE */
 };
 
-/* A bit of mean size has log-odds 1 against differing: so a bound means the same for every query,
- * and for neighbours as far as an approximate search is needed for, it is near what signs of
- * projections have. */
-static double penalty_scale(const float *weights, unsigned bits) {
-    double sum = 0;
-    for (unsigned i = 0; i < bits; i++)
-        sum += weights[i] < 0 ? -(double)weights[i] : (double)weights[i];
-    return sum > 0 ? bits * (double)PROBE_PENALTY_ONE / sum : 0;
-}
-
-static uint32_t penalty_of(float weight, double scale) {
-    double penalty = (weight < 0 ? -(double)weight : (double)weight) * scale;
-    return penalty < PROBE_PENALTY_MAX ? (uint32_t)penalty : PROBE_PENALTY_MAX;
-}
-
 /* log(1 + exp(-x)) at steps of 1/16, with plain operations so that bounds are the same on every
  * CPU. */
 static void fill_log_sums(double *sums) {
@@ -319,7 +304,7 @@ static void slice_odds_init(struct slice_odds *odds, const struct slices_view *v
     unsigned first = slice_first_bit(&view->layout, slice);
     double base = 0;
     for (unsigned i = 0; i < width; i++) {
-        penalties[i] = penalty_of(weights[first + i], scale);
+        penalties[i] = volatility_mean_penalty(weights[first + i], scale);
         size_t place = penalties[i] / (PROBE_PENALTY_ONE / LOG_SUMS_A_UNIT);
         base += log_sums[place < SLICE_LOG_SUMS ? place : SLICE_LOG_SUMS - 1];
     }
@@ -377,7 +362,7 @@ cog_status slice_reading_add_probes(struct slice_reading *reading, const struct 
     TRY(reserve_probes(reading, slices, most, error));
     if (reading->log_sums[0] == 0)
         fill_log_sums(reading->log_sums);
-    double scale = penalty_scale(weights, view->layout.bits);
+    double scale = volatility_mean_scale(weights, view->layout.bits);
     for (unsigned slice = 0; slice < slices; slice++)
         slice_odds_init(&reading->odds[slice], view, slice, weights, scale, reading->log_sums);
     uint32_t bound = bound_for(reading->odds, slices, probes);
