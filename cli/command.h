@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "methods.h"
+#include "options.h"
 
 /* Calls only while status is COG_OK. */
 #define THEN(status, call) ((status) = (status) == COG_OK ? (call) : (status))

@@ -96,7 +96,9 @@ cog_status options_signature(const cog_signature_options *options,
     return signature_options_check(signature, error);
 }
 
-static const char versions_key[] = "text libraries";
+/* Named to come behind the settings of terms: if those differ, they are the difference to report.
+ */
+static const char versions_key[] = "versions of text libraries";
 
 static cog_status record_terms(const cog_term_options *options, struct settings *settings,
                                cog_error *error) {

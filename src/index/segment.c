@@ -69,13 +69,15 @@ struct method_rows segment_method_rows(const struct segment *segment) {
                                 .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
 }
 
-/* Asks every method whether the file has tables of its own. */
+/* Every method whose section the file has opens its tables. */
 static cog_status open_tables(struct segment *segment, cog_error *error) {
     struct method_rows rows = segment_method_rows(segment);
     const struct search_method *method;
     for (int i = COG_METHOD_AUTO + 1; (method = method_of((cog_method)i)); i++) {
         struct method_tables *tables = &segment->tables[segment->table_count];
-        if (!method->open || segment->table_count == SEGMENT_TABLES_MAX)
+        struct bytes_view section;
+        if (!method->open || segment->table_count == SEGMENT_TABLES_MAX ||
+            !container_find(&segment->container, method->section, &section))
             continue;
         tables->method = method;
         TRY(method->open(&segment->container, &rows, &tables->data, error));
@@ -195,7 +197,8 @@ static cog_status verify_rows(const struct segment *segment, cog_error *error) {
     if ((ids && (ids[0] != 0 || ids[rows] != segment->id_bytes.size)) ||
         (vectors && (vectors[0] != 0 || vectors[rows] != view.size / sizeof(uint32_t))))
         return error_set(error, COG_ERR_FORMAT, "%s: offsets do not cover their section", path);
-    for (size_t row = 0; row < rows; row++) {
+    /* A damaged file may claim any number of rows: only parts that hold them are walked. */
+    for (size_t row = 0; row < rows && (ids || vectors); row++) {
         struct bytes_view id;
         const uint32_t *columns;
         const float *values;

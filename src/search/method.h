@@ -154,6 +154,9 @@ struct search_method {
      * complete. */
     cog_status (*settings)(const struct method_size *size, cog_knobs *knobs, cog_error *error);
 
+    /* Tag of a section that every file with tables of the method has: a file without it is not
+     * opened by the method. */
+    uint32_t section;
     /* Tables. build NULL: the method keeps none, and tables are NULL below. */
     cog_status (*build)(const struct method_build *build, void **tables, cog_error *error);
     /* Adds sections to a segment's file. */

@@ -169,6 +169,7 @@ const struct search_method bphs_method = {
     .settings = settings,
     .build = build,
     .write = write,
+    .section = SECTION_BUCKETS_SHAPE,
     .open = open,
     .check = check,
     .describe = describe,

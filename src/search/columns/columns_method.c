@@ -141,6 +141,7 @@ const struct search_method columns_method = {
     .predict = predict,
     .build = build,
     .write = write,
+    .section = SECTION_GROUPS,
     .open = open,
     .check = check,
     .release = release,

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 
-#define SECTION_SHAPE CONTAINER_TAG('s', 'h', 's', 'h')
 #define SECTION_RANKS CONTAINER_TAG('s', 'h', 'r', 'k')
 #define SECTION_ENTRIES CONTAINER_TAG('s', 'h', 'e', 'n')
 #define SECTION_GROUPS CONTAINER_TAG('s', 'h', 'g', 'r')
@@ -35,7 +34,7 @@ size_t bucket_index_bytes(const struct bucket_index *index) {
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* The section SECTION_SHAPE: words in the order of docs/format.md. */
+/* The section SECTION_BUCKETS_SHAPE: words in the order of docs/format.md. */
 struct shape {
     uint64_t kind, radius_bits, entries, group_words;
     uint64_t learned_pairs, learned_radius_bits, blocks, chosen;
@@ -81,7 +80,8 @@ cog_status bucket_index_write(const struct bucket_index *index,
         shape.tables[i] =
             (struct table_shape){index->tables[i].header_bits, index->tables[i].bucket_bytes,
                                  index->tables[i].count, index->tables[i].overflow_words};
-    TRY(container_writer_section(writer, SECTION_SHAPE, &shape, shape_bytes(index->count), error));
+    TRY(container_writer_section(writer, SECTION_BUCKETS_SHAPE, &shape, shape_bytes(index->count),
+                                 error));
     for (int array = 0; array < TABLE_ARRAYS; array++) {
         TRY(container_writer_begin(writer, array_of(first, array).section, error));
         for (unsigned i = 0; i < index->count; i++) {
@@ -109,7 +109,7 @@ bool bucket_index_describe(const struct container *container,
                            struct bucket_description *description) {
     struct bytes_view view;
     struct shape shape = {0};
-    if (!container_find(container, SECTION_SHAPE, &view))
+    if (!container_find(container, SECTION_BUCKETS_SHAPE, &view))
         return false;
     memcpy(&shape, view.data, view.size < sizeof shape ? view.size : sizeof shape);
     *description = (struct bucket_description){shape.kind,          shape.radius_bits,
@@ -172,7 +172,7 @@ cog_status bucket_index_open(struct bucket_index *index, const struct container 
     const struct shape *shape =
         tables > TABLES_MAX || (bits != 64 && bits != 128)
             ? NULL
-            : bucket_index_section(container, SECTION_SHAPE, shape_bytes(tables), error);
+            : bucket_index_section(container, SECTION_BUCKETS_SHAPE, shape_bytes(tables), error);
     if (!shape || !restore_shape(index, shape, bits)) {
         bucket_index_free(index);
         return bucket_index_damaged(container, error);

@@ -10,6 +10,9 @@
 #include "search/keys/bucket_table.h"
 #include "store/container.h"
 
+/* The section that every file with such tables has: it says which method wrote them. */
+#define SECTION_BUCKETS_SHAPE CONTAINER_TAG('s', 'h', 's', 'h')
+
 enum bucket_kind { BUCKETS_PSM = 1, BUCKETS_BPHS = 2 };
 
 /* Zero-initialise; free with bucket_index_free. */

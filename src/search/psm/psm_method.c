@@ -229,6 +229,7 @@ const struct search_method psm_method = {
     .settings = settings,
     .build = build,
     .write = write,
+    .section = SECTION_BUCKETS_SHAPE,
     .open = open,
     .check = check,
     .describe = describe,

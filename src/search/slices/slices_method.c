@@ -180,6 +180,7 @@ const struct search_method slices_method = {
     .settings = settings,
     .build = build,
     .write = write,
+    .section = SECTION_OFFSETS,
     .open = open,
     .check = check,
     .describe = describe,

@@ -62,13 +62,14 @@ TEST(files_made_with_other_text_libraries_are_refused) {
     cog_error failure = {0};
     cog_sign_options_init(&options, COG_SIGNATURE_RP);
     CHECK_OK(options_record_signing(&options, &settings, error));
-    CHECK(settings_get_text(&settings, "text libraries", &versions));
+    CHECK(settings_get_text(&settings, "versions of text libraries", &versions));
     CHECK_MSG(strstr(versions, "icu ") && strstr(versions, " unicode ") &&
                   strstr(versions, " stemmer ") && strstr(versions, " stop words ") &&
                   strstr(versions, " detector "),
               "%s", versions);
     CHECK_OK(options_read_signing(&settings, &read, error));
-    CHECK_OK(settings_set_text(&settings, "text libraries", "icu 3 unicode 4.1", error));
+    CHECK_OK(
+        settings_set_text(&settings, "versions of text libraries", "icu 3 unicode 4.1", error));
     CHECK(options_read_signing(&settings, &read, &failure) == COG_ERR_FORMAT);
     CHECK(strstr(failure.message, "icu 3") && strstr(failure.message, "make it again"));
     struct cog_statistics statistics = {.terms = settings};
@@ -76,7 +77,7 @@ TEST(files_made_with_other_text_libraries_are_refused) {
     settings_free(&settings);
     options.terms.tokens = COG_TOKENS_CHARS; /* only ICU decides about characters */
     CHECK_OK(options_record_terms(&options.terms, &settings, error));
-    CHECK(settings_get_text(&settings, "text libraries", &versions));
+    CHECK(settings_get_text(&settings, "versions of text libraries", &versions));
     CHECK(!strstr(versions, "stemmer") && !strstr(versions, "detector"));
     settings_free(&settings);
 }

@@ -157,6 +157,7 @@ const struct search_method ones_method = {
     .bits_step = 1,
     .build = build,
     .write = write,
+    .section = SECTION_ORDER,
     .open = open,
     .check = check,
     .release = release,

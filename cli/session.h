@@ -3,6 +3,8 @@
 
 #include "cognate.h"
 
+#include <stdbool.h>
+
 /* Prints a message, with a flag in brackets unless that is NULL. Control characters are escaped,
  * because ids and paths in a message may hold what a terminal would obey. */
 void print_message(const char *text, const char *flag);
@@ -10,3 +12,12 @@ void print_message(const char *text, const char *flag);
 bool show_progress(void *context, const cog_progress *progress);
 void announce_message(void *context, const char *text);
 void clear_progress(void);
+
+/* Ctrl-C, SIGTERM and a closed terminal: the first signal asks the job to stop, and unfinished
+ * outputs are deleted in any case. */
+
+/* From now on; before any other thread is started. */
+void interrupts_watch(void);
+bool was_interrupted(void);
+/* 143 after SIGTERM, else 130. */
+int interrupted_exit_code(void);
