@@ -25,6 +25,7 @@
 #include "search/lsh/lsh_plan.h"
 #include "search/slices/slices.h"
 #include "search/window/window_join.h"
+#include "search/hits/query_batch.h"
 
 /* The paper's signatures. */
 enum { COST_BITS = 1000 };

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "search/columns/columns_search.h"
+#include "search/hits/query_batch.h"
 
 #define SECTION_GROUPS CONTAINER_TAG('b', 'c', 'g', 'r')
 #define SECTION_ORDER CONTAINER_TAG('c', 'l', 'o', 'r')

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "hamming/hamming.h"
 #include "search/hits/nearby_rows.h"
+#include "search/hits/query_batch.h"
 
 enum { AHEAD = 16 }; /* places whose rows are on their way */
 

@@ -7,6 +7,7 @@
 
 #include "search/columns/bit_columns.h"
 #include "search/hits/hit_lists.h"
+#include "search/hits/query_batch.h"
 
 struct columns_request {
     size_t k;         /* nearest rows wanted, 1 or more */

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "hamming/hamming.h"
 #include "search/hits/hit_lists.h"
+#include "search/hits/query_batch.h"
 
 enum {
     SLICE_WIDTH_MAX = 26,   /* bits; the lists of one slice then take 256 MiB of offsets */

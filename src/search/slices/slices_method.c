@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "hamming/hamming.h"
+#include "search/hits/query_batch.h"
 #include "search/slices/slices.h"
 
 #define SECTION_OFFSETS CONTAINER_TAG('s', 'l', 'o', 'f')

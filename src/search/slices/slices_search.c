@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "hamming/hamming.h"
+#include "search/hits/query_batch.h"
 
 enum {
     POSTINGS_AHEAD = 16, /* lists */

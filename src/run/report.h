@@ -1,0 +1,13 @@
+/* What a job did, for people and programs: named numbers and texts in the order they were set,
+ * stages with their seconds and bytes, and notices. */
+#pragma once
+
+#include "base/error.h"
+
+/* All accept a NULL report and then do nothing. Setting a name again replaces its value. */
+void report_number(cog_report *report, const char *name, double value);
+void report_text(cog_report *report, const char *name, const char *value);
+/* Adds seconds to the stage of that name, and notes the memory that was held until now. */
+void report_stage(cog_report *report, const char *name, double seconds);
+void report_notice(cog_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
