@@ -2,9 +2,10 @@
  * In: the caller's run options and report, either of which may be NULL. Out: threads (resolved),
  * the memory budget and its checks, progress and the question whether to stop, seconds per stage.
  *
- * A public function makes one on its stack with job_begin and ends it with job_end; everything
- * below takes `struct job *` instead of run options, threads and report. It must not move in
- * between. Progress and stopping cost one clock reading per piece of a parallel loop. */
+ * A public function makes one on its stack with job_begin and ends it with job_end. New code below
+ * takes `struct job *`; older functions still take run options, threads and report one by one. It
+ * must not move in between. Progress and stopping cost one clock reading per piece of a parallel
+ * loop. */
 #pragma once
 
 #include <pthread.h>

@@ -1,4 +1,7 @@
-/* The fast way from text to tokens: text is folded by table and cut by bit masks; only the
+/* From text to tokens, by ICU (the definition) and by a fast path that must give the same tokens: a
+ * rule changes in both.
+ *
+ * The fast path: text is folded by table and cut by bit masks; only the
  * stretches between white space that hold a character whose folding or word boundaries depend on
  * its neighbours go through ICU. The tokens are those that ICU gives for the whole text. */
 #pragma once
@@ -13,8 +16,8 @@
 #include <unicode/unorm2.h>
 
 /* Words by ICU alone: folding, then the word boundaries of UAX 29 with ICU's dictionaries. In goes
- * valid UTF-8, out come batches of tokens. This is the definition: the fast tables of
- * text_scanner.h are made from it and must agree with it. It is slow, about 20 MB/s, and serves the
+ * valid UTF-8, out come batches of tokens. This is the definition: the tables of
+ * the fast path are made from it and must agree with it. It is slow, about 20 MB/s, and serves the
  * stretches that the tables cannot take.
  *
  * Folded text is NFKC_Casefold of the text after three characters have been replaced: the

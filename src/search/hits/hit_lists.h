@@ -1,4 +1,5 @@
-/* The answers to a batch of queries: for each query a list of hits, the best first.
+/* Matches and hits: lists of matched rows, the sieve that verifies candidates, the k nearest rows
+ * of a query, and the answers to a batch of queries.
  *
  * A hit is a struct match from the method that finds it to the result that is written: `a` is the
  * query and `b` the row. Methods put their hits into a hit_sink, from several threads and in any
@@ -11,7 +12,7 @@
 
 /* Matches: pairs of rows with their measure, collected by several workers, delivered sorted. */
 
-/* Of a pair whose signatures were not compared, among others whose were. */
+/* The distance of a match that was found without signatures, in a list that has distances. */
 #define DISTANCE_NONE UINT32_MAX
 
 /* a is the earlier row, or the row of the first collection. */
