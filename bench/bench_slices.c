@@ -17,6 +17,7 @@
 #include "jobs/evaluate/neighbour_evaluation.h"
 #include "plan/sampled_truth.h"
 #include "search/columns/columns_search.h"
+#include "search/slices/slices.h"
 #include "search/slices/slices_method.h"
 #include "slices_world.h"
 

@@ -22,9 +22,8 @@ cog_status cog_documents_open(const cog_input_options *options, const char *cons
     reader_options.text_field = options->text_field;
     reader_options.id_field = options->id_field;
     reader_options.lang_field = options->lang_field;
-    cog_documents *documents = calloc(1, sizeof *documents);
-    if (!documents)
-        return error_memory(error, sizeof *documents, "documents");
+    cog_documents *documents;
+    TAKE_ZEROED(documents, 1, "documents", error);
     documents->strict = options->strict;
     cog_status status = reader_open(&reader_options, paths, path_count, &documents->reader, error);
     if (status != COG_OK) {
@@ -39,9 +38,8 @@ cog_status cog_documents_open(const cog_input_options *options, const char *cons
 
 cog_status cog_documents_from_memory(const cog_document *items, size_t count,
                                      cog_documents **result, cog_error *error) {
-    cog_documents *documents = calloc(1, sizeof *documents);
-    if (!documents)
-        return error_memory(error, sizeof *documents, "documents");
+    cog_documents *documents;
+    TAKE_ZEROED(documents, 1, "documents", error);
     documents->items = items;
     documents->item_count = count;
     *result = documents;

@@ -40,9 +40,8 @@ cog_status cog_signer_create(const cog_sign_options *options, const cog_statisti
     struct term_options terms;
     TRY(check_given(options, "options", error));
     TRY(options_terms(&options->terms, &terms, error));
-    cog_signer *signer = calloc(1, sizeof *signer);
-    if (!signer)
-        return error_memory(error, sizeof *signer, "a signer");
+    cog_signer *signer;
+    TAKE_ZEROED(signer, 1, "a signer", error);
     cog_status status =
         statistics ? options_check_statistics(&options->terms, statistics, error) : COG_OK;
     THEN(status, text_signer_init(&signer->text_signer, options,

@@ -35,6 +35,13 @@ void *memory_written_array(size_t count, size_t size_bytes) {
     return array;
 }
 
+cog_status memory_take(void *pointer, size_t count, size_t size_bytes, bool zeroed,
+                       const char *what, cog_error *error) {
+    void *taken = zeroed ? memory_zeroed_array(count, size_bytes) : memory_array(count, size_bytes);
+    memcpy(pointer, &taken, sizeof taken);
+    return taken ? COG_OK : error_memory(error, count * size_bytes, what);
+}
+
 bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_bytes) {
     if (needed <= *capacity)
         return true;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+
 /* count * size_bytes of uninitialised (or zeroed) memory; NULL on overflow or exhaustion. free()
  * it. */
 void *memory_array(size_t count, size_t size_bytes);
@@ -19,6 +21,21 @@ void *memory_written_array(size_t count, size_t size_bytes);
 /* Makes room for `needed` elements in *array (capacity at least doubles). False if memory is
  * out, and then the array is unchanged. */
 bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_bytes);
+
+/* Sets *pointer (the address of any pointer) to count * size_bytes of memory, or fills the error
+ * with what it was for. */
+cog_status memory_take(void *pointer, size_t count, size_t size_bytes, bool zeroed,
+                       const char *what, cog_error *error);
+/* Take memory for `count` items, or make room for `needed`, and return from the function that asks
+ * if there is none. The pointer says how large an item is. */
+#define TAKE(pointer, count, what, error)                                                          \
+    TRY(memory_take(&(pointer), count, sizeof *(pointer), false, what, error))
+#define TAKE_ZEROED(pointer, count, what, error)                                                   \
+    TRY(memory_take(&(pointer), count, sizeof *(pointer), true, what, error))
+#define GROW(pointer, capacity, needed, what, error)                                               \
+    TRY(memory_grow((void **)&(pointer), &(capacity), needed, sizeof *(pointer))                   \
+            ? COG_OK                                                                               \
+            : error_memory(error, (needed) * sizeof *(pointer), what))
 
 /* A block for large tables: aligned to 64 bytes, on huge pages where the system gives them, zeroed.
  * Free with memory_large_free and the same size. */

@@ -234,9 +234,8 @@ static cog_status cannot_compress(const struct output *output, cog_error *error)
 
 static cog_status open_as(const char *path, enum compression compression, struct output **result,
                           cog_error *error) {
-    struct output *output = calloc(1, sizeof *output);
-    if (!output)
-        return error_memory(error, sizeof *output, "an output file");
+    struct output *output;
+    TAKE_ZEROED(output, 1, "an output file", error);
     output->descriptor = -1;
     output->compression = compression;
     output->path = target_of(path);

@@ -223,9 +223,7 @@ static void pipeline_body(void *argument, unsigned worker) {
 
 cog_status pipeline_run(const struct pipeline *pipeline, unsigned threads, cog_error *error) {
     struct pipeline_run run = {.pipeline = pipeline};
-    run.states = memory_zeroed_array(pipeline->batch_count, sizeof *run.states);
-    if (!run.states)
-        return error_memory(error, pipeline->batch_count * sizeof *run.states, "a pipeline");
+    TAKE_ZEROED(run.states, pipeline->batch_count, "a pipeline", error);
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.changed, NULL);
     crew_run(threads_resolve(threads), pipeline_body, &run);

@@ -20,9 +20,8 @@ static cog_status grow_slots(struct word_table *table, cog_error *error) {
     if (table->slot_count > table->count + table->count / 2 + 1)
         return COG_OK;
     size_t slot_count = table->slot_count ? table->slot_count * 2 : FIRST_SLOTS;
-    uint32_t *slots = memory_zeroed_array(slot_count, sizeof *slots);
-    if (!slots)
-        return error_memory(error, slot_count * sizeof *slots, "a table of words");
+    uint32_t *slots;
+    TAKE_ZEROED(slots, slot_count, "a table of words", error);
     free(table->slots);
     table->slots = slots;
     table->slot_count = slot_count;

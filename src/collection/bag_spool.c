@@ -24,9 +24,8 @@ struct bag_spool {
 };
 
 cog_status bag_spool_create(const char *beside, struct bag_spool **result, cog_error *error) {
-    struct bag_spool *spool = calloc(1, sizeof *spool);
-    if (!spool)
-        return error_memory(error, sizeof *spool, "a spool");
+    struct bag_spool *spool;
+    TAKE_ZEROED(spool, 1, "a spool", error);
     spool->descriptor = scratch_file_open_beside(beside, error);
     if (spool->descriptor < 0) {
         free(spool);

@@ -158,9 +158,8 @@ static cog_status add_to_batch(void *context, unsigned worker, void *ingest_batc
         if (options->amend)
             TRY(options->amend(options->amend_context, worker, document, item.terms, error));
         TRY(ingest_count(reading->ingest, worker, &item, error));
-        if (!memory_grow((void **)&batch->origins, &batch->origin_capacity, batch->part.rows + 1,
-                         sizeof *batch->origins))
-            return error_memory(error, sizeof *batch->origins, "a batch of documents");
+        GROW(batch->origins, batch->origin_capacity, batch->part.rows + 1, "a batch of documents",
+             error);
         batch->origins[batch->part.rows] =
             (struct origin){document->raw, document->file, document->line};
         struct corpus_row row = {.record = item.record, .text_bytes = document->text.size};
@@ -474,9 +473,7 @@ static cog_status fill_rows(void *context, unsigned worker, size_t begin, size_t
  * `filling`. */
 static cog_status build_rows(struct row_filling *filling, unsigned threads, cog_error *error) {
     size_t rows = filling->corpus->rows;
-    filling->offsets = memory_zeroed_array(rows + 1, sizeof *filling->offsets);
-    if (!filling->offsets)
-        return error_memory(error, (rows + 1) * sizeof *filling->offsets, "vectors");
+    TAKE_ZEROED(filling->offsets, rows + 1, "vectors", error);
     TRY(parallel_for(threads, rows, ROW_GRAIN, count_columns, filling, error));
     for (size_t row = 0; row < rows; row++)
         filling->offsets[row + 1] += filling->offsets[row];
@@ -593,9 +590,8 @@ static uint64_t id_hash(struct bytes_view id) {
 static cog_status grow(struct id_table *table, id_of_row *id_of, const void *context,
                        cog_error *error) {
     size_t wanted = table->slot_count * 2;
-    struct id_slot *slots = memory_zeroed_array(wanted, sizeof *slots);
-    if (!slots)
-        return error_memory(error, wanted * sizeof *slots, "ids");
+    struct id_slot *slots;
+    TAKE_ZEROED(slots, wanted, "ids", error);
     for (size_t i = 0; i < table->slot_count; i++)
         if (table->slots[i].row)
             place(slots, wanted, id_hash(id_of(context, table->slots[i].row - 1)), table->slots[i]);

@@ -49,9 +49,7 @@ static cog_status produce(void *context, void *batch, bool *end, cog_error *erro
 
 static cog_status skip(struct ingest_batch *slot, struct bytes_view raw,
                        const struct bad_record *bad, cog_error *error) {
-    if (!memory_grow((void **)&slot->skipped, &slot->skipped_capacity, slot->skipped_count + 1,
-                     sizeof *slot->skipped))
-        return error_memory(error, sizeof *slot->skipped, "a skipped record");
+    GROW(slot->skipped, slot->skipped_capacity, slot->skipped_count + 1, "a skipped record", error);
     slot->skipped[slot->skipped_count].bad = *bad;
     slot->skipped[slot->skipped_count++].raw = raw;
     return COG_OK;
@@ -168,9 +166,7 @@ cog_status ingest_settle(struct ingest *ingest, const struct ingest_batch *batch
 }
 
 static cog_status create_workers(struct ingest *ingest, cog_error *error) {
-    ingest->workers = memory_zeroed_array(ingest->worker_count, sizeof *ingest->workers);
-    if (!ingest->workers)
-        return error_memory(error, ingest->worker_count * sizeof *ingest->workers, "workers");
+    TAKE_ZEROED(ingest->workers, ingest->worker_count, "workers", error);
     cog_status status = COG_OK;
     for (unsigned i = 0; i < ingest->worker_count && status == COG_OK; i++) {
         struct ingest_worker *worker = &ingest->workers[i];
@@ -222,9 +218,8 @@ cog_status ingest_open(cog_documents *documents, const struct term_options *term
                        size_t result_bytes, const char *stage, const cog_run_options *run,
                        cog_report *report, bool named_before, struct ingest **result,
                        cog_error *error) {
-    struct ingest *ingest = calloc(1, sizeof *ingest);
-    if (!ingest)
-        return error_memory(error, sizeof *ingest, "reading");
+    struct ingest *ingest;
+    TAKE_ZEROED(ingest, 1, "reading", error);
     ingest->documents = documents;
     ingest->terms = terms;
     ingest->stage = stage;

@@ -132,9 +132,7 @@ static cog_status sign_vector(const struct text_signer *text_signer,
                               float *margins, cog_error *error) {
     uint64_t first = matrix->offsets[row];
     size_t count = (size_t)(matrix->offsets[row + 1] - first);
-    if (!memory_grow((void **)&scratch->hashes, &scratch->hash_capacity, count,
-                     sizeof *scratch->hashes))
-        return error_memory(error, count * sizeof *scratch->hashes, "a vector's terms");
+    GROW(scratch->hashes, scratch->hash_capacity, count, "a vector's terms", error);
     for (size_t t = 0; t < count; t++)
         scratch->hashes[t] = hash_mix((uint64_t)matrix->columns[first + t] + 1);
     struct weighted_terms terms = {scratch->hashes, matrix->values + first, count};

@@ -72,9 +72,8 @@ cog_status statistics_collect(cog_documents *documents, const cog_term_options *
     cog_status status = options_terms(terms, &internal, error);
     if (status != COG_OK)
         return status;
-    cog_statistics *statistics = calloc(1, sizeof *statistics);
-    if (!statistics)
-        return error_memory(error, sizeof *statistics, "statistics");
+    cog_statistics *statistics;
+    TAKE_ZEROED(statistics, 1, "statistics", error);
     status = options_record_terms(terms, &statistics->terms, error);
     THEN(status, statistics_create(&statistics->counts, error));
     THEN(status,
@@ -91,9 +90,8 @@ cog_status statistics_collect(cog_documents *documents, const cog_term_options *
 
 cog_status statistics_read(const char *path, const cog_term_options *terms, cog_statistics **result,
                            cog_error *error) {
-    cog_statistics *statistics = calloc(1, sizeof *statistics);
-    if (!statistics)
-        return error_memory(error, sizeof *statistics, "statistics");
+    cog_statistics *statistics;
+    TAKE_ZEROED(statistics, 1, "statistics", error);
     cog_status status = statistics_load(path, &statistics->counts, &statistics->terms, error);
     THEN(status, options_check_statistics(terms, statistics, error));
     if (status == COG_OK)

@@ -30,9 +30,8 @@ cog_status compound_splitter_create(const struct lexicon *lexicon,
                                     const struct compound_options *options,
                                     const struct term_options *terms,
                                     struct compound_splitter **result, cog_error *error) {
-    struct compound_splitter *splitter = memory_zeroed_array(1, sizeof *splitter);
-    if (!splitter)
-        return error_memory(error, sizeof *splitter, "splitting compounds");
+    struct compound_splitter *splitter;
+    TAKE_ZEROED(splitter, 1, "splitting compounds", error);
     splitter->lexicon = lexicon;
     splitter->options = *options;
     splitter->linkers[splitter->linker_count++] = view_of("", 0);

@@ -131,9 +131,8 @@ static size_t gather_entries(const struct pair_table *table, struct lexicon_entr
 static cog_status take_words(struct word_table *kept, const struct word_table *all,
                              struct lexicon_entry *entries, size_t count, bool of_from,
                              cog_error *error) {
-    uint32_t *numbers = memory_zeroed_array(all->count, sizeof *numbers);
-    if (!numbers)
-        return error_memory(error, all->count * sizeof *numbers, "the words of a lexicon");
+    uint32_t *numbers;
+    TAKE_ZEROED(numbers, all->count, "the words of a lexicon", error);
     for (size_t i = 0; i < count; i++)
         numbers[of_from ? entries[i].from : entries[i].to] = 1;
     cog_status status = COG_OK;
@@ -153,9 +152,8 @@ cog_status lexicon_from_table(struct lexicon *lexicon, const struct pair_corpus 
                               const struct pair_table *table, const struct prune_options *prune,
                               cog_error *error) {
     size_t count = gather_entries(table, NULL);
-    struct lexicon_entry *entries = memory_array(count, sizeof *entries);
-    if (!entries)
-        return error_memory(error, count * sizeof *entries, "a lexicon");
+    struct lexicon_entry *entries;
+    TAKE(entries, count, "a lexicon", error);
     gather_entries(table, entries);
     cog_status status =
         take_words(&lexicon->from, &corpus->from.vocabulary, entries, count, true, error);

@@ -94,9 +94,7 @@ static cog_status read_rows(struct raw_table *table, struct table_reader *reader
         cog_status status = table_reader_next(reader, &row, &end, error);
         if (status != COG_OK || end)
             return status;
-        if (!memory_grow((void **)&table->entries, &table->capacity, table->count + 1,
-                         sizeof *table->entries))
-            return error_memory(error, table->count * sizeof *table->entries, "a table");
+        GROW(table->entries, table->capacity, table->count + 1, "a table", error);
         struct raw_entry *entry = &table->entries[table->count++];
         entry->value = row.probability;
         for (int c = 0; c < 2 && status == COG_OK; c++)
@@ -140,9 +138,8 @@ static int find_from_column(struct importing *importing, const struct raw_table 
 static cog_status share_above_one(const struct raw_table *table, int column, double *share,
                                   cog_error *error) {
     size_t words = table->words[column].count, above = 0;
-    double *sums = memory_zeroed_array(words, sizeof *sums);
-    if (!sums)
-        return error_memory(error, words * sizeof *sums, "sums");
+    double *sums;
+    TAKE_ZEROED(sums, words, "sums", error);
     for (size_t i = 0; i < table->count; i++)
         sums[table->entries[i].words[column]] += table->entries[i].value;
     for (size_t w = 0; w < words; w++)

@@ -127,9 +127,8 @@ cog_status pair_table_create(const struct pair_corpus *corpus, uint64_t limit_by
     uint64_t limit = (1u << PAIR_WORD_BITS) - 2;
     if (corpus->from.vocabulary.count > limit || corpus->to.vocabulary.count > limit)
         return error_set(error, COG_ERR_MEMORY, "more than half a billion distinct words");
-    struct pair_table *table = memory_zeroed_array(1, sizeof *table);
-    if (!table)
-        return error_memory(error, sizeof *table, "the table of word pairs");
+    struct pair_table *table;
+    TAKE_ZEROED(table, 1, "the table of word pairs", error);
     table->from_words = corpus->from.vocabulary.count;
     table->to_words = corpus->to.vocabulary.count;
     struct table_building building = {.corpus = corpus, .table = table, .limit_bytes = limit_bytes};

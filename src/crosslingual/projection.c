@@ -40,8 +40,7 @@ struct projecting {
 
 static cog_status add_term(struct projecting *work, uint32_t source, uint64_t hash, float weight,
                            cog_error *error) {
-    if (!memory_grow((void **)&work->terms, &work->capacity, work->count + 1, sizeof *work->terms))
-        return error_memory(error, (work->count + 1) * sizeof *work->terms, "projected terms");
+    GROW(work->terms, work->capacity, work->count + 1, "projected terms", error);
     work->terms[work->count++] = (struct hashed_term){source, weight, hash};
     return COG_OK;
 }
@@ -214,9 +213,7 @@ cog_status projection_create(const struct lexicon *lexicon,
                              struct projection **result, cog_error *error) {
     struct projecting work = {
         .lexicon = lexicon, .options = options, .from = from, .to = to, .unknown = unknown};
-    work.projection = memory_zeroed_array(1, sizeof *work.projection);
-    if (!work.projection)
-        return error_memory(error, sizeof *work.projection, "a projection");
+    TAKE_ZEROED(work.projection, 1, "a projection", error);
     cog_status status = term_numbers_create(from, 1, 1, &work.projection->sources, error);
     THEN(status,
          compound_splitter_create(lexicon, &options->compounds, from_terms, &work.splitter, error));
@@ -275,9 +272,7 @@ cog_status column_sums_add(struct column_sums *sums, uint32_t column, double val
     if (value <= 0)
         return COG_OK;
     if (sums->sums[column] == 0) {
-        if (!memory_grow((void **)&sums->columns, &sums->capacity, sums->count + 1,
-                         sizeof *sums->columns))
-            return error_memory(error, sums->count * sizeof *sums->columns, "a projected document");
+        GROW(sums->columns, sums->capacity, sums->count + 1, "a projected document", error);
         sums->columns[sums->count++] = column;
     }
     sums->sums[column] += value;

@@ -17,9 +17,8 @@ struct sentence_splitter {
 cog_status sentence_splitter_create(const char *language, struct sentence_splitter **result,
                                     cog_error *error) {
     UErrorCode code = U_ZERO_ERROR;
-    struct sentence_splitter *splitter = memory_zeroed_array(1, sizeof *splitter);
-    if (!splitter)
-        return error_memory(error, sizeof *splitter, "splitting sentences");
+    struct sentence_splitter *splitter;
+    TAKE_ZEROED(splitter, 1, "splitting sentences", error);
     UText empty = UTEXT_INITIALIZER;
     splitter->text = empty;
     splitter->iterator = ubrk_open(UBRK_SENTENCE, language, NULL, 0, &code);

@@ -86,9 +86,7 @@ static cog_status read_removed(const struct container *container, struct manifes
         size_t size = entry->removed_count * sizeof *entry->removed;
         if (size > rows.size - at)
             return damaged(container, error);
-        entry->removed = memory_array(entry->removed_count + 1, sizeof *entry->removed);
-        if (!entry->removed)
-            return error_memory(error, size, "removed rows");
+        TAKE(entry->removed, entry->removed_count + 1, "removed rows", error);
         memcpy(entry->removed, rows.data + at, size);
         for (size_t r = 0; r < entry->removed_count; r++)
             if (entry->removed[r] >= entry->rows ||
@@ -235,9 +233,8 @@ bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row) {
 /* Merges rows (counted from `first`) into those removed before. */
 static cog_status merge_removed(struct manifest_entry *entry, uint64_t first, const uint64_t *rows,
                                 size_t count, cog_error *error) {
-    uint32_t *merged = memory_array(entry->removed_count + count + 1, sizeof *merged);
-    if (!merged)
-        return error_memory(error, (entry->removed_count + count) * sizeof *merged, "removed rows");
+    uint32_t *merged;
+    TAKE(merged, entry->removed_count + count + 1, "removed rows", error);
     size_t old = 0, new = 0, size = 0;
     while (old < entry->removed_count || new < count) {
         uint64_t from_old = old < entry->removed_count ? entry->removed[old] : UINT64_MAX;

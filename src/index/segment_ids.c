@@ -257,9 +257,8 @@ static cog_status write_entries(struct container_writer *writer, uint64_t first,
 static cog_status write_table(struct container_writer *writer, uint64_t first, size_t rows,
                               cog_error *error) {
     size_t count = id_buckets_count(rows) + 1;
-    uint32_t *starts = memory_zeroed_array(count, sizeof *starts);
-    if (!starts)
-        return error_memory(error, count * sizeof *starts, "a table of ids");
+    uint32_t *starts;
+    TAKE_ZEROED(starts, count, "a table of ids", error);
     count_numbers(first, rows, starts);
     cog_status status =
         container_writer_section(writer, SECTION_ID_STARTS, starts, count * sizeof *starts, error);

@@ -307,9 +307,8 @@ static void format_header(const struct npy_writer *writer, char header[NPY_HEADE
 
 cog_status npy_writer_open(const char *path, enum npy_type type, size_t columns,
                            struct npy_writer **result, cog_error *error) {
-    struct npy_writer *writer = calloc(1, sizeof *writer);
-    if (!writer)
-        return error_memory(error, sizeof *writer, "a .npy file");
+    struct npy_writer *writer;
+    TAKE_ZEROED(writer, 1, "a .npy file", error);
     writer->spool = -1;
     writer->type = type;
     writer->columns = columns;

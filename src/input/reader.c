@@ -44,9 +44,8 @@ void reader_options_init(struct reader_options *options) {
 
 cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
                        struct reader **result, cog_error *error) {
-    struct reader *reader = calloc(1, sizeof *reader);
-    if (!reader)
-        return error_memory(error, sizeof *reader, "a reader");
+    struct reader *reader;
+    TAKE_ZEROED(reader, 1, "a reader", error);
     reader->options = *options;
     if (reader->options.batch_bytes == 0)
         reader->options.batch_bytes = DEFAULT_BATCH_BYTES;
@@ -350,9 +349,7 @@ static cog_status judge(struct reader *reader, struct bytes_view piece, uint64_t
 
 static cog_status append_record(struct reader *reader, struct record_batch *batch, size_t offset,
                                 const struct cut *cut, cog_error *error) {
-    if (!memory_grow((void **)&batch->records, &batch->capacity, batch->count + 1,
-                     sizeof *batch->records))
-        return error_memory(error, sizeof *batch->records, "a batch of records");
+    GROW(batch->records, batch->capacity, batch->count + 1, "a batch of records", error);
     batch->records[batch->count++] =
         (struct record){offset, cut->size, cut->line, (uint32_t)reader->current};
     reader->record_count++;

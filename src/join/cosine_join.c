@@ -451,9 +451,8 @@ static cog_status group_rows(const struct sparse_matrix *matrix, struct equal_ro
     struct row_bytes source = {matrix->rows, matrix->offsets, matrix->columns, matrix->values,
                                NULL};
     TRY(equal_rows_build(&source, groups, error));
-    uint32_t *firsts = memory_array(groups->count + 1, sizeof *firsts);
-    if (!firsts)
-        return error_memory(error, groups->count * sizeof *firsts, "a cosine join");
+    uint32_t *firsts;
+    TAKE(firsts, groups->count + 1, "a cosine join", error);
     for (size_t g = 0; g < groups->count; g++)
         firsts[g] = equal_rows_first(groups, g);
     *rows = (struct cosine_rows){matrix, firsts, groups->count};

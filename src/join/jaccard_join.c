@@ -262,9 +262,7 @@ static cog_status size_sets(const struct set_collection *sets, double threshold,
     struct row_bytes source = {sets->rows, sets->offsets, sets->members, NULL, sets->sizes};
     TRY(equal_rows_build(&source, &sized->groups, error));
     sized->sets = sets;
-    sized->entries = memory_array(sized->groups.count + 1, sizeof *sized->entries);
-    if (!sized->entries)
-        return error_memory(error, sized->groups.count * sizeof *sized->entries, "a Jaccard join");
+    TAKE(sized->entries, sized->groups.count + 1, "a Jaccard join", error);
     for (size_t g = 0; g < sized->groups.count; g++) {
         uint32_t row = equal_rows_first(&sized->groups, g), size = sets->sizes[row];
         uint32_t listed = (uint32_t)(sets->offsets[row + 1] - sets->offsets[row]);
@@ -287,9 +285,7 @@ static uint32_t index_prefix(const struct jaccard_join *join, const struct sized
 static cog_status build_index(struct jaccard_join *join, cog_error *error) {
     const struct sized_sets *sets = &join->collection;
     size_t members = sets->sets->member_count;
-    join->starts = memory_zeroed_array(members + 2, sizeof *join->starts);
-    if (!join->starts)
-        return error_memory(error, members * sizeof *join->starts, "an inverted index");
+    TAKE_ZEROED(join->starts, members + 2, "an inverted index", error);
     for (size_t i = 0; i < sets->count; i++) {
         uint32_t prefix = index_prefix(join, &sets->entries[i]);
         for (uint32_t k = 0; k < prefix; k++)
@@ -298,9 +294,7 @@ static cog_status build_index(struct jaccard_join *join, cog_error *error) {
     for (size_t m = 0; m < members; m++)
         join->starts[m + 2] += join->starts[m + 1];
     size_t count = (size_t)join->starts[members + 1];
-    join->postings = memory_array(count + 1, sizeof *join->postings);
-    if (!join->postings)
-        return error_memory(error, count * sizeof *join->postings, "an inverted index");
+    TAKE(join->postings, count + 1, "an inverted index", error);
     for (size_t i = 0; i < sets->count; i++) {
         const struct sized_set *set = &sets->entries[i];
         uint32_t prefix = index_prefix(join, set);

@@ -12,9 +12,7 @@ cog_status join_start(struct join_parts *parts, const struct join_options *optio
         return error_set(error, COG_ERR_USAGE,
                          "threshold %g: a join needs one above 0 and at most 1",
                          options->threshold);
-    parts->items = memory_zeroed_array(parts->threads, sizeof *parts->items);
-    if (!parts->items)
-        return error_memory(error, parts->threads * sizeof *parts->items, "a join");
+    TAKE_ZEROED(parts->items, parts->threads, "a join", error);
     for (unsigned i = 0; i < parts->threads; i++)
         match_list_share(&parts->items[i].matches, options->max_matches, &parts->listed);
     return COG_OK;

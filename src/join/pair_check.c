@@ -50,9 +50,7 @@ static cog_status check_items(const struct pair_check *check, unsigned threads, 
     struct checking checking = {.check = check, .items = items};
     size_t kept = 0,
            columns = check->vectors[0] && !check->scattered ? check->vectors[0]->column_count : 0;
-    checking.dense = memory_zeroed_array(threads * columns + 1, sizeof *checking.dense);
-    if (!checking.dense)
-        return error_memory(error, threads * columns * sizeof *checking.dense, "true cosines");
+    TAKE_ZEROED(checking.dense, threads * columns + 1, "true cosines", error);
     cog_status status =
         threads > 1 ? parallel_for(threads, *count, MATCHES_A_PIECE, check_piece, &checking, error)
                     : check_piece(&checking, 0, 0, *count, error);

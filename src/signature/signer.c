@@ -79,9 +79,8 @@ cog_status signer_create(const struct signature_options *options, struct signer 
     cog_status status = signature_options_check(options, error);
     if (status != COG_OK)
         return status;
-    struct signer *signer = calloc(1, sizeof *signer);
-    if (!signer)
-        return error_memory(error, sizeof *signer, "a signer");
+    struct signer *signer;
+    TAKE_ZEROED(signer, 1, "a signer", error);
     signer->options = *options;
     signer->kernels = signature_kernels_for(cpu_best_level());
     signer->words = (options->bits + 63) / 64;
@@ -111,9 +110,8 @@ const struct signature_options *signer_options(const struct signer *signer) {
 
 cog_status signer_workspace_create(const struct signer *signer, struct signer_workspace **result,
                                    cog_error *error) {
-    struct signer_workspace *workspace = calloc(1, sizeof *workspace);
-    if (!workspace)
-        return error_memory(error, sizeof *workspace, "a signer's workspace");
+    struct signer_workspace *workspace;
+    TAKE_ZEROED(workspace, 1, "a signer's workspace", error);
     size_t sums = 64 * (size_t)signer->words;
     workspace->patterns = memory_array(2 * BLOCK_TERMS * (size_t)signer->words, sizeof(uint64_t));
     workspace->partial = memory_array(sums, sizeof *workspace->partial);

@@ -51,9 +51,8 @@ cog_status container_writer_open(const char *path, uint32_t kind, struct contain
     if (strcmp(path, "-") == 0)
         return error_set(error, COG_ERR_USAGE,
                          "a Cognate file cannot go to standard output; name a file");
-    struct container_writer *writer = calloc(1, sizeof *writer);
-    if (!writer)
-        return error_memory(error, sizeof *writer, "a file writer");
+    struct container_writer *writer;
+    TAKE_ZEROED(writer, 1, "a file writer", error);
     writer->kind = kind;
     writer->path = strdup(path);
     writer->checksum = XXH3_createState();

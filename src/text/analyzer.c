@@ -34,9 +34,8 @@ cog_status analyzer_create(const struct term_options *options, struct analyzer *
     if (options->tokens > TOKENS_CHARS)
         return error_set(error, COG_ERR_USAGE, "no kind of tokens has number %d",
                          (int)options->tokens);
-    struct analyzer *created = memory_zeroed_array(1, sizeof *created);
-    if (!created)
-        return error_memory(error, sizeof *created, "text analyzer");
+    struct analyzer *created;
+    TAKE_ZEROED(created, 1, "text analyzer", error);
     created->options = *options;
     cog_status status =
         text_scanner_init(&created->scanner, folds[options->tokens], text_kernels_best(), error);
@@ -155,9 +154,7 @@ static cog_status take_plain(struct term_writer *writer, const struct token_batc
     struct term_list *list = writer->list;
     size_t count = batch->count, room = count + 1;
     TRY(term_list_reserve(list, count, error));
-    if (!memory_grow((void **)&writer->order, &writer->order_capacity, 3 * room,
-                     sizeof *writer->order))
-        return error_memory(error, 3 * room * sizeof *writer->order, "order of tokens");
+    GROW(writer->order, writer->order_capacity, 3 * room, "order of tokens", error);
     uint32_t *order[3] = {writer->order, writer->order + room, writer->order + 2 * room};
     size_t tiny = 0, small = 0, large = 0;
     for (size_t i = 0; i < count; i++) {

@@ -25,9 +25,8 @@ struct bag_counter {
 enum { FIRST_SLOTS = 4096 };
 
 cog_status bag_counter_create(struct bag_counter **result, cog_error *error) {
-    struct bag_counter *counter = calloc(1, sizeof *counter);
-    if (!counter)
-        return error_memory(error, sizeof *counter, "a term counter");
+    struct bag_counter *counter;
+    TAKE_ZEROED(counter, 1, "a term counter", error);
     counter->slots = memory_zeroed_array(FIRST_SLOTS, sizeof *counter->slots);
     counter->slot_count = FIRST_SLOTS;
     if (!counter->slots) {

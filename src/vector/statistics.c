@@ -49,9 +49,8 @@ static uint64_t stored_hash(uint64_t hash) {
 }
 
 cog_status statistics_create(struct statistics **result, cog_error *error) {
-    struct statistics *statistics = calloc(1, sizeof *statistics);
-    if (!statistics)
-        return error_memory(error, sizeof *statistics, "statistics");
+    struct statistics *statistics;
+    TAKE_ZEROED(statistics, 1, "statistics", error);
     for (int i = 0; i < SHARDS; i++) {
         struct shard *shard = &statistics->shards[i];
         pthread_mutex_init(&shard->lock, NULL);
@@ -269,9 +268,7 @@ static cog_status sort_shard(struct term_cursor *cursor, cog_error *error) {
     const struct shard *shard = &cursor->statistics->shards[cursor->shard++];
     cursor->at = cursor->count = 0;
     free(cursor->sorted);
-    cursor->sorted = memory_array(shard->used, sizeof *cursor->sorted);
-    if (!cursor->sorted)
-        return error_memory(error, shard->used * sizeof *cursor->sorted, "sorted statistics");
+    TAKE(cursor->sorted, shard->used, "sorted statistics", error);
     for (size_t i = 0; i < shard->entry_count; i++)
         if (shard->entries[i].hash)
             cursor->sorted[cursor->count++] = shard->entries[i];
@@ -404,9 +401,7 @@ cog_status idf_table_fill(struct idf_table *table, const struct statistics *stat
                           cog_error *error) {
     uint64_t documents = statistics_document_count(statistics);
     uint32_t count = documents < IDF_TABLE_MAX ? (uint32_t)documents + 1 : IDF_TABLE_MAX;
-    table->values = memory_array(count, sizeof *table->values);
-    if (!table->values)
-        return error_memory(error, count * sizeof *table->values, "weights");
+    TAKE(table->values, count, "weights", error);
     for (uint32_t df = 0; df < count; df++)
         table->values[df] = inverse_document_frequency(documents, df);
     table->count = count;

@@ -43,9 +43,7 @@ static cog_status number_terms(struct term_numbers *numbers, const struct ranked
         return error_set(error, COG_ERR_MEMORY,
                          "%zu distinct terms are more than a collection can hold; split it", count);
     numbers->slot_count = hash_slots(count, 64);
-    numbers->slots = memory_array(numbers->slot_count, sizeof *numbers->slots);
-    if (!numbers->slots)
-        return error_memory(error, numbers->slot_count * sizeof *numbers->slots, "the vocabulary");
+    TAKE(numbers->slots, numbers->slot_count, "the vocabulary", error);
     for (size_t i = 0; i < numbers->slot_count; i++)
         numbers->slots[i] = (struct term_slot){0, TERM_NUMBER_NONE};
     for (size_t i = 0; i < count; i++)
@@ -57,9 +55,8 @@ static cog_status number_terms(struct term_numbers *numbers, const struct ranked
 static cog_status rank_terms(struct term_numbers *numbers, const struct statistics *statistics,
                              struct term_counts least, cog_error *error) {
     uint64_t term_count = statistics_term_count(statistics);
-    struct ranked_term *terms = memory_array(term_count, sizeof *terms);
-    if (!terms)
-        return error_memory(error, term_count * sizeof *terms, "the vocabulary");
+    struct ranked_term *terms;
+    TAKE(terms, term_count, "the vocabulary", error);
     struct term_cursor cursor = {.statistics = statistics};
     size_t count = 0;
     while (term_cursor_next(&cursor, error))
@@ -78,9 +75,8 @@ static cog_status rank_terms(struct term_numbers *numbers, const struct statisti
 cog_status term_numbers_create(const struct statistics *statistics, uint32_t min_documents,
                                uint32_t min_collection_frequency, struct term_numbers **result,
                                cog_error *error) {
-    struct term_numbers *numbers = calloc(1, sizeof *numbers);
-    if (!numbers)
-        return error_memory(error, sizeof *numbers, "the vocabulary");
+    struct term_numbers *numbers;
+    TAKE_ZEROED(numbers, 1, "the vocabulary", error);
     struct term_counts least = {min_documents, min_collection_frequency};
     cog_status status = rank_terms(numbers, statistics, least, error);
     if (status != COG_OK) {

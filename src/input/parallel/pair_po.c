@@ -17,9 +17,7 @@ struct po_parser {
 };
 
 cog_status po_parser_open(struct pair_reader *reader, cog_error *error) {
-    reader->po = calloc(1, sizeof *reader->po);
-    if (!reader->po)
-        return error_memory(error, sizeof *reader->po, "a catalogue");
+    TAKE_ZEROED(reader->po, 1, "a catalogue", error);
     return line_source_open(&reader->from, pair_reader_path(reader), error);
 }
 

@@ -282,9 +282,8 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
     static const cog_dedup_outputs none;
     struct dedup dedup = {.options = options};
     outputs = outputs ? outputs : &none;
-    cog_clusters *clusters = calloc(1, sizeof *clusters);
-    if (!clusters)
-        return error_memory(error, sizeof *clusters, "clusters");
+    cog_clusters *clusters;
+    TAKE_ZEROED(clusters, 1, "clusters", error);
     cog_status status = pair_join_init(&dedup.task, &options->pairs, 1, run, report, error);
     if (status == COG_OK && outputs->kept)
         status = kept_records_check(documents, outputs->kept, error);

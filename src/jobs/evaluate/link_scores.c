@@ -35,9 +35,7 @@ static cog_status keep_limit(const struct link_gold *gold, cog_error *error) {
 /* ---- Known links ----------------------------------------------------------------------------- */
 
 static cog_status add_known(struct link_gold *gold, struct known_link link, cog_error *error) {
-    if (!memory_grow((void **)&gold->known, &gold->known_capacity, gold->known_count + 1,
-                     sizeof *gold->known))
-        return error_memory(error, gold->known_count * sizeof *gold->known, "known links");
+    GROW(gold->known, gold->known_capacity, gold->known_count + 1, "known links", error);
     gold->known[gold->known_count++] = link;
     return keep_limit(gold, error);
 }
@@ -186,9 +184,7 @@ cog_status link_gold_take(struct link_gold *gold, struct bytes_view from, struct
         gold->right_firsts += right;
         return COG_OK;
     }
-    if (!memory_grow((void **)&gold->links, &gold->link_capacity, gold->link_count + 1,
-                     sizeof *gold->links))
-        return error_memory(error, gold->link_count * sizeof *gold->links, "judged links");
+    GROW(gold->links, gold->link_capacity, gold->link_count + 1, "judged links", error);
     gold->links[gold->link_count++] = (struct judged_link){link.from, score, right};
     gold->judged += has_source(gold, link.from);
     return keep_limit(gold, error);

@@ -148,9 +148,7 @@ static cog_status read_lines(struct listed_hits *list, cog_error *error) {
             read_header(line, list);
             continue;
         }
-        if (!memory_grow((void **)&list->items, &list->capacity, list->count + 1,
-                         sizeof *list->items))
-            return error_memory(error, list->count * sizeof *list->items, "hits");
+        GROW(list->items, list->capacity, list->count + 1, "hits", error);
         struct listed_hit *listed = &list->items[list->count++];
         listed->line = number;
         if (!parse_line(line, list, listed))
@@ -222,9 +220,8 @@ static cog_status judge_hits(const struct evaluation *evaluation, const struct l
 static cog_status evaluate_lists(struct evaluation *evaluation, const struct listed_hits *found,
                                  const struct listed_hits *truth, cog_error *error) {
     size_t k = evaluation->k, at = 0;
-    struct match *items = memory_array(2 * k + 1, sizeof *items);
-    if (!items)
-        return error_memory(error, 2 * k * sizeof *items, "neighbours");
+    struct match *items;
+    TAKE(items, 2 * k + 1, "neighbours", error);
     cog_status status = COG_OK;
     for (size_t i = 0; i < truth->count && status == COG_OK;) {
         struct bytes_view query = truth->items[i].query;

@@ -77,9 +77,7 @@ struct evaluation {
 static cog_status draw_sample(struct evaluation *evaluation, const struct sparse_matrix *vectors,
                               size_t wanted, uint64_t seed, cog_error *error) {
     size_t count = 0;
-    evaluation->sample = memory_array(vectors->rows, sizeof *evaluation->sample);
-    if (!evaluation->sample)
-        return error_memory(error, vectors->rows * sizeof *evaluation->sample, "the sample");
+    TAKE(evaluation->sample, vectors->rows, "the sample", error);
     for (size_t row = 0; row < vectors->rows; row++)
         if (vectors->offsets[row + 1] > vectors->offsets[row])
             evaluation->sample[count++] = (uint32_t)row;
@@ -173,9 +171,7 @@ static cog_status multiply_rows(void *context, unsigned worker, size_t begin, si
 
 static cog_status compute_cosines(struct evaluation *evaluation, cog_error *error) {
     size_t pairs = first_pair(evaluation, evaluation->sample_count);
-    evaluation->cosines = memory_array(pairs, sizeof *evaluation->cosines);
-    if (!evaluation->cosines)
-        return error_memory(error, pairs * sizeof *evaluation->cosines, "the sample's cosines");
+    TAKE(evaluation->cosines, pairs, "the sample's cosines", error);
     return parallel_for(evaluation->job->threads, evaluation->sample_count, ROWS_PER_PIECE,
                         multiply_rows, evaluation, error);
 }

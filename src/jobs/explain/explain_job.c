@@ -63,8 +63,7 @@ static struct bytes_view source_word(const struct link_space *space, uint64_t ha
 
 static cog_status add_match(struct explaining *work, struct bytes_view from, struct bytes_view to,
                             double probability, double share, cog_error *error) {
-    if (!memory_grow((void **)&work->items, &work->capacity, work->count + 1, sizeof *work->items))
-        return error_memory(error, work->count * sizeof *work->items, "an explanation");
+    GROW(work->items, work->capacity, work->count + 1, "an explanation", error);
     work->items[work->count++] = (cog_word_match){.from = from.data,
                                                   .to = to.data,
                                                   .from_size = from.size,

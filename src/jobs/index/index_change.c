@@ -288,9 +288,8 @@ static cog_status remove_rows(cog_index *index, const uint64_t *rows, size_t cou
 /* Between the beginning of a change and its end. Puts the ids in order. */
 static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t count,
                              cog_report *report, cog_error *error) {
-    uint64_t *rows = memory_array(count + 1, sizeof *rows);
-    if (!rows)
-        return error_memory(error, count * sizeof *rows, "rows");
+    uint64_t *rows;
+    TAKE(rows, count + 1, "rows", error);
     size_t distinct = sort_ids(ids, count);
     cog_status status = index_find_ids(index, ids, distinct, rows, error);
     size_t found = status == COG_OK ? keep_found(ids, rows, distinct, report) : 0;
@@ -304,9 +303,8 @@ static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t co
 
 cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
                             cog_report *report, cog_error *error) {
-    struct bytes_view *views = memory_array(count + 1, sizeof *views);
-    if (!views)
-        return error_memory(error, count * sizeof *views, "ids");
+    struct bytes_view *views;
+    TAKE(views, count + 1, "ids", error);
     for (size_t i = 0; i < count; i++)
         views[i] = view_of(ids[i], strlen(ids[i]));
     int lock;

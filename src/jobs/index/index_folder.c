@@ -164,9 +164,7 @@ cog_status index_make_columns(cog_index *index, cog_error *error) {
 cog_status index_collect_statistics(cog_index *index, const struct corpus *corpus,
                                     const cog_term_options *terms, unsigned threads,
                                     cog_error *error) {
-    index->statistics = calloc(1, sizeof *index->statistics);
-    if (!index->statistics)
-        return error_memory(error, sizeof *index->statistics, "statistics");
+    TAKE_ZEROED(index->statistics, 1, "statistics", error);
     TRY(corpus_statistics(&corpus, 1, threads, &index->statistics->counts, error));
     return options_record_terms(terms, &index->statistics->terms, error);
 }
@@ -290,9 +288,7 @@ static cog_status save_segment(const cog_index *index, size_t part, uint64_t fir
     if (status != COG_OK || entry->removed_count == 0)
         return status;
     struct manifest_entry *saved = &manifest->entries[manifest->count - 1];
-    saved->removed = memory_array(entry->removed_count, sizeof *saved->removed);
-    if (!saved->removed)
-        return error_memory(error, entry->removed_count * sizeof *saved->removed, "removed rows");
+    TAKE(saved->removed, entry->removed_count, "removed rows", error);
     memcpy(saved->removed, entry->removed, entry->removed_count * sizeof *saved->removed);
     saved->removed_count = entry->removed_count;
     return COG_OK;

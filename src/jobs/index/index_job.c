@@ -490,9 +490,8 @@ cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus,
     for (size_t row = 0; row < corpus->rows; row++)
         if (corpus->items[row].term_count > most)
             most = corpus->items[row].term_count;
-    float *weights = memory_array(most + 1, sizeof *weights);
-    if (!weights)
-        return error_memory(error, most * sizeof *weights, "weights");
+    float *weights;
+    TAKE(weights, most + 1, "weights", error);
     *unknown = 0;
     for (size_t row = 0; row < corpus->rows; row++) {
         struct bag_view bag = corpus_bag(corpus, row);

@@ -269,9 +269,7 @@ static cog_status add_translations(struct lookup *lookup, uint32_t word, cog_err
     struct bytes_view from = word_table_string(&lexicon->from, word);
     for (uint64_t i = lexicon->offsets[word]; i < lexicon->offsets[word + 1]; i++) {
         struct bytes_view to = word_table_string(&lexicon->to, lexicon->targets[i]);
-        if (!memory_grow((void **)&lookup->items, &lookup->capacity, lookup->count + 1,
-                         sizeof *lookup->items))
-            return error_memory(error, lookup->count * sizeof *lookup->items, "translations");
+        GROW(lookup->items, lookup->capacity, lookup->count + 1, "translations", error);
         lookup->items[lookup->count++] =
             (cog_translation){.from = from.data,
                               .to = to.data,

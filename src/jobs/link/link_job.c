@@ -96,9 +96,7 @@ static cog_status take_candidates(const struct cosine_neighbours *neighbours, co
     size_t total = 0;
     for (size_t row = 0; row < neighbours->queries; row++)
         total += neighbours->counts[row];
-    links->items = memory_array(total, sizeof *links->items);
-    if (!links->items)
-        return error_memory(error, total * sizeof *links->items, "candidates");
+    TAKE(links->items, total, "candidates", error);
     for (size_t row = 0; row < neighbours->queries; row++)
         for (size_t i = 0; i < neighbours->counts[row]; i++) {
             const struct cosine_neighbour *other = &neighbours->items[row * neighbours->k + i];
@@ -131,9 +129,8 @@ static cog_status score_links(const struct link_candidates *candidates, size_t h
     }
     size_t from_rows = candidates->sides[0].queries;
     size_t rows = from_rows + candidates->sides[1].queries;
-    float *means = memory_zeroed_array(2 * rows, sizeof *means);
-    if (!means)
-        return error_memory(error, 2 * rows * sizeof *means, "means");
+    float *means;
+    TAKE_ZEROED(means, 2 * rows, "means", error);
     float *few = means, *many = means + rows;
     take_means(candidates, hubs < RIVALS ? hubs : RIVALS, few);
     take_means(candidates, hubs, many);
@@ -181,9 +178,7 @@ static bool is_kept(const struct link *link, const cog_link_options *options) {
 static cog_status choose_links(cog_links *links, const cog_link_options *options,
                                cog_error *error) {
     const struct link_space *space = &links->space;
-    links->firsts = memory_array(links->count, sizeof *links->firsts);
-    if (!links->firsts)
-        return error_memory(error, links->count * sizeof *links->firsts, "links");
+    TAKE(links->firsts, links->count, "links", error);
     if (links->count)
         memcpy(links->firsts, links->items, links->count * sizeof *links->items);
     links->first_count = links->count;

@@ -59,9 +59,7 @@ static cog_status keep_texts(void *context, unsigned worker, void *ingest_batch,
         if (row == SIZE_MAX || !side->wanted[row])
             continue;
         struct bytes_view text = item.document->text;
-        if (!memory_grow((void **)&batch->spans, &batch->capacity, batch->count + 1,
-                         sizeof *batch->spans))
-            return error_memory(error, sizeof *batch->spans, "sentences");
+        GROW(batch->spans, batch->capacity, batch->count + 1, "sentences", error);
         batch->spans[batch->count++] = (struct text_span){row, batch->text.size, text.size};
         if (!buffer_append(&batch->text, text.data, text.size))
             return error_memory(error, text.size, "sentences");
@@ -70,9 +68,7 @@ static cog_status keep_texts(void *context, unsigned worker, void *ingest_batch,
 
 static cog_status add_sentence(struct linked_sentences *side, struct bytes_view sentence,
                                cog_error *error) {
-    if (!memory_grow((void **)&side->items, &side->item_capacity, side->count + 1,
-                     sizeof *side->items))
-        return error_memory(error, side->count * sizeof *side->items, "sentences");
+    GROW(side->items, side->item_capacity, side->count + 1, "sentences", error);
     side->items[side->count++] = (cog_document){.text_size = sentence.size};
     return buffer_append(&side->text, sentence.data, sentence.size)
                ? COG_OK
@@ -197,9 +193,8 @@ static cog_status pair_documents(struct sentence_pairing *pairing, const struct 
                 sparse_row_dot(&pairing->space.vectors[0], a, &pairing->space.vectors[1], b);
             if (cosine < pairing->threshold)
                 continue;
-            if (!memory_grow((void **)&pairing->candidates, &pairing->candidate_capacity, count + 1,
-                             sizeof *pairing->candidates))
-                return error_memory(error, count * sizeof *pairing->candidates, "sentence pairs");
+            GROW(pairing->candidates, pairing->candidate_capacity, count + 1, "sentence pairs",
+                 error);
             pairing->candidates[count++] = (struct link){.from = (uint32_t)(a - begins[0]),
                                                          .to = (uint32_t)(b - begins[1]),
                                                          .similarity = (float)cosine,

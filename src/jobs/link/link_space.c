@@ -64,9 +64,7 @@ static cog_status watching_open(struct watching *watching, const struct term_opt
     struct term_options words = *terms;
     words.stem = false;
     watching->count = threads;
-    watching->watches = memory_zeroed_array(threads, sizeof *watching->watches);
-    if (!watching->watches)
-        return error_memory(error, threads * sizeof *watching->watches, "workers");
+    TAKE_ZEROED(watching->watches, threads, "workers", error);
     cog_status status = COG_OK;
     for (unsigned i = 0; i < threads && status == COG_OK; i++) {
         watching->watches[i].list.want_strings = true;
@@ -94,9 +92,7 @@ static cog_status add_unknown_word(struct unknown_words *unknown, struct analyze
     cog_status status = word_table_add_string(&unknown->strings, string, 1, &number, error);
     if (status != COG_OK || number < before)
         return status;
-    if (!memory_grow((void **)&unknown->target_hashes, &unknown->target_capacity, before + 1,
-                     sizeof *unknown->target_hashes))
-        return error_memory(error, before * sizeof *unknown->target_hashes, "unknown words");
+    GROW(unknown->target_hashes, unknown->target_capacity, before + 1, "unknown words", error);
     status = analyzer_run(analyzer, string, view_of("", 0), list, error);
     unknown->target_hashes[number] =
         status == COG_OK && list->count == 1 ? list->hashes[0] : unknown->strings.hashes[number];

@@ -92,9 +92,7 @@ static cog_status read_piece(struct bag_spool *spool, struct piece *piece, bool 
     piece->count = 0;
     for (size_t at = 0; at < piece->data.size && status == COG_OK; piece->count++) {
         struct bytes_view id;
-        if (!memory_grow((void **)&piece->bags, &piece->capacity, piece->count + 1,
-                         sizeof *piece->bags))
-            return error_memory(error, sizeof *piece->bags, "a piece of the documents");
+        GROW(piece->bags, piece->capacity, piece->count + 1, "a piece of the documents", error);
         bag_spool_decode(&piece->data, &at, &id, &piece->bags[piece->count]);
     }
     return status;

@@ -103,10 +103,9 @@ cog_status pair_task_sign(const struct pair_task *task, size_t side,
     struct signable_rows of_vectors = {
         .matrix = &task->vectors[side], .numbers = rows->numbers, .count = rows->count};
     struct signature_options signature;
-    cog_status status = options_signature(&sign->signature, &signature, error);
-    return status == COG_OK ? vector_sign(&of_vectors, &signature, task->threads, view, margins,
-                                          margins_per_row, error)
-                            : status;
+    TRY(options_signature(&sign->signature, &signature, error));
+    return vector_sign(&of_vectors, &signature, task->threads, view, margins, margins_per_row,
+                       error);
 }
 
 void pair_task_name_rows(const struct pair_task *task, struct match_list *matches) {
@@ -299,9 +298,7 @@ cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
         struct compared_rows *compared = &task->compared[side];
         size_t rows = task->corpora[side].rows;
         compared->count = 0;
-        compared->numbers = memory_array(rows, sizeof *compared->numbers);
-        if (!compared->numbers)
-            return error_memory(error, rows * sizeof *compared->numbers, "rows");
+        TAKE(compared->numbers, rows, "rows", error);
         for (size_t row = 0; row < rows; row++)
             if (has_terms(task, side, row))
                 compared->numbers[compared->count++] = (uint32_t)row;

@@ -181,9 +181,8 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
                      report, error);
     if (status != COG_OK)
         return status;
-    cog_hits *hits = calloc(1, sizeof *hits);
-    if (!hits)
-        return error_memory(error, sizeof *hits, "hits");
+    cog_hits *hits;
+    TAKE_ZEROED(hits, 1, "hits", error);
     struct job job;
     job_begin(&job, run, report);
     hits->has_query_ids = true;

@@ -555,9 +555,8 @@ static bool recall_decides(const struct search_task *task) {
 static cog_status draw(const struct search_task *task, struct query_sample *samples, size_t step,
                        uint64_t seed, cog_error *error) {
     size_t most = task->options.recall_sample;
-    uint32_t *chosen = memory_array(most + 1, sizeof *chosen);
-    if (!chosen)
-        return error_memory(error, most * sizeof *chosen, "the recall sample");
+    uint32_t *chosen;
+    TAKE(chosen, most + 1, "the recall sample", error);
     size_t count = sample_rows(task->queries, most, seed, chosen);
     cog_status status = COG_OK;
     for (size_t i = 0; i < step && status == COG_OK; i++) {
@@ -599,9 +598,7 @@ static cog_status copy_found(const struct search_task *task, struct query_spread
                              size_t query, struct match **copy, size_t *count, cog_error *error) {
     size_t begin = task->hits.offsets[query];
     *count = task->hits.offsets[query + 1] - begin;
-    *copy = memory_array(*count + 1, sizeof **copy);
-    if (!*copy)
-        return error_memory(error, *count * sizeof **copy, "the recall sample");
+    TAKE(*copy, *count + 1, "the recall sample", error);
     if (spread->values)
         query_spread_set(spread, query);
     for (size_t i = 0; i < *count; i++) {

@@ -128,9 +128,7 @@ static cog_status commit_outputs(struct signing *work, cog_error *error) {
 }
 
 static cog_status create_scratches(struct signing *work, cog_error *error) {
-    work->scratches = memory_zeroed_array(work->job->threads, sizeof *work->scratches);
-    if (!work->scratches)
-        return error_memory(error, work->job->threads * sizeof *work->scratches, "workers");
+    TAKE_ZEROED(work->scratches, work->job->threads, "workers", error);
     cog_status status = COG_OK;
     for (unsigned i = 0; i < work->job->threads && status == COG_OK; i++)
         status = text_signer_scratch_init(&work->scratches[i], &work->text_signer, error);

@@ -106,10 +106,7 @@ static cog_status collect_hit(const struct bphs_job *job, unsigned choice,
                 continue;
             short_key key =
                 block_permute_back(&index->layout, &index->layout.choices[choice], matches[m].key);
-            if (!memory_grow((void **)&found->items, &found->capacity, found->count + 1,
-                             sizeof *found->items))
-                return error_memory(error, found->count * sizeof *found->items,
-                                    "the hits of a search");
+            GROW(found->items, found->capacity, found->count + 1, "the hits of a search", error);
             found->items[found->count++] =
                 (struct found_key){key, block->queries[number], matches[m].distance};
             block->is_found[number] = job->search->first_only;
@@ -215,9 +212,7 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
 static cog_status search_list(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
     unsigned threads = threads_resolve(job->search->threads);
     cog_status status;
-    job->blocks = memory_array(threads, sizeof *job->blocks);
-    if (!job->blocks)
-        return error_memory(error, threads * sizeof *job->blocks, "a search");
+    TAKE(job->blocks, threads, "a search", error);
     for (unsigned worker = 0; worker < threads; worker++)
         job->blocks[worker].found = (struct found_keys){0};
     status = short_hits_gather(hits, threads, job->count, search_piece, job, error);

@@ -16,9 +16,8 @@ static const struct columns_view *view_of_tables(const void *tables) {
 }
 
 static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
-    struct bit_columns *columns = memory_zeroed_array(1, sizeof *columns);
-    if (!columns)
-        return error_memory(error, sizeof *columns, "columns");
+    struct bit_columns *columns;
+    TAKE_ZEROED(columns, 1, "columns", error);
     cog_status status = bit_columns_build(columns, asked->rows.signatures, asked->threads, error);
     if (status == COG_OK) {
         *tables = columns;
@@ -75,9 +74,8 @@ static cog_status open(const struct container *container, const struct method_ro
     if (rows->signatures->bits == 0 || !container_find(container, SECTION_GROUPS, &section))
         return COG_OK;
     TRY(open_view(container, rows, &view, error));
-    struct bit_columns *columns = memory_zeroed_array(1, sizeof *columns);
-    if (!columns)
-        return error_memory(error, sizeof *columns, "columns");
+    struct bit_columns *columns;
+    TAKE_ZEROED(columns, 1, "columns", error);
     columns->view = view;
     *tables = columns;
     return COG_OK;

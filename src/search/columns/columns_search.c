@@ -29,9 +29,8 @@ cog_status columns_searcher_create(const struct columns_view *view,
             error, COG_ERR_USAGE,
             "columns of %zu rows of %u bits do not belong to %zu signatures of %u bits",
             clusters->rows, clusters->bits, signatures->rows, signatures->bits);
-    struct columns_searcher *searcher = memory_zeroed_array(1, sizeof *searcher);
-    if (!searcher)
-        return error_memory(error, sizeof *searcher, "a searcher");
+    struct columns_searcher *searcher;
+    TAKE_ZEROED(searcher, 1, "a searcher", error);
     searcher->signatures = signatures;
     cog_status status = column_counts_init(&searcher->counts, view, error);
     if (status != COG_OK) {

@@ -373,9 +373,8 @@ static bool cluster_is_right(const struct clusters_view *view,
 
 cog_status row_clusters_check(const struct clusters_view *view,
                               const struct signatures_view *signatures, cog_error *error) {
-    bool *seen = memory_zeroed_array(view->rows + 1, sizeof *seen);
-    if (!seen)
-        return error_memory(error, view->rows, "a check of the clusters");
+    bool *seen;
+    TAKE_ZEROED(seen, view->rows + 1, "a check of the clusters", error);
     bool complete = holds_all(view, seen);
     free(seen);
     if (!complete)

@@ -176,10 +176,7 @@ static cog_status searcher_create(struct searcher *searcher, struct search *sear
     }
     if (!search->nearest)
         return COG_OK;
-    searcher->topks = memory_zeroed_array(search->block_capacity, sizeof *searcher->topks);
-    if (!searcher->topks)
-        return error_memory(error, search->block_capacity * sizeof *searcher->topks,
-                            "the nearest neighbours");
+    TAKE_ZEROED(searcher->topks, search->block_capacity, "the nearest neighbours", error);
     for (size_t query = 0; query < search->block_capacity; query++) {
         TRY(topk_init(&searcher->topks[query], search->k, search->rows->bits, error));
     }
@@ -209,9 +206,7 @@ static cog_status search_prepare(struct search *search, cog_error *error) {
     if (search->queries->rows >= tile->worthwhile_queries) {
         TRY(tile_queries_create(&search->block, tile, bits, search->block_capacity, error));
     }
-    search->searchers = memory_zeroed_array(search->threads, sizeof *search->searchers);
-    if (!search->searchers)
-        return error_memory(error, search->threads * sizeof *search->searchers, "threads");
+    TAKE_ZEROED(search->searchers, search->threads, "threads", error);
     for (unsigned worker = 0; worker < search->threads; worker++) {
         search->searchers[worker].number = worker;
         TRY(searcher_create(&search->searchers[worker], search, error));

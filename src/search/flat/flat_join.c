@@ -96,9 +96,7 @@ static cog_status join_prepare(struct join *join, cog_error *error) {
     cog_status status = fill_tables(join, error);
     if (status != COG_OK)
         return status;
-    join->joiners = memory_zeroed_array(join->threads, sizeof *join->joiners);
-    if (!join->joiners)
-        return error_memory(error, join->threads * sizeof *join->joiners, "threads");
+    TAKE_ZEROED(join->joiners, join->threads, "threads", error);
     for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++) {
         struct joiner *joiner = &join->joiners[worker];
         joiner->join = join;

@@ -66,9 +66,8 @@ static bool grow(struct pair_shard *shard) {
 static cog_status sieve_shard(const struct match_sieve *sieve, struct pair_shard *shard,
                               cog_error *error) {
     size_t count = 0;
-    struct match *items = memory_array(shard->count, sizeof *items);
-    if (!items)
-        return error_memory(error, shard->count * sizeof *items, "candidates");
+    struct match *items;
+    TAKE(items, shard->count, "candidates", error);
     for (size_t i = 0; i < shard->capacity; i++) {
         struct row_pair *slot = &shard->slots[i];
         if (slot->distance != EMPTY)

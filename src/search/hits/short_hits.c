@@ -94,9 +94,7 @@ cog_status short_hits_gather(struct short_hits *hits, unsigned threads, size_t q
                              short_search_piece *search, void *context, cog_error *error) {
     size_t count = (queries + SHORT_PIECE_QUERIES - 1) / SHORT_PIECE_QUERIES;
     struct gathering gathering = {search, context, NULL};
-    gathering.pieces = memory_zeroed_array(count, sizeof *gathering.pieces);
-    if (!gathering.pieces)
-        return error_memory(error, count * sizeof *gathering.pieces, "a search");
+    TAKE_ZEROED(gathering.pieces, count, "a search", error);
     cog_status status =
         parallel_for(threads, queries, SHORT_PIECE_QUERIES, gather_piece, &gathering, error);
     THEN(status, join(hits, gathering.pieces, count, error));
@@ -177,9 +175,8 @@ cog_status query_order_by(struct query_order *order, unsigned first_bit, cog_err
 cog_status query_order_drop(struct query_order *order, const struct short_hits *hits, size_t first,
                             cog_error *error) {
     struct key_array *keys = &order->keys;
-    bool *has_hit = memory_zeroed_array(order->rows, sizeof *has_hit);
-    if (!has_hit)
-        return error_memory(error, order->rows, "the queries that have a hit");
+    bool *has_hit;
+    TAKE_ZEROED(has_hit, order->rows, "the queries that have a hit", error);
     for (size_t i = first; i < hits->count; i++)
         has_hit[hits->items[i].query] = true;
     size_t left = 0;

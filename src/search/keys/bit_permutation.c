@@ -12,9 +12,7 @@ enum { BLOCK = 64, GRAIN_BLOCKS = 16 };
 cog_status bit_permutation_create(struct bit_permutation *permutation, unsigned bits, uint64_t seed,
                                   uint64_t table, cog_error *error) {
     permutation->bits = bits;
-    permutation->order = memory_array(bits, sizeof *permutation->order);
-    if (!permutation->order)
-        return error_memory(error, bits * sizeof *permutation->order, "a permutation");
+    TAKE(permutation->order, bits, "a permutation", error);
     struct random random = random_seeded(hash_pair(seed, table));
     for (unsigned i = 0; i < bits; i++) {
         unsigned j = (unsigned)random_below(&random, i + 1);

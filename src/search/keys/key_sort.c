@@ -226,10 +226,7 @@ static void place_digits(struct partition_job *job, uint32_t *starts) {
 cog_status key_partition(const struct key_array *to, const struct key_array *from, unsigned bit,
                          unsigned width, uint32_t *starts, unsigned threads, cog_error *error) {
     struct partition_job job = {to, from, bit, width, threads_resolve(threads), NULL};
-    job.places = memory_zeroed_array((size_t)job.chunks << width, sizeof *job.places);
-    if (!job.places)
-        return error_memory(error, ((size_t)job.chunks << width) * sizeof *job.places,
-                            "the places of a sort");
+    TAKE_ZEROED(job.places, (size_t)job.chunks << width, "the places of a sort", error);
     cog_status status = parallel_for(threads, job.chunks, 1, count_chunks, &job, error);
     if (status == COG_OK) {
         place_digits(&job, starts);

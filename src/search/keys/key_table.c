@@ -57,9 +57,7 @@ cog_status key_table_build(struct key_table *table, struct key_array *entries, u
     table->directory_bits = directory_bits(count, key_bits);
     const size_t cells = (size_t)1 << table->directory_bits;
     const bool whole = table->directory_bits == key_bits;
-    table->starts = memory_array(cells + 1, sizeof *table->starts);
-    if (!table->starts)
-        return error_memory(error, cells * sizeof *table->starts, "the directory of a table");
+    TAKE(table->starts, cells + 1, "the directory of a table", error);
     if (whole && (cells + count) * sizeof *table->starts <= COUNTED_BYTES)
         return place_by_count(table, error);
     cog_status status = key_sort(&table->entries, threads, error);

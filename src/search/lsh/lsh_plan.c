@@ -200,9 +200,7 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
     struct simulated_pairs pairs = {.targets = targets, .kind = kind};
     pairs.samples = targets->known ? targets->count : samples;
     threads = threads_resolve(threads);
-    pairs.simulations = memory_zeroed_array(threads, sizeof *pairs.simulations);
-    if (!pairs.simulations)
-        return error_memory(error, threads * sizeof *pairs.simulations, "a simulation");
+    TAKE_ZEROED(pairs.simulations, threads, "a simulation", error);
     cog_status status = COG_OK;
     for (unsigned i = 0; i < threads && status == COG_OK; i++)
         status = simulation_create(&pairs.simulations[i], options, error);

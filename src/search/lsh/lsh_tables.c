@@ -280,9 +280,7 @@ cog_status lsh_probe(struct lsh_probing *probing, const uint8_t *signature, size
                      const float *sums, size_t row_end, cog_error *error) {
     size_t count = lsh_keys_of(&probing->keyer, signature, stride_bytes, sums, true, probing->keys);
     size_t rows = find_buckets(probing, count);
-    if (!memory_grow((void **)&probing->candidates, &probing->candidate_capacity,
-                     rows + COPIED_ROWS, sizeof *probing->candidates))
-        return error_memory(error, rows * sizeof *probing->candidates, "candidates");
+    GROW(probing->candidates, probing->candidate_capacity, rows + COPIED_ROWS, "candidates", error);
     copy_buckets(probing, count, probing->candidates);
     drop_seen(probing, rows, row_end);
     return COG_OK;

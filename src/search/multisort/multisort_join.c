@@ -82,9 +82,8 @@ static unsigned digit_of(const struct cut *cut, short_key key) {
 
 /* Joins neighbouring digits into parts of at most part_rows. */
 static cog_status plan_cut(const struct scratch_parts *parts, struct cut *cut, cog_error *error) {
-    size_t *counts = memory_zeroed_array((size_t)1 << cut->width, sizeof *counts);
-    if (!counts)
-        return error_memory(error, sizeof *counts << cut->width, "the parts of a join");
+    size_t *counts;
+    TAKE_ZEROED(counts, (size_t)1 << cut->width, "the parts of a join", error);
     for (unsigned v = 0; v < parts->view_count; v++)
         for (size_t row = 0; row < parts->views[v].rows; row++)
             counts[digit_of(cut, short_key_of_row(&parts->views[v], row))]++;
@@ -195,9 +194,8 @@ static cog_status visit(struct scratch_parts *parts, struct cut *cut, scratch_pa
  * More rows than fit that agree in all these bits are COG_ERR_MEMORY. */
 static cog_status scratch_parts_visit(struct scratch_parts *parts, unsigned bit, unsigned width,
                                       scratch_part_use *use, void *context, cog_error *error) {
-    struct cut *cut = memory_zeroed_array(1, sizeof *cut);
-    if (!cut)
-        return error_memory(error, sizeof *cut, "the parts of a join");
+    struct cut *cut;
+    TAKE_ZEROED(cut, 1, "the parts of a join", error);
     cut->bit = bit;
     cut->width = width < DIGIT_BITS_MAX ? width : DIGIT_BITS_MAX;
     cog_status status = visit(parts, cut, use, context, error);
@@ -446,9 +444,7 @@ static cog_status plan(struct multisort *join, cog_error *error) {
 static cog_status run(struct multisort *join, const struct signatures_view *views,
                       cog_error *error) {
     unsigned threads = threads_resolve(join->options->threads);
-    join->workers = memory_zeroed_array(threads, sizeof *join->workers);
-    if (!join->workers)
-        return error_memory(error, threads * sizeof *join->workers, "the workers of a join");
+    TAKE_ZEROED(join->workers, threads, "the workers of a join", error);
     size_t limit = join->options->memory_bytes;
     bool fits = limit == 0 || scratch_rows_within(limit, join->key_bits) >= join->rows;
     cog_status status =
@@ -476,9 +472,8 @@ cog_status multisort_join_stream(const struct signatures_view *first,
                          "the two collections need the same number of bits (%u and %u) and at "
                          "most %d rows together",
                          views[0].bits, views[1].bits, SHORT_KEY_ROWS_MAX);
-    struct multisort *join = memory_zeroed_array(1, sizeof *join);
-    if (!join)
-        return error_memory(error, sizeof *join, "a join");
+    struct multisort *join;
+    TAKE_ZEROED(join, 1, "a join", error);
     join->options = options;
     join->sink = sink;
     join->context = context;
@@ -507,9 +502,8 @@ cog_status multisort_join(const struct signatures_view *first, const struct sign
                           cog_error *error) {
     unsigned threads = threads_resolve(options->threads);
     size_t listed = 0;
-    struct match_list *lists = memory_zeroed_array(threads, sizeof *lists);
-    if (!lists)
-        return error_memory(error, threads * sizeof *lists, "the matches of a join");
+    struct match_list *lists;
+    TAKE_ZEROED(lists, threads, "the matches of a join", error);
     for (unsigned worker = 0; worker < threads; worker++)
         match_list_share(&lists[worker], matches->limit, &listed);
     cog_status status = multisort_join_stream(first, second, options, add_to_list, lists, error);

@@ -44,9 +44,8 @@ static int by_size(const void *x, const void *y) {
 
 cog_status volatility_learn(struct volatility *volatility, const float *differences, size_t count,
                             cog_error *error) {
-    float *sizes = memory_array(count, sizeof *sizes);
-    if (!sizes)
-        return error_memory(error, count * sizeof *sizes, "a sample of margin differences");
+    float *sizes;
+    TAKE(sizes, count, "a sample of margin differences", error);
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
         if (isfinite(differences[i]))
@@ -72,9 +71,8 @@ cog_status volatility_learn_random_pairs(struct volatility *volatility, const fl
     size_t total;
     if (!size_multiply(rows > 1 ? pairs : 0, bits, &total))
         return error_set(error, COG_ERR_USAGE, "%zu pairs are too many", pairs);
-    float *differences = memory_array(total, sizeof *differences);
-    if (!differences)
-        return error_memory(error, total * sizeof *differences, "a sample of margin differences");
+    float *differences;
+    TAKE(differences, total, "a sample of margin differences", error);
     struct random random = random_seeded(seed);
     for (size_t i = 0; i < total; i += bits) {
         size_t u = random_below(&random, rows), v = random_below(&random, rows - 1);

@@ -53,9 +53,8 @@ cog_status psm_bound_for_recall(const struct psm_queries *queries, unsigned head
     size_t rows = queries->signatures.rows;
     if (sample > rows)
         sample = rows;
-    struct probe_recall *expected = memory_zeroed_array(1, sizeof *expected);
-    if (!expected)
-        return error_memory(error, sizeof *expected, "the expected recall");
+    struct probe_recall *expected;
+    TAKE_ZEROED(expected, 1, "the expected recall", error);
     cog_status status = COG_OK;
     for (size_t i = 0; i < sample && status == COG_OK; i++) {
         struct probe_bits bits;

@@ -92,9 +92,7 @@ static cog_status keep_hits(const struct psm_training *training, const struct sh
         size_t rows = other_rows(training, &hits[i]);
         if (rows == 0)
             continue;
-        if (!memory_grow((void **)&pairs->items, &pairs->capacity, pairs->count + 1,
-                         sizeof *pairs->items))
-            return error_memory(error, pairs->count * sizeof *pairs->items, "pairs");
+        GROW(pairs->items, pairs->capacity, pairs->count + 1, "pairs", error);
         pairs->items[pairs->count++] =
             (struct near_pair){hits[i].query + (uint32_t)first, hits[i].row, hits[i].distance,
                                (double)rows * (is_copy ? 1 : (double)step)};
@@ -150,9 +148,8 @@ static cog_status learn_differences(const struct psm_training *training,
     unsigned bits = training->stored->bits;
     size_t apart = pairs->apart;
     size_t step = apart > DIFFERENCES_PAIRS ? apart / DIFFERENCES_PAIRS : 1, seen = 0, used = 0;
-    float *differences = memory_array((apart / step + 1) * bits, sizeof *differences);
-    if (!differences)
-        return error_memory(error, apart / step * bits * sizeof *differences, "margin differences");
+    float *differences;
+    TAKE(differences, (apart / step + 1) * bits, "margin differences", error);
     for (size_t i = 0; i < pairs->count; i++) {
         const struct near_pair *pair = &pairs->items[i];
         if (pair->distance == 0 || seen++ % step != 0)
@@ -204,9 +201,8 @@ static cog_status learn_scale(const struct psm_training *training, const struct 
                               const struct near_pairs *pairs, struct volatility *volatility,
                               cog_error *error) {
     double best = flips_likelihood(training, sample, pairs, volatility);
-    struct volatility *narrower = memory_array(1, sizeof *narrower);
-    if (!narrower)
-        return error_memory(error, sizeof *narrower, "margin differences");
+    struct volatility *narrower;
+    TAKE(narrower, 1, "margin differences", error);
     cog_status status = COG_OK;
     for (unsigned step = 0; step < SCALE_STEPS && status == COG_OK; step++) {
         double quantiles[VOLATILITY_QUANTILES];
@@ -242,9 +238,8 @@ static int by_penalty(const void *x, const void *y) {
 static cog_status learn_bounds(const struct psm_training *training, const struct row_sample *sample,
                                const struct near_pairs *pairs, struct psm_learned *learned,
                                cog_error *error) {
-    struct header_penalty *penalties = memory_array(pairs->count, sizeof *penalties);
-    if (!penalties)
-        return error_memory(error, pairs->count * sizeof *penalties, "penalties");
+    struct header_penalty *penalties;
+    TAKE(penalties, pairs->count, "penalties", error);
     double total = 0;
     for (size_t i = 0; i < pairs->count; i++) {
         const struct near_pair *pair = &pairs->items[i];

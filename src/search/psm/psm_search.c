@@ -236,9 +236,7 @@ static cog_status search_list(const struct psm_index *index, const struct psm_qu
                          PSM_PROBES_MAX - 1);
     struct psm_job job = {index, queries, search, list, count, {{0}}, 0, NULL};
     plan_rounds(&job);
-    job.workers = memory_array(threads, sizeof *job.workers);
-    if (!job.workers)
-        return error_memory(error, threads * sizeof *job.workers, "a search");
+    TAKE(job.workers, threads, "a search", error);
     for (unsigned i = 0; i < threads; i++) {
         for (unsigned slot = 0; slot < RING; slot++)
             job.workers[i].ring[slot].hit_count = 0;

@@ -197,8 +197,7 @@ static cog_status ball_extend(struct slice_ball *ball, unsigned width, unsigned 
         unsigned d = ball->rings;
         size_t count = d ? ball->ring_ends[d - 1] : 0;
         size_t ring = (size_t)(slice_ball_lists(width, d + 1) + 0.5) - count;
-        if (!memory_grow((void **)&ball->masks, &ball->capacity, count + ring, sizeof *ball->masks))
-            return error_memory(error, (count + ring) * sizeof *ball->masks, "probes of a slice");
+        GROW(ball->masks, ball->capacity, count + ring, "probes of a slice", error);
         probes_ring(d, ball->masks + count, ring);
         ball->ring_ends[d] = (uint32_t)(count + ring);
     }
@@ -206,10 +205,7 @@ static cog_status ball_extend(struct slice_ball *ball, unsigned width, unsigned 
 }
 
 cog_status slice_reading_reserve(struct slice_reading *reading, size_t extra, cog_error *error) {
-    if (!memory_grow((void **)&reading->lists, &reading->capacity, reading->count + extra,
-                     sizeof *reading->lists))
-        return error_memory(error, (reading->count + extra) * sizeof *reading->lists,
-                            "the lists of a query");
+    GROW(reading->lists, reading->capacity, reading->count + extra, "the lists of a query", error);
     return COG_OK;
 }
 

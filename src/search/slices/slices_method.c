@@ -26,9 +26,8 @@ static unsigned width_of(const struct method_size *size, const cog_knobs *given)
 }
 
 static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
-    struct slice_lists *lists = memory_zeroed_array(1, sizeof *lists);
-    if (!lists)
-        return error_memory(error, sizeof *lists, "slice lists");
+    struct slice_lists *lists;
+    TAKE_ZEROED(lists, 1, "slice lists", error);
     cog_status status =
         slice_lists_build(lists, asked->rows.signatures,
                           (unsigned)knob_or(asked->knobs, SLICES_WIDTH, 0), asked->threads, error);
@@ -79,9 +78,8 @@ static cog_status open(const struct container *container, const struct method_ro
                        &offsets, error));
     TRY(method_section(container, SECTION_POSTINGS, (uint64_t)layout.count * signatures->rows,
                        sizeof(uint32_t), &postings, error));
-    struct slice_lists *lists = memory_zeroed_array(1, sizeof *lists);
-    if (!lists)
-        return error_memory(error, sizeof *lists, "slice lists");
+    struct slice_lists *lists;
+    TAKE_ZEROED(lists, 1, "slice lists", error);
     lists->view = (struct slices_view){layout, signatures->rows, offsets, postings};
     *tables = lists;
     return COG_OK;

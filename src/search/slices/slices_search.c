@@ -225,9 +225,8 @@ cog_status slices_searcher_create(const struct slices_view *view,
         return error_set(error, COG_ERR_USAGE,
                          "slices of %zu rows of %u bits do not belong to %zu signatures of %u bits",
                          view->rows, view->layout.bits, signatures->rows, signatures->bits);
-    struct slices_searcher *searcher = memory_zeroed_array(1, sizeof *searcher);
-    if (!searcher)
-        return error_memory(error, sizeof *searcher, "a searcher");
+    struct slices_searcher *searcher;
+    TAKE_ZEROED(searcher, 1, "a searcher", error);
     searcher->view = view;
     searcher->signatures = signatures;
     searcher->chosen = memory_array(view->rows + SELECT_SLACK, sizeof *searcher->chosen);
@@ -287,9 +286,7 @@ static cog_status prepare_hits(struct slices_searcher *searcher,
                                cog_error *error) {
     struct topk *nearest = &searcher->nearest;
     count = request->k ? request->k : count;
-    if (!memory_grow((void **)&searcher->hits, &searcher->hit_capacity, count,
-                     sizeof *searcher->hits))
-        return error_memory(error, count * sizeof *searcher->hits, "the hits of a query");
+    GROW(searcher->hits, searcher->hit_capacity, count, "the hits of a query", error);
     if (request->k == 0 || (nearest->k == request->k && nearest->items))
         return COG_OK;
     topk_free(nearest);

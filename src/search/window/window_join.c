@@ -477,9 +477,7 @@ static cog_status prepare(struct window_join *join, cog_error *error) {
         if (!join->sides[side] || !join->begins[side] || !join->ends[side])
             status = error_memory(error, count * sizeof **join->sides, "the windows of rows");
     }
-    join->detectors = memory_zeroed_array(join->threads, sizeof *join->detectors);
-    if (!join->detectors)
-        return error_memory(error, join->threads * sizeof *join->detectors, "threads");
+    TAKE_ZEROED(join->detectors, join->threads, "threads", error);
     for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++) {
         join->detectors[worker].join = join;
         status = band_scanner_create(&join->detectors[worker].scanner, join->space.first->bits,
@@ -511,9 +509,8 @@ static cog_status deliver(struct window_join *join, struct match_list *matches, 
     cog_status status = COG_OK;
     for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++)
         status = pair_set_flush(&join->found, &join->detectors[worker].pairs, error);
-    float *similarities = memory_array((size_t)bits + 1, sizeof *similarities);
-    if (!similarities)
-        return error_memory(error, (bits + 1) * sizeof *similarities, "matches");
+    float *similarities;
+    TAKE(similarities, (size_t)bits + 1, "matches", error);
     for (unsigned distance = 0; distance <= bits; distance++)
         similarities[distance] = (float)hamming_cosine(distance, bits);
     THEN(status, pair_set_take(&join->found, similarities, matches, error));

@@ -36,9 +36,7 @@ static cog_status take_pairs(const struct method_join *join, struct targets *tar
     size_t sampled = 0;
     *wanted = (struct window_targets){.count = count, .sharing = targets->sharing};
     if (join->threshold == 0) {
-        targets->distances = memory_array(count, sizeof *targets->distances);
-        if (!targets->distances)
-            return error_memory(error, count * sizeof *targets->distances, "the plan");
+        TAKE(targets->distances, count, "the plan", error);
         for (size_t i = 0; i < count; i++)
             targets->distances[i] = items[i].distance;
         wanted->distances = targets->distances;
