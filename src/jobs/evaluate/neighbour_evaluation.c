@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/numbers.h"
-#include "jobs/index/index_handle.h"
+#include "jobs/index/index_job.h"
 #include "plan/sampled_truth.h"
 
 double cumulative_distance_ratio(const struct match *truth, size_t truth_count,

@@ -1,7 +1,7 @@
 /* What stands behind cog_hits. */
 #pragma once
 
-#include "jobs/index/index_handle.h"
+#include "jobs/index/index_job.h"
 
 struct cog_hits {
     const cog_index *index;

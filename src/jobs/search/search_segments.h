@@ -5,7 +5,7 @@
  * tables of the method is small and is searched exhaustively. */
 #pragma once
 
-#include "jobs/index/index_handle.h"
+#include "jobs/index/index_job.h"
 
 /* Searches and merges: the best asked->k hits of each query, or all if k is 0. The outputs of
  * `asked` are those of all segments together. Signatures give estimated similarities. */
