@@ -17,7 +17,7 @@ int main(void) {
     cog_document items[3];
     cog_documents *documents = NULL;
     cog_pairs *pairs = NULL;
-    cog_error error = {COG_OK, 0, ""};
+    cog_error error = {COG_OK, 0, NULL, ""};
     cog_pairs_options options;
     memset(items, 0, sizeof items);
     for (int i = 0; i < 3; i++) {
