@@ -277,7 +277,8 @@ static cog_status read_raw(struct byte_source *source, char *data, size_t size, 
     if (done < 0)
         return error_system(error, "read", source->name);
     *got = (size_t)done;
-    XXH64_update(&source->digest, data, *got);
+    if (source->has_digest)
+        XXH64_update(&source->digest, data, *got);
     source->ended = done == 0;
     atomic_fetch_add_explicit(&source->raw_bytes, (uint64_t)done, memory_order_relaxed);
     return source->spool >= 0

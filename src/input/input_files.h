@@ -60,11 +60,12 @@ struct byte_source {
     bool owns_descriptor;
     int spool; /* descriptor of the scratch file that receives what is read, or -1 */
     const char *name;
-    struct codec *decompressor;     /* NULL for plain bytes */
-    char *buffer;                   /* bytes as they lie in the file */
-    struct bytes_view pending;      /* those of them that have not been taken */
-    bool ended;                     /* the file has no more */
-    XXH64_state_t digest;           /* of the bytes of this file so far, as they lie there */
+    struct codec *decompressor; /* NULL for plain bytes */
+    char *buffer;               /* bytes as they lie in the file */
+    struct bytes_view pending;  /* those of them that have not been taken */
+    bool ended;                 /* the file has no more */
+    bool has_digest;      /* the bytes of each file are hashed as they are read (80 ps per byte) */
+    XXH64_state_t digest; /* of the bytes of this file so far, as they lie there */
     atomic_uint_fast64_t raw_bytes; /* read from files so far, over all of them */
 };
 

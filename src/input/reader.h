@@ -82,11 +82,13 @@ struct bad_record {
 cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
                        struct reader **reader, cog_error *error);
 void reader_close(struct reader *reader);
-/* From now on, what comes through pipes is kept in a scratch file in TMPDIR, so that the reader can
- * be rewound. Call it before the first reader_fill. */
+/* The inputs will be read more than once: what comes through pipes is kept in a scratch file in
+ * TMPDIR, and a file that changes between passes is noticed. Call it before the first reader_fill.
+ */
 void reader_keep_pipes(struct reader *reader);
-/* Back to the first record. Fails if a pipe that was not kept has been read, and reader_fill fails
- * at the end of a file that has changed since an earlier pass. */
+/* Back to the first record. Fails if a pipe that was not kept has been read. After
+ * reader_keep_pipes, reader_fill fails at the end of a file that has changed since an earlier
+ * pass. */
 cog_status reader_rewind(struct reader *reader, cog_error *error);
 
 /* The next records; *end with an empty batch when the inputs are exhausted. A truncated or damaged
