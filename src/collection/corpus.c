@@ -248,8 +248,9 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
     struct corpus_reading reading = {
         .corpus = corpus, .documents = documents, .options = options, .run = run, .report = report};
     if (has_pipe(&reading) && run && run->announce)
-        run->announce(run->progress_context,
-                      "more for what comes through the pipe, whose size is not known");
+        run->announce(
+            run->progress_context,
+            "the memory needed depends on what comes through the pipe, whose size is not known");
     cog_status status = id_table_create(&corpus->id_table, error);
     THEN(status, ingest_open(documents, options->terms, sizeof(struct corpus_batch), "reading", run,
                              report, false, &reading.ingest, error));
