@@ -1,5 +1,5 @@
 /* Feeds bytes to a reader as a file, twice and in batches of different sizes, and stops the fuzzer
- * when the passes disagree or a document breaks what document.h promises. */
+ * when the passes disagree or a document breaks what input/reader.h promises. */
 #pragma once
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Runs a fuzzer's body over files, without libFuzzer: a compiler of any make replays the corpora of
+/* Runs a fuzzer's body over files, without libFuzzer, so that any compiler replays the corpora of
  * the tree. Prints each file's name before it runs, so that a crash names its input. */
 #include <stdint.h>
 #include <stdio.h>

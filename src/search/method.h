@@ -1,7 +1,7 @@
 /* What a search method is: one constant descriptor, the same for every method.
  *
- * Segments, jobs, the planner, help texts and reports ask the descriptor and never name a method.
- * The descriptors stand in one table (plan/method_table.h), in the order of cog_method.
+ * Segments, jobs, help texts and reports ask the descriptor; only the choices of `auto` name
+ * methods. The descriptors stand in one table (plan/method_table.h), in the order of cog_method.
  *
  * To add a method:
  *   1. Make a folder src/search/NAME with NAME_method.c, which defines
