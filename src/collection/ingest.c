@@ -101,6 +101,16 @@ static cog_status take_given_terms(struct ingest_worker *worker, struct bag_view
     return COG_OK;
 }
 
+static void take_raw(struct ingest *ingest, struct ingest_worker *worker,
+                     struct ingest_batch *batch, struct ingested *item) {
+    if (batch->next_item == batch->item_count)
+        return;
+    size_t i = batch->next_item++;
+    reader_take_raw(ingest->documents->reader, &batch->records, i, &worker->document);
+    item->record = batch->records.first_record + i;
+    item->document = &worker->document;
+}
+
 cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_batch *batch,
                        struct ingested *item, cog_error *error) {
     struct ingest_worker *worker = &ingest->workers[number];
@@ -108,6 +118,10 @@ cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_bat
     struct bad_record bad = {0};
     bool usable = false;
     *item = (struct ingested){0};
+    if (ingest->raw) {
+        take_raw(ingest, worker, batch, item);
+        return COG_OK;
+    }
     while (!usable && batch->next_item < batch->item_count) {
         size_t i = batch->next_item++, row = batch->first_item + i;
         cog_status status = COG_OK;
@@ -170,7 +184,7 @@ static cog_status create_workers(struct ingest *ingest, cog_error *error) {
     cog_status status = COG_OK;
     for (unsigned i = 0; i < ingest->worker_count && status == COG_OK; i++) {
         struct ingest_worker *worker = &ingest->workers[i];
-        if (ingest->documents->reader)
+        if (ingest->documents->reader && !ingest->raw)
             status = record_parser_create(ingest->documents->reader, &worker->parser, error);
         if (status == COG_OK && ingest->terms)
             status = analyzer_create(ingest->terms, &worker->analyzer, error);
@@ -214,17 +228,13 @@ void ingest_close(struct ingest *ingest) {
     free(ingest);
 }
 
-cog_status ingest_open(cog_documents *documents, const struct term_options *terms,
-                       size_t result_bytes, const char *stage, const cog_run_options *run,
-                       cog_report *report, bool named_before, struct ingest **result,
-                       cog_error *error) {
+/* A pass by the settings in *wanted. */
+static cog_status open_pass(const struct ingest *wanted, size_t result_bytes,
+                            const cog_run_options *run, struct ingest **result, cog_error *error) {
+    cog_documents *documents = wanted->documents;
     struct ingest *ingest;
     TAKE_ZEROED(ingest, 1, "reading", error);
-    ingest->documents = documents;
-    ingest->terms = terms;
-    ingest->stage = stage;
-    ingest->report = report;
-    ingest->named_before = named_before;
+    *ingest = *wanted;
     ingest->start_ns = clock_ns();
     ingest->worker_count = threads_resolve(run ? run->threads : 0);
     cog_status status = documents->reader ? reader_rewind(documents->reader, error) : COG_OK;
@@ -234,11 +244,36 @@ cog_status ingest_open(cog_documents *documents, const struct term_options *term
         ingest_close(ingest);
         return status;
     }
-    progress_start(&ingest->progress, run, stage,
+    progress_start(&ingest->progress, run, ingest->stage,
                    documents->reader ? reader_total_bytes(documents->reader)
                                      : documents->item_count);
     *result = ingest;
     return COG_OK;
+}
+
+cog_status ingest_open(cog_documents *documents, const struct term_options *terms,
+                       size_t result_bytes, const char *stage, const cog_run_options *run,
+                       cog_report *report, bool named_before, struct ingest **ingest,
+                       cog_error *error) {
+    const struct ingest wanted = {.documents = documents,
+                                  .terms = terms,
+                                  .stage = stage,
+                                  .report = report,
+                                  .named_before = named_before};
+    return open_pass(&wanted, result_bytes, run, ingest, error);
+}
+
+cog_status ingest_open_raw(cog_documents *documents, size_t result_bytes, const char *stage,
+                           const cog_run_options *run, cog_report *report, struct ingest **ingest,
+                           cog_error *error) {
+    const struct ingest wanted = {.documents = documents,
+                                  .stage = stage,
+                                  .report = report,
+                                  .named_before = true,
+                                  .raw = true};
+    if (!documents->reader)
+        return error_set(error, COG_ERR_USAGE, "documents in memory have no records to write");
+    return open_pass(&wanted, result_bytes, run, ingest, error);
 }
 
 static void report_skipped_files(const cog_documents *documents, cog_report *report) {
@@ -273,7 +308,8 @@ ingest_run(struct ingest *ingest, void *context,
                          "none of the %llu records could be read: check the input format and the "
                          "names of the text and id fields",
                          (unsigned long long)ingest->records);
-    report_number(ingest->report, "bad_records", (double)ingest->bad_records);
+    if (!ingest->raw) /* nothing was parsed: what the earlier pass has counted stays */
+        report_number(ingest->report, "bad_records", (double)ingest->bad_records);
     report_skipped_files(ingest->documents, notices);
     report_stage(ingest->report, ingest->stage, clock_seconds_since(ingest->start_ns));
     if (ingest->bad_records > NAMED_BAD_RECORDS)

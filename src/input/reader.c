@@ -42,6 +42,29 @@ void reader_options_init(struct reader_options *options) {
         (struct reader_options){.text_field = "text", .id_field = "id", .lang_field = "lang"};
 }
 
+static cog_status check_extra_field(const struct reader *reader, const struct input_file *file,
+                                    cog_error *error) {
+    enum input_format format = file->format;
+    if (!reader->options.extra_field || format == INPUT_JSONL || format == INPUT_CSV ||
+        format == INPUT_TSV)
+        return COG_OK;
+    return error_about(error, COG_ERR_USAGE, "extra_field",
+                       "%s: its records have no field \"%s\"; fields are named in jsonl, csv and "
+                       "tsv files",
+                       file->path, reader->options.extra_field);
+}
+
+cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_error *error) {
+    reader->options.extra_field = field;
+    for (size_t i = 0; i < reader->inputs.count; i++) {
+        struct input_file *file = &reader->inputs.files[i];
+        file->header_is_complete &= file->format == INPUT_WIKIXML; /* columns are looked up again */
+        if (file->format != INPUT_AUTO)
+            TRY(check_extra_field(reader, file, error));
+    }
+    return COG_OK;
+}
+
 cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
                        struct reader **result, cog_error *error) {
     struct reader *reader;
@@ -51,6 +74,7 @@ cog_status reader_open(const struct reader_options *options, const char *const *
         reader->options.batch_bytes = DEFAULT_BATCH_BYTES;
     reader->source.descriptor = -1;
     cog_status status = input_files_list(&reader->options, paths, count, &reader->inputs, error);
+    THEN(status, reader_set_extra_field(reader, options->extra_field, error));
     if (status != COG_OK) {
         reader_close(reader);
         return status;
@@ -236,7 +260,7 @@ static cog_status look_at_beginning(struct reader *reader, struct record_batch *
     else
         file->lines = true;
     record_cutter_start(&reader->cutter, file->format, file->lines);
-    return COG_OK;
+    return check_extra_field(reader, file, error);
 }
 
 static bool is_blank(struct bytes_view line, bool first) {
@@ -259,6 +283,8 @@ static void take_column(const struct reader_options *options, struct csv_columns
         columns->id = column;
     if (columns->lang == CSV_NO_COLUMN && column_is(field, options->lang_field))
         columns->lang = column;
+    if (columns->extra == CSV_NO_COLUMN && column_is(field, options->extra_field))
+        columns->extra = column;
 }
 
 /* The first row of a csv or tsv file. In later passes it is known already. */
@@ -272,7 +298,8 @@ static cog_status take_header(struct reader *reader, struct input_file *file, st
         return error_memory(error, row.size, "a header row");
     }
     row = without_mark(row);
-    file->columns = (struct csv_columns){0, CSV_NO_COLUMN, CSV_NO_COLUMN, CSV_NO_COLUMN};
+    file->columns = (struct csv_columns){
+        .text = CSV_NO_COLUMN, .id = CSV_NO_COLUMN, .lang = CSV_NO_COLUMN, .extra = CSV_NO_COLUMN};
     struct csv_cursor cursor = csv_row_fields(row, file->format == INPUT_CSV ? ',' : '\t');
     struct bytes_view field;
     char names[256] = "";
@@ -289,6 +316,10 @@ static cog_status take_header(struct reader *reader, struct input_file *file, st
         return error_about(error, COG_ERR_INPUT, "text_field",
                            "%s:1: no column \"%s\"; name the one that holds the text: %s",
                            file->path, reader->options.text_field, names);
+    if (reader->options.extra_field && file->columns.extra == CSV_NO_COLUMN)
+        return error_about(error, COG_ERR_INPUT, "extra_field",
+                           "%s:1: no column \"%s\"; name one of these: %s", file->path,
+                           reader->options.extra_field, names);
     file->header_is_complete = true;
     return COG_OK;
 }
@@ -514,6 +545,17 @@ cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *
     memset(batch->bytes.data + start, 0, JSON_PADDING_BYTES);
     *end = batch->count == 0;
     return COG_OK;
+}
+
+void reader_take_raw(const struct reader *reader, const struct record_batch *batch, size_t index,
+                     struct document *document) {
+    const struct record *record = &batch->records[index];
+    const char *name = reader->inputs.files[record->file].name;
+    *document = (struct document){.raw = view_of(batch->bytes.data + record->offset, record->size),
+                                  .file = record->file,
+                                  .line = record->line};
+    if (reader_file_is_document(reader, record->file))
+        document->id = view_of(name, strlen(name));
 }
 
 void record_batch_free(struct record_batch *batch) {

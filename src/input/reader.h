@@ -19,6 +19,8 @@ struct document {
     struct bytes_view id;   /* never empty: a field of the record, or path:line */
     struct bytes_view lang; /* empty where the record does not say */
     struct bytes_view text; /* valid UTF-8 */
+    /* The value of reader_options.extra_field; data is NULL if the record has none. */
+    struct bytes_view extra;
     struct bytes_view raw; /* the record's bytes as they stand in the input, its newline included */
     const struct given_term *terms; /* query logs: the terms, sorted by hash; else NULL */
     size_t term_count;
@@ -49,6 +51,11 @@ struct reader_options {
     const char *text_field; /* jsonl, csv, tsv; borrowed for the reader's life */
     const char *id_field;
     const char *lang_field;
+    /* jsonl, csv, tsv: one more field to hand over with each document, or NULL. Its value comes as
+     * text: strings without their escapes, numbers and booleans as they are spelled. Null, objects
+     * and arrays are no value. Opening fails on inputs of other formats, reading on a table without
+     * that column. */
+    const char *extra_field;
     size_t batch_bytes; /* 0: 1 MiB; a longer record has a batch of its own */
 };
 void reader_options_init(struct reader_options *options);
@@ -82,6 +89,9 @@ struct bad_record {
 cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
                        struct reader **reader, cog_error *error);
 void reader_close(struct reader *reader);
+/* Sets or changes reader_options.extra_field of an open reader, which borrows the name; before a
+ * pass. */
+cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_error *error);
 /* The inputs will be read more than once: what comes through pipes is kept in a scratch file in
  * TMPDIR, and a file that changes between passes is noticed. Call it before the first reader_fill.
  */
@@ -106,6 +116,11 @@ void record_parser_free(struct record_parser *parser);
 cog_status reader_parse(struct record_parser *parser, const struct record_batch *batch,
                         size_t index, struct document *document, struct bad_record *bad,
                         cog_error *error);
+
+/* A record as it stands, without parsing it: raw, file and line are filled, and the id if the file
+ * is the document. Bad records are not told apart. */
+void reader_take_raw(const struct reader *reader, const struct record_batch *batch, size_t index,
+                     struct document *document);
 
 /* The files of a reader, for its parsers. */
 const struct input_files *reader_inputs(const struct reader *reader);

@@ -327,10 +327,25 @@ static cog_status optional_field(struct parse *parse, const struct json_field *f
                number ? " or a number" : "");
 }
 
-static cog_status json_fields(struct parse *parse, struct json_field fields[3]) {
+/* A value of the extra field: objects and arrays are none. */
+static cog_status extra_field(struct parse *parse, const struct json_field *field,
+                              struct bytes_view *text) {
+    struct bytes_view token = field->token;
+    if (is_absent(token) || is_one_of(token.data[0], "{["))
+        return COG_OK;
+    if (token.data[0] == '"')
+        return decode_string(parse, token, text);
+    *text = token;
+    return COG_OK;
+}
+
+enum { JSON_TEXT, JSON_ID, JSON_LANG, JSON_EXTRA, JSON_FIELDS };
+
+static cog_status json_fields(struct parse *parse, struct json_field fields[JSON_FIELDS]) {
     struct bytes_view line = without_line_end(text_of_record(parse));
+    size_t count = parse->parser->inputs->options->extra_field ? JSON_FIELDS : JSON_EXTRA;
     const char *problem;
-    switch (json_parser_find(parse->parser->json, line.data, line.size, fields, 3, &problem)) {
+    switch (json_parser_find(parse->parser->json, line.data, line.size, fields, count, &problem)) {
     case JSON_OK:
         return COG_OK;
     case JSON_OUT_OF_MEMORY:
@@ -349,22 +364,25 @@ static struct bytes_view name_view(const char *name) {
 static cog_status parse_json(struct parse *parse) {
     const struct reader_options *options = parse->parser->inputs->options;
     struct document *document = parse->document;
-    struct json_field fields[3] = {{.name = name_view(options->text_field)},
-                                   {.name = name_view(options->id_field)},
-                                   {.name = name_view(options->lang_field)}};
+    struct json_field fields[JSON_FIELDS] = {
+        [JSON_TEXT] = {.name = name_view(options->text_field)},
+        [JSON_ID] = {.name = name_view(options->id_field)},
+        [JSON_LANG] = {.name = name_view(options->lang_field)},
+        [JSON_EXTRA] = {.name = name_view(options->extra_field)}};
     cog_status status = json_fields(parse, fields);
     if (status != COG_OK)
         return status;
     buffer_reset(&parse->parser->decoded);
     if (!buffer_reserve(&parse->parser->decoded, parse->record->size))
         return out_of_memory(parse);
-    if (is_absent(fields[0].token))
+    if (is_absent(fields[JSON_TEXT].token))
         return bad(parse, "no field \"%.100s\"", options->text_field);
-    if (fields[0].token.data[0] != '"')
+    if (fields[JSON_TEXT].token.data[0] != '"')
         return bad(parse, "field \"%.100s\" is not a string", options->text_field);
-    status = decode_string(parse, fields[0].token, &document->text);
-    THEN(status, optional_field(parse, &fields[1], true, &document->id));
-    THEN(status, optional_field(parse, &fields[2], false, &document->lang));
+    status = decode_string(parse, fields[JSON_TEXT].token, &document->text);
+    THEN(status, optional_field(parse, &fields[JSON_ID], true, &document->id));
+    THEN(status, optional_field(parse, &fields[JSON_LANG], false, &document->lang));
+    THEN(status, extra_field(parse, &fields[JSON_EXTRA], &document->extra));
     if (status == COG_OK && document->id.size == 0)
         status = id_of_line(parse);
     return status;
@@ -388,6 +406,8 @@ static cog_status parse_row(struct parse *parse) {
             document->id = field;
         if (count == columns->lang)
             document->lang = field;
+        if (count == columns->extra)
+            document->extra = field;
     }
     if (cursor.problem)
         return bad(parse, "%s", cursor.problem);

@@ -10,7 +10,7 @@
 #define CSV_NO_COLUMN SIZE_MAX
 struct csv_columns {
     size_t count;
-    size_t text, id, lang;
+    size_t text, id, lang, extra;
 };
 
 /* The scan for the end of a row, kept over the pieces in which the row arrives. */

@@ -258,12 +258,9 @@ const char *check(ondemand::value value, int depth) {
     return check_scalar(token);
 }
 
-json_field *wanted_field(std::string_view key, json_field *fields, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (fields[i].name.size == key.size() &&
-            std::memcmp(fields[i].name.data, key.data(), key.size()) == 0)
-            return &fields[i];
-    return nullptr;
+bool has_name(const json_field &field, std::string_view key) {
+    return field.name.size == key.size() &&
+           std::memcmp(field.name.data, key.data(), key.size()) == 0;
 }
 
 /* One top-level field: strings that are wanted are checked when they are decoded, all else here. */
@@ -272,13 +269,14 @@ const char *take_field(ondemand::field field, json_field *fields, size_t count) 
     if (auto code = field.unescaped_key().get(key))
         return simdjson::error_message(code);
     ondemand::value value = field.value();
-    json_field *wanted = wanted_field(key, fields, count);
-    if (wanted && wanted->token.size == 0) {
-        wanted->token = token_of(value);
-        if (wanted->token.size && wanted->token.data[0] == '"')
-            return nullptr;
+    bool decoded_later = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!has_name(fields[i], key) || fields[i].token.size)
+            continue;
+        fields[i].token = token_of(value);
+        decoded_later = fields[i].token.size && fields[i].token.data[0] == '"';
     }
-    return check(value, 1);
+    return decoded_later ? nullptr : check(value, 1);
 }
 
 simdjson::error_code start(ondemand::parser &parser, const char *data, size_t size,

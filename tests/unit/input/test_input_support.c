@@ -23,6 +23,8 @@ static void take_document(struct read_item *item, const struct document *documen
     item->text_size = document->text.size;
     item->raw = copy(document->raw.data, document->raw.size);
     item->raw_size = document->raw.size;
+    if (document->extra.data)
+        item->extra = copy(document->extra.data, document->extra.size);
     item->file = document->file;
     item->line = document->line;
     item->term_count = document->term_count;
@@ -47,6 +49,7 @@ static cog_status take_batch(struct record_parser *parser, const struct record_b
             result->bad_count++;
             memcpy(item->message, bad.message, sizeof item->message);
             document.id = document.lang = document.text = view_of("", 0);
+            document.extra = view_of(NULL, 0);
             document.terms = NULL;
         }
         take_document(item, &document);
@@ -101,6 +104,7 @@ void read_result_free(struct read_result *result) {
         free(item->lang);
         free(item->text);
         free(item->raw);
+        free(item->extra);
         free(item->terms);
     }
     free(result->items);

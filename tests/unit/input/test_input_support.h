@@ -6,6 +6,7 @@
 struct read_item {
     bool bad;
     char *id, *lang, *text, *raw; /* copies, zero-terminated */
+    char *extra;                  /* the same; NULL if the record has none */
     size_t id_size, text_size, raw_size;
     struct given_term *terms;
     size_t term_count;
