@@ -98,8 +98,9 @@ static void measure(const char *path, const char *language) {
     } modes[] = {
         {"words", {.tokens = TOKENS_WORDS, .ngram = 1}},
         {"words, 3-grams", {.tokens = TOKENS_WORDS, .ngram = 3}},
-        {"words, stop words and stems", {TOKENS_WORDS, 1, true, true, ""}},
-        {"words, stop words and stems, auto", {TOKENS_WORDS, 1, true, true, "auto"}},
+        {"words, stop words and stems", {.ngram = 1, .stem = true, .drop_stop_words = true}},
+        {"words, stop words and stems, auto",
+         {.ngram = 1, .stem = true, .drop_stop_words = true, .language = "auto"}},
         {"regex", {.tokens = TOKENS_REGEX, .ngram = 1}},
         {"chars, 5-grams", {.tokens = TOKENS_CHARS, .ngram = 5}},
     };

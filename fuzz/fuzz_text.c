@@ -58,9 +58,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size) {
     if (!utf8_is_valid(rest.data, rest.size))
         return 0;
     static const struct term_options kinds[] = {
-        {TOKENS_WORDS, 1, false, false, ""}, {TOKENS_WORDS, 1, true, true, "auto"},
-        {TOKENS_WORDS, 3, true, true, "de"}, {TOKENS_REGEX, 2, false, false, ""},
-        {TOKENS_CHARS, 3, false, false, ""},
+        {.tokens = TOKENS_WORDS, .ngram = 1},
+        {.tokens = TOKENS_WORDS,
+         .ngram = 1,
+         .stem = true,
+         .drop_stop_words = true,
+         .language = "auto"},
+        {.tokens = TOKENS_WORDS,
+         .ngram = 3,
+         .stem = true,
+         .drop_stop_words = true,
+         .language = "de"},
+        {.tokens = TOKENS_WORDS, .ngram = 3, .short_texts = true},
+        {.tokens = TOKENS_REGEX, .ngram = 2},
+        {.tokens = TOKENS_CHARS, .ngram = 3},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         run(&kinds[i], rest, language);

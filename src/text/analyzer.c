@@ -111,9 +111,10 @@ static cog_status run_chars(struct analyzer *analyzer, struct bytes_view text,
 
 cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
                         struct bytes_view language, struct term_list *list, cog_error *error) {
-    list->count = 0;
+    const struct term_options *options = &analyzer->options;
+    list->count = list->short_terms = 0;
     buffer_reset(&list->strings);
-    if (analyzer->options.tokens == TOKENS_CHARS)
+    if (options->tokens == TOKENS_CHARS)
         return run_chars(analyzer, text, list, error);
     cog_status status = choose_language(analyzer, text, language, error);
     analyzer->writer.list = list;
@@ -124,7 +125,10 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
         status = term_writer_take(&analyzer->writer, batch, error);
         THEN(status, text_scanner_next(&analyzer->scanner, &batch, error));
     }
-    THEN(status, term_list_join(list, analyzer->options.ngram, error));
+    if (options->short_texts && options->ngram > 1)
+        THEN(status, term_list_join_short(list, options->ngram, error));
+    else
+        THEN(status, term_list_join(list, options->ngram, error));
     return status;
 }
 
@@ -358,6 +362,65 @@ cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error) 
     }
     list->count = terms;
     return COG_OK;
+}
+
+/* The words of a text of at most BRIDGE_TEXT_TOKENS tokens. */
+struct short_words {
+    size_t count, ends[BRIDGE_TEXT_TOKENS];
+    uint64_t hashes[BRIDGE_TEXT_TOKENS];
+    struct buffer strings;
+};
+
+/* The term of word i: the word, and how often it has come before. */
+static uint64_t hash_short_word(const uint64_t *words, size_t i) {
+    static const uint64_t domain = 0x73686f7274747874;
+    uint64_t before = 0;
+    for (size_t j = 0; j < i; j++)
+        before += words[j] == words[i];
+    return hash_pair(hash_pair(domain, words[i]), before);
+}
+
+static cog_status keep_words(const struct term_list *list, struct short_words *words,
+                             cog_error *error) {
+    words->count = list->count;
+    for (size_t i = 0; i < list->count; i++)
+        words->hashes[i] = hash_short_word(list->hashes, i);
+    if (!list->want_strings || !list->count)
+        return COG_OK;
+    memcpy(words->ends, list->ends, list->count * sizeof *list->ends);
+    if (!buffer_append(&words->strings, list->strings.data, list->strings.size))
+        return error_memory(error, list->strings.size, "terms");
+    return COG_OK;
+}
+
+static cog_status append_words(struct term_list *list, const struct short_words *words,
+                               cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = 0, begin = 0; i < words->count && status == COG_OK; i++) {
+        struct bytes_view word = view_of("", 0);
+        if (list->want_strings)
+            word = view_of(words->strings.data + begin, words->ends[i] - begin);
+        begin = words->ends[i];
+        status = term_list_add(list, words->hashes[i], word, error);
+    }
+    list->short_terms = words->count;
+    return status;
+}
+
+cog_status term_list_join_short(struct term_list *list, unsigned n, cog_error *error) {
+    struct short_words words = {0};
+    bool has_words = list->count <= BRIDGE_TEXT_TOKENS;
+    bool has_ngrams = list->count > SHORT_TEXT_TOKENS;
+    cog_status status = has_words ? keep_words(list, &words, error) : COG_OK;
+    if (has_ngrams) {
+        THEN(status, term_list_join(list, n, error));
+    } else {
+        list->count = 0;
+        buffer_reset(&list->strings);
+    }
+    THEN(status, append_words(list, &words, error));
+    buffer_free(&words.strings);
+    return status;
 }
 
 /* The bytes of the white space of other than ASCII at text[0 .. left), 0 if there is none. Folding

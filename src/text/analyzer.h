@@ -18,12 +18,18 @@ enum token_kind {
 
 enum { TERM_NGRAM_MAX = 32 };
 
+/* Short texts: one changed word changes n of a text's n-grams, most of them in a text of a few
+ * words. A text of at most SHORT_TEXT_TOKENS tokens is therefore compared by its words, with texts
+ * of at most BRIDGE_TEXT_TOKENS tokens; all other texts are compared by their n-grams. */
+enum { SHORT_TEXT_TOKENS = 10, BRIDGE_TEXT_TOKENS = 20 };
+
 struct term_options {
     enum token_kind tokens;
     unsigned ngram; /* 1 or more consecutive tokens make a term; fewer in a shorter text */
     bool stem;      /* Snowball, where the language has one (words only) */
     bool drop_stop_words;
     char language[LANGUAGE_CODE_BYTES]; /* ISO 639-1, "auto" (detected a document), or "" (none) */
+    bool short_texts; /* terms for the comparison of short texts (n-grams of more than one token) */
 };
 void term_options_init(struct term_options *options);
 
@@ -36,10 +42,16 @@ void analyzer_free(struct analyzer *analyzer);
 size_t analyzer_memory_bytes(void);
 
 /* The terms of a text in their order; zero-initialise, reuse. Where strings were asked for, term i
- * is strings.data[ends[i - 1] .. ends[i]) (n-grams: tokens joined by a space). */
+ * is strings.data[ends[i - 1] .. ends[i]) (n-grams: tokens joined by a space).
+ *
+ * With short_texts, a text of at most BRIDGE_TEXT_TOKENS tokens has its words as its last
+ * `short_terms` terms, and one of at most SHORT_TEXT_TOKENS has no others. A word's term counts how
+ * often the word has come before: the second "the" is another term than the first. No such term
+ * equals an n-gram, nor the word's term in a list of single words. */
 struct term_list {
     uint64_t *hashes;
     size_t count, capacity;
+    size_t short_terms;
     bool want_strings;
     struct buffer strings;
     size_t *ends;
@@ -99,6 +111,8 @@ cog_status term_list_add(struct term_list *list, uint64_t hash, struct bytes_vie
                          cog_error *error);
 /* Turns the list's tokens into n-grams in place; fewer than n tokens make one term. */
 cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error);
+/* The same for texts of any size, with the words of short ones as `struct term_list` tells. */
+cog_status term_list_join_short(struct term_list *list, unsigned n, cog_error *error);
 
 /* Terms of n characters each: windows over the folded text, white space runs as one space. */
 
