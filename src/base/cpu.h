@@ -22,13 +22,16 @@ enum cpu_level cpu_best_level(void);
  * level without kernels of its own repeats those of a lower one. */
 #if defined(__x86_64__)
 #define CPU_TABLE(portable, popcnt, avx2, avx512, neon)                                            \
-    { [CPU_PORTABLE] = portable, [CPU_POPCNT] = popcnt, [CPU_AVX2] = avx2, [CPU_AVX512] = avx512 }
+    {                                                                                              \
+        [CPU_PORTABLE] = (portable), [CPU_POPCNT] = (popcnt), [CPU_AVX2] = (avx2),                 \
+        [CPU_AVX512] = (avx512)                                                                    \
+    }
 #elif defined(__aarch64__)
 #define CPU_TABLE(portable, popcnt, avx2, avx512, neon)                                            \
-    { [CPU_PORTABLE] = portable, [CPU_NEON] = neon }
+    { [CPU_PORTABLE] = (portable), [CPU_NEON] = (neon) }
 #else
 #define CPU_TABLE(portable, popcnt, avx2, avx512, neon)                                            \
-    { [CPU_PORTABLE] = portable }
+    { [CPU_PORTABLE] = (portable) }
 #endif
 
 /* Monotonic time. */

@@ -1,4 +1,5 @@
-/* Memory: overflow-checked allocation, growing arrays, and large blocks on huge pages. */
+/* Memory: overflow-checked allocation, growing arrays, large blocks on huge pages, and bytes: a
+ * growing buffer, and a view of bytes that belong to something else. */
 #pragma once
 
 #include <stdbool.h>
@@ -50,7 +51,7 @@ bool size_multiply(size_t a, size_t b, size_t *product);
 /* Peak resident memory of this process in bytes. */
 uint64_t memory_peak_bytes(void);
 
-/* Buffers: a growing array of bytes, owned, and a view of bytes that belong to something else. */
+/* ---- Bytes ----------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,6 @@
-/* A collection in memory as jobs need it: ids, terms of every document, sizes; and from there the
- * matrix of unit vectors for cosine, or the sets for Jaccard. Duplicate ids are bad records. */
+/* A collection in memory as jobs need it: ids, terms of every document, sizes; and from there
+ * statistics, the matrix of unit vectors for cosine, or the sets for Jaccard. In: documents, read
+ * once. A document whose id was used before is a bad record, which a table of ids finds. */
 #pragma once
 
 #include "base/error.h"
@@ -84,7 +85,9 @@ cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
                        const struct statistics *statistics, const uint8_t *const *selected,
                        unsigned threads, struct set_collection *sets, cog_error *error);
 
-/* Which ids have been seen: a hash table of row numbers over ids that are stored elsewhere. */
+/* ---- Which ids have been seen ---------------------------------------------------------------- */
+
+/* A hash table of row numbers over ids that are stored elsewhere. */
 
 struct id_table;
 cog_status id_table_create(struct id_table **table, cog_error *error);

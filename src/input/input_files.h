@@ -1,5 +1,7 @@
-/* The files behind the arguments: folders walked in the byte order of names, formats told by
- * extension, names as document ids use them. */
+/* The input files of a job and their bytes. In: paths of files and folders. Out: a list of files
+ * (folders are walked in the byte order of names, formats follow from extensions), and the bytes of
+ * one file after another, decompressed if their first bytes say so. What comes from a pipe can be
+ * kept in a scratch file on the way, to be read again. */
 #pragma once
 
 #include "base/compression.h"
@@ -51,8 +53,7 @@ void input_files_free(struct input_files *files);
 cog_status input_files_skip(struct input_files *files, const char *path, const char *why,
                             cog_error *error);
 
-/* The bytes of one input file after another, decompressed where their first bytes say so. What
- * comes from a pipe can be kept in a scratch file on the way, to be read again. */
+/* ---- Bytes ----------------------------------------------------------------------------------- */
 
 /* Zero-initialise with descriptor -1; byte_source_free releases. */
 struct byte_source {

@@ -1,5 +1,7 @@
-/* From text to terms: NFKC case folding, Unicode word boundaries, stop words, stems, n-grams. A
- * term is named by its 64-bit hash; strings are made only for those who ask. */
+/* From text to terms: NFKC case folding, Unicode word boundaries, stop words, stems, n-grams. In: a
+ * text and its language. Out: a list of terms in their order; a term is named by its 64-bit hash,
+ * and its string is made on request. First comes what callers use, then its parts: the writer that
+ * makes terms of tokens, lists of terms, and terms of characters. */
 #pragma once
 
 #include "base/error.h"
@@ -77,8 +79,10 @@ bool language_is_known(const char *code);
 bool language_has_stemmer(const char *code);
 bool language_has_stop_words(const char *code);
 
-/* From tokens to terms: stop words dropped, stems taken, hashes written. Frequent words are looked
- * up in a cache of what became of them. */
+/* ---- From tokens to terms -------------------------------------------------------------------- */
+
+/* Stop words are dropped, stems taken, hashes written. A cache keeps what became of frequent words.
+ */
 
 enum { CACHED_WORD_BYTES = 24, TERM_CACHE_SLOTS = 1 << 17 };
 
@@ -114,7 +118,7 @@ cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error);
 /* The same for texts of any size, with the words of short ones as `struct term_list` tells. */
 cog_status term_list_join_short(struct term_list *list, unsigned n, cog_error *error);
 
-/* Terms of n characters each: windows over the folded text, white space runs as one space. */
+/* ---- Terms of n characters ------------------------------------------------------------------- */
 
 /* Every run of white space becomes one space, at the ends nothing; in place. */
 void char_terms_squeeze(struct buffer *folded);

@@ -1,9 +1,15 @@
-/* From text to tokens, by ICU (the definition) and by a fast path that must give the same tokens: a
- * rule changes in both.
+/* From text to tokens. In: valid UTF-8. Out: batches of tokens.
  *
- * The fast path: text is folded by table and cut by bit masks; only the
- * stretches between white space that hold a character whose folding or word boundaries depend on
- * its neighbours go through ICU. The tokens are those that ICU gives for the whole text. */
+ * Two ways give the same tokens, and a rule changes in both. The word segmenter uses ICU alone:
+ * folding, then the word boundaries of UAX 29 with ICU's dictionaries. It is the definition, and
+ * slow, about 20 MB/s. The text scanner is the fast path: text is folded by table and cut by bit
+ * masks; only stretches between white space with a character whose folding or word boundaries
+ * depend on its neighbours go through ICU. The tables are made from the definition.
+ *
+ * Folded text is NFKC_Casefold of the text after three characters have been replaced: the
+ * typographic single quotation marks U+2018 and U+2019 by the apostrophe that they stand for inside
+ * words, and the zero-width space (which NFKC_Casefold would drop, joining two words) by a space.
+ * Of a run of combining marks the first 64 are kept. */
 #pragma once
 
 #include "base/error.h"
@@ -14,16 +20,6 @@
 #include <unicode/ubrk.h>
 #include <unicode/umachine.h>
 #include <unicode/unorm2.h>
-
-/* Words by ICU alone: folding, then the word boundaries of UAX 29 with ICU's dictionaries. In goes
- * valid UTF-8, out come batches of tokens. This is the definition: the tables of
- * the fast path are made from it and must agree with it. It is slow, about 20 MB/s, and serves the
- * stretches that the tables cannot take.
- *
- * Folded text is NFKC_Casefold of the text after three characters have been replaced: the
- * typographic single quotation marks U+2018 and U+2019 by the apostrophe that they stand for inside
- * words, and the zero-width space (which NFKC_Casefold would drop, joining two words) by a space.
- * Of a run of combining marks the first 64 are kept. */
 
 /* Tokens on their way to the terms: folded bytes, and where in them the tokens are. Spans may
  * overlap (bigrams). `bytes` has TOKEN_SLACK_BYTES of capacity behind the last token, so that keys
@@ -37,6 +33,8 @@ struct token_batch {
     size_t count, capacity;
 };
 void token_batch_free(struct token_batch *batch);
+
+/* ---- By ICU alone ---------------------------------------------------------------------------- */
 
 /* The longest stretch that is folded in one piece: ICU counts in 32 bits. Longer ones are cut. */
 enum { STRETCH_MAX_BYTES = 1 << 28 };
@@ -76,6 +74,8 @@ void word_segmenter_start(struct word_segmenter *segmenter, struct bytes_view te
 /* The next words, valid until the next call; NULL behind the last. */
 cog_status word_segmenter_next(struct word_segmenter *segmenter, const struct token_batch **batch,
                                cog_error *error);
+
+/* ---- The fast path --------------------------------------------------------------------------- */
 
 struct text_scanner {
     const struct fold_table *table;

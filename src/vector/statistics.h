@@ -1,7 +1,10 @@
-/* Statistics of a collection: how many documents, how long, and for each term in how many documents
- * it occurs (df) and how often (cf). Collected in one pass by many threads, merged, saved, and used
+/* Statistics of a collection, and the weights of terms that follow from them.
+ *
+ * Statistics are the number of documents, their length, and for each term in how many documents it
+ * occurs (df) and how often (cf). Collected in one pass by many threads, merged, saved, and used
  * for later batches and on other machines. Terms are known only by their hash: 16 bytes per slot,
- * at most three quarters of the slots used. */
+ * at most three quarters of the slots used. Weights tell how much a term that occurs tf times says
+ * about a document of a given length: a bag goes in, a float per term comes out. */
 #pragma once
 
 #include "base/error.h"
@@ -71,9 +74,7 @@ cog_status statistics_save(const struct statistics *statistics, const struct set
 cog_status statistics_load(const char *path, struct statistics **statistics,
                            struct settings *settings, cog_error *error);
 
-/* Term weights: how much a term that occurs tf times says about a document of a given length. In: a
- * bag and the statistics of the collection. Out: a float per term. Nothing is kept but an optional
- * table of idf values. */
+/* ---- Weights --------------------------------------------------------------------------------- */
 
 enum weighting_scheme {
     WEIGHTING_BM25,   /* idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / mean length)) */
