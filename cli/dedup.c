@@ -7,7 +7,7 @@ static const option_set sets[] = {own_options,    pair_options,      input_optio
                                   weight_options, signature_options, run_options,   NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_COUNT};
 static const struct option_text texts[] = {
-    {OPTION_OUTPUT, "kept records; a folder if each file is a document"},
+    {OPTION_OUTPUT, "file for the kept records, or a folder: one file per input file"},
     {OPTION_FORMAT, "format of --clusters (default: tsv)"},
     {OPTION_MEASURE, "Jaccard of word 3-grams (default), or cosine of words"},
     {OPTION_SIGNATURE, "kind that methods of signatures use (default: minhash; cosine: rp)"},
@@ -72,13 +72,16 @@ const struct command command_dedup = {
         "for byte, in input order.\n\n"
         "Two documents are near-duplicates if the Jaccard coefficient of their sets of word "
         "3-grams is at or above the threshold; it is computed exactly. The longest document of a "
-        "cluster is kept unless --keep says otherwise. If each input file is a document (txt), "
-        "OUT is a folder that receives the kept files.\n\n"
+        "cluster is kept unless --keep says otherwise. \n\n"
+        "If OUT is a folder, or ends in /, it receives one file per input file, of the same "
+        "relative "
+        "name, format and compression; files of these names must not exist yet. If each input file "
+        "is a document (txt), OUT is always a folder and receives the kept files.\n\n"
         "A document is removed only if it is within the threshold of the one that is kept for "
         "it, so chains of similar documents do not swallow a collection; --grouping connected "
         "follows the chains.",
     .examples = "cognate dedup crawl.jsonl.gz -o kept.jsonl.gz\n"
-                "cognate dedup texts/ -o kept/ --threshold 0.9 --clusters clusters.tsv",
+                "cognate dedup crawl/ -o kept/ --threshold 0.9 --clusters clusters.tsv",
     .sets = sets,
     .usual = usual,
     .texts = texts,

@@ -181,21 +181,27 @@ static bool spares_inputs(const struct arguments *arguments, int output) {
                        option_at(output)->name, path, destroyed);
 }
 
-/* Whether a file can be made at the path of this option. */
+/* A folder receives one file per input file. */
+static bool may_be_folder(const struct arguments *arguments, int output) {
+    return output == OPTION_OUTPUT && arguments->command == &command_dedup;
+}
+
+/* Whether a file, or a folder, can be made at the path of this option. */
 static bool check_place(const struct arguments *arguments, int output) {
     const char *name = option_at(output)->name, *path = arguments->values[output];
-    char folder[4096];
+    char place[4096], folder[4096];
     struct stat info;
     if (path[0] == '\0')
         return usage_error(arguments, "--%s '': name a file", name);
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return usage_error(arguments,
-                           output == OPTION_OUTPUT && arguments->command == &command_dedup
-                               ? "--%s %s: a folder of this name exists; name a file, or a new "
-                                 "folder if each input file is a document"
-                               : "--%s %s: a folder of this name exists; name a file",
-                           name, path);
-    if (!folder_of(path, folder, sizeof folder) || access(folder, W_OK | X_OK) == 0)
+    bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (is_folder && !may_be_folder(arguments, output))
+        return usage_error(arguments, "--%s %s: a folder of this name exists; name a file", name,
+                           path);
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/' && may_be_folder(arguments, output))
+        length--;
+    snprintf(place, sizeof place, "%.*s%s", (int)length, path, is_folder ? "/" : "");
+    if (!folder_of(place, folder, sizeof folder) || access(folder, W_OK | X_OK) == 0)
         return true;
     if (stat(folder, &info) != 0)
         return usage_error(arguments, "--%s %s: there is no folder %s; make it first", name, path,

@@ -439,7 +439,10 @@ typedef struct cog_cluster_member {
 } cog_cluster_member;
 
 typedef struct cog_dedup_outputs {
-    const char *kept;     /* the records that stay, byte for byte, in input order; NULL: nowhere */
+    /* The records that stay, byte for byte, in input order; NULL: nowhere. A folder (one that
+     * exists, or a name that ends in '/') receives one file per input file, of the same relative
+     * name, none of which may exist. Files that are documents need a folder. */
+    const char *kept;
     const char *clusters; /* cluster, id, representative, similarity, kept; NULL: nowhere */
     const char *rejects;  /* bad records as they stand; NULL: nowhere */
     cog_output_format clusters_format;

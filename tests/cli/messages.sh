@@ -7,7 +7,7 @@ try() {
     echo "exit ${PIPESTATUS[0]}"
 }
 mkdir folder
-try dedup d.jsonl -o folder
+try pairs d.jsonl -o folder
 try dedup d.jsonl -o no/such/kept.jsonl
 try dedup d.jsonl -o kept.csv
 printf 'id,body,lang\n1,one two three,en\n' >columns.csv

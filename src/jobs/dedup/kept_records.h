@@ -1,11 +1,11 @@
-/* Writes chosen records of an input byte for byte: into one file, or, if each file is a document,
- * into a folder. The result appears whole or not at all. */
+/* Copies chosen records of an input byte for byte to where kept_files.h says. The input is read
+ * again and cut into records, not parsed; records that are kept next to each other are copied as
+ * one piece. An input that has changed since the first pass is an error. */
 #pragma once
 
 #include "collection/ingest.h"
 
-/* Refuses inputs whose records cannot stand in one output (several formats, query logs), before any
- * work. */
+/* Refuses inputs whose records cannot be written to `path`, before any work. */
 cog_status kept_records_check(const cog_documents *documents, const char *path, cog_error *error);
 
 /* is_kept[r]: whether record r of the input is written. */

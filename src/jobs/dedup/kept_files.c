@@ -1,0 +1,408 @@
+#include "jobs/dedup/kept_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/compression.h"
+#include "base/files.h"
+#include "base/output.h"
+#include "input/documents/json_parser.h"
+#include "input/input_files.h"
+
+struct kept_files {
+    const struct reader *reader;
+    char *folder;                /* the result is this folder; NULL: one file */
+    bool folder_exists;          /* and receives the files one by one */
+    struct temporary *temporary; /* the folder until it is whole */
+    struct output *output;       /* the file that is being written, or NULL */
+    bool is_empty;               /* nothing stands in it yet */
+    bool open_line;              /* the last line in it has no line end */
+    uint32_t next;               /* folder: the input file whose output begins next */
+    uint32_t header_file;        /* one file: where its header comes from */
+};
+
+/* ---- Names below a folder -------------------------------------------------------------------- */
+
+static const struct input_file *file_at(const struct reader *reader, uint32_t file) {
+    return &reader_inputs(reader)->files[file];
+}
+
+static bool are_documents(const struct reader *reader) {
+    return reader_file_count(reader) > 0 && reader_file_is_document(reader, 0);
+}
+
+static bool is_folder(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Whether `path` means a folder: it is one, is spelled like one, or the inputs need one. */
+static bool means_folder(const struct reader *reader, const char *path) {
+    size_t length = strlen(path);
+    return (length && path[length - 1] == '/') || is_folder(path) || are_documents(reader);
+}
+
+static char *without_slashes(const char *path) {
+    char *folder = strdup(path);
+    for (size_t length = folder ? strlen(folder) : 0; length > 1 && folder[length - 1] == '/';)
+        folder[--length] = '\0';
+    return folder;
+}
+
+/* Appends the parts of a name to `out`, each behind a slash. Whatever leads out of the folder (a
+ * first slash, "..") is left out, as archivers do. */
+static void append_parts(char *out, const char *name, size_t size) {
+    for (size_t i = 0; i < size;) {
+        const char *slash = memchr(name + i, '/', size - i);
+        size_t length = slash ? (size_t)(slash - name) - i : size - i;
+        bool moves = length == 0 || (length == 1 && name[i] == '.') ||
+                     (length == 2 && memcmp(name + i, "..", 2) == 0);
+        if (!moves) {
+            *out++ = '/';
+            out = mempcpy(out, name + i, length);
+        }
+        i += length + 1;
+    }
+    *out = '\0';
+}
+
+/* The place of an input file below a folder. A file that is a document is written as text: the
+ * ending of its compression is left out. */
+static cog_status path_below(const struct reader *reader, uint32_t file, const char *folder,
+                             char **path, cog_error *error) {
+    const char *name = file_at(reader, file)->name;
+    size_t size = strlen(name), suffix = 0;
+    TAKE(*path, strlen(folder) + size + 2, "a path", error);
+    if (reader_file_is_document(reader, file) &&
+        compression_of_name(name, &suffix) != COMPRESSION_NONE)
+        size -= suffix;
+    append_parts(stpcpy(*path, folder), name, size);
+    return COG_OK;
+}
+
+static cog_status make_folders(char *path, size_t from, cog_error *error) {
+    for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        cog_status status = made ? COG_OK : error_system(error, "create the folder", path);
+        *slash = '/';
+        if (!made)
+            return status;
+    }
+    return COG_OK;
+}
+
+/* ---- Checks before the work ------------------------------------------------------------------ */
+
+struct place {
+    char *path;
+    uint32_t file;
+};
+
+static int by_path(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    int order = strcmp(x->path, y->path);
+    return order ? order : (x->file > y->file) - (x->file < y->file);
+}
+
+static cog_status check_place(const struct reader *reader, const struct place *places, size_t i,
+                              const char *folder, cog_error *error) {
+    const char *name = file_at(reader, places[i].file)->name;
+    if (strcmp(name, "-") == 0)
+        return error_about(error, COG_ERR_USAGE, "output",
+                           "%s: standard input has no name for a file in this folder; name a file",
+                           folder);
+    if (i && strcmp(places[i - 1].path, places[i].path) == 0)
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: its place below %s is taken by another document; run where both "
+                         "names differ",
+                         name, folder);
+    if (access(places[i].path, F_OK) == 0)
+        return error_about(error, COG_ERR_USAGE, "output",
+                           "%s: exists already; remove it, or name another folder", places[i].path);
+    return COG_OK;
+}
+
+static cog_status check_folder(const struct reader *reader, const char *folder, cog_error *error) {
+    uint32_t count = reader_file_count(reader);
+    struct place *places;
+    TAKE_ZEROED(places, count, "the names of files", error);
+    cog_status status = COG_OK;
+    if (access(folder, F_OK) == 0 && !is_folder(folder))
+        status = error_about(error, COG_ERR_USAGE, "output",
+                             "%s: a file of this name exists; name a folder", folder);
+    for (uint32_t file = 0; file < count && status == COG_OK; file++) {
+        places[file].file = file;
+        status = path_below(reader, file, folder, &places[file].path, error);
+    }
+    if (status == COG_OK)
+        qsort(places, count, sizeof *places, by_path);
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        status = check_place(reader, places, i, folder, error);
+    for (size_t i = 0; i < count; i++)
+        free(places[i].path);
+    free(places);
+    return status;
+}
+
+static cog_status check_file(const struct reader *reader, const char *path, cog_error *error) {
+    enum input_format named = input_format_of_name(path);
+    for (uint32_t file = 0; file < reader_file_count(reader); file++)
+        if (reader_file_format(reader, file) != reader_file_format(reader, 0) ||
+            reader_file_is_document(reader, file))
+            return error_set(error, COG_ERR_USAGE,
+                             "%s: another format than %s; one output holds one format: name a "
+                             "folder",
+                             reader_file_name(reader, file), reader_file_name(reader, 0));
+    enum input_format own = reader_file_count(reader) ? reader_file_format(reader, 0) : INPUT_AUTO;
+    if (named != INPUT_AUTO && named != INPUT_TXT && own != INPUT_AUTO && named != own)
+        return error_about(error, COG_ERR_USAGE, "output",
+                           "%s: kept records stay as they are in %s; name an output of that format",
+                           path, reader_file_name(reader, 0));
+    return COG_OK;
+}
+
+cog_status kept_files_check(const struct reader *reader, const char *path, cog_error *error) {
+    size_t suffix;
+    if (!means_folder(reader, path))
+        return check_file(reader, path, error);
+    if (strcmp(path, "-") == 0 ||
+        (!is_folder(path) && compression_of_name(path, &suffix) != COMPRESSION_NONE))
+        return error_set(error, COG_ERR_USAGE, "each file is a document: name a folder, not %s",
+                         path);
+    char *folder = without_slashes(path);
+    cog_status status =
+        folder ? check_folder(reader, folder, error) : error_memory(error, strlen(path), "a path");
+    free(folder);
+    return status;
+}
+
+/* ---- One output ------------------------------------------------------------------------------ */
+
+static bool is_table(enum input_format format) {
+    return format == INPUT_CSV || format == INPUT_TSV;
+}
+
+/* A header row without mark and line end, which files may have or not. */
+static struct bytes_view bare_header(const struct reader *reader, uint32_t file) {
+    return without_line_end(without_mark(reader_file_header(reader, file)));
+}
+
+static cog_status write_header(struct kept_files *files, uint32_t file, cog_error *error) {
+    struct bytes_view header = reader_file_header(files->reader, file);
+    files->is_empty = header.size == 0;
+    files->open_line = is_table(reader_file_format(files->reader, file)) && header.size &&
+                       header.data[header.size - 1] != '\n';
+    return output_write(files->output, header.data, header.size, error);
+}
+
+static cog_status write_records(struct kept_files *files, struct bytes_view records,
+                                bool at_beginning, cog_error *error) {
+    if (at_beginning && !files->is_empty)
+        records = without_mark(records);
+    if (files->open_line)
+        TRY(output_write(files->output, "\n", 1, error));
+    files->open_line = records.size > 0 && records.data[records.size - 1] != '\n';
+    files->is_empty = files->is_empty && records.size == 0;
+    return output_write(files->output, records.data, records.size, error);
+}
+
+/* What stands behind the last record of input file `file`. */
+static cog_status end_output(struct kept_files *files, uint32_t file, cog_error *error) {
+    static const char closing[] = "</mediawiki>\n";
+    cog_status status = COG_OK;
+    if (reader_file_format(files->reader, file) == INPUT_WIKIXML)
+        status = output_write(files->output, closing, strlen(closing), error);
+    THEN(status, output_commit(files->output, error));
+    output_close(files->output);
+    files->output = NULL;
+    return status;
+}
+
+/* The header of the first file stands for all of them: tables must have the same one. */
+static cog_status check_header(const struct kept_files *files, uint32_t file, cog_error *error) {
+    const struct reader *reader = files->reader;
+    if (file == files->header_file || !is_table(reader_file_format(reader, file)) ||
+        view_equals(bare_header(reader, file), bare_header(reader, files->header_file)))
+        return COG_OK;
+    return error_set(error, COG_ERR_INPUT,
+                     "%s: another header row than %s; one output holds one table: name a folder",
+                     reader_file_name(reader, file), reader_file_name(reader, files->header_file));
+}
+
+/* ---- One output per input file --------------------------------------------------------------- */
+
+static cog_status end_current(struct kept_files *files, cog_error *error) {
+    return files->output ? end_output(files, files->next - 1, error) : COG_OK;
+}
+
+/* Ends the output of the file before, and begins those up to `file`: a file of which no record is
+ * kept leaves an empty one, with its header. Documents have none before they are written. */
+static cog_status go_to(struct kept_files *files, uint32_t file, cog_error *error) {
+    for (; files->next <= file; files->next++) {
+        char *path = NULL;
+        TRY(end_current(files, error));
+        if (file_at(files->reader, files->next)->skipped ||
+            reader_file_is_document(files->reader, files->next))
+            continue;
+        const char *folder = temporary_path(files->temporary);
+        cog_status status = path_below(files->reader, files->next, folder, &path, error);
+        THEN(status, make_folders(path, strlen(folder) + 1, error));
+        THEN(status, output_open(path, &files->output, error));
+        THEN(status, write_header(files, files->next, error));
+        free(path);
+        TRY(status);
+    }
+    return COG_OK;
+}
+
+static cog_status write_document(const struct kept_files *files, uint32_t file,
+                                 struct bytes_view text, cog_error *error) {
+    const char *folder = temporary_path(files->temporary);
+    char *path = NULL;
+    cog_status status = path_below(files->reader, file, folder, &path, error);
+    THEN(status, make_folders(path, strlen(folder) + 1, error));
+    int descriptor =
+        status == COG_OK ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    if (status == COG_OK && descriptor < 0)
+        status = error_system(error, "create", path);
+    THEN(status, descriptor_write(descriptor, text.data, text.size, path, error));
+    if (descriptor >= 0 && close(descriptor) != 0 && status == COG_OK)
+        status = error_system(error, "write", path);
+    free(path);
+    return status;
+}
+
+/* All files at once: one call for each of many small files would take milliseconds per file. */
+static cog_status sync_files(const char *folder, cog_error *error) {
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cog_status status = COG_OK;
+    if (descriptor < 0 || syncfs(descriptor) != 0)
+        status = error_system(error, "write", folder);
+    if (descriptor >= 0)
+        close(descriptor);
+    return status;
+}
+
+/* Moves the output of an input file, if it has one, to its last place; `back` undoes it. */
+static cog_status move_file(const struct kept_files *files, uint32_t file, bool back,
+                            cog_error *error) {
+    char *from = NULL, *to = NULL;
+    cog_status status =
+        path_below(files->reader, file, temporary_path(files->temporary), &from, error);
+    THEN(status, path_below(files->reader, file, files->folder, &to, error));
+    if (status == COG_OK && back) {
+        rename(to, from);
+    } else if (status == COG_OK && access(from, F_OK) == 0) {
+        status = make_folders(to, strlen(files->folder) + 1, error);
+        if (status == COG_OK && rename(from, to) != 0)
+            status = error_system(error, "create", to);
+    }
+    free(from);
+    free(to);
+    return status;
+}
+
+static cog_status move_files(const struct kept_files *files, cog_error *error) {
+    cog_status status = COG_OK;
+    uint32_t moved = 0;
+    while (moved < files->next && (status = move_file(files, moved, false, error)) == COG_OK)
+        moved++;
+    while (status != COG_OK && moved)
+        move_file(files, --moved, true, NULL);
+    return status;
+}
+
+static cog_status commit_folder(struct kept_files *files, cog_error *error) {
+    uint32_t count = reader_file_count(files->reader);
+    cog_status status = count ? go_to(files, count - 1, error) : COG_OK;
+    THEN(status, end_current(files, error));
+    THEN(status, sync_files(temporary_path(files->temporary), error));
+    if (status == COG_OK && files->folder_exists) {
+        status = move_files(files, error);
+    } else if (status == COG_OK) {
+        if (rename(temporary_path(files->temporary), files->folder) != 0)
+            return error_system(error, "create the folder", files->folder);
+        temporary_keep(files->temporary);
+        files->temporary = NULL;
+    }
+    THEN(status, sync_files(files->folder, error));
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+/* Next to a folder that is new; inside one that exists, which may be a file system of its own. */
+static cog_status create_folder(struct kept_files *files, cog_error *error) {
+    char *inside = NULL;
+    files->folder_exists = is_folder(files->folder);
+    if (!files->folder_exists)
+        return temporary_folder_create(files->folder, &files->temporary, error);
+    if (asprintf(&inside, "%s/.cognate", files->folder) < 0)
+        return error_memory(error, strlen(files->folder), "a path");
+    cog_status status = temporary_folder_create(inside, &files->temporary, error);
+    free(inside);
+    return status;
+}
+
+cog_status kept_files_open(const struct reader *reader, const char *path,
+                           struct kept_files **result, cog_error *error) {
+    struct kept_files *files;
+    TAKE_ZEROED(files, 1, "kept records", error);
+    files->reader = reader;
+    files->is_empty = true;
+    cog_status status = COG_OK;
+    if (!means_folder(reader, path))
+        status = output_open(path, &files->output, error);
+    else if ((files->folder = without_slashes(path)))
+        status = create_folder(files, error);
+    else
+        status = error_memory(error, strlen(path), "a path");
+    if (status != COG_OK) {
+        kept_files_close(files);
+        return status;
+    }
+    *result = files;
+    return COG_OK;
+}
+
+cog_status kept_files_write(struct kept_files *files, uint32_t file, struct bytes_view records,
+                            bool at_beginning, cog_error *error) {
+    if (files->folder) {
+        TRY(go_to(files, file, error));
+        return reader_file_is_document(files->reader, file)
+                   ? write_document(files, file, records, error)
+                   : write_records(files, records, at_beginning, error);
+    }
+    if (files->next == 0) {
+        files->next = 1;
+        files->header_file = file;
+        TRY(write_header(files, file, error));
+    }
+    TRY(check_header(files, file, error));
+    return write_records(files, records, at_beginning, error);
+}
+
+cog_status kept_files_commit(struct kept_files *files, cog_error *error) {
+    if (files->folder)
+        return commit_folder(files, error);
+    if (reader_file_count(files->reader) == 0)
+        return output_commit(files->output, error);
+    cog_status status = files->next ? COG_OK : write_header(files, 0, error);
+    THEN(status, end_output(files, files->header_file, error));
+    return status;
+}
+
+void kept_files_close(struct kept_files *files) {
+    if (!files)
+        return;
+    output_close(files->output);
+    temporary_remove(files->temporary);
+    free(files->folder);
+    free(files);
+}
