@@ -42,6 +42,11 @@ cog_status error_system(cog_error *error, const char *doing, const char *path);
             return try_status;                                                                     \
     } while (0)
 
+/* The end of a function that makes an object: gives the object to the caller as *result, or frees
+ * it if the status is a failure. The value is the status, which must be a variable. */
+#define HAND_OUT(status, object, free_object, result)                                              \
+    ((status) == COG_OK ? (void)(*(result) = (object)) : free_object(object), (status))
+
 /* Makes the next call of a chain, unless an earlier one failed: what was taken is released behind
  * the chain. */
 #define THEN(status, ...)                                                                          \

@@ -11,8 +11,7 @@ size_t hash_slots(size_t count, size_t least) {
 
 cog_status hash_set_init(struct hash_set *set, size_t most, const char *what, cog_error *error) {
     set->slot_count = hash_slots(most, 64);
-    set->slots = memory_zeroed_array(set->slot_count, sizeof *set->slots);
-    return set->slots ? COG_OK : error_memory(error, set->slot_count * sizeof *set->slots, what);
+    return TAKEN_ZEROED(set->slots, set->slot_count, what, error);
 }
 
 static size_t find_slot(const struct hash_set *set, uint64_t hash) {

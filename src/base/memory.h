@@ -27,16 +27,21 @@ bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_byte
  * with what it was for. */
 cog_status memory_take(void *pointer, size_t count, size_t size_bytes, bool zeroed,
                        const char *what, cog_error *error);
-/* Take memory for `count` items, or make room for `needed`, and return from the function that asks
- * if there is none. The pointer says how large an item is. */
-#define TAKE(pointer, count, what, error)                                                          \
-    TRY(memory_take(&(pointer), count, sizeof *(pointer), false, what, error))
-#define TAKE_ZEROED(pointer, count, what, error)                                                   \
-    TRY(memory_take(&(pointer), count, sizeof *(pointer), true, what, error))
+/* Take memory for `count` items, or make room for `needed`; the value is a status. The pointer says
+ * how large an item is. */
+#define TAKEN(pointer, count, what, error)                                                         \
+    memory_take(&(pointer), count, sizeof *(pointer), false, what, error)
+#define TAKEN_ZEROED(pointer, count, what, error)                                                  \
+    memory_take(&(pointer), count, sizeof *(pointer), true, what, error)
+#define GROWN(pointer, capacity, needed, what, error)                                              \
+    (memory_grow((void **)&(pointer), &(capacity), needed, sizeof *(pointer))                      \
+         ? COG_OK                                                                                  \
+         : error_memory(error, (needed) * sizeof *(pointer), what))
+/* The same, and return from the function that asks if there is no memory. */
+#define TAKE(pointer, count, what, error) TRY(TAKEN(pointer, count, what, error))
+#define TAKE_ZEROED(pointer, count, what, error) TRY(TAKEN_ZEROED(pointer, count, what, error))
 #define GROW(pointer, capacity, needed, what, error)                                               \
-    TRY(memory_grow((void **)&(pointer), &(capacity), needed, sizeof *(pointer))                   \
-            ? COG_OK                                                                               \
-            : error_memory(error, (needed) * sizeof *(pointer), what))
+    TRY(GROWN(pointer, capacity, needed, what, error))
 
 /* A block for large tables: aligned to 64 bytes, on huge pages where the system gives them, zeroed.
  * Free with memory_large_free and the same size. */

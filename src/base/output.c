@@ -246,12 +246,7 @@ static cog_status open_as(const char *path, enum compression compression, struct
         if (!output->compressor)
             status = cannot_compress(output, error);
     }
-    if (status != COG_OK) {
-        output_close(output);
-        return status;
-    }
-    *result = output;
-    return COG_OK;
+    return HAND_OUT(status, output, output_close, result);
 }
 
 cog_status output_open(const char *path, struct output **output, cog_error *error) {
@@ -305,9 +300,8 @@ static cog_status flush(struct output *output, cog_error *error) {
 cog_status output_write(struct output *output, const void *data, size_t size, cog_error *error) {
     if (size == 0)
         return COG_OK;
-    if (size > OUTPUT_BUFFER_BYTES - output->buffered) {
+    if (size > OUTPUT_BUFFER_BYTES - output->buffered)
         TRY(flush(output, error));
-    }
     if (size >= OUTPUT_BUFFER_BYTES)
         return write_all(output, data, size, error);
     memcpy(output->buffer + output->buffered, data, size);
@@ -317,10 +311,8 @@ cog_status output_write(struct output *output, const void *data, size_t size, co
 
 cog_status output_rewrite(struct output *output, uint64_t offset, const void *data, size_t size,
                           cog_error *error) {
-    cog_status status = flush(output, error);
-    return status == COG_OK
-               ? descriptor_write_at(output->descriptor, data, size, offset, output->path, error)
-               : status;
+    TRY(flush(output, error));
+    return descriptor_write_at(output->descriptor, data, size, offset, output->path, error);
 }
 
 static cog_status sync_folder(const char *path, cog_error *error) {

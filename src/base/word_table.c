@@ -35,12 +35,10 @@ static cog_status append_word(struct word_table *table, uint64_t hash, struct by
     size_t needed = table->count + 1;
     if (needed >= WORD_NONE)
         return error_set(error, COG_ERR_MEMORY, "more than 4 billion distinct words");
-    if (!memory_grow((void **)&table->hashes, &table->hash_capacity, needed,
-                     sizeof *table->hashes) ||
-        !memory_grow((void **)&table->counts, &table->count_capacity, needed,
-                     sizeof *table->counts) ||
-        !memory_grow((void **)&table->ends, &table->end_capacity, needed, sizeof *table->ends) ||
-        !buffer_reserve(&table->strings, string.size + 1) || /* an empty word has a place too */
+    GROW(table->hashes, table->hash_capacity, needed, "a table of words", error);
+    GROW(table->counts, table->count_capacity, needed, "a table of words", error);
+    GROW(table->ends, table->end_capacity, needed, "a table of words", error);
+    if (!buffer_reserve(&table->strings, string.size + 1) || /* an empty word has a place too */
         !buffer_append(&table->strings, string.data, string.size))
         return error_memory(error, string.size + 24, "a table of words");
     table->hashes[table->count] = hash;
@@ -51,14 +49,10 @@ static cog_status append_word(struct word_table *table, uint64_t hash, struct by
 
 cog_status word_table_add(struct word_table *table, uint64_t hash, struct bytes_view string,
                           uint64_t times, uint32_t *word, cog_error *error) {
-    cog_status status = grow_slots(table, error);
-    if (status != COG_OK)
-        return status;
+    TRY(grow_slots(table, error));
     size_t slot = find_slot(table, hash);
     if (!table->slots[slot]) {
-        status = append_word(table, hash, string, error);
-        if (status != COG_OK)
-            return status;
+        TRY(append_word(table, hash, string, error));
         table->slots[slot] = (uint32_t)table->count;
     }
     *word = table->slots[slot] - 1;

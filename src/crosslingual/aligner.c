@@ -227,10 +227,7 @@ static cog_status total_shard(void *context, unsigned worker, size_t begin, size
     (void)error;
     const struct aligner *aligner = context;
     const struct pair_shard *shard = &aligner->table->shards[begin];
-    for (struct pair_entry *entry = shard->entries; entry <= shard->entries + shard->mask;
-         entry++) {
-        if (!entry->key)
-            continue;
+    for (struct pair_entry *entry = NULL; (entry = pair_shard_next(shard, entry));) {
         if (aligner->agree)
             entry->from_count = entry->to_count;
         aligner->from_totals[entry_from(entry)] += in_common_units(entry->to_count, entry);
@@ -248,10 +245,7 @@ static cog_status normalise_shard(void *context, unsigned worker, size_t begin, 
     (void)error;
     const struct aligner *aligner = context;
     const struct pair_shard *shard = &aligner->table->shards[begin];
-    for (struct pair_entry *entry = shard->entries; entry <= shard->entries + shard->mask;
-         entry++) {
-        if (!entry->key)
-            continue;
+    for (struct pair_entry *entry = NULL; (entry = pair_shard_next(shard, entry));) {
         entry->to_given_from =
             ratio(in_common_units(entry->to_count, entry), aligner->from_totals[entry_from(entry)]);
         entry->from_given_to =
@@ -285,13 +279,13 @@ static cog_status iterate(struct aligner *aligner, cog_error *error) {
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static bool null_init(struct null_word *null, size_t words) {
+static cog_status null_init(struct null_word *null, size_t words, cog_error *error) {
     null->words = words;
-    null->probabilities = memory_array(words, sizeof *null->probabilities);
-    null->counts = memory_zeroed_array(words, sizeof *null->counts);
-    for (size_t i = 0; null->probabilities && i < words; i++)
+    TAKE(null->probabilities, words, "word alignment", error);
+    TAKE_ZEROED(null->counts, words, "word alignment", error);
+    for (size_t i = 0; i < words; i++)
         null->probabilities[i] = 1;
-    return null->probabilities && null->counts;
+    return COG_OK;
 }
 
 static void *take_memory(char **next, size_t count, size_t size_bytes) {
@@ -300,15 +294,13 @@ static void *take_memory(char **next, size_t count, size_t size_bytes) {
     return memory;
 }
 
-static bool scratch_init(struct align_scratch *scratch, size_t longest) {
+static cog_status scratch_init(struct align_scratch *scratch, size_t longest, cog_error *error) {
     size_t pairs = longest * longest;
     size_t side_bytes = sizeof *scratch->ahead->from.words + sizeof *scratch->ahead->from.places;
-    scratch->memory = memory_array(2 * pairs * sizeof(void *) + longest * 4 * side_bytes +
-                                       (3 * pairs + 2 * longest) * sizeof(float),
-                                   1);
+    size_t total = 2 * pairs * sizeof(void *) + longest * 4 * side_bytes +
+                   (3 * pairs + 2 * longest) * sizeof(float);
+    TAKE(scratch->memory, total, "word alignment", error);
     char *next = scratch->memory;
-    if (!next)
-        return false;
     for (int k = 0; k < 2; k++)
         scratch->ahead[k].entries = take_memory(&next, pairs, sizeof(void *));
     for (int k = 0; k < 2; k++) {
@@ -323,7 +315,7 @@ static bool scratch_init(struct align_scratch *scratch, size_t longest) {
     scratch->from_posterior = take_memory(&next, pairs, sizeof(float));
     scratch->sums = take_memory(&next, longest, sizeof(float));
     scratch->column = take_memory(&next, longest, sizeof(float));
-    return true;
+    return COG_OK;
 }
 
 static size_t longest_sentence(const struct pair_corpus *corpus) {
@@ -341,16 +333,15 @@ static cog_status aligner_init(struct aligner *aligner, cog_error *error) {
     const struct pair_table *table = aligner->table;
     size_t longest = longest_sentence(aligner->corpus);
     aligner->thread_count = threads_resolve(aligner->options->threads);
-    aligner->scratches = memory_zeroed_array(aligner->thread_count, sizeof *aligner->scratches);
-    aligner->from_totals = memory_array(table->from_words, sizeof *aligner->from_totals);
-    aligner->to_totals = memory_array(table->to_words, sizeof *aligner->to_totals);
-    bool enough = aligner->scratches && aligner->from_totals && aligner->to_totals &&
-                  null_init(&aligner->null_to, table->to_words) &&
-                  null_init(&aligner->null_from, table->from_words);
-    for (unsigned i = 0; i < aligner->thread_count && enough; i++)
-        enough = scratch_init(&aligner->scratches[i], longest);
+    TAKE_ZEROED(aligner->scratches, aligner->thread_count, "word alignment", error);
+    TAKE(aligner->from_totals, table->from_words, "word alignment", error);
+    TAKE(aligner->to_totals, table->to_words, "word alignment", error);
+    TRY(null_init(&aligner->null_to, table->to_words, error));
+    TRY(null_init(&aligner->null_from, table->from_words, error));
+    for (unsigned i = 0; i < aligner->thread_count; i++)
+        TRY(scratch_init(&aligner->scratches[i], longest, error));
     fill_prior(aligner->prior_steps, aligner->options->diagonal);
-    return enough ? COG_OK : error_memory(error, table->from_words * 24, "word alignment");
+    return COG_OK;
 }
 
 static void aligner_reset(struct aligner *aligner) {

@@ -44,12 +44,7 @@ cog_status compound_splitter_create(const struct lexicon *lexicon,
     struct term_options whole = *terms;
     whole.drop_stop_words = false;
     cog_status status = analyzer_create(&whole, &splitter->stems, error);
-    if (status != COG_OK) {
-        compound_splitter_free(splitter);
-        return status;
-    }
-    *result = splitter;
-    return COG_OK;
+    return HAND_OUT(status, splitter, compound_splitter_free, result);
 }
 
 void compound_splitter_free(struct compound_splitter *splitter) {
@@ -67,11 +62,10 @@ static cog_status find_part(struct compound_splitter *splitter, struct bytes_vie
     *word = word_table_find(&lexicon->from, hash_bytes(part.data, part.size));
     if (*word != WORD_NONE)
         return COG_OK;
-    cog_status status =
-        analyzer_run(splitter->stems, part, view_of("", 0), &splitter->terms, error);
-    if (status == COG_OK && splitter->terms.count == 1)
+    TRY(analyzer_run(splitter->stems, part, view_of("", 0), &splitter->terms, error));
+    if (splitter->terms.count == 1)
         *word = word_table_find(&lexicon->from, splitter->terms.hashes[0]);
-    return status;
+    return COG_OK;
 }
 
 static bool ends_with(struct bytes_view word, struct bytes_view end) {
@@ -89,16 +83,14 @@ static size_t letters_of(struct bytes_view word) {
 /* Finds the front part of a compound, with or without a linker at its end. */
 static cog_status find_front(struct compound_splitter *splitter, struct bytes_view front,
                              uint32_t *word, cog_error *error) {
-    cog_status status = COG_OK;
     *word = WORD_NONE;
-    for (unsigned i = 0; i < splitter->linker_count && *word == WORD_NONE && status == COG_OK;
-         i++) {
+    for (unsigned i = 0; i < splitter->linker_count && *word == WORD_NONE; i++) {
         struct bytes_view part = view_of(front.data, front.size - splitter->linkers[i].size);
         if (ends_with(front, splitter->linkers[i]) &&
             letters_of(part) >= splitter->options.min_part_letters)
-            status = find_part(splitter, part, word, error);
+            TRY(find_part(splitter, part, word, error));
     }
-    return status;
+    return COG_OK;
 }
 
 static double count_of(const struct compound_splitter *splitter, uint32_t word) {
@@ -116,33 +108,31 @@ static cog_status split_rest(struct compound_splitter *splitter, struct bytes_vi
                              unsigned parts_left, struct split *best, cog_error *error) {
     *best = (struct split){.count = 0};
     size_t least = splitter->options.min_part_letters;
-    cog_status status = COG_OK;
     if (letters_of(rest) < least)
         return COG_OK;
-    uint32_t whole;
-    status = find_part(splitter, rest, &whole, error);
-    if (status == COG_OK && whole != WORD_NONE) {
+    uint32_t whole, front;
+    TRY(find_part(splitter, rest, &whole, error));
+    if (whole != WORD_NONE) {
         *best = (struct split){{whole}, 1, count_of(splitter, whole)};
         return COG_OK;
     }
-    for (size_t at = least; parts_left > 1 && at < rest.size && status == COG_OK; at++) {
+    for (size_t at = least; parts_left > 1 && at < rest.size; at++) {
         if (!utf8_is_start(rest.data[at]))
             continue;
-        uint32_t front;
-        status = find_front(splitter, view_of(rest.data, at), &front, error);
-        if (status != COG_OK || front == WORD_NONE)
+        TRY(find_front(splitter, view_of(rest.data, at), &front, error));
+        if (front == WORD_NONE)
             continue;
         struct split tail, joined = {{front}, 1, count_of(splitter, front)};
-        status = split_rest(splitter, view_of(rest.data + at, rest.size - at), parts_left - 1,
-                            &tail, error);
-        if (status != COG_OK || !tail.count)
+        TRY(split_rest(splitter, view_of(rest.data + at, rest.size - at), parts_left - 1, &tail,
+                       error));
+        if (!tail.count)
             continue;
         memcpy(joined.parts + 1, tail.parts, tail.count * sizeof *tail.parts);
         joined.count += tail.count;
         joined.weight *= tail.weight;
         keep_better(best, &joined);
     }
-    return status;
+    return COG_OK;
 }
 
 cog_status compound_split(struct compound_splitter *splitter, struct bytes_view word,
@@ -152,10 +142,10 @@ cog_status compound_split(struct compound_splitter *splitter, struct bytes_view 
     if (letters < splitter->options.min_word_letters || letters > WORD_LETTERS_MAX)
         return COG_OK;
     struct split best;
-    cog_status status = split_rest(splitter, word, COMPOUND_PARTS_MAX, &best, error);
-    if (status == COG_OK && best.count > 1) {
+    TRY(split_rest(splitter, word, COMPOUND_PARTS_MAX, &best, error));
+    if (best.count > 1) {
         memcpy(parts, best.parts, best.count * sizeof *parts);
         *count = best.count;
     }
-    return status;
+    return COG_OK;
 }

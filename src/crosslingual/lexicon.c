@@ -80,13 +80,10 @@ static void prune_direction(struct lexicon_entry *entries, size_t count, bool of
 
 static cog_status store_entries(struct lexicon *lexicon, const struct lexicon_entry *entries,
                                 size_t count, cog_error *error) {
-    lexicon->offsets = memory_zeroed_array(lexicon->from.count + 1, sizeof *lexicon->offsets);
-    lexicon->targets = memory_array(count, sizeof *lexicon->targets);
-    lexicon->to_given_from = memory_array(count, sizeof *lexicon->to_given_from);
-    lexicon->from_given_to = memory_array(count, sizeof *lexicon->from_given_to);
-    if (!lexicon->offsets || !lexicon->targets || !lexicon->to_given_from ||
-        !lexicon->from_given_to)
-        return error_memory(error, count * 12, "a lexicon");
+    TAKE_ZEROED(lexicon->offsets, lexicon->from.count + 1, "a lexicon", error);
+    TAKE(lexicon->targets, count, "a lexicon", error);
+    TAKE(lexicon->to_given_from, count, "a lexicon", error);
+    TAKE(lexicon->from_given_to, count, "a lexicon", error);
     for (size_t i = 0; i < count; i++) {
         lexicon->offsets[entries[i].from + 1] = i + 1;
         lexicon->targets[i] = entries[i].to;
@@ -114,10 +111,10 @@ cog_status lexicon_build(struct lexicon *lexicon, struct lexicon_entry *entries,
 static size_t gather_entries(const struct pair_table *table, struct lexicon_entry *entries) {
     size_t count = 0;
     for (int s = 0; s < PAIR_SHARDS; s++)
-        for (uint64_t i = 0; i <= table->shards[s].mask; i++) {
-            const struct pair_entry *entry = &table->shards[s].entries[i];
-            if (!entry->key || (entry->to_given_from < LEAST_PROBABILITY &&
-                                entry->from_given_to < LEAST_PROBABILITY))
+        for (struct pair_entry *entry = NULL;
+             (entry = pair_shard_next(&table->shards[s], entry));) {
+            if (entry->to_given_from < LEAST_PROBABILITY &&
+                entry->from_given_to < LEAST_PROBABILITY)
                 continue;
             if (entries)
                 entries[count] = (struct lexicon_entry){entry_from(entry), entry_to(entry),
@@ -185,28 +182,25 @@ _Static_assert(sizeof(size_t) == 8, "ends of words are written as they lie in me
 
 static cog_status write_words(const struct word_table *words, const struct word_sections *sections,
                               struct container_writer *writer, cog_error *error) {
-    cog_status status = container_writer_section(writer, sections->ends, words->ends,
-                                                 words->count * sizeof *words->ends, error);
-    THEN(status, container_writer_section(writer, sections->bytes, words->strings.data,
-                                          words->strings.size, error));
-    THEN(status, container_writer_section(writer, sections->counts, words->counts,
-                                          words->count * sizeof *words->counts, error));
-    return status;
+    TRY(container_writer_section(writer, sections->ends, words->ends,
+                                 words->count * sizeof *words->ends, error));
+    TRY(container_writer_section(writer, sections->bytes, words->strings.data, words->strings.size,
+                                 error));
+    return container_writer_section(writer, sections->counts, words->counts,
+                                    words->count * sizeof *words->counts, error);
 }
 
 static cog_status write_entries(const struct lexicon *lexicon, struct container_writer *writer,
                                 cog_error *error) {
     size_t entries = lexicon_entry_count(lexicon);
-    cog_status status =
-        container_writer_section(writer, SECTION_OFFSETS, lexicon->offsets,
-                                 (lexicon->from.count + 1) * sizeof *lexicon->offsets, error);
-    THEN(status, container_writer_section(writer, SECTION_TARGETS, lexicon->targets,
-                                          entries * sizeof *lexicon->targets, error));
-    THEN(status, container_writer_section(writer, SECTION_FORWARD, lexicon->to_given_from,
-                                          entries * sizeof *lexicon->to_given_from, error));
-    THEN(status, container_writer_section(writer, SECTION_BACKWARD, lexicon->from_given_to,
-                                          entries * sizeof *lexicon->from_given_to, error));
-    return status;
+    TRY(container_writer_section(writer, SECTION_OFFSETS, lexicon->offsets,
+                                 (lexicon->from.count + 1) * sizeof *lexicon->offsets, error));
+    TRY(container_writer_section(writer, SECTION_TARGETS, lexicon->targets,
+                                 entries * sizeof *lexicon->targets, error));
+    TRY(container_writer_section(writer, SECTION_FORWARD, lexicon->to_given_from,
+                                 entries * sizeof *lexicon->to_given_from, error));
+    return container_writer_section(writer, SECTION_BACKWARD, lexicon->from_given_to,
+                                    entries * sizeof *lexicon->from_given_to, error);
 }
 
 cog_status lexicon_save(const struct lexicon *lexicon, const char *path, cog_error *error) {
@@ -230,28 +224,25 @@ static cog_status read_words(const struct container *container,
                              const struct word_sections *sections, struct word_table *words,
                              cog_error *error) {
     struct bytes_view ends, bytes, counts;
-    cog_status status = container_require(container, sections->ends, &ends, error);
-    THEN(status, container_require(container, sections->bytes, &bytes, error));
-    THEN(status, container_require(container, sections->counts, &counts, error));
-    if (status != COG_OK)
-        return status;
+    TRY(container_require(container, sections->ends, &ends, error));
+    TRY(container_require(container, sections->bytes, &bytes, error));
+    TRY(container_require(container, sections->counts, &counts, error));
     if (ends.size % 8 || counts.size != ends.size || ends.size / 8 >= WORD_NONE)
         return wrong(container, "sections of words of the wrong size", error);
     uint64_t begin = 0;
-    for (size_t i = 0; i < ends.size / 8 && status == COG_OK; i++) {
+    for (size_t i = 0; i < ends.size / 8; i++) {
         uint64_t end = decode_u64((const uint8_t *)ends.data + 8 * i);
         uint32_t word;
         if (end <= begin || end > bytes.size || !utf8_is_valid(bytes.data + begin, end - begin))
             return wrong(container, "a word that is empty, outside its section, or not UTF-8",
                          error);
-        status =
-            word_table_add_string(words, view_of(bytes.data + begin, end - begin),
-                                  decode_u64((const uint8_t *)counts.data + 8 * i), &word, error);
-        if (status == COG_OK && word != i)
+        TRY(word_table_add_string(words, view_of(bytes.data + begin, end - begin),
+                                  decode_u64((const uint8_t *)counts.data + 8 * i), &word, error));
+        if (word != i)
             return wrong(container, "a word that is there twice", error);
         begin = end;
     }
-    return status;
+    return COG_OK;
 }
 
 static cog_status copy_section(const struct container *container, uint32_t section, size_t count,
@@ -261,9 +252,7 @@ static cog_status copy_section(const struct container *container, uint32_t secti
     TRY(container_require(container, section, &view, error));
     if (view.size != count * size_bytes)
         return wrong(container, "a section of the wrong size", error);
-    *copy = memory_array(count, size_bytes);
-    if (!*copy)
-        return error_memory(error, view.size, "a lexicon");
+    TRY(memory_take(copy, count, size_bytes, false, "a lexicon", error));
     if (view.size)
         memcpy(*copy, view.data, view.size);
     return COG_OK;
@@ -288,24 +277,22 @@ static cog_status check_entries(const struct container *container, const struct 
 static cog_status read_entries(const struct container *container, struct lexicon *lexicon,
                                cog_error *error) {
     struct bytes_view targets;
-    cog_status status = copy_section(container, SECTION_OFFSETS, lexicon->from.count + 1,
-                                     sizeof *lexicon->offsets, &lexicon->offsets, error);
-    THEN(status, container_require(container, SECTION_TARGETS, &targets, error));
-    if (status != COG_OK)
-        return status;
+    TRY(copy_section(container, SECTION_OFFSETS, lexicon->from.count + 1, sizeof *lexicon->offsets,
+                     &lexicon->offsets, error));
+    TRY(container_require(container, SECTION_TARGETS, &targets, error));
     size_t entries = targets.size / sizeof *lexicon->targets;
     if (lexicon->offsets[0] != 0 || lexicon->offsets[lexicon->from.count] != entries)
         return wrong(container, "offsets that do not cover the entries", error);
     for (size_t w = 0; w < lexicon->from.count; w++)
         if (lexicon->offsets[w] > lexicon->offsets[w + 1])
             return wrong(container, "falling offsets", error);
-    status = copy_section(container, SECTION_TARGETS, entries, sizeof *lexicon->targets,
-                          &lexicon->targets, error);
-    THEN(status, copy_section(container, SECTION_FORWARD, entries, sizeof *lexicon->to_given_from,
-                              &lexicon->to_given_from, error));
-    THEN(status, copy_section(container, SECTION_BACKWARD, entries, sizeof *lexicon->from_given_to,
-                              &lexicon->from_given_to, error));
-    return status == COG_OK ? check_entries(container, lexicon, error) : status;
+    TRY(copy_section(container, SECTION_TARGETS, entries, sizeof *lexicon->targets,
+                     &lexicon->targets, error));
+    TRY(copy_section(container, SECTION_FORWARD, entries, sizeof *lexicon->to_given_from,
+                     &lexicon->to_given_from, error));
+    TRY(copy_section(container, SECTION_BACKWARD, entries, sizeof *lexicon->from_given_to,
+                     &lexicon->from_given_to, error));
+    return check_entries(container, lexicon, error);
 }
 
 static cog_status read_container(struct container *container, struct lexicon *lexicon,

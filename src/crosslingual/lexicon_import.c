@@ -91,17 +91,14 @@ static cog_status read_rows(struct raw_table *table, struct table_reader *reader
     for (;;) {
         struct table_row row;
         bool end;
-        cog_status status = table_reader_next(reader, &row, &end, error);
-        if (status != COG_OK || end)
-            return status;
+        TRY(table_reader_next(reader, &row, &end, error));
+        if (end)
+            return COG_OK;
         GROW(table->entries, table->capacity, table->count + 1, "a table", error);
         struct raw_entry *entry = &table->entries[table->count++];
         entry->value = row.probability;
-        for (int c = 0; c < 2 && status == COG_OK; c++)
-            status =
-                word_table_add_string(&table->words[c], row.words[c], 1, &entry->words[c], error);
-        if (status != COG_OK)
-            return status;
+        for (int c = 0; c < 2; c++)
+            TRY(word_table_add_string(&table->words[c], row.words[c], 1, &entry->words[c], error));
     }
 }
 
@@ -158,10 +155,10 @@ static cog_status find_given_column(struct importing *importing, const struct ra
     *given = usual;
     if (!table->has_probabilities)
         return COG_OK;
-    cog_status status = share_above_one(table, usual, &here, error);
-    THEN(status, share_above_one(table, !usual, &there, error));
-    if (status != COG_OK || here <= 0.05)
-        return status;
+    TRY(share_above_one(table, usual, &here, error));
+    TRY(share_above_one(table, !usual, &there, error));
+    if (here <= 0.05)
+        return COG_OK;
     if (there <= 0.05) {
         *given = !usual;
         add_message(
@@ -185,19 +182,17 @@ static cog_status number_terms(struct importing *importing, const struct word_ta
                                int side, uint32_t *numbers, cog_error *error) {
     struct word_table *terms = side ? &importing->lexicon->to : &importing->lexicon->from;
     struct term_list *list = &importing->terms;
-    cog_status status = COG_OK;
-    for (uint32_t w = 0; w < words->count && status == COG_OK; w++) {
+    for (uint32_t w = 0; w < words->count; w++) {
         numbers[w] = WORD_NONE;
-        status = analyzer_run(importing->analyzers[side], word_table_string(words, w),
-                              view_of("", 0), list, error);
-        if (status == COG_OK && list->count == 1)
-            status =
-                word_table_add(terms, list->hashes[0], view_of(list->strings.data, list->ends[0]),
-                               0, &numbers[w], error);
+        TRY(analyzer_run(importing->analyzers[side], word_table_string(words, w), view_of("", 0),
+                         list, error));
+        if (list->count == 1)
+            TRY(word_table_add(terms, list->hashes[0], view_of(list->strings.data, list->ends[0]),
+                               0, &numbers[w], error));
         else
             importing->findings->skipped_words++;
     }
-    return status;
+    return COG_OK;
 }
 
 static cog_status add_entries(struct importing *importing, const struct raw_table *table,
@@ -206,14 +201,11 @@ static cog_status add_entries(struct importing *importing, const struct raw_tabl
     cog_status status = COG_OK;
     for (int side = 0; side < 2 && status == COG_OK; side++) {
         const struct word_table *words = &table->words[side ? !from_column : from_column];
-        numbers[side] = memory_array(words->count, sizeof *numbers[side]);
-        status = numbers[side] ? number_terms(importing, words, side, numbers[side], error)
-                               : error_memory(error, words->count * 4, "words");
+        status = TAKEN(numbers[side], words->count, "words", error);
+        THEN(status, number_terms(importing, words, side, numbers[side], error));
     }
-    if (status == COG_OK &&
-        !memory_grow((void **)&importing->entries, &importing->capacity,
-                     importing->count + table->count, sizeof *importing->entries))
-        status = error_memory(error, table->count * sizeof *importing->entries, "a lexicon");
+    THEN(status, GROWN(importing->entries, importing->capacity, importing->count + table->count,
+                       "a lexicon", error));
     bool complete = status == COG_OK && numbers[0] && numbers[1];
     for (size_t i = 0; i < table->count && complete; i++) {
         uint32_t from = numbers[0][table->entries[i].words[from_column]];
@@ -302,10 +294,9 @@ static cog_status import_all(struct importing *importing, const char *const *pat
             error, COG_ERR_USAGE,
             "a GIZA++ table of numbers needs its two vocabularies behind it: T3 FROM.vcb "
             "TO.vcb");
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < count && status == COG_OK; i += numbered ? 3 : 1)
-        status = import_table(importing, paths[i], numbered ? paths + i + 1 : NULL, error);
-    return status;
+    for (size_t i = 0; i < count; i += numbered ? 3 : 1)
+        TRY(import_table(importing, paths[i], numbered ? paths + i + 1 : NULL, error));
+    return COG_OK;
 }
 
 cog_status lexicon_import(struct lexicon *lexicon, const char *const *paths, size_t count,

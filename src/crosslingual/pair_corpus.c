@@ -54,13 +54,11 @@ static cog_status produce(void *context, void *batch, bool *end, cog_error *erro
 static cog_status append_terms(struct side_terms *side, const struct term_list *terms,
                                size_t sentence, cog_error *error) {
     size_t needed = side->count + terms->count, base = side->strings.size;
-    if (!memory_grow((void **)&side->hashes, &side->hash_capacity, needed, sizeof *side->hashes) ||
-        !memory_grow((void **)&side->string_ends, &side->string_capacity, needed,
-                     sizeof *side->string_ends) ||
-        !memory_grow((void **)&side->sentence_ends, &side->sentence_capacity, sentence + 1,
-                     sizeof *side->sentence_ends) ||
-        !buffer_append(&side->strings, terms->strings.data, terms->strings.size))
-        return error_memory(error, needed * sizeof *side->hashes, "the terms of sentences");
+    GROW(side->hashes, side->hash_capacity, needed, "the terms of sentences", error);
+    GROW(side->string_ends, side->string_capacity, needed, "the terms of sentences", error);
+    GROW(side->sentence_ends, side->sentence_capacity, sentence + 1, "sentences", error);
+    if (!buffer_append(&side->strings, terms->strings.data, terms->strings.size))
+        return error_memory(error, terms->strings.size, "the terms of sentences");
     for (size_t i = 0; i < terms->count; i++) {
         side->hashes[side->count] = terms->hashes[i];
         side->string_ends[side->count++] = base + terms->ends[i];
@@ -102,10 +100,8 @@ static cog_status intern_sentence(struct pair_side *side, const struct side_term
                                   size_t sentence, cog_error *error) {
     uint64_t first = pair_side_begin(side, sentence);
     size_t begin = sentence_begin(terms, i), length = sentence_length(terms, i);
-    if (!memory_grow((void **)&side->words, &side->word_capacity, first + length,
-                     sizeof *side->words) ||
-        !memory_grow((void **)&side->ends, &side->end_capacity, sentence + 1, sizeof *side->ends))
-        return error_memory(error, (first + length) * sizeof *side->words, "parallel text");
+    GROW(side->words, side->word_capacity, first + length, "parallel text", error);
+    GROW(side->ends, side->end_capacity, sentence + 1, "parallel text", error);
     for (size_t t = begin; t < begin + length; t++) {
         size_t at = t ? terms->string_ends[t - 1] : 0;
         TRY(word_table_add(&side->vocabulary, terms->hashes[t],
@@ -172,11 +168,9 @@ static cog_status open_reading(struct pair_reading *reading, cog_error *error) {
     reading->corpus->reading_bytes = analyzers_bytes(reading->worker_count);
     progress_start(&reading->progress, &options->job->run, "reading parallel text", 0);
     TRY(pair_corpus_check_budget(reading->corpus, options->job, &left, error));
-    reading->workers = memory_zeroed_array(reading->worker_count, sizeof *reading->workers);
-    reading->slots = memory_zeroed_array(reading->slot_count, sizeof *reading->slots);
-    reading->batches = memory_zeroed_array(reading->slot_count, sizeof *reading->batches);
-    if (!reading->workers || !reading->slots || !reading->batches)
-        return error_memory(error, reading->slot_count * sizeof *reading->slots, "reading pairs");
+    TAKE_ZEROED(reading->workers, reading->worker_count, "reading pairs", error);
+    TAKE_ZEROED(reading->slots, reading->slot_count, "reading pairs", error);
+    TAKE_ZEROED(reading->batches, reading->slot_count, "reading pairs", error);
     for (size_t i = 0; i < reading->slot_count; i++)
         reading->batches[i] = &reading->slots[i];
     for (unsigned i = 0; i < reading->worker_count; i++) {

@@ -49,12 +49,11 @@ static bool shard_resize(struct table_building *building, struct pair_shard *sha
     grown.entries = memory_large(shard_bytes(&grown));
     if (!grown.entries)
         return false;
-    for (uint64_t i = 0; shard->entries && i <= shard->mask; i++)
-        if (shard->entries[i].key)
-            *find_place(&grown, shard->entries[i].key >> PAIR_SHIFT_BITS) = shard->entries[i];
+    for (struct pair_entry *entry = NULL;
+         shard->entries && (entry = pair_shard_next(shard, entry));)
+        *find_place(&grown, entry->key >> PAIR_SHIFT_BITS) = *entry;
     __atomic_sub_fetch(&building->used_bytes, shard_memory_bytes(shard), __ATOMIC_RELAXED);
-    if (shard->entries)
-        memory_large_free(shard->entries, shard_bytes(shard));
+    memory_large_free(shard->entries, shard_bytes(shard));
     *shard = grown;
     return true;
 }
@@ -78,10 +77,7 @@ static bool shard_meet(struct table_building *building, struct pair_shard *shard
 
 /* Sets the unit of the counts from the number of occurrences, and uniform probabilities. */
 static void shard_start(struct pair_shard *shard) {
-    for (uint64_t i = 0; i <= shard->mask; i++) {
-        struct pair_entry *entry = &shard->entries[i];
-        if (!entry->key)
-            continue;
+    for (struct pair_entry *entry = NULL; (entry = pair_shard_next(shard, entry));) {
         unsigned bits = entry->to_count > 1 ? 32 - (unsigned)__builtin_clz(entry->to_count - 1) : 0;
         entry->key |= PAIR_UNIT_BITS - bits;
         entry->to_given_from = entry->from_given_to = 1;
@@ -133,20 +129,14 @@ cog_status pair_table_create(const struct pair_corpus *corpus, uint64_t limit_by
     table->to_words = corpus->to.vocabulary.count;
     struct table_building building = {.corpus = corpus, .table = table, .limit_bytes = limit_bytes};
     cog_status status = parallel_for(threads, PAIR_SHARDS, 1, build_shard, &building, error);
-    if (status != COG_OK) {
-        pair_table_free(table);
-        return status;
-    }
-    *result = table;
-    return COG_OK;
+    return HAND_OUT(status, table, pair_table_free, result);
 }
 
 void pair_table_free(struct pair_table *table) {
     if (!table)
         return;
     for (int i = 0; i < PAIR_SHARDS; i++)
-        if (table->shards[i].entries)
-            memory_large_free(table->shards[i].entries, shard_bytes(&table->shards[i]));
+        memory_large_free(table->shards[i].entries, shard_bytes(&table->shards[i]));
     free(table);
 }
 

@@ -41,6 +41,15 @@ void pair_table_free(struct pair_table *table);
 size_t pair_table_used(const struct pair_table *table);
 uint64_t pair_table_memory_bytes(const struct pair_table *table);
 
+/* The next entry of a shard that is not free, the first behind NULL; NULL behind the last. */
+static inline struct pair_entry *pair_shard_next(const struct pair_shard *shard,
+                                                 struct pair_entry *entry) {
+    entry = entry ? entry + 1 : shard->entries;
+    while (entry <= shard->entries + shard->mask && !entry->key)
+        entry++;
+    return entry <= shard->entries + shard->mask ? entry : NULL;
+}
+
 static inline uint64_t pair_key(uint32_t from, uint32_t to) {
     return ((uint64_t)from + 1) << PAIR_WORD_BITS | to;
 }

@@ -50,13 +50,11 @@ static cog_status add_row(struct projecting *work, uint32_t source, uint32_t wor
     const struct lexicon *lexicon = work->lexicon;
     const float *weights =
         work->options->source_given_target ? lexicon->from_given_to : lexicon->to_given_from;
-    cog_status status = COG_OK;
-    for (uint64_t i = lexicon->offsets[word]; i < lexicon->offsets[word + 1] && status == COG_OK;
-         i++)
+    for (uint64_t i = lexicon->offsets[word]; i < lexicon->offsets[word + 1]; i++)
         if (weights[i] > 0)
-            status = add_term(work, source, lexicon->to.hashes[lexicon->targets[i]],
-                              share * weights[i], error);
-    return status;
+            TRY(add_term(work, source, lexicon->to.hashes[lexicon->targets[i]], share * weights[i],
+                         error));
+    return COG_OK;
 }
 
 static cog_status add_unknown(struct projecting *work, uint32_t source, uint32_t unknown,
@@ -67,21 +65,16 @@ static cog_status add_unknown(struct projecting *work, uint32_t source, uint32_t
         work->options->keep_unknown && statistics_find(work->to, itself).document_frequency > 0;
     uint32_t parts[COMPOUND_PARTS_MAX];
     unsigned count = 0;
-    cog_status status = COG_OK;
     if (!shared)
-        status = compound_split(work->splitter, word_table_string(&work->unknown->strings, unknown),
-                                parts, &count, error);
-    for (unsigned i = 0; i < count && status == COG_OK; i++)
-        status = add_row(work, source, parts[i], 0.5f, error);
-    if (count)
-        projection->split++;
-    else if (work->options->keep_unknown)
-        projection->passed++;
-    else
-        projection->dropped++;
-    if (status == COG_OK && !count && work->options->keep_unknown)
-        status = add_term(work, source, itself, 1, error);
-    return status;
+        TRY(compound_split(work->splitter, word_table_string(&work->unknown->strings, unknown),
+                           parts, &count, error));
+    for (unsigned i = 0; i < count; i++)
+        TRY(add_row(work, source, parts[i], 0.5f, error));
+    bool passes = !count && work->options->keep_unknown;
+    projection->split += count > 0;
+    projection->passed += passes;
+    projection->dropped += !count && !passes;
+    return passes ? add_term(work, source, itself, 1, error) : COG_OK;
 }
 
 static cog_status project_source(struct projecting *work, uint64_t hash, struct term_counts counts,
@@ -184,14 +177,10 @@ static cog_status store_terms(struct projecting *work, cog_error *error) {
     struct projection *projection = work->projection;
     size_t sources = term_numbers_count(projection->sources),
            targets = term_numbers_count(projection->targets);
-    projection->offsets = memory_zeroed_array(sources + 2, sizeof *projection->offsets);
-    projection->terms = memory_array(work->count, sizeof *projection->terms);
-    projection->document_frequencies =
-        memory_zeroed_array(targets, sizeof *projection->document_frequencies);
-    projection->target_hashes = memory_zeroed_array(targets, sizeof *projection->target_hashes);
-    if (!projection->offsets || !projection->terms || !projection->document_frequencies ||
-        !projection->target_hashes)
-        return error_memory(error, work->count * sizeof *projection->terms, "projected terms");
+    TAKE_ZEROED(projection->offsets, sources + 2, "projected terms", error);
+    TAKE(projection->terms, work->count, "projected terms", error);
+    TAKE_ZEROED(projection->document_frequencies, targets, "projected terms", error);
+    TAKE_ZEROED(projection->target_hashes, targets, "projected terms", error);
     uint64_t *next = projection->offsets + 1;
     for (size_t i = 0; i < work->count; i++)
         next[work->terms[i].source + 1]++;
@@ -217,24 +206,15 @@ cog_status projection_create(const struct lexicon *lexicon,
     cog_status status = term_numbers_create(from, 1, 1, &work.projection->sources, error);
     THEN(status,
          compound_splitter_create(lexicon, &options->compounds, from_terms, &work.splitter, error));
-    if (status == COG_OK) {
-        size_t sources = term_numbers_count(work.projection->sources);
-        work.source_frequencies = memory_zeroed_array(sources, sizeof *work.source_frequencies);
-        if (!work.source_frequencies)
-            status = error_memory(error, sources * sizeof *work.source_frequencies, "frequencies");
-    }
+    THEN(status, TAKEN_ZEROED(work.source_frequencies, term_numbers_count(work.projection->sources),
+                              "frequencies", error));
     THEN(status, project_sources(&work, error));
     THEN(status, number_targets(&work, error));
     THEN(status, store_terms(&work, error));
     compound_splitter_free(work.splitter);
     free(work.terms);
     free(work.source_frequencies);
-    if (status != COG_OK) {
-        projection_free(work.projection);
-        return status;
-    }
-    *result = work.projection;
-    return COG_OK;
+    return HAND_OUT(status, work.projection, projection_free, result);
 }
 
 void projection_free(struct projection *projection) {
@@ -253,11 +233,8 @@ void projection_free(struct projection *projection) {
 
 cog_status column_sums_init(struct column_sums *sums, size_t column_count, cog_error *error) {
     *sums = (struct column_sums){.column_count = column_count};
-    sums->sums = memory_zeroed_array(column_count, sizeof *sums->sums);
-    sums->marks = memory_zeroed_array(column_count / 64 + 1, sizeof *sums->marks);
-    return sums->sums && sums->marks
-               ? COG_OK
-               : error_memory(error, column_count * sizeof *sums->sums, "sums");
+    TAKE_ZEROED(sums->sums, column_count, "sums", error);
+    return TAKEN_ZEROED(sums->marks, column_count / 64 + 1, "sums", error);
 }
 
 void column_sums_free(struct column_sums *sums) {
@@ -298,16 +275,14 @@ void column_sums_clear(struct column_sums *sums) {
 
 cog_status projection_add(const struct projection *projection, const struct bag_view *bag,
                           struct column_sums *sums, cog_error *error) {
-    cog_status status = COG_OK;
     for (size_t t = 0; t < bag->count; t++) {
         uint32_t source = term_numbers_find(projection->sources, bag->hashes[t]);
         if (source == TERM_NUMBER_NONE)
             continue;
-        for (uint64_t i = projection->offsets[source];
-             i < projection->offsets[source + 1] && status == COG_OK; i++)
-            status =
-                column_sums_add(sums, projection->terms[i].column,
-                                (double)projection->terms[i].weight * bag->frequencies[t], error);
+        for (uint64_t i = projection->offsets[source]; i < projection->offsets[source + 1]; i++) {
+            double weight = (double)projection->terms[i].weight * bag->frequencies[t];
+            TRY(column_sums_add(sums, projection->terms[i].column, weight, error));
+        }
     }
-    return status;
+    return COG_OK;
 }

@@ -22,13 +22,11 @@ cog_status sentence_splitter_create(const char *language, struct sentence_splitt
     UText empty = UTEXT_INITIALIZER;
     splitter->text = empty;
     splitter->iterator = ubrk_open(UBRK_SENTENCE, language, NULL, 0, &code);
-    if (U_FAILURE(code)) {
-        sentence_splitter_free(splitter);
-        return error_set(error, COG_ERR_USAGE, "no rules for the sentences of language '%s' (%s)",
-                         language, u_errorName(code));
-    }
-    *result = splitter;
-    return COG_OK;
+    cog_status status = COG_OK;
+    if (U_FAILURE(code))
+        status = error_set(error, COG_ERR_USAGE, "no rules for the sentences of language '%s' (%s)",
+                           language, u_errorName(code));
+    return HAND_OUT(status, splitter, sentence_splitter_free, result);
 }
 
 void sentence_splitter_free(struct sentence_splitter *splitter) {

@@ -29,8 +29,7 @@ struct cog_report {
 };
 
 cog_status cog_report_create(cog_report **report, cog_error *error) {
-    *report = calloc(1, sizeof **report);
-    return *report ? COG_OK : error_memory(error, sizeof **report, "a report");
+    return TAKEN_ZEROED(*report, 1, "a report", error);
 }
 
 void cog_report_free(cog_report *report) {

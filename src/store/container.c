@@ -61,12 +61,7 @@ cog_status container_writer_open(const char *path, uint32_t kind, struct contain
                             : error_memory(error, sizeof(XXH3_state_t), "a file writer");
     static const uint8_t header[CONTAINER_HEADER_BYTES];
     THEN(status, write_bytes(writer, header, sizeof header, error));
-    if (status != COG_OK) {
-        container_writer_close(writer);
-        return status;
-    }
-    *result = writer;
-    return COG_OK;
+    return HAND_OUT(status, writer, container_writer_close, result);
 }
 
 cog_status container_writer_begin(struct container_writer *writer, uint32_t section,
@@ -104,9 +99,9 @@ cog_status container_writer_end(struct container_writer *writer, cog_error *erro
 
 cog_status container_writer_section(struct container_writer *writer, uint32_t section,
                                     const void *data, size_t size, cog_error *error) {
-    cog_status status = container_writer_begin(writer, section, error);
-    THEN(status, container_writer_append(writer, data, size, error));
-    return status == COG_OK ? container_writer_end(writer, error) : status;
+    TRY(container_writer_begin(writer, section, error));
+    TRY(container_writer_append(writer, data, size, error));
+    return container_writer_end(writer, error);
 }
 
 static void encode_header(const struct container_writer *writer, uint64_t table_offset,
@@ -137,13 +132,11 @@ cog_status container_writer_commit(struct container_writer *writer, cog_error *e
         encode_u64(entry + 16, writer->sections[i].size_bytes);
         encode_u64(entry + 24, writer->sections[i].checksum);
     }
-    cog_status status = write_bytes(writer, table, table_bytes, error);
-    if (status != COG_OK)
-        return status;
+    TRY(write_bytes(writer, table, table_bytes, error));
     uint8_t header[CONTAINER_HEADER_BYTES];
     encode_header(writer, table_offset, hash_bytes(table, table_bytes), header);
-    status = output_rewrite(writer->output, 0, header, sizeof header, error);
-    return status == COG_OK ? output_commit(writer->output, error) : status;
+    TRY(output_rewrite(writer->output, 0, header, sizeof header, error));
+    return output_commit(writer->output, error);
 }
 
 void container_writer_close(struct container_writer *writer) {
@@ -262,27 +255,23 @@ static cog_status read_table(const char *name, struct container *container, cog_
 cog_status container_open_memory(const char *name, const void *data, size_t size, uint32_t kind,
                                  struct container *container, cog_error *error) {
     *container = (struct container){.data = data, .size_bytes = size};
-    cog_status status = check_header(name, data, size, error);
-    if (status != COG_OK)
-        return status;
+    TRY(check_header(name, data, size, error));
     container->kind = decode_u32(container->data + 8);
     container->writer_version = decode_u32(container->data + 12);
     container->header_checksum = decode_u64(container->data + 56);
-    status = check_kind(name, container->kind, kind, error);
-    THEN(status, read_table(name, container, error));
-    if (status == COG_OK && !(container->path = strdup(name)))
-        status = error_memory(error, strlen(name), "a path");
-    return status;
+    TRY(check_kind(name, container->kind, kind, error));
+    TRY(read_table(name, container, error));
+    container->path = strdup(name);
+    return container->path ? COG_OK : error_memory(error, strlen(name), "a path");
 }
 
 cog_status container_open(const char *path, uint32_t kind, struct container *container,
                           cog_error *error) {
     *container = (struct container){0};
     struct mapping mapping;
-    cog_status status = mapping_open(path, &mapping, error);
-    if (status != COG_OK)
-        return status;
-    status = container_open_memory(path, mapping.data, mapping.size, kind, container, error);
+    TRY(mapping_open(path, &mapping, error));
+    cog_status status =
+        container_open_memory(path, mapping.data, mapping.size, kind, container, error);
     container->mapping = mapping;
     if (status != COG_OK)
         container_close(container);

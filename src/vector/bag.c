@@ -27,14 +27,9 @@ enum { FIRST_SLOTS = 4096 };
 cog_status bag_counter_create(struct bag_counter **result, cog_error *error) {
     struct bag_counter *counter;
     TAKE_ZEROED(counter, 1, "a term counter", error);
-    counter->slots = memory_zeroed_array(FIRST_SLOTS, sizeof *counter->slots);
     counter->slot_count = FIRST_SLOTS;
-    if (!counter->slots) {
-        bag_counter_free(counter);
-        return error_memory(error, FIRST_SLOTS * sizeof *counter->slots, "a term counter");
-    }
-    *result = counter;
-    return COG_OK;
+    cog_status status = TAKEN_ZEROED(counter->slots, FIRST_SLOTS, "a term counter", error);
+    return HAND_OUT(status, counter, bag_counter_free, result);
 }
 
 void bag_counter_free(struct bag_counter *counter) {
@@ -72,12 +67,9 @@ static cog_status grow_slots(struct bag_counter *counter, size_t distinct, cog_e
 }
 
 static cog_status reserve_terms(struct bag_counter *counter, size_t needed, cog_error *error) {
-    if (memory_grow((void **)&counter->hashes, &counter->hash_capacity, needed,
-                    sizeof *counter->hashes) &&
-        memory_grow((void **)&counter->frequencies, &counter->frequency_capacity, needed,
-                    sizeof *counter->frequencies))
-        return COG_OK;
-    return error_memory(error, needed * 12, "a document's terms");
+    GROW(counter->hashes, counter->hash_capacity, needed, "a document's terms", error);
+    return GROWN(counter->frequencies, counter->frequency_capacity, needed, "a document's terms",
+                 error);
 }
 
 cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t count,
@@ -85,9 +77,8 @@ cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t
     size_t distinct = 0;
     start_document(counter);
     for (size_t i = 0; i < count; i++) {
-        if (distinct * 2 >= counter->slot_count) {
+        if (distinct * 2 >= counter->slot_count)
             TRY(grow_slots(counter, distinct, error));
-        }
         size_t at;
         HASH_PROBE(at, hashes[i], counter->slot_count,
                    counter->slots[at].stamp != counter->stamp ||
@@ -98,9 +89,8 @@ cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t
             *frequency += *frequency != UINT32_MAX;
             continue;
         }
-        if (distinct == counter->hash_capacity || distinct == counter->frequency_capacity) {
+        if (distinct == counter->hash_capacity || distinct == counter->frequency_capacity)
             TRY(reserve_terms(counter, distinct + 1, error));
-        }
         *slot = (struct slot){counter->stamp, (uint32_t)distinct};
         counter->hashes[distinct] = hashes[i];
         counter->frequencies[distinct++] = 1;

@@ -51,18 +51,14 @@ static uint64_t stored_hash(uint64_t hash) {
 cog_status statistics_create(struct statistics **result, cog_error *error) {
     struct statistics *statistics;
     TAKE_ZEROED(statistics, 1, "statistics", error);
+    cog_status status = COG_OK;
     for (int i = 0; i < SHARDS; i++) {
         struct shard *shard = &statistics->shards[i];
         pthread_mutex_init(&shard->lock, NULL);
-        shard->entries = memory_zeroed_array(FIRST_ENTRIES, sizeof *shard->entries);
         shard->entry_count = FIRST_ENTRIES;
-        if (!shard->entries) {
-            statistics_free(statistics);
-            return error_memory(error, FIRST_ENTRIES * sizeof *shard->entries, "statistics");
-        }
+        THEN(status, TAKEN_ZEROED(shard->entries, FIRST_ENTRIES, "statistics", error));
     }
-    *result = statistics;
-    return COG_OK;
+    return HAND_OUT(status, statistics, statistics_free, result);
 }
 
 void statistics_free(struct statistics *statistics) {
@@ -110,9 +106,8 @@ static cog_status grow_shard(struct shard *shard, cog_error *error) {
 
 static cog_status shard_add(struct shard *shard, uint64_t hash, struct term_counts counts,
                             cog_error *error) {
-    if (shard->used * 4 >= shard->entry_count * 3) {
+    if (shard->used * 4 >= shard->entry_count * 3)
         TRY(grow_shard(shard, error));
-    }
     struct counted_term *entry = find_slot(shard, hash);
     if (!entry->hash) {
         entry->hash = hash;
@@ -323,11 +318,11 @@ static cog_status write_sections(const struct statistics *statistics,
     encode_u64(shape, statistics_document_count(statistics));
     encode_u64(shape + 8, statistics_total_length(statistics));
     encode_u64(shape + 16, statistics_term_count(statistics));
-    cog_status status = settings_write(settings, writer, error);
-    THEN(status, container_writer_section(writer, SECTION_SHAPE, shape, sizeof shape, error));
-    THEN(status, container_writer_begin(writer, SECTION_TERMS, error));
-    THEN(status, write_terms(statistics, writer, error));
-    return status == COG_OK ? container_writer_end(writer, error) : status;
+    TRY(settings_write(settings, writer, error));
+    TRY(container_writer_section(writer, SECTION_SHAPE, shape, sizeof shape, error));
+    TRY(container_writer_begin(writer, SECTION_TERMS, error));
+    TRY(write_terms(statistics, writer, error));
+    return container_writer_end(writer, error);
 }
 
 cog_status statistics_save(const struct statistics *statistics, const struct settings *settings,
@@ -343,10 +338,8 @@ cog_status statistics_save(const struct statistics *statistics, const struct set
 static cog_status read_terms(const struct container *container, struct statistics *statistics,
                              cog_error *error) {
     struct bytes_view shape, terms;
-    cog_status status = container_require(container, SECTION_SHAPE, &shape, error);
-    THEN(status, container_require(container, SECTION_TERMS, &terms, error));
-    if (status != COG_OK)
-        return status;
+    TRY(container_require(container, SECTION_SHAPE, &shape, error));
+    TRY(container_require(container, SECTION_TERMS, &terms, error));
     const uint8_t *counts = (const uint8_t *)shape.data, *term = (const uint8_t *)terms.data;
     if (shape.size != SHAPE_BYTES || terms.size % TERM_BYTES != 0 ||
         terms.size / TERM_BYTES != decode_u64(counts + 16))
@@ -354,11 +347,11 @@ static cog_status read_terms(const struct container *container, struct statistic
                          "%s: sections of the wrong size; collect the statistics again",
                          container->path);
     statistics_add_documents(statistics, decode_u64(counts), decode_u64(counts + 8));
-    for (size_t i = 0; i < terms.size / TERM_BYTES && status == COG_OK; i++, term += TERM_BYTES)
-        status = statistics_add_term(
-            statistics, decode_u64(term),
-            (struct term_counts){decode_u32(term + 8), decode_u32(term + 12)}, error);
-    return status;
+    for (size_t i = 0; i < terms.size / TERM_BYTES; i++, term += TERM_BYTES) {
+        struct term_counts of_term = {decode_u32(term + 8), decode_u32(term + 12)};
+        TRY(statistics_add_term(statistics, decode_u64(term), of_term, error));
+    }
+    return COG_OK;
 }
 
 cog_status statistics_load(const char *path, struct statistics **result, struct settings *settings,
@@ -371,13 +364,9 @@ cog_status statistics_load(const char *path, struct statistics **result, struct 
     THEN(status, statistics_create(&statistics, error));
     THEN(status, read_terms(&container, statistics, error));
     container_close(&container);
-    if (status != COG_OK) {
-        statistics_free(statistics);
+    if (status != COG_OK)
         settings_free(settings);
-        return status;
-    }
-    *result = statistics;
-    return COG_OK;
+    return HAND_OUT(status, statistics, statistics_free, result);
 }
 
 enum { WEIGHTS_AHEAD = 12, IDF_TABLE_MAX = 65536 };

@@ -79,12 +79,7 @@ cog_status term_numbers_create(const struct statistics *statistics, uint32_t min
     TAKE_ZEROED(numbers, 1, "the vocabulary", error);
     struct term_counts least = {min_documents, min_collection_frequency};
     cog_status status = rank_terms(numbers, statistics, least, error);
-    if (status != COG_OK) {
-        term_numbers_free(numbers);
-        return status;
-    }
-    *result = numbers;
-    return COG_OK;
+    return HAND_OUT(status, numbers, term_numbers_free, result);
 }
 
 void term_numbers_free(struct term_numbers *numbers) {

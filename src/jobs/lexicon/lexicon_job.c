@@ -29,12 +29,11 @@ static cog_status record_settings(const cog_lexicon_options *options, struct set
                                   cog_error *error) {
     cog_term_options terms = options->terms;
     terms.lang = "";
-    cog_status status = options_record_terms(&terms, settings, error);
-    THEN(status, settings_set_text(settings, "from", options->from, error));
-    THEN(status, settings_set_text(settings, "to", options->to, error));
-    THEN(status, settings_set_u64(settings, "entries a word", options->max_entries, error));
-    THEN(status, settings_set_double(settings, "mass", options->mass, error));
-    return status;
+    TRY(options_record_terms(&terms, settings, error));
+    TRY(settings_set_text(settings, "from", options->from, error));
+    TRY(settings_set_text(settings, "to", options->to, error));
+    TRY(settings_set_u64(settings, "entries a word", options->max_entries, error));
+    return settings_set_double(settings, "mass", options->mass, error);
 }
 
 cog_status lexicon_terms(const struct lexicon *lexicon, bool of_from, struct term_options *terms,
@@ -240,20 +239,17 @@ struct lookup {
 static cog_status lookup_open(struct lookup *lookup, const char *linkers, cog_error *error) {
     struct term_options terms, words;
     struct projection_options projection;
-    cog_status status = lexicon_terms(lookup->lexicon, true, &terms, error);
-    if (status != COG_OK)
-        return status;
+    TRY(lexicon_terms(lookup->lexicon, true, &terms, error));
     projection_options_init(&projection);
     if (linkers)
         projection.compounds.linkers = linkers;
     words = terms;
     words.stem = false;
     lookup->word_list.want_strings = true;
-    status = analyzer_create(&terms, &lookup->stems, error);
-    THEN(status, analyzer_create(&words, &lookup->words, error));
-    THEN(status, compound_splitter_create(lookup->lexicon, &projection.compounds, &terms,
-                                          &lookup->splitter, error));
-    return status;
+    TRY(analyzer_create(&terms, &lookup->stems, error));
+    TRY(analyzer_create(&words, &lookup->words, error));
+    return compound_splitter_create(lookup->lexicon, &projection.compounds, &terms,
+                                    &lookup->splitter, error);
 }
 
 static void lookup_close(struct lookup *lookup) {
@@ -285,16 +281,15 @@ static cog_status look_up(struct lookup *lookup, size_t index, cog_error *error)
     uint32_t parts[COMPOUND_PARTS_MAX];
     unsigned count = 1;
     parts[0] = word_table_find(&lookup->lexicon->from, lookup->stem_list.hashes[index]);
-    cog_status status = COG_OK;
     if (parts[0] == WORD_NONE) {
         const struct term_list *words = &lookup->word_list;
         size_t begin = index ? words->ends[index - 1] : 0;
         struct bytes_view word = view_of(words->strings.data + begin, words->ends[index] - begin);
-        status = compound_split(lookup->splitter, word, parts, &count, error);
+        TRY(compound_split(lookup->splitter, word, parts, &count, error));
     }
-    for (unsigned i = 0; i < count && status == COG_OK; i++)
-        status = add_translations(lookup, parts[i], error);
-    return status;
+    for (unsigned i = 0; i < count; i++)
+        TRY(add_translations(lookup, parts[i], error));
+    return COG_OK;
 }
 
 cog_status lexicon_translate(const struct lexicon *lexicon, struct bytes_view text,
@@ -307,11 +302,7 @@ cog_status lexicon_translate(const struct lexicon *lexicon, struct bytes_view te
     for (size_t i = 0; i < lookup.stem_list.count && status == COG_OK; i++)
         status = look_up(&lookup, i, error);
     lookup_close(&lookup);
-    if (status != COG_OK) {
-        free(lookup.items);
-        return status;
-    }
-    *translations = lookup.items;
-    *count = lookup.count;
-    return COG_OK;
+    if (status == COG_OK)
+        *count = lookup.count;
+    return HAND_OUT(status, lookup.items, free, translations);
 }
