@@ -254,6 +254,7 @@ void input_files_free(struct input_files *files) {
         if (file->spool >= 0)
             close(file->spool);
         buffer_free(&file->header);
+        buffer_free(&file->separator);
         buffer_free(&file->namespaces);
         free(file->path);
         free(file->name);

@@ -18,15 +18,17 @@ struct input_file {
     char *name;               /* as ids use it: valid UTF-8 */
     enum input_format format; /* INPUT_AUTO until the first bytes of a pipe tell */
     bool lines;               /* txt: each line is a document */
+    bool is_array;            /* jsonl: the file is one JSON array, as its first byte has told */
     bool optional;            /* found in a folder: skipped when it cannot be opened */
     bool skipped;
     bool read_once; /* has been opened in an earlier pass */
     bool is_pipe;
     bool has_digest; /* an earlier pass has read all of it */
     uint64_t digest;
-    int64_t start_offset; /* of standard input when it is a regular file */
-    int spool;            /* what came through the pipe, kept for the next pass; or -1 */
-    struct buffer header; /* what stands before the first record of csv, tsv, wikixml */
+    int64_t start_offset;    /* of standard input when it is a regular file */
+    int spool;               /* what came through the pipe, kept for the next pass; or -1 */
+    struct buffer header;    /* what stands before the first record of csv, tsv, wikixml, arrays */
+    struct buffer separator; /* arrays: what is written between two elements */
     bool header_is_complete;
     struct buffer namespaces; /* wikixml: whose links are left out, for wiki_strip */
     struct csv_columns columns;

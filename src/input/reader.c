@@ -58,7 +58,8 @@ cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_
     reader->options.extra_field = field;
     for (size_t i = 0; i < reader->inputs.count; i++) {
         struct input_file *file = &reader->inputs.files[i];
-        file->header_is_complete &= file->format == INPUT_WIKIXML; /* columns are looked up again */
+        if (file->format == INPUT_CSV || file->format == INPUT_TSV)
+            file->header_is_complete = false; /* columns are looked up again */
         if (file->format != INPUT_AUTO)
             TRY(check_extra_field(reader, file, error));
     }
@@ -179,7 +180,7 @@ static cog_status open_file(struct reader *reader, bool *skipped, cog_error *err
     reader->order = UTF16_NONE;
     buffer_reset(&reader->wide);
     if (reader->open)
-        record_cutter_start(&reader->cutter, file->format, file->lines);
+        record_cutter_start(&reader->cutter, file);
     return status;
 }
 
@@ -207,38 +208,77 @@ static cog_status read_some(struct reader *reader, struct record_batch *batch, s
     return reader->order ? convert_wide(reader, batch, error) : COG_OK;
 }
 
-/* Formats that people take for one of ours. */
+/* A format that people take for one of ours. */
 static cog_status refuse_beginning(const struct input_file *file, struct bytes_view bytes,
                                    cog_error *error) {
     if (bytes.size > 4 && memcmp(bytes.data, "PAR1", 4) == 0 && (unsigned char)bytes.data[4] < 32)
         return error_set(error, COG_ERR_INPUT,
                          "%s: a Parquet file, which is not read here; convert it to jsonl",
                          file->path);
-    bytes = without_mark(bytes);
-    size_t at = 0;
-    while (at < bytes.size && is_one_of(bytes.data[at], " \t\r\n"))
-        at++;
-    if (file->format == INPUT_JSONL && at < bytes.size && bytes.data[at] == '[')
-        return error_set(error, COG_ERR_INPUT,
-                         "%s: a JSON array; jsonl has one object per line: convert it, for example "
-                         "with jq -c '.[]'",
-                         file->path);
     return COG_OK;
 }
 
-/* The first bytes of a pipe, which has no extension, tell its format; those of a dump, whether it
- * is UTF-16. */
+static struct bytes_view without_space_before(struct bytes_view bytes) {
+    while (bytes.size && is_one_of(*bytes.data, " \t\r\n"))
+        bytes = view_of(bytes.data + 1, bytes.size - 1);
+    return bytes;
+}
+
+static struct bytes_view uncut(const struct record_batch *batch, size_t start) {
+    return view_of(batch->bytes.data + start, batch->bytes.size - start);
+}
+
+/* The first bytes of a file that tell something: behind a byte order mark and white space, and no
+ * more of them than are always looked at, whatever the size of batches. */
+static struct bytes_view beginning(const struct record_batch *batch, size_t start) {
+    struct bytes_view bytes = uncut(batch, start);
+    bytes.size = bytes.size < SNIFF_BYTES ? bytes.size : SNIFF_BYTES;
+    return without_space_before(without_mark(bytes));
+}
+
+/* An object per line, or an array of them. Reads no further than needed: lines may come one at a
+ * time, from a program that waits for answers. */
+static cog_status look_for_array(struct reader *reader, struct record_batch *batch, size_t start,
+                                 bool *ended, cog_error *error) {
+    struct input_file *file = &reader->inputs.files[reader->current];
+    while (!*ended && beginning(batch, start).size == 0 && uncut(batch, start).size < SNIFF_BYTES)
+        TRY(read_some(reader, batch, SNIFF_BYTES, ended, error));
+    struct bytes_view bytes = beginning(batch, start);
+    file->is_array = bytes.size && *bytes.data == '[';
+    record_cutter_start(&reader->cutter, file);
+    return COG_OK;
+}
+
+/* The format of a pipe, which has no extension. */
+static void guess_format(struct input_file *file, struct bytes_view bytes) {
+    bool bracket = bytes.size && *bytes.data == '[';
+    struct bytes_view inside =
+        bracket ? without_space_before(view_of(bytes.data + 1, bytes.size - 1)) : bytes;
+    file->format = INPUT_TXT;
+    if (inside.size && *inside.data == '{') {
+        file->format = INPUT_JSONL;
+        file->is_array = bracket;
+    } else if (bytes.size >= 10 && memcmp(bytes.data, "<mediawiki", 10) == 0) {
+        file->format = INPUT_WIKIXML;
+    } else {
+        file->lines = true;
+    }
+}
+
+/* The first bytes of a pipe tell its format; those of a dump, whether it is UTF-16; those of JSON,
+ * whether it is an array. */
 static cog_status look_at_beginning(struct reader *reader, struct record_batch *batch, size_t start,
                                     bool *ended, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
     reader->at_beginning = false;
-    TRY(refuse_beginning(file, view_of(batch->bytes.data + start, batch->bytes.size - start),
-                         error));
+    TRY(refuse_beginning(file, uncut(batch, start), error));
+    if (file->format == INPUT_JSONL)
+        return look_for_array(reader, batch, start, ended, error);
     if (file->format != INPUT_AUTO && file->format != INPUT_WIKIXML)
         return COG_OK;
-    while (!*ended && batch->bytes.size - start < SNIFF_BYTES)
+    while (!*ended && uncut(batch, start).size < SNIFF_BYTES)
         TRY(read_some(reader, batch, SNIFF_BYTES, ended, error));
-    struct bytes_view bytes = view_of(batch->bytes.data + start, batch->bytes.size - start);
+    struct bytes_view bytes = uncut(batch, start);
     reader->order = utf16_order_of_markup(bytes);
     if (reader->order) {
         if (!buffer_append(&reader->wide, bytes.data, bytes.size))
@@ -248,18 +288,8 @@ static cog_status look_at_beginning(struct reader *reader, struct record_batch *
     }
     if (file->format != INPUT_AUTO)
         return COG_OK;
-    const char *data = batch->bytes.data + start, *end = batch->bytes.data + batch->bytes.size;
-    data += mark_size(view_of(data, (size_t)(end - data)));
-    while (data < end && is_one_of(*data, " \t\r\n"))
-        data++;
-    file->format = INPUT_TXT;
-    if (data < end && *data == '{')
-        file->format = INPUT_JSONL;
-    else if (end - data >= 10 && memcmp(data, "<mediawiki", 10) == 0)
-        file->format = INPUT_WIKIXML;
-    else
-        file->lines = true;
-    record_cutter_start(&reader->cutter, file->format, file->lines);
+    guess_format(file, beginning(batch, start));
+    record_cutter_start(&reader->cutter, file);
     return check_extra_field(reader, file, error);
 }
 
@@ -371,7 +401,7 @@ static cog_status judge(struct reader *reader, struct bytes_view piece, uint64_t
         return take_query_row(reader, file, piece, line, first, error);
     case INPUT_JSONL:
     case INPUT_LETT:
-        *keep = piece.data[0] == '{' || !is_blank(piece, first);
+        *keep = file->is_array || piece.data[0] == '{' || !is_blank(piece, first);
         return COG_OK;
     default:
         *keep = true;
@@ -383,23 +413,36 @@ static cog_status append_record(struct reader *reader, struct record_batch *batc
                                 const struct cut *cut, cog_error *error) {
     GROW(batch->records, batch->capacity, batch->count + 1, "a batch of records", error);
     batch->records[batch->count++] =
-        (struct record){offset, cut->size, cut->line, (uint32_t)reader->current};
+        (struct record){offset, cut->size, cut->line, cut->number, (uint32_t)reader->current};
     reader->record_count++;
     return COG_OK;
 }
 
-/* The opening of a dump is kept, so that a selection of its pages can be written as a dump again.
- */
+/* Elements are written apart as the first one stands apart from its bracket. */
+static cog_status note_separator(struct input_file *file, cog_error *error) {
+    const char *bracket = memrchr(file->header.data, '[', file->header.size);
+    size_t behind = (size_t)(file->header.data + file->header.size - bracket) - 1;
+    return buffer_append(&file->separator, ",", 1) &&
+                   buffer_append(&file->separator, bracket + 1, behind)
+               ? COG_OK
+               : error_memory(error, behind, "the opening of an array");
+}
+
+/* The opening of a dump or an array is kept, so that a selection of its records can be written as
+ * such a file again. */
 static cog_status keep_prologue(struct reader *reader, const char *data, const struct cut *cut,
                                 bool first, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
-    if (!first || file->format != INPUT_WIKIXML || file->header_is_complete)
+    bool is_dump = file->format == INPUT_WIKIXML;
+    if (!first || !(is_dump || file->is_array) || file->header_is_complete)
         return COG_OK;
     if (!buffer_append(&file->header, data, cut->skip))
-        return error_memory(error, cut->skip, "the opening of a dump");
+        return error_memory(error, cut->skip, "the opening of a file");
     if (!cut->found)
         return COG_OK;
     file->header_is_complete = true;
+    if (!is_dump)
+        return note_separator(file, error);
     if (reader->order)
         wiki_drop_declaration(&file->header); /* it names UTF-16 */
     return wiki_namespaces_read(view_of(file->header.data, file->header.size), &file->namespaces)
@@ -413,7 +456,7 @@ static cog_status cut_records(struct reader *reader, struct record_batch *batch,
     const char *name = reader->inputs.files[reader->current].path;
     for (;;) {
         struct cut cut;
-        bool first = !reader->cutter.any, keep;
+        bool first = reader->cutter.count == 0, keep;
         const char *data = batch->bytes.data + *start;
         cog_status status = record_cutter_next(&reader->cutter, data, batch->bytes.size - *start,
                                                ended, name, &cut, error);
@@ -584,9 +627,26 @@ uint32_t reader_file_count(const struct reader *reader) {
     return (uint32_t)reader->inputs.count;
 }
 
-struct bytes_view reader_file_header(const struct reader *reader, uint32_t file) {
-    const struct buffer *header = &reader->inputs.files[file].header;
-    return view_of(header->data, header->size);
+static struct bytes_view text_view(const char *text) {
+    return view_of(text, strlen(text));
+}
+
+struct record_frame reader_file_frame(const struct reader *reader, uint32_t number) {
+    const struct input_file *file = &reader->inputs.files[number];
+    struct record_frame frame = {.header = view_of(file->header.data, file->header.size),
+                                 .separator = text_view("\n"),
+                                 .is_array = file->is_array};
+    if (file->format == INPUT_WIKIXML)
+        frame.footer = text_view("</mediawiki>\n");
+    if (!file->is_array)
+        return frame;
+    frame.separator = view_of(file->separator.data, file->separator.size);
+    bool by_lines =
+        frame.separator.size && memchr(frame.separator.data, '\n', frame.separator.size);
+    frame.footer = text_view(by_lines ? "\n]\n" : "]\n");
+    if (!file->header_is_complete) /* no elements */
+        frame.header = text_view("[");
+    return frame;
 }
 
 uint64_t reader_total_bytes(const struct reader *reader) {

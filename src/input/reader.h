@@ -16,7 +16,8 @@ struct given_term {
 
 /* A document as readers hand it over: borrowed views into the batch that it was read from. */
 struct document {
-    struct bytes_view id;   /* never empty: a field of the record, or path:line */
+    struct bytes_view id;   /* never empty: a field of the record, or path:line; path:number for
+                               elements of a JSON array */
     struct bytes_view lang; /* empty where the record does not say */
     struct bytes_view text; /* valid UTF-8 */
     /* The value of reader_options.extra_field; data is NULL if the record has none. */
@@ -30,11 +31,11 @@ struct document {
 
 enum input_format {
     /* By extension, behind a compression's extension; a file with another one is txt. What comes
-     * through a pipe is jsonl if it starts with '{', wikixml if with "<mediawiki", else txt by
-     * lines. */
+     * through a pipe is jsonl if it starts with '{' or with '[' and '{', wikixml if with
+     * "<mediawiki", else txt by lines. */
     INPUT_AUTO,
     INPUT_TXT,
-    INPUT_JSONL,
+    INPUT_JSONL, /* an object per line, or a JSON array of objects */
     INPUT_CSV,
     INPUT_TSV,
     INPUT_WIKIXML,
@@ -67,6 +68,7 @@ struct record_parser;
 struct record {
     size_t offset, size; /* in the batch */
     uint64_t line;       /* of its first byte, from 1 */
+    uint64_t number;     /* in its file, from 1, among all that the file is cut into */
     uint32_t file;
 };
 
@@ -130,13 +132,20 @@ const char *document_id_problem(struct bytes_view id);
 
 /* The name of input file number `file`, as it was given or found. Owned by the reader. */
 const char *reader_file_name(const struct reader *reader, uint32_t file);
-/* The format that file number `file` has been read as, and for csv and tsv its header row as it
- * stands. */
+/* The format that file number `file` has been read as. */
 enum input_format reader_file_format(const struct reader *reader, uint32_t file);
 /* Whether the whole file is one document. */
 bool reader_file_is_document(const struct reader *reader, uint32_t file);
 uint32_t reader_file_count(const struct reader *reader);
-struct bytes_view reader_file_header(const struct reader *reader, uint32_t file);
+/* What stands around the records of a file, so that some of them make such a file again: the header
+ * (the header row of csv and tsv, the opening of a dump or an array), the separator, which follows
+ * a record that does not end in a newline if there is another one, and the footer. Complete once
+ * the file has been read. */
+struct record_frame {
+    struct bytes_view header, separator, footer;
+    bool is_array; /* the records are elements of a JSON array */
+};
+struct record_frame reader_file_frame(const struct reader *reader, uint32_t file);
 /* Bytes of the inputs on disk, and how many have been read: for progress. 0 total when unknown. */
 uint64_t reader_total_bytes(const struct reader *reader);
 uint64_t reader_read_bytes(const struct reader *reader);

@@ -13,11 +13,14 @@
 #include "input/documents/wiki_page.h"
 #include "input/input_files.h"
 
-void record_cutter_start(struct record_cutter *cutter, enum input_format format, bool lines) {
+void record_cutter_start(struct record_cutter *cutter, const struct input_file *file) {
     *cutter = (struct record_cutter){.line = 1};
-    switch (format) {
+    switch (file->format) {
     case INPUT_TXT:
-        cutter->kind = lines ? CUT_LINE : CUT_FILE;
+        cutter->kind = file->lines ? CUT_LINE : CUT_FILE;
+        break;
+    case INPUT_JSONL:
+        cutter->kind = file->is_array ? CUT_ELEMENT : CUT_LINE;
         break;
     case INPUT_CSV:
         cutter->kind = CUT_CSV;
@@ -31,10 +34,10 @@ void record_cutter_start(struct record_cutter *cutter, enum input_format format,
 }
 
 static void found(struct record_cutter *cutter, struct cut *cut, size_t size, uint64_t newlines) {
-    *cut = (struct cut){.size = size, .line = cutter->line, .found = true};
+    *cut =
+        (struct cut){.size = size, .line = cutter->line, .number = ++cutter->count, .found = true};
     cutter->line += newlines;
     cutter->scanned = 0;
-    cutter->any = true;
 }
 
 static void cut_line(struct record_cutter *cutter, const char *data, size_t size, bool ended,
@@ -53,7 +56,7 @@ static void cut_line(struct record_cutter *cutter, const char *data, size_t size
 static cog_status cut_csv(struct record_cutter *cutter, const char *data, size_t size, bool ended,
                           const char *file_name, struct cut *cut, cog_error *error) {
     /* A byte order mark stands before the first field, which may be quoted. */
-    if (!cutter->any && cutter->scanned == 0) {
+    if (cutter->count == 0 && cutter->scanned == 0) {
         if (size < 3 && !ended)
             return COG_OK;
         cutter->scanned = mark_size(view_of(data, size));
@@ -122,8 +125,8 @@ static const char *page_end(const char *data, const char *end, size_t from, bool
     return NULL;
 }
 
-static cog_status truncated_dump(const struct record_cutter *cutter, const char *file_name,
-                                 const char *what, cog_error *error) {
+static cog_status damaged_file(const struct record_cutter *cutter, const char *file_name,
+                               const char *what, cog_error *error) {
     return error_set_at(error, COG_ERR_INPUT, cutter->line, "%s:%llu: %s", file_name,
                         (unsigned long long)cutter->line, what);
 }
@@ -149,12 +152,12 @@ static cog_status cut_page(struct record_cutter *cutter, const char *data, size_
         size_t skip = page ? (size_t)(page - data) : ended ? size : settled(size);
         skip_bytes(cutter, data, skip, cut);
         if (!cutter->started && (ended || cutter->skipped_bytes > MAX_PROLOGUE_BYTES))
-            return truncated_dump(cutter, file_name,
-                                  "not a MediaWiki dump: no <mediawiki> element in UTF-8", error);
+            return damaged_file(cutter, file_name,
+                                "not a MediaWiki dump: no <mediawiki> element in UTF-8", error);
         if (!page && ended && !cutter->closed)
-            return truncated_dump(cutter, file_name,
-                                  "the dump stops without </mediawiki> (truncated); fetch it again",
-                                  error);
+            return damaged_file(cutter, file_name,
+                                "the dump stops without </mediawiki> (truncated); fetch it again",
+                                error);
         if (!page)
             return COG_OK;
         cutter->in_page = true;
@@ -168,11 +171,40 @@ static cog_status cut_page(struct record_cutter *cutter, const char *data, size_
         cut->skip = skip;
         cutter->in_page = false;
     } else if (ended) {
-        return truncated_dump(cutter, file_name,
-                              "the dump stops inside this page (truncated); fetch it again", error);
+        return damaged_file(cutter, file_name,
+                            "the dump stops inside this page (truncated); fetch it again", error);
     } else {
         cutter->scanned = settled(size);
     }
+    return COG_OK;
+}
+
+static cog_status cut_element(struct record_cutter *cutter, const char *data, size_t size,
+                              bool ended, const char *file_name, struct cut *cut,
+                              cog_error *error) {
+    size_t skip = 0, element;
+    if (cutter->array.state != JSON_ARRAY_ELEMENT) {
+        skip = json_array_skip(&cutter->array, data, size);
+        cutter->line += count_newlines(data, data + skip);
+    }
+    cut->skip = skip;
+    if (cutter->array.state == JSON_ARRAY_DAMAGED)
+        return damaged_file(cutter, file_name, "something follows the JSON array", error);
+    bool inside = cutter->array.state == JSON_ARRAY_ELEMENT;
+    data += skip;
+    size -= skip;
+    if (inside && json_array_element(&cutter->array, data, cutter->scanned, size, &element)) {
+        found(cutter, cut, element, count_newlines(data, data + element));
+        cut->skip = skip;
+        return COG_OK;
+    }
+    if (ended && cutter->array.state != JSON_ARRAY_CLOSED)
+        return damaged_file(cutter, file_name,
+                            inside ? "the file stops inside the array element that starts here "
+                                     "(truncated, or its brackets or quotes are not closed)"
+                                   : "the file stops before the end of its JSON array (truncated)",
+                            error);
+    cutter->scanned = inside ? size : 0;
     return COG_OK;
 }
 
@@ -182,7 +214,7 @@ cog_status record_cutter_next(struct record_cutter *cutter, const char *data, si
     *cut = (struct cut){0};
     switch (cutter->kind) {
     case CUT_FILE:
-        if (ended && !cutter->any)
+        if (ended && cutter->count == 0)
             found(cutter, cut, size, 0);
         return COG_OK;
     case CUT_LINE:
@@ -192,6 +224,8 @@ cog_status record_cutter_next(struct record_cutter *cutter, const char *data, si
         return cut_csv(cutter, data, size, ended, file_name, cut, error);
     case CUT_PAGE:
         return cut_page(cutter, data, size, ended, file_name, cut, error);
+    case CUT_ELEMENT:
+        return cut_element(cutter, data, size, ended, file_name, cut, error);
     }
     return COG_OK;
 }
@@ -201,7 +235,7 @@ struct record_parser {
     struct json_parser *json;
     struct wiki_page_parser *wiki; /* once there is a page to parse */
     struct buffer decoded;         /* texts that differ from their bytes in the record */
-    struct buffer id;              /* ids made of path and line */
+    struct buffer id;              /* ids made of path and place */
 };
 
 /* One call of reader_parse. */
@@ -270,10 +304,12 @@ static struct bytes_view text_of_record(const struct parse *parse) {
     return parse->record->line == 1 ? without_mark(parse->document->raw) : parse->document->raw;
 }
 
-static cog_status id_of_line(struct parse *parse) {
+/* Path and line, or path and number: elements of an array may share a line. */
+static cog_status id_of_place(struct parse *parse) {
     struct buffer *id = &parse->parser->id;
+    uint64_t place = parse->file->is_array ? parse->record->number : parse->record->line;
     buffer_reset(id);
-    if (!buffer_printf(id, "%s:%llu", parse->file->name, (unsigned long long)parse->record->line))
+    if (!buffer_printf(id, "%s:%llu", parse->file->name, (unsigned long long)place))
         return out_of_memory(parse);
     parse->document->id = view_of(id->data, id->size);
     return COG_OK;
@@ -287,7 +323,7 @@ static cog_status parse_text(struct parse *parse) {
     if (!utf8_is_valid(document->text.data, document->text.size))
         return not_utf8(parse);
     if (parse->file->lines)
-        return id_of_line(parse);
+        return id_of_place(parse);
     document->id = view_of(parse->file->name, strlen(parse->file->name));
     return COG_OK;
 }
@@ -384,7 +420,7 @@ static cog_status parse_json(struct parse *parse) {
     THEN(status, optional_field(parse, &fields[JSON_LANG], false, &document->lang));
     THEN(status, extra_field(parse, &fields[JSON_EXTRA], &document->extra));
     if (status == COG_OK && document->id.size == 0)
-        status = id_of_line(parse);
+        status = id_of_place(parse);
     return status;
 }
 
@@ -416,7 +452,7 @@ static cog_status parse_row(struct parse *parse) {
                    columns->count);
     if (!utf8_is_valid(document->raw.data, document->raw.size))
         return not_utf8(parse);
-    return document->id.size ? COG_OK : id_of_line(parse);
+    return document->id.size ? COG_OK : id_of_place(parse);
 }
 
 static cog_status parse_page(struct parse *parse) {
@@ -463,7 +499,7 @@ static cog_status parse_lett(struct parse *parse) {
     parse->document->text = view_of(decoded->data, decoded->size);
     parse->document->lang = lang;
     parse->document->id = url;
-    return url.size ? COG_OK : id_of_line(parse);
+    return url.size ? COG_OK : id_of_place(parse);
 }
 
 static cog_status parse_query(struct parse *parse) {

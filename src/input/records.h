@@ -4,30 +4,34 @@
 
 #include "base/error.h"
 #include "input/documents/csv_row.h"
-#include "input/reader.h"
+#include "input/documents/json_array.h"
+#include "input/input_files.h"
 
-enum cut_kind { CUT_FILE, CUT_LINE, CUT_CSV, CUT_PAGE };
+enum cut_kind { CUT_FILE, CUT_LINE, CUT_CSV, CUT_PAGE, CUT_ELEMENT };
 
 struct record_cutter {
     enum cut_kind kind;
-    uint64_t line;        /* of the first byte that has not been cut */
-    size_t scanned;       /* bytes of the unfinished record that have been looked at */
-    struct csv_scan csv;  /* csv only */
+    uint64_t line;                /* of the first byte that has not been cut */
+    size_t scanned;               /* bytes of the unfinished record that have been looked at */
+    uint64_t count;               /* records that have been cut */
+    struct csv_scan csv;          /* csv only */
+    struct json_array_scan array; /* JSON arrays only */
     bool started, closed; /* wikixml: the opening and the closing of the dump have been seen */
     bool in_page;
     uint64_t skipped_bytes; /* that belong to no page */
-    bool any;               /* something has been cut from this file */
 };
 
 /* A piece of the front of the uncut bytes: `skip` bytes that belong to no record, then a record. */
 struct cut {
     size_t skip, size;
-    uint64_t line;
+    uint64_t line, number;
     bool found; /* else: skip, and come back with more bytes */
 };
 
-void record_cutter_start(struct record_cutter *cutter, enum input_format format, bool lines);
+/* By the file's format, and what else is known about its form. */
+void record_cutter_start(struct record_cutter *cutter, const struct input_file *file);
 /* ended: the file has no bytes behind these. Fails with COG_ERR_INPUT on what can only be the end
- * of a damaged file (an open quote, a dump without its closing tag). */
+ * of a damaged file (an open quote, a dump without its closing tag, an array without its bracket).
+ */
 cog_status record_cutter_next(struct record_cutter *cutter, const char *data, size_t size,
                               bool ended, const char *file_name, struct cut *cut, cog_error *error);

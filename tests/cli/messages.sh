@@ -15,7 +15,7 @@ try pairs columns.csv
 printf 'PAR1\025\004\025more bytes' >table.parquet
 try pairs table.parquet
 try pairs - <table.parquet
-printf '[\n {"id": 1, "text": "one two"}\n]\n' >array.json
+printf '[\n {"id": 1, "text": "one two"},\n {"id": 2,' >array.json
 try pairs array.json
 try index build I d.jsonl
 try pairs I

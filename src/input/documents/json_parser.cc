@@ -3,6 +3,7 @@
 
 #include <simdjson.h>
 
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -258,25 +259,109 @@ const char *check(ondemand::value value, int depth) {
     return check_scalar(token);
 }
 
-bool has_name(const json_field &field, std::string_view key) {
-    return field.name.size == key.size() &&
-           std::memcmp(field.name.data, key.data(), key.size()) == 0;
+/* What is looked for inside one value: of each field the part of its name that is left there, or
+ * nothing (data NULL). */
+struct search {
+    json_field *fields;
+    size_t count;
+    std::string_view rest[JSON_MAX_FIELDS];
+    bool own_name[JSON_MAX_FIELDS]; /* a key had the whole name; it wins over a path */
+};
+
+/* The search inside the value of `key`; false if nothing is looked for there. */
+bool search_below(const search &here, std::string_view key, search &below) {
+    bool any = false;
+    below = search{here.fields, here.count, {}, {}};
+    for (size_t i = 0; i < here.count; i++) {
+        std::string_view rest = here.rest[i];
+        if (here.fields[i].token.size || rest.size() <= key.size() || rest[key.size()] != '.' ||
+            rest.substr(0, key.size()) != key)
+            continue;
+        below.rest[i] = rest.substr(key.size() + 1);
+        any = true;
+    }
+    return any;
+}
+
+/* Takes the value of `key` where it is wanted; whether it was. */
+bool take_token(search &here, std::string_view key, ondemand::value &value) {
+    bool taken = false;
+    for (size_t i = 0; i < here.count; i++) {
+        if (here.own_name[i] || !here.rest[i].data() || here.rest[i] != key)
+            continue;
+        here.fields[i].token = token_of(value);
+        here.own_name[i] = taken = true;
+    }
+    return taken;
+}
+
+const char *take_members(search &here, ondemand::value &value, int depth);
+
+/* A member of an object or an array: its tokens are taken, and all of it is checked. */
+const char *take_member(search &here, std::string_view key, ondemand::value &value, int depth) {
+    search below;
+    take_token(here, key, value);
+    return search_below(here, key, below) ? take_members(below, value, depth) : check(value, depth);
+}
+
+const char *take_from_object(search &here, ondemand::object &object, int depth) {
+    for (auto field : object) {
+        std::string_view key;
+        ondemand::value value;
+        if (auto code = field.unescaped_key().get(key))
+            return simdjson::error_message(code);
+        if (auto code = field.value().get(value))
+            return simdjson::error_message(code);
+        if (const char *problem = take_member(here, key, value, depth + 1))
+            return problem;
+    }
+    return nullptr;
+}
+
+const char *take_from_array(search &here, ondemand::array &array, int depth) {
+    size_t number = 0;
+    for (auto element : array) {
+        char key[24];
+        ondemand::value value;
+        if (auto code = element.get(value))
+            return simdjson::error_message(code);
+        int size = std::snprintf(key, sizeof key, "%zu", number++);
+        if (const char *problem =
+                take_member(here, std::string_view(key, size_t(size)), value, depth + 1))
+            return problem;
+    }
+    return nullptr;
+}
+
+const char *take_members(search &here, ondemand::value &value, int depth) {
+    ondemand::object object;
+    ondemand::array array;
+    if (depth > MAX_DEPTH)
+        return PROBLEM_DEPTH;
+    switch (*value.raw_json_token().data()) {
+    case '{':
+        if (auto code = value.get_object().get(object))
+            return simdjson::error_message(code);
+        return take_from_object(here, object, depth);
+    case '[':
+        if (auto code = value.get_array().get(array))
+            return simdjson::error_message(code);
+        return take_from_array(here, array, depth);
+    default:
+        return check(value, depth);
+    }
 }
 
 /* One top-level field: strings that are wanted are checked when they are decoded, all else here. */
-const char *take_field(ondemand::field field, json_field *fields, size_t count) {
+const char *take_field(search &here, ondemand::field field) {
     std::string_view key;
+    search below;
     if (auto code = field.unescaped_key().get(key))
         return simdjson::error_message(code);
     ondemand::value value = field.value();
-    bool decoded_later = false;
-    for (size_t i = 0; i < count; i++) {
-        if (!has_name(fields[i], key) || fields[i].token.size)
-            continue;
-        fields[i].token = token_of(value);
-        decoded_later = fields[i].token.size && fields[i].token.data[0] == '"';
-    }
-    return decoded_later ? nullptr : check(value, 1);
+    if (take_token(here, key, value) && token_of(value).data[0] == '"')
+        return nullptr;
+    return search_below(here, key, below) ? take_members(below, value, 1) : check(value, 1);
 }
 
 simdjson::error_code start(ondemand::parser &parser, const char *data, size_t size,
@@ -292,14 +377,17 @@ simdjson::error_code start(ondemand::parser &parser, const char *data, size_t si
 }
 
 const char *take_fields(ondemand::document &document, json_field *fields, size_t count) {
+    search here = {fields, count, {}, {}};
     ondemand::object object;
+    for (size_t i = 0; i < count; i++)
+        here.rest[i] = std::string_view(fields[i].name.data, fields[i].name.size);
     if (document.get_object().get(object))
         return "the record is not an object";
     for (auto result : object) {
         ondemand::field field;
         if (auto code = std::move(result).get(field))
             return simdjson::error_message(code);
-        if (const char *problem = take_field(field, fields, count))
+        if (const char *problem = take_field(here, field))
             return problem;
     }
     bool at_end = document.current_location().error() == simdjson::OUT_OF_BOUNDS;

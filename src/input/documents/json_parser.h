@@ -1,6 +1,9 @@
-/* JSON records: the tokens of named top-level fields of one object, after the whole of it has been
- * validated. Strings stay where they are unless they hold escapes. The first of equal keys counts.
- */
+/* JSON records: the tokens of named fields of one object, after the whole of it has been validated.
+ * Strings stay where they are unless they hold escapes. The first of equal keys counts.
+ *
+ * A name is a key of the object, or a path into it: "meta.id" is the key "id" of the object under
+ * "meta", "parts.0" the first element of the array under "parts". A key that has dots itself wins
+ * over a path. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,13 +29,16 @@ struct json_field {
         token; /* as it stands, quotes included; size 0 when the object lacks the field */
 };
 
+enum { JSON_MAX_FIELDS = 4 };
+
 enum json_result { JSON_OK, JSON_INVALID, JSON_OUT_OF_MEMORY };
 
 /* NULL when memory is out. */
 struct json_parser *json_parser_create(void);
 void json_parser_free(struct json_parser *parser);
 
-/* Fills the tokens (views into data). On JSON_INVALID *problem says why (a constant). */
+/* Fills the tokens (views into data) of up to JSON_MAX_FIELDS fields. On JSON_INVALID *problem says
+ * why (a constant). */
 enum json_result json_parser_find(struct json_parser *parser, const char *data, size_t size,
                                   struct json_field *fields, size_t count, const char **problem);
 

@@ -286,7 +286,8 @@ bool query_log_append(const struct query_log *log, size_t index, struct buffer *
         !buffer_append(bytes, terms ? log->terms + first : NULL, terms * sizeof *log->terms) ||
         !buffer_append(bytes, log->texts.data + place->offset, place->size))
         return false;
-    *record = (struct record){offset, bytes->size - offset, place->line, place->file};
+    *record = (struct record){
+        .offset = offset, .size = bytes->size - offset, .line = place->line, .file = place->file};
     return true;
 }
 

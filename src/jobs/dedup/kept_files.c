@@ -20,6 +20,7 @@ struct kept_files {
     bool folder_exists;          /* and receives the files one by one */
     struct temporary *temporary; /* the folder until it is whole */
     struct output *output;       /* the file that is being written, or NULL */
+    struct record_frame frame;   /* what stands around the records in it */
     bool is_empty;               /* nothing stands in it yet */
     bool open_line;              /* the last line in it has no line end */
     uint32_t next;               /* folder: the input file whose output begins next */
@@ -190,11 +191,12 @@ static bool is_table(enum input_format format) {
 
 /* A header row without mark and line end, which files may have or not. */
 static struct bytes_view bare_header(const struct reader *reader, uint32_t file) {
-    return without_line_end(without_mark(reader_file_header(reader, file)));
+    return without_line_end(without_mark(reader_file_frame(reader, file).header));
 }
 
 static cog_status write_header(struct kept_files *files, uint32_t file, cog_error *error) {
-    struct bytes_view header = reader_file_header(files->reader, file);
+    files->frame = reader_file_frame(files->reader, file);
+    struct bytes_view header = files->frame.header;
     files->is_empty = header.size == 0;
     files->open_line = is_table(reader_file_format(files->reader, file)) && header.size &&
                        header.data[header.size - 1] != '\n';
@@ -206,39 +208,49 @@ static cog_status write_records(struct kept_files *files, struct bytes_view reco
     if (at_beginning && !files->is_empty)
         records = without_mark(records);
     if (files->open_line)
-        TRY(output_write(files->output, "\n", 1, error));
+        TRY(output_write(files->output, files->frame.separator.data, files->frame.separator.size,
+                         error));
     files->open_line = records.size > 0 && records.data[records.size - 1] != '\n';
     files->is_empty = files->is_empty && records.size == 0;
     return output_write(files->output, records.data, records.size, error);
 }
 
-/* What stands behind the last record of input file `file`. */
-static cog_status end_output(struct kept_files *files, uint32_t file, cog_error *error) {
-    static const char closing[] = "</mediawiki>\n";
-    cog_status status = COG_OK;
-    if (reader_file_format(files->reader, file) == INPUT_WIKIXML)
-        status = output_write(files->output, closing, strlen(closing), error);
+static cog_status end_output(struct kept_files *files, cog_error *error) {
+    struct bytes_view footer = files->frame.footer;
+    cog_status status = output_write(files->output, footer.data, footer.size, error);
     THEN(status, output_commit(files->output, error));
     output_close(files->output);
     files->output = NULL;
     return status;
 }
 
-/* The header of the first file stands for all of them: tables must have the same one. */
-static cog_status check_header(const struct kept_files *files, uint32_t file, cog_error *error) {
+/* The frame of the first file stands for all of them: tables must have the same header row, and
+ * JSON is either an object per line or an array. */
+static cog_status check_frame(const struct kept_files *files, uint32_t file, cog_error *error) {
     const struct reader *reader = files->reader;
-    if (file == files->header_file || !is_table(reader_file_format(reader, file)) ||
-        view_equals(bare_header(reader, file), bare_header(reader, files->header_file)))
+    const char *first = reader_file_name(reader, files->header_file);
+    const char *other = reader_file_name(reader, file);
+    if (file == files->header_file)
         return COG_OK;
-    return error_set(error, COG_ERR_INPUT,
-                     "%s: another header row than %s; one output holds one table: name a folder",
-                     reader_file_name(reader, file), reader_file_name(reader, files->header_file));
+    if (is_table(reader_file_format(reader, file)) &&
+        !view_equals(bare_header(reader, file), bare_header(reader, files->header_file)))
+        return error_set(
+            error, COG_ERR_INPUT,
+            "%s: another header row than %s; one output holds one table: name a folder", other,
+            first);
+    if (files->frame.is_array != reader_file_frame(reader, file).is_array)
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: a JSON array, and %s has an object per line; one output holds one "
+                         "form: name a folder",
+                         files->frame.is_array ? first : other,
+                         files->frame.is_array ? other : first);
+    return COG_OK;
 }
 
 /* ---- One output per input file --------------------------------------------------------------- */
 
 static cog_status end_current(struct kept_files *files, cog_error *error) {
-    return files->output ? end_output(files, files->next - 1, error) : COG_OK;
+    return files->output ? end_output(files, error) : COG_OK;
 }
 
 /* Ends the output of the file before, and begins those up to `file`: a file of which no record is
@@ -384,7 +396,7 @@ cog_status kept_files_write(struct kept_files *files, uint32_t file, struct byte
         files->header_file = file;
         TRY(write_header(files, file, error));
     }
-    TRY(check_header(files, file, error));
+    TRY(check_frame(files, file, error));
     return write_records(files, records, at_beginning, error);
 }
 
@@ -394,7 +406,7 @@ cog_status kept_files_commit(struct kept_files *files, cog_error *error) {
     if (reader_file_count(files->reader) == 0)
         return output_commit(files->output, error);
     cog_status status = files->next ? COG_OK : write_header(files, 0, error);
-    THEN(status, end_output(files, files->header_file, error));
+    THEN(status, end_output(files, error));
     return status;
 }
 

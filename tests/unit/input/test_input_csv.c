@@ -75,7 +75,7 @@ TEST(input_csv_header_is_kept_as_it_stands) {
         struct read_result result = read_all(reader);
         CHECK(result.count == 1 && strcmp(result.items[0].id, "b") == 0);
         read_result_free(&result);
-        struct bytes_view header = reader_file_header(reader, 0);
+        struct bytes_view header = reader_file_frame(reader, 0).header;
         CHECK(header.size == 14 && memcmp(header.data, "\xef\xbb\xbftext,\"id\"\r\n", 14) == 0);
         CHECK(reader_file_format(reader, 0) == INPUT_CSV);
         CHECK_OK(reader_rewind(reader, error));

@@ -136,7 +136,7 @@ TEST(input_wiki_articles_only) {
         CHECK(strcmp(result.items[2].text, LONG_TEXT " end") == 0);
         struct left_out_pages left_out = reader_left_out_pages(reader);
         CHECK(left_out.redirects == 2 && left_out.stubs == 2 && left_out.other_namespaces == 1);
-        struct bytes_view header = reader_file_header(reader, 0);
+        struct bytes_view header = reader_file_frame(reader, 0).header;
         CHECK(header.size > 10 && memcmp(header.data, "<mediawiki", 10) == 0);
         CHECK(memmem(header.data, header.size, "</siteinfo>\n", 12));
         CHECK(!memmem(header.data, header.size, "<page", 5));
@@ -278,7 +278,7 @@ TEST(input_wiki_reads_utf16_dumps) {
             struct read_result result = read_all(reader);
             CHECK_MSG(read_results_equal(&plain, &result), "%d %zu %s", kind, bytes,
                       result.error.message);
-            struct bytes_view header = reader_file_header(reader, 0);
+            struct bytes_view header = reader_file_frame(reader, 0).header;
             CHECK(header.size && !memmem(header.data, header.size, "UTF-16", 6));
             read_result_free(&result);
             reader_close(reader);
