@@ -1,54 +1,105 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "command.h"
 
-static const enum option_id own_options[] = {OPTION_OUTPUT, OPTION_CLUSTERS, OPTION_REJECTS,
-                                             OPTION_FORMAT, OPTION_KEEP,     OPTION_GROUPING,
-                                             OPTION_COUNT};
+static const enum option_id own_options[] = {
+    OPTION_OUTPUT,  OPTION_CLUSTERS, OPTION_REMOVED, OPTION_REJECTS, OPTION_FORMAT, OPTION_KEEP,
+    OPTION_DRY_RUN, OPTION_GROUPING, OPTION_AGAINST, OPTION_COUNT};
 static const option_set sets[] = {own_options,    pair_options,      input_options, term_options,
                                   weight_options, signature_options, run_options,   NULL};
-static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_COUNT};
+static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_MEMORY, OPTION_COUNT};
 static const struct option_text texts[] = {
     {OPTION_OUTPUT, "file for the kept records, or a folder: one file per input file"},
-    {OPTION_FORMAT, "format of --clusters (default: tsv)"},
-    {OPTION_MEASURE, "Jaccard of word 3-grams (default), or cosine of words"},
+    {OPTION_FORMAT, "format of --clusters and --removed (default: tsv)"},
+    {OPTION_AGAINST, "reference collection, with the inputs that follow: remove what stands in it"},
+    {OPTION_MEASURE, "Jaccard of word 3-grams (default), containment of the smaller in the larger, "
+                     "or cosine of words"},
     {OPTION_SIGNATURE, "kind that methods of signatures use (default: minhash; cosine: rp)"},
     {OPTION_COUNT, NULL}};
 
-static bool take_options(const struct arguments *arguments, cog_dedup_options *options) {
+/* Splits field:NAME:min; the name is the caller's to free. */
+static bool take_keep(const struct arguments *arguments, cog_dedup_options *options, char **field) {
+    static const char *const names[] = {"longest", "first", "last"};
+    const char *value = arguments->values[OPTION_KEEP];
+    for (size_t i = 0; value && i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0) {
+            options->keep = (cog_keep)i;
+            return true;
+        }
+    if (!value)
+        return true;
+    if (strncmp(value, "field:", 6) != 0 || !value[6])
+        return usage_error(arguments, "--keep %s: give longest, first, last, field:NAME or "
+                                      "field:NAME:min",
+                           value);
+    options->keep = COG_KEEP_FIELD;
+    *field = strdup(value + 6);
+    char *end = *field ? strrchr(*field, ':') : NULL;
+    options->keep_least = end && strcmp(end, ":min") == 0;
+    if (end && (options->keep_least || strcmp(end, ":max") == 0))
+        *end = 0;
+    options->keep_field = *field;
+    return true;
+}
+
+static bool check_outputs(const struct arguments *arguments) {
+    const bool has_table = has_option(arguments, OPTION_CLUSTERS) ||
+                           has_option(arguments, OPTION_REMOVED);
+    const bool is_dry = has_option(arguments, OPTION_DRY_RUN);
+    if (is_dry && has_option(arguments, OPTION_OUTPUT))
+        return usage_error(arguments, "--dry-run writes no kept records: leave out -o");
+    if (!has_option(arguments, OPTION_OUTPUT) && !has_table && !is_dry)
+        return usage_error(arguments, "no output; give -o FILE, --clusters FILE, --removed FILE or "
+                                      "--dry-run");
+    if (has_option(arguments, OPTION_FORMAT) && !has_table)
+        return usage_error(arguments, "--format is that of --clusters and --removed; kept records "
+                                      "stay as they are");
+    return true;
+}
+
+static bool take_options(const struct arguments *arguments, cog_dedup_options *options,
+                         char **field) {
     cog_dedup_options_init(options);
     cog_pairs_options_init(&options->pairs, (cog_measure)choice_option(arguments, OPTION_MEASURE,
                                                                        COG_MEASURE_JACCARD));
-    options->keep = (cog_keep)choice_option(arguments, OPTION_KEEP, COG_KEEP_LONGEST);
     options->grouping =
         (cog_grouping)choice_option(arguments, OPTION_GROUPING, COG_GROUP_REPRESENTATIVE);
-    if (!take_pairs_options(arguments, &options->pairs))
+    if (!take_keep(arguments, options, field) || !take_pairs_options(arguments, &options->pairs))
         return false;
-    if (arguments->word_count == 0)
+    if (arguments->first_count == 0)
         return usage_error(arguments, "no input; give files, folders, or -");
-    if (!has_option(arguments, OPTION_OUTPUT) && !has_option(arguments, OPTION_CLUSTERS))
-        return usage_error(arguments, "no output; give -o FILE, or --clusters FILE");
-    if (has_option(arguments, OPTION_FORMAT) && !has_option(arguments, OPTION_CLUSTERS))
-        return usage_error(arguments, "--format is that of --clusters FILE; kept records stay as "
-                                      "they are");
-    return true;
+    return check_outputs(arguments);
 }
 
 static cog_status run(struct session *session) {
     const struct arguments *arguments = session->arguments;
+    const size_t first = arguments->first_count;
     cog_input_options input;
     cog_dedup_options options;
-    if (!take_input_options(arguments, &input) || !take_options(arguments, &options))
+    char *field = NULL;
+    if (!take_input_options(arguments, &input) || !take_options(arguments, &options, &field)) {
+        free(field);
         return COG_ERR_USAGE;
-    cog_dedup_outputs outputs = {arguments->values[OPTION_OUTPUT],
-                                 arguments->values[OPTION_CLUSTERS],
-                                 arguments->values[OPTION_REJECTS], output_format(arguments)};
+    }
+    const cog_dedup_outputs outputs = {.kept = arguments->values[OPTION_OUTPUT],
+                                       .clusters = arguments->values[OPTION_CLUSTERS],
+                                       .removed = arguments->values[OPTION_REMOVED],
+                                       .rejects = arguments->values[OPTION_REJECTS],
+                                       .clusters_format = output_format(arguments)};
     cog_documents *documents = NULL;
     cog_clusters *clusters = NULL;
-    cog_status status = cog_documents_open(&input, arguments->words, arguments->word_count,
-                                           &documents, &session->error);
+    cog_error *error = &session->error;
+    cog_status status = cog_documents_open(&input, arguments->words, first, &documents, error);
+    if (has_option(arguments, OPTION_AGAINST))
+        THEN(status, cog_documents_open(&input, arguments->words + first,
+                                        arguments->word_count - first, &options.against, error));
     THEN(status, cog_dedup(documents, &options, &outputs, &session->run, &clusters, session->report,
-                           &session->error));
+                           error));
     cog_clusters_free(clusters);
     cog_documents_close(documents);
+    cog_documents_close(options.against);
+    free(field);
     return status;
 }
 
@@ -56,9 +107,12 @@ static void summarize(const struct session *session) {
     const cog_report *report = session->report;
     fputs("cognate: ", stderr);
     print_count(cog_report_number(report, "documents"), "document", stderr);
-    fprintf(stderr, ", %.0f kept, %.0f removed in ", cog_report_number(report, "kept"),
+    fprintf(stderr, ", %.0f kept, %.0f removed", cog_report_number(report, "kept"),
             cog_report_number(report, "removed"));
-    print_count(cog_report_number(report, "clusters"), "cluster", stderr);
+    if (!has_option(session->arguments, OPTION_AGAINST)) {
+        fputs(" in ", stderr);
+        print_count(cog_report_number(report, "clusters"), "cluster", stderr);
+    }
     print_skipped(cog_report_number(report, "bad_records"), "record");
     fputc('\n', stderr);
 }

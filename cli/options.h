@@ -34,8 +34,11 @@ enum option_kind {
     X(CLUSTERS, "clusters", 0, RESULT, WRITE, "FILE", NULL,                                        \
       "write the clusters with ids and similarities")                                              \
     X(REJECTS, "rejects", 0, RESULT, WRITE, "FILE", NULL, "write bad records here, unchanged")     \
-    X(KEEP, "keep", 0, RESULT, PLAIN, "WHICH", "longest|first",                                    \
-      "which one of a cluster stays (default: longest)")                                           \
+    X(REMOVED, "removed", 0, RESULT, WRITE, "FILE", NULL,                                          \
+      "write what goes: id, kept twin, similarity, reason")                                        \
+    X(KEEP, "keep", 0, RESULT, PLAIN, "WHICH", NULL,                                               \
+      "which one stays: longest (default), first, last, field:NAME or field:NAME:min")             \
+    X(DRY_RUN, "dry-run", 0, RESULT, PLAIN, NULL, NULL, "only say what would be removed")          \
     X(IDS, "ids", 0, RESULT, WRITE, "FILE", NULL, "also write the ids of the rows, one per line")  \
     X(REMOVED_IDS, "ids", 0, INPUT, READ, "FILE", NULL,                                            \
       "read the ids from this file, one per line, escaped as in results; - is standard input")     \
@@ -55,8 +58,8 @@ enum option_kind {
       "do not keep the vectors: a smaller index whose similarities are estimates")                 \
     X(AGAINST, "against", 0, MATCH, READ, "IN", NULL,                                              \
       "second collection, with the inputs that follow")                                            \
-    X(MEASURE, "measure", 0, MATCH, PLAIN, "NAME", "cosine|jaccard",                               \
-      "cosine of weighted terms, or Jaccard of term sets")                                         \
+    X(MEASURE, "measure", 0, MATCH, PLAIN, "NAME", "cosine|jaccard|containment",                   \
+      "cosine of weighted terms, or Jaccard or containment of term sets")                                         \
     X(THRESHOLD, "threshold", 't', MATCH, PLAIN, "S", NULL,                                        \
       "least similarity of a match, 0 to 1 (default: 0.8)")                                        \
     X(RADIUS, "radius", 0, MATCH, PLAIN, "BITS", NULL, "signatures: greatest distance of a match") \

@@ -270,7 +270,11 @@ COG_API cog_status cog_sign(cog_documents *documents, const cog_sign_options *op
 
 /* ---- Similar pairs --------------------------------------------------------------------------- */
 
-typedef enum cog_measure { COG_MEASURE_COSINE, COG_MEASURE_JACCARD } cog_measure;
+typedef enum cog_measure {
+    COG_MEASURE_COSINE,
+    COG_MEASURE_JACCARD,
+    COG_MEASURE_CONTAINMENT, /* the share of the smaller set that the larger one has */
+} cog_measure;
 
 typedef enum cog_method {
     COG_METHOD_AUTO,
@@ -417,7 +421,13 @@ COG_API uint32_t cog_radius_of_cosine(double threshold, unsigned bits);
 
 /* ---- Near-duplicates ------------------------------------------------------------------------- */
 
-typedef enum cog_keep { COG_KEEP_LONGEST, COG_KEEP_FIRST } cog_keep;
+/* Which one of near-duplicates stays; of equal ones the earlier. */
+typedef enum cog_keep {
+    COG_KEEP_LONGEST, /* the most bytes of text */
+    COG_KEEP_FIRST,
+    COG_KEEP_LAST,
+    COG_KEEP_FIELD, /* the greatest (or least) value of a field */
+} cog_keep;
 typedef enum cog_grouping {
     COG_GROUP_REPRESENTATIVE, /* every member is within the threshold of its representative */
     COG_GROUP_CONNECTED,      /* chains count: members may be far from each other */
@@ -427,6 +437,14 @@ typedef struct cog_dedup_options {
     cog_pairs_options pairs;
     cog_keep keep;
     cog_grouping grouping;
+    /* COG_KEEP_FIELD: its name (borrowed), and whether the least value stays. Numbers count by
+     * value, dates by their digits, other text by its first eight bytes; documents without a value
+     * come last. */
+    const char *keep_field;
+    bool keep_least;
+    /* A reference collection (borrowed): documents of the input that match one of it are removed,
+     * and the input is not compared with itself. NULL: none. */
+    cog_documents *against;
 } cog_dedup_options;
 /* Jaccard of word 3-grams at 0.8, the longest document kept. */
 COG_API void cog_dedup_options_init(cog_dedup_options *options);
@@ -445,7 +463,8 @@ typedef struct cog_dedup_outputs {
     const char *kept;
     const char *clusters; /* cluster, id, representative, similarity, kept; NULL: nowhere */
     const char *rejects;  /* bad records as they stand; NULL: nowhere */
-    cog_output_format clusters_format;
+    cog_output_format clusters_format; /* of clusters and removed */
+    const char *removed; /* id, kept twin, similarity and reason of what goes; NULL: nowhere */
 } cog_dedup_outputs;
 /* outputs may be NULL: the clusters alone. */
 COG_API cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
@@ -461,7 +480,8 @@ COG_API size_t cog_clusters_read(const cog_clusters *clusters, size_t first, siz
                                  cog_cluster_member *members);
 COG_API size_t cog_clusters_document_count(const cog_clusters *clusters);
 COG_API bool cog_clusters_is_kept(const cog_clusters *clusters, uint32_t row);
-COG_API const char *cog_clusters_id(const cog_clusters *clusters, uint32_t row, size_t *size);
+/* Owned by the clusters, until the next call. */
+COG_API const char *cog_clusters_id(cog_clusters *clusters, uint32_t row, size_t *size);
 
 /* ---- Index and search ------------------------------------------------------------------------ */
 

@@ -18,9 +18,9 @@ void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
                                    .method = COG_METHOD_AUTO,
                                    .recall = 0.95,
                                    .verify = true};
-    cog_sign_options_init(&options->sign, measure == COG_MEASURE_JACCARD ? COG_SIGNATURE_MINHASH
-                                                                         : COG_SIGNATURE_RP);
-    if (measure == COG_MEASURE_JACCARD) {
+    cog_sign_options_init(&options->sign, measure == COG_MEASURE_COSINE ? COG_SIGNATURE_RP
+                                                                        : COG_SIGNATURE_MINHASH);
+    if (measure != COG_MEASURE_COSINE) {
         options->sign.signature.bits = 1024;
         options->sign.signature.value_bits = 1;
     }

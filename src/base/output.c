@@ -309,6 +309,12 @@ cog_status output_write(struct output *output, const void *data, size_t size, co
     return COG_OK;
 }
 
+cog_status output_write_line(struct output *output, const char *data, size_t size,
+                             cog_error *error) {
+    TRY(output_write(output, data, size, error));
+    return size && data[size - 1] != '\n' ? output_write(output, "\n", 1, error) : COG_OK;
+}
+
 cog_status output_rewrite(struct output *output, uint64_t offset, const void *data, size_t size,
                           cog_error *error) {
     TRY(flush(output, error));

@@ -13,6 +13,9 @@ cog_status output_open(const char *path, struct output **output, cog_error *erro
 /* The same, never compressed: for files that are mapped. */
 cog_status output_open_plain(const char *path, struct output **output, cog_error *error);
 cog_status output_write(struct output *output, const void *data, size_t size, cog_error *error);
+/* The same, and a newline unless the data end with one. */
+cog_status output_write_line(struct output *output, const char *data, size_t size,
+                             cog_error *error);
 /* Whether earlier bytes can be overwritten: not on standard output, a pipe or a device, nor if they
  * are compressed. */
 bool output_is_file(const struct output *output);

@@ -1,0 +1,186 @@
+#include "collection/document_sets.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/hash_table.h"
+
+/* The documents of a batch, with offsets from its beginning. */
+struct set_batch {
+    struct buffer bytes;
+    struct set_document {
+        struct set_row row;
+        struct document_fact fact;
+        struct fingerprint fingerprint;
+    } * documents;
+    size_t count, capacity;
+    uint64_t *scratch; /* one worker at a time has the batch */
+    size_t scratch_capacity;
+};
+
+struct reading {
+    struct ingest *ingest;
+    struct document_sets *sets;
+    struct output *rejects;
+};
+
+cog_status document_sets_open(struct document_sets *sets, const char *beside, cog_error *error) {
+    sets->file.descriptor = scratch_file_open_beside(beside, error);
+    return sets->file.descriptor < 0 ? COG_ERR_IO : COG_OK;
+}
+
+void document_sets_close(struct document_sets *sets) {
+    if (sets->file.descriptor > 0)
+        close(sets->file.descriptor);
+    free(sets->rows);
+    free(sets->facts);
+    free(sets->fingerprints);
+    *sets = (struct document_sets){0};
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static struct fingerprint fingerprint_of(const void *data, size_t size, uint64_t seed) {
+    XXH128_hash_t hash = XXH3_128bits_withSeed(data, size, seed);
+    return (struct fingerprint){hash.low64, hash.high64};
+}
+
+static cog_status add_document(struct set_batch *batch, const struct ingested *item,
+                               cog_error *error) {
+    struct term_list *list = item->terms;
+    const size_t all = list->count, words_from = all - list->short_terms;
+    const struct document *document = item->document;
+    GROW(batch->documents, batch->capacity, batch->count + 1, "documents", error);
+    GROW(batch->scratch, batch->scratch_capacity, all, "a document's terms", error);
+    const size_t terms = member_set_make(list->hashes, words_from, batch->scratch);
+    const size_t words =
+        member_set_make(list->hashes + words_from, list->short_terms, batch->scratch);
+    if (terms > UINT32_MAX || document->id.size > UINT32_MAX)
+        return error_set(error, COG_ERR_INPUT, "a document of more than 4 billion terms");
+    struct set_document *added = &batch->documents[batch->count];
+    added->row = (struct set_row){batch->bytes.size, (uint32_t)terms, (uint32_t)words};
+    added->fact.record = (uint32_t)item->record;
+    added->fact.text_bytes =
+        document->text.size < UINT32_MAX ? (uint32_t)document->text.size : UINT32_MAX;
+    if (!set_record_append(&batch->bytes, list->hashes, terms, list->hashes + words_from, words,
+                           document->id))
+        return error_memory(error, batch->bytes.size, "documents");
+    const size_t set_bytes = set_record_bytes(&added->row, 0) - sizeof(uint32_t);
+    added->fingerprint =
+        all ? fingerprint_of(batch->bytes.data + added->row.offset, set_bytes, 1)
+            : fingerprint_of(document->text.data, document->text.size, 2);
+    batch->count++;
+    return COG_OK;
+}
+
+static cog_status take_documents(void *context, unsigned worker, void *ingest_batch,
+                                 cog_error *error) {
+    const struct reading *reading = context;
+    struct set_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
+    for (;;) {
+        struct ingested item;
+        TRY(ingest_next(reading->ingest, worker, ingest_batch, &item, error));
+        if (!item.document)
+            return COG_OK;
+        TRY(add_document(batch, &item, error));
+    }
+}
+
+static cog_status append_batch(struct document_sets *sets, const struct set_batch *batch,
+                               cog_error *error) {
+    if (sets->count + batch->count >= UINT32_MAX)
+        return error_set(error, COG_ERR_MEMORY, "more than 4 billion documents: split the input");
+    const size_t rows = sets->count + batch->count;
+    GROW(sets->rows, sets->row_capacity, rows, "documents", error);
+    GROW(sets->facts, sets->fact_capacity, rows, "documents", error);
+    GROW(sets->fingerprints, sets->fingerprint_capacity, rows, "documents", error);
+    TRY(descriptor_write_at(sets->file.descriptor, batch->bytes.data, batch->bytes.size,
+                            sets->file.size_bytes, "the scratch file of terms", error));
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct set_document *document = &batch->documents[i];
+        sets->rows[sets->count] = document->row;
+        sets->rows[sets->count].offset += sets->file.size_bytes;
+        sets->facts[sets->count] = document->fact;
+        sets->fingerprints[sets->count++] = document->fingerprint;
+        sets->empty += document->row.terms + document->row.words == 0;
+    }
+    sets->file.size_bytes += batch->bytes.size;
+    return COG_OK;
+}
+
+static cog_status deliver(void *context, void *ingest_batch, cog_error *error) {
+    struct reading *reading = context;
+    const struct ingest_batch *records = ingest_batch;
+    struct set_batch *batch = records->result;
+    TRY(ingest_settle(reading->ingest, records, error));
+    for (size_t i = 0; reading->rejects && i < records->skipped_count; i++)
+        TRY(output_write_line(reading->rejects, records->skipped[i].raw.data,
+                              records->skipped[i].raw.size, error));
+    TRY(append_batch(reading->sets, batch, error));
+    reading->sets->records += records->item_count;
+    batch->count = 0;
+    buffer_reset(&batch->bytes);
+    return COG_OK;
+}
+
+cog_status document_sets_read(struct document_sets *sets, cog_documents *documents,
+                              const struct term_options *terms, struct output *rejects,
+                              struct job *job, cog_error *error) {
+    struct reading reading = {.sets = sets, .rejects = rejects};
+    sets->records = 0;
+    cog_status status = ingest_open(documents, terms, sizeof(struct set_batch), "reading",
+                                    &job->run, job->report, false, &reading.ingest, error);
+    THEN(status, ingest_run(reading.ingest, &reading, take_documents, deliver, error));
+    for (size_t i = 0; reading.ingest && i < reading.ingest->batch_count; i++) {
+        struct set_batch *batch = reading.ingest->batches[i].result;
+        buffer_free(&batch->bytes);
+        free(batch->documents);
+        free(batch->scratch);
+    }
+    ingest_close(reading.ingest);
+    sets->file.rows = sets->rows;
+    sets->file.row_count = sets->count;
+    return status;
+}
+
+/* ---- Equal documents ------------------------------------------------------------------------- */
+
+static bool is_equal(const struct fingerprint *a, const struct fingerprint *b) {
+    return a->low == b->low && a->high == b->high;
+}
+
+cog_status document_sets_group(struct document_sets *sets, size_t first, uint32_t **result,
+                               size_t *groups, cog_error *error) {
+    const struct fingerprint *prints = sets->fingerprints;
+    const size_t slot_count = hash_slots(sets->count - first + 1, 64);
+    uint32_t *leaders = NULL, *slots = NULL; /* a slot: 1 + row, 0: free */
+    uint8_t *is_shared = NULL;
+    cog_status status = TAKEN(leaders, sets->count - first, "equal documents", error);
+    THEN(status, TAKEN_ZEROED(slots, slot_count, "equal documents", error));
+    THEN(status, TAKEN_ZEROED(is_shared, sets->count - first, "equal documents", error));
+    *groups = 0;
+    for (size_t row = first; row < sets->count && status == COG_OK; row++) {
+        size_t at;
+        HASH_PROBE(at, prints[row].low, slot_count,
+                   !slots[at] || is_equal(&prints[slots[at] - 1], &prints[row]));
+        if (!slots[at])
+            slots[at] = (uint32_t)row + 1;
+        leaders[row - first] = slots[at] - 1;
+        uint8_t *shared = &is_shared[slots[at] - 1 - first];
+        if (slots[at] - 1 != row && !*shared)
+            *groups += *shared = 1;
+    }
+    free(slots);
+    free(is_shared);
+    free(sets->fingerprints);
+    sets->fingerprints = NULL;
+    sets->fingerprint_capacity = 0;
+    return HAND_OUT(status, leaders, free, result);
+}
+
+uint64_t document_sets_memory_bytes(const struct document_sets *sets) {
+    return sets->row_capacity * sizeof *sets->rows + sets->fact_capacity * sizeof *sets->facts +
+           sets->fingerprint_capacity * sizeof *sets->fingerprints;
+}

@@ -1,0 +1,50 @@
+/* A collection as a file of member sets: what deduplication keeps of documents.
+ *
+ * In: documents, read once. Out: a file with the set of terms and the id of each (vector/set_file.h)
+ * and, in memory, 40 bytes per document. Nothing else grows with the collection. Several
+ * collections may be read into one file, one after the other; a document's row is its position
+ * among all of them. */
+#pragma once
+
+#include "base/output.h"
+#include "collection/ingest.h"
+#include "vector/set_file.h"
+
+struct document_fact {
+    uint32_t record;     /* number of the record in its collection */
+    uint32_t text_bytes; /* at most UINT32_MAX */
+};
+
+/* Equal for documents that are the same: by their terms, or by the bytes of their text if they have
+ * none. */
+struct fingerprint {
+    uint64_t low, high;
+};
+
+/* Zero-initialise, then document_sets_open; document_sets_close releases. */
+struct document_sets {
+    struct set_file file; /* its rows are `rows` */
+    struct set_row *rows;
+    struct document_fact *facts;
+    struct fingerprint *fingerprints; /* document_sets_group frees them */
+    size_t count, row_capacity, fact_capacity, fingerprint_capacity;
+    uint64_t empty, records; /* documents without terms; records of the last collection */
+};
+
+/* A scratch file in the folder of `beside`; "-": TMPDIR. */
+cog_status document_sets_open(struct document_sets *sets, const char *beside, cog_error *error);
+void document_sets_close(struct document_sets *sets);
+
+/* Reads a collection behind the others. Bad records go to `rejects`, if it is not NULL, as they
+ * stand. */
+cog_status document_sets_read(struct document_sets *sets, cog_documents *documents,
+                              const struct term_options *terms, struct output *rejects,
+                              struct job *job, cog_error *error);
+
+/* Groups equal documents among the rows [first, count): leaders[row - first] is the first row that
+ * is equal. Frees the fingerprints; *groups: groups of two rows or more. */
+cog_status document_sets_group(struct document_sets *sets, size_t first, uint32_t **leaders,
+                               size_t *groups, cog_error *error);
+
+/* Bytes of memory that are held now. */
+uint64_t document_sets_memory_bytes(const struct document_sets *sets);

@@ -1,0 +1,270 @@
+#include "jobs/dedup/dedup_sets.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/strings.h"
+#include "collection/options.h"
+#include "jobs/dedup/keep_order.h"
+#include "join/set_join.h"
+#include "search/keys/key_sort.h"
+
+enum {
+    /* Memory of the job per document, next to its sets: leader, best, key, order, twin, partner,
+     * similarities, marks. */
+    BYTES_PER_DOCUMENT = 40,
+    JOIN_LEAST_BYTES = 8 << 20
+};
+
+struct set_dedup {
+    const cog_dedup_options *options;
+    struct duplicates *duplicates;
+    struct job *job;
+    uint32_t *leaders; /* of a row of the sets: the first that is equal */
+    uint32_t *best;    /* of a leader: the row of its group that would stay */
+    uint64_t *keys;    /* of a row: what decides who stays; NULL with a reference collection */
+    uint32_t *order;   /* leaders as the join takes them */
+    size_t order_count, reference; /* leaders; those of the reference collection */
+    struct set_join_result result;
+};
+
+static uint64_t text_bytes(const void *context, size_t row) {
+    const struct duplicates *duplicates = context;
+    return duplicates->sets.facts[duplicates->first_row + row].text_bytes;
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* The best row of each group of equal documents. */
+static cog_status choose_best(struct set_dedup *dedup, cog_documents *documents, cog_error *error) {
+    const struct document_sets *sets = &dedup->duplicates->sets;
+    TAKE(dedup->keys, sets->count, "documents", error);
+    TAKE(dedup->best, sets->count, "documents", error);
+    TRY(keep_order_keys(dedup->options, documents, sets->count, text_bytes, dedup->duplicates,
+                        dedup->job, dedup->keys, error));
+    for (uint32_t row = 0; row < sets->count; row++) {
+        const uint32_t leader = dedup->leaders[row];
+        if (row == leader || dedup->keys[row] > dedup->keys[dedup->best[leader]])
+            dedup->best[leader] = row;
+    }
+    return COG_OK;
+}
+
+/* Sorts the order by falling keys(row); equal ones keep their order. */
+static cog_status sort_order(struct set_dedup *dedup, uint64_t (*key)(const struct set_dedup *,
+                                                                      uint32_t leader),
+                             cog_error *error) {
+    struct key_array array = {0};
+    TRY(key_array_init(&array, dedup->order_count, 1, true, error));
+    for (size_t i = 0; i < dedup->order_count; i++) {
+        array.keys[i] = ~key(dedup, dedup->order[i]);
+        array.rows[i] = dedup->order[i];
+    }
+    cog_status status = key_sort(&array, dedup->job->threads, error);
+    if (status == COG_OK && dedup->order_count)
+        memcpy(dedup->order, array.rows, dedup->order_count * sizeof *dedup->order);
+    key_array_free(&array);
+    return status;
+}
+
+static uint64_t row_of_best(const struct set_dedup *dedup, uint32_t leader) {
+    return UINT64_MAX - dedup->best[leader];
+}
+
+static uint64_t key_of_best(const struct set_dedup *dedup, uint32_t leader) {
+    return dedup->keys[dedup->best[leader]];
+}
+
+static uint64_t size_of(const struct set_dedup *dedup, uint32_t leader) {
+    return dedup->duplicates->sets.rows[leader].terms;
+}
+
+/* Leaders in the order in which one stays for another: by the keep rule; by falling sizes first for
+ * containment, where only the smaller of two goes. With a reference collection its leaders come
+ * first, in any order. */
+static cog_status make_order(struct set_dedup *dedup, cog_error *error) {
+    const struct duplicates *duplicates = dedup->duplicates;
+    TAKE(dedup->order, duplicates->sets.count, "documents", error);
+    for (uint32_t row = 0; row < duplicates->sets.count; row++) {
+        if (dedup->leaders[row] != row)
+            continue;
+        dedup->reference += row < duplicates->first_row;
+        dedup->order[dedup->order_count++] = row;
+    }
+    if (dedup->options->against)
+        return COG_OK;
+    TRY(sort_order(dedup, row_of_best, error));
+    TRY(sort_order(dedup, key_of_best, error));
+    return dedup->options->pairs.measure == COG_MEASURE_CONTAINMENT
+               ? sort_order(dedup, size_of, error)
+               : COG_OK;
+}
+
+/* ---- The decision ---------------------------------------------------------------------------- */
+
+static void set_twin(struct duplicates *duplicates, size_t row, uint32_t twin, double similarity,
+                     enum duplicate_reason reason) {
+    duplicates->twin[row] = twin;
+    duplicates->similarity[row] = (float)similarity;
+    duplicates->reason[row] = (uint8_t)reason;
+}
+
+/* The similarity of a leader to the one that stays for it; chains may join what is far apart. */
+static cog_status similarity_to(const struct set_dedup *dedup, uint32_t rank, uint32_t partner,
+                                double *similarity, cog_error *error) {
+    const struct set_measure measure = {
+        dedup->options->pairs.measure == COG_MEASURE_CONTAINMENT, 0};
+    *similarity = (double)dedup->result.similarity[rank];
+    if (rank == partner || *similarity > 0)
+        return COG_OK;
+    return set_pair_similarity(&dedup->duplicates->sets.file, dedup->order[rank],
+                               dedup->order[partner], &measure, similarity, error);
+}
+
+/* Who stays for each leader, by leader; then for each row. */
+static cog_status decide(struct set_dedup *dedup, cog_error *error) {
+    struct duplicates *duplicates = dedup->duplicates;
+    const double threshold = dedup->options->pairs.threshold;
+    for (uint32_t rank = 0; rank < dedup->order_count; rank++) {
+        const uint32_t partner = dedup->result.partner[rank], leader = dedup->order[rank];
+        double similarity;
+        TRY(similarity_to(dedup, rank, partner, &similarity, error));
+        set_twin(duplicates, leader, dedup->best[dedup->order[partner]], similarity,
+                 rank == partner            ? REASON_IDENTICAL
+                 : similarity >= threshold ? REASON_NEAR
+                                            : REASON_CHAIN);
+    }
+    for (uint32_t row = (uint32_t)duplicates->count; row-- > 0;) {
+        const uint32_t leader = dedup->leaders[row]; /* not above row: not yet overwritten */
+        const uint32_t twin = duplicates->twin[leader];
+        set_twin(duplicates, row, twin, (double)duplicates->similarity[leader],
+                 row == twin ? REASON_KEPT : duplicates->reason[leader]);
+    }
+    return COG_OK;
+}
+
+static void decide_by_reference(struct set_dedup *dedup) {
+    struct duplicates *duplicates = dedup->duplicates;
+    const size_t first = duplicates->first_row;
+    for (uint32_t rank = (uint32_t)dedup->reference; rank < dedup->order_count; rank++) {
+        const uint32_t partner = dedup->result.partner[rank];
+        if (partner != rank)
+            set_twin(duplicates, dedup->order[rank] - first, dedup->order[partner],
+                     (double)dedup->result.similarity[rank], REASON_NEAR);
+    }
+    for (size_t row = 0; row < duplicates->count; row++) {
+        const uint32_t leader = dedup->leaders[first + row];
+        if (leader < first)
+            set_twin(duplicates, row, leader, 1, REASON_IDENTICAL);
+        else if (!duplicates_keeps(duplicates, leader - first))
+            set_twin(duplicates, row, duplicates->twin[leader - first],
+                     (double)duplicates->similarity[leader - first], REASON_NEAR);
+    }
+}
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+static cog_status take_terms(const cog_dedup_options *options, struct term_options *terms,
+                             cog_error *error) {
+    TRY(options_terms(&options->pairs.sign.terms, terms, error));
+    terms->short_texts =
+        options->pairs.measure == COG_MEASURE_JACCARD && terms->tokens != TOKENS_CHARS;
+    return COG_OK;
+}
+
+static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
+                             struct output *rejects, const char *beside, cog_error *error) {
+    struct duplicates *duplicates = dedup->duplicates;
+    struct document_sets *sets = &duplicates->sets;
+    cog_report *report = dedup->job->report;
+    struct term_options terms;
+    TRY(take_terms(dedup->options, &terms, error));
+    TRY(document_sets_open(sets, beside, error));
+    if (dedup->options->against)
+        TRY(document_sets_read(sets, dedup->options->against, &terms, NULL, dedup->job, error));
+    duplicates->first_row = sets->count;
+    duplicates->by_reference = dedup->options->against != NULL;
+    sets->empty = 0;
+    TRY(document_sets_read(sets, documents, &terms, rejects, dedup->job, error));
+    duplicates->count = sets->count - duplicates->first_row;
+    report_number(report, "documents", (double)duplicates->count);
+    report_number(report, "reference_documents", (double)duplicates->first_row);
+    report_number(report, "empty_documents", (double)sets->empty);
+    report_number(report, "scratch_bytes", (double)sets->file.size_bytes);
+    if (sets->empty)
+        report_notice(report, "%llu document%s no terms; %s compared by bytes",
+                      (unsigned long long)sets->empty, plural(sets->empty, " has", "s have"),
+                      plural(sets->empty, "it is", "they are"));
+    return COG_OK;
+}
+
+/* What the join may take; COG_ERR_MEMORY if the documents leave too little. */
+static cog_status join_memory(const struct set_dedup *dedup, uint64_t *bytes, cog_error *error) {
+    const struct document_sets *sets = &dedup->duplicates->sets;
+    const uint64_t budget = dedup->job->run.memory_bytes;
+    const uint64_t held = MEMORY_BASE_BYTES + document_sets_memory_bytes(sets) +
+                          (uint64_t)sets->count * BYTES_PER_DOCUMENT;
+    *bytes = 0;
+    if (budget == 0)
+        return COG_OK;
+    if (budget < held + JOIN_LEAST_BYTES)
+        return error_about(error, COG_ERR_MEMORY, "memory_bytes",
+                           "%zu documents need %llu MB of memory at least; raise the budget of "
+                           "%llu MB or split the input",
+                           sets->count, (unsigned long long)((held + JOIN_LEAST_BYTES) >> 20) + 1,
+                           (unsigned long long)(budget >> 20));
+    *bytes = budget - held;
+    return COG_OK;
+}
+
+static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *error) {
+    const cog_pairs_options *pairs = &dedup->options->pairs;
+    const bool connected = dedup->options->grouping == COG_GROUP_CONNECTED && !dedup->reference;
+    struct set_join_options options = {
+        .mode = connected ? SET_JOIN_CONNECTED : SET_JOIN_REPRESENTATIVES,
+        .measure = {pairs->measure == COG_MEASURE_CONTAINMENT, pairs->threshold},
+        .reference = dedup->reference,
+        .beside = beside};
+    TRY(join_memory(dedup, &options.memory_bytes, error));
+    if (dedup->options->against && dedup->reference == 0)
+        options.reference = dedup->order_count; /* it has no documents: nothing is compared */
+    return set_join_run(&dedup->duplicates->sets.file, dedup->order, dedup->order_count, &options,
+                        dedup->job, &dedup->result, error);
+}
+
+static void report_join(const struct set_dedup *dedup, size_t groups) {
+    const struct set_join_result *result = &dedup->result;
+    cog_report *report = dedup->job->report;
+    report_number(report, "equal_groups", (double)groups);
+    report_number(report, "terms", (double)result->members);
+    report_number(report, "listed_terms", (double)result->listed);
+    report_number(report, "comparisons", (double)result->comparisons);
+    report_number(report, "candidates", (double)result->candidates);
+    report_number(report, "rounds", (double)result->rounds);
+}
+
+cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *options,
+                         struct output *rejects, const char *beside, struct job *job,
+                         struct duplicates *duplicates, cog_error *error) {
+    struct set_dedup dedup = {.options = options, .duplicates = duplicates, .job = job};
+    size_t groups = 0;
+    cog_status status = read_sides(&dedup, documents, rejects, beside, error);
+    THEN(status, document_sets_group(&duplicates->sets, 0, &dedup.leaders, &groups, error));
+    if (!options->against)
+        THEN(status, choose_best(&dedup, documents, error));
+    THEN(status, make_order(&dedup, error));
+    THEN(status, join(&dedup, beside, error));
+    THEN(status, duplicates_init(duplicates, duplicates->count, error));
+    if (status == COG_OK && options->against)
+        decide_by_reference(&dedup);
+    else
+        THEN(status, decide(&dedup, error));
+    if (status == COG_OK)
+        report_join(&dedup, groups);
+    free(dedup.leaders);
+    free(dedup.best);
+    free(dedup.keys);
+    free(dedup.order);
+    set_join_result_free(&dedup.result);
+    return status;
+}

@@ -1,0 +1,173 @@
+#include "jobs/dedup/duplicates.h"
+
+#include <stdlib.h>
+
+#include "jobs/result_table.h"
+
+const char *duplicate_reason_name(enum duplicate_reason reason) {
+    static const char *const names[] = {"kept", "identical", "near", "chain"};
+    return names[reason];
+}
+
+cog_status duplicates_init(struct duplicates *duplicates, size_t count, cog_error *error) {
+    duplicates->count = count;
+    TAKE(duplicates->twin, count, "duplicates", error);
+    TAKE(duplicates->similarity, count, "duplicates", error);
+    TAKE_ZEROED(duplicates->reason, count, "duplicates", error);
+    for (size_t row = 0; row < count; row++) {
+        duplicates->twin[row] = (uint32_t)row;
+        duplicates->similarity[row] = 1;
+    }
+    return COG_OK;
+}
+
+void duplicates_free(struct duplicates *duplicates) {
+    free(duplicates->twin);
+    free(duplicates->similarity);
+    free(duplicates->reason);
+    document_sets_close(&duplicates->sets);
+    corpus_free(&duplicates->corpus);
+    corpus_free(&duplicates->reference);
+    *duplicates = (struct duplicates){0};
+}
+
+uint64_t duplicates_record(const struct duplicates *duplicates, size_t row) {
+    return duplicates->sets.rows ? duplicates->sets.facts[duplicates->first_row + row].record
+                                 : duplicates->corpus.items[row].record;
+}
+
+cog_status duplicates_id(const struct duplicates *duplicates, size_t row, bool of_reference,
+                         struct buffer *id, cog_error *error) {
+    if (duplicates->sets.rows)
+        return set_file_id(&duplicates->sets.file,
+                           of_reference ? row : duplicates->first_row + row, id, error);
+    struct bytes_view view =
+        corpus_id(of_reference ? &duplicates->reference : &duplicates->corpus, row);
+    return buffer_append(id, view.data, view.size) ? COG_OK
+                                                   : error_memory(error, view.size, "an id");
+}
+
+/* ---- Clusters -------------------------------------------------------------------------------- */
+
+/* Sizes of the clusters by the row that stays, then their first members' positions. */
+static size_t place_clusters(const struct duplicates *duplicates, uint32_t *places,
+                             uint32_t *numbers, size_t *cluster_count) {
+    size_t member_count = 0;
+    for (size_t row = 0; row < duplicates->count; row++)
+        places[duplicates->twin[row]]++;
+    for (size_t row = 0; row < duplicates->count; row++) {
+        uint32_t kept = duplicates->twin[row];
+        if (places[kept] < 2 || numbers[kept] != UINT32_MAX)
+            continue;
+        numbers[kept] = (uint32_t)(*cluster_count)++;
+        size_t size = places[kept];
+        places[kept] = (uint32_t)member_count;
+        member_count += size;
+    }
+    return member_count;
+}
+
+cog_status duplicates_clusters(const struct duplicates *duplicates, cog_cluster_member **result,
+                               size_t *member_count, size_t *cluster_count, cog_error *error) {
+    uint32_t *places = NULL, *numbers = NULL;
+    cog_cluster_member *members = NULL;
+    cog_status status = COG_OK;
+    *member_count = *cluster_count = 0;
+    *result = NULL;
+    if (duplicates->by_reference)
+        return COG_OK;
+    status = TAKEN_ZEROED(places, duplicates->count, "clusters", error);
+    THEN(status, TAKEN(numbers, duplicates->count, "clusters", error));
+    for (size_t row = 0; row < duplicates->count && status == COG_OK; row++)
+        numbers[row] = UINT32_MAX;
+    if (status == COG_OK)
+        *member_count = place_clusters(duplicates, places, numbers, cluster_count);
+    THEN(status, TAKEN(members, *member_count, "clusters", error));
+    for (uint32_t row = 0; row < duplicates->count && status == COG_OK; row++) {
+        uint32_t kept = duplicates->twin[row];
+        if (numbers[kept] != UINT32_MAX)
+            members[places[kept]++] = (cog_cluster_member){numbers[kept], row, kept,
+                                                           (double)duplicates->similarity[row]};
+    }
+    free(places);
+    free(numbers);
+    return HAND_OUT(status, members, free, result);
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* The ids of a row and of its twin, in one buffer. */
+static cog_status load_ids(const struct duplicates *duplicates, size_t row, size_t twin,
+                           struct buffer *ids, struct bytes_view views[2], cog_error *error) {
+    buffer_reset(ids);
+    TRY(duplicates_id(duplicates, row, false, ids, error));
+    const size_t first = ids->size;
+    TRY(duplicates_id(duplicates, twin, duplicates->by_reference, ids, error));
+    views[0] = view_of(ids->data, first);
+    views[1] = view_of(ids->data + first, ids->size - first);
+    return COG_OK;
+}
+
+cog_status duplicates_write_clusters(const struct duplicates *duplicates,
+                                     const cog_cluster_member *members, size_t count,
+                                     cog_output_format format, const char *path, cog_error *error) {
+    const char *measure = duplicates->estimates ? "estimate" : "similarity";
+    const struct result_column columns[] = {{"cluster", RESULT_NUMBER},
+                                            {"id", RESULT_ID},
+                                            {"representative", RESULT_ID},
+                                            {measure, RESULT_REAL},
+                                            {"kept", RESULT_NUMBER}};
+    struct result_table table = {0};
+    struct buffer ids = {0};
+    cog_status status = result_table_open(&table, columns, 5, count, format, path, error);
+    for (size_t i = 0; i < count && status == COG_OK; i++) {
+        const cog_cluster_member *member = &members[i];
+        struct bytes_view id[2];
+        status = load_ids(duplicates, member->row, member->representative, &ids, id, error);
+        if (status != COG_OK)
+            break;
+        const struct result_cell cells[] = {{.number = member->cluster},
+                                            {member->row, id[0]},
+                                            {member->representative, id[1]},
+                                            {.number = member->similarity},
+                                            {.number = member->row == member->representative}};
+        status = result_table_add(&table, cells, error);
+    }
+    buffer_free(&ids);
+    return result_table_close(&table, status, error);
+}
+
+static size_t count_removed(const struct duplicates *duplicates) {
+    size_t removed = 0;
+    for (size_t row = 0; row < duplicates->count; row++)
+        removed += !duplicates_keeps(duplicates, row);
+    return removed;
+}
+
+cog_status duplicates_write_removed(const struct duplicates *duplicates, cog_output_format format,
+                                    const char *path, cog_error *error) {
+    const char *measure = duplicates->estimates ? "estimate" : "similarity";
+    const struct result_column columns[] = {
+        {"id", RESULT_ID}, {"kept", RESULT_ID}, {measure, RESULT_REAL}, {"reason", RESULT_ID}};
+    struct result_table table = {0};
+    struct buffer ids = {0};
+    cog_status status = result_table_open(&table, columns, 4, count_removed(duplicates), format,
+                                          path, error);
+    for (size_t row = 0; row < duplicates->count && status == COG_OK; row++) {
+        struct bytes_view id[2];
+        if (duplicates_keeps(duplicates, row))
+            continue;
+        status = load_ids(duplicates, row, duplicates->twin[row], &ids, id, error);
+        if (status != COG_OK)
+            break;
+        const char *reason = duplicate_reason_name(duplicates->reason[row]);
+        const struct result_cell cells[] = {{(double)row, id[0]},
+                                            {duplicates->twin[row], id[1]},
+                                            {.number = (double)duplicates->similarity[row]},
+                                            {duplicates->reason[row],
+                                             view_of(reason, strlen(reason))}};
+        status = result_table_add(&table, cells, error);
+    }
+    buffer_free(&ids);
+    return result_table_close(&table, status, error);
+}

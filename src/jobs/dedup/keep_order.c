@@ -1,0 +1,131 @@
+#include "jobs/dedup/keep_order.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/numbers.h"
+
+cog_status keep_order_check(const cog_dedup_options *options, const cog_documents *documents,
+                            cog_error *error) {
+    if ((unsigned)options->keep > COG_KEEP_FIELD || (unsigned)options->grouping > COG_GROUP_CONNECTED)
+        return error_set(error, COG_ERR_USAGE, "%u and %u are no rules of keeping and grouping",
+                         (unsigned)options->keep, (unsigned)options->grouping);
+    if (options->keep != COG_KEEP_FIELD)
+        return COG_OK;
+    if (!options->keep_field || !*options->keep_field)
+        return error_about(error, COG_ERR_USAGE, "keep", "the field to keep by has no name");
+    if (!documents->reader)
+        return error_about(error, COG_ERR_USAGE, "keep", "documents in memory have no fields");
+    return reader_set_extra_field(documents->reader, options->keep_field, error);
+}
+
+/* ---- Values of fields ------------------------------------------------------------------------ */
+
+/* Numbers in the order of their values, above 0. */
+static uint64_t ordered_bits(double number) {
+    uint64_t bits;
+    number += 0.0; /* -0 is 0 */
+    memcpy(&bits, &number, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+/* The digits of a date or time, such as 2024-05-01T10:00:00Z, as one number; false if the text has
+ * other characters or more digits than a double tells apart. */
+static bool parse_date(struct bytes_view text, double *number) {
+    size_t digits = 0;
+    *number = 0;
+    for (size_t i = 0; i < text.size && digits <= 15; i++) {
+        const char c = text.data[i];
+        if (isdigit((unsigned char)c)) {
+            *number = *number * 10 + (c - '0');
+            digits++;
+        } else if (!strchr("-/:. TZ+", c) || !c) {
+            return false;
+        }
+    }
+    return digits >= 8 && digits <= 15;
+}
+
+/* 0: there is no value. */
+static uint64_t key_of_value(struct bytes_view value, bool least) {
+    double number;
+    uint64_t key = 0;
+    if (!value.data || value.size == 0)
+        return 0;
+    if (number_parse(value, &number) || parse_date(value, &number)) {
+        key = ordered_bits(number);
+    } else {
+        for (size_t i = 0; i < sizeof key; i++)
+            key = key << 8 | (i < value.size ? (unsigned char)value.data[i] : 0);
+    }
+    key = least ? ~key : key;
+    return key ? key : 1;
+}
+
+struct key_batch {
+    uint64_t *keys;
+    size_t count, capacity;
+};
+
+struct key_reading {
+    struct ingest *ingest;
+    bool least;
+    uint64_t *keys;
+    size_t count, most, with_value;
+};
+
+static cog_status take_values(void *context, unsigned worker, void *ingest_batch,
+                              cog_error *error) {
+    const struct key_reading *reading = context;
+    struct key_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
+    for (;;) {
+        struct ingested item;
+        TRY(ingest_next(reading->ingest, worker, ingest_batch, &item, error));
+        if (!item.document)
+            return COG_OK;
+        GROW(batch->keys, batch->capacity, batch->count + 1, "values of a field", error);
+        batch->keys[batch->count++] = key_of_value(item.document->extra, reading->least);
+    }
+}
+
+static cog_status deliver_values(void *context, void *ingest_batch, cog_error *error) {
+    struct key_reading *reading = context;
+    struct key_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
+    TRY(ingest_settle(reading->ingest, ingest_batch, error));
+    for (size_t i = 0; i < batch->count && reading->count < reading->most; i++) {
+        reading->with_value += batch->keys[i] != 0;
+        reading->keys[reading->count++] = batch->keys[i];
+    }
+    batch->count = 0;
+    return COG_OK;
+}
+
+static cog_status read_field(const cog_dedup_options *options, cog_documents *documents,
+                             size_t count, struct job *job, uint64_t *keys, cog_error *error) {
+    struct key_reading reading = {.least = options->keep_least, .keys = keys, .most = count};
+    cog_status status = ingest_open(documents, NULL, sizeof(struct key_batch), "reading values",
+                                    &job->run, job->report, true, &reading.ingest, error);
+    THEN(status, ingest_run(reading.ingest, &reading, take_values, deliver_values, error));
+    for (size_t i = 0; reading.ingest && i < reading.ingest->batch_count; i++)
+        free(((struct key_batch *)reading.ingest->batches[i].result)->keys);
+    ingest_close(reading.ingest);
+    if (status == COG_OK && count && reading.with_value == 0)
+        return error_about(error, COG_ERR_INPUT, "keep",
+                           "no document has a value in the field '%s': check its name",
+                           options->keep_field);
+    return status;
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+cog_status keep_order_keys(const cog_dedup_options *options, cog_documents *documents,
+                           size_t count, text_bytes_of *text_bytes, const void *context,
+                           struct job *job, uint64_t *keys, cog_error *error) {
+    if (options->keep == COG_KEEP_FIELD)
+        return read_field(options, documents, count, job, keys, error);
+    for (size_t row = 0; row < count; row++)
+        keys[row] = options->keep == COG_KEEP_LONGEST ? text_bytes(context, row)
+                    : options->keep == COG_KEEP_LAST  ? row
+                                                      : 0;
+    return COG_OK;
+}

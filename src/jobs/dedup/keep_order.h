@@ -1,0 +1,16 @@
+/* Which one of several near-duplicates stays: a number per document, the larger the better; of
+ * equal ones the earlier document stays. */
+#pragma once
+
+#include "collection/document_sets.h"
+
+/* Refuses a rule that does not exist, and a field where documents have none. */
+cog_status keep_order_check(const cog_dedup_options *options, const cog_documents *documents,
+                            cog_error *error);
+
+/* keys[i]: of the i-th good document of the input, whose text has text_bytes(context, i) bytes. The
+ * rule "by a field" reads the input once more. */
+typedef uint64_t text_bytes_of(const void *context, size_t row);
+cog_status keep_order_keys(const cog_dedup_options *options, cog_documents *documents,
+                           size_t count, text_bytes_of *text_bytes, const void *context,
+                           struct job *job, uint64_t *keys, cog_error *error);

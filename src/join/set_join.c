@@ -1,0 +1,672 @@
+#include "join/set_join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash_table.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "join/member_counts.h"
+#include "join/set_index.h"
+#include "join/set_prefix.h"
+
+enum {
+    BLOCK = 4096, /* ranks that are looked up together */
+    GRAIN = 32,
+    AHEAD = 8,
+    /* Without a limit: counts up to 1 GiB. With one: counts take at most half of it. */
+    COUNTS_BITS_MOST = 30
+};
+#define NO_RANK UINT32_MAX
+
+/* Candidates of one document, each once: a set of ranks and a list. */
+struct candidates {
+    uint32_t *slots; /* NO_RANK: free */
+    size_t slot_count;
+    uint32_t *ranks;
+    size_t count, capacity;
+};
+
+/* One thread's part. */
+struct seeker {
+    struct set_prefix prefix;
+    struct loaded_sets own, other;
+    bool is_loaded; /* own sets are those of the document at hand */
+    struct candidates candidates;
+    struct match_list pairs;
+    struct heavy_member heavy;
+    uint64_t comparisons, verified;
+};
+
+struct joining {
+    const struct set_file *file;
+    const uint32_t *order;
+    const struct set_join_options *options;
+    struct set_measure lowest; /* the measure at the floor */
+    double share;              /* needed overlap per member of both sets, rounded down */
+    struct job *job;
+    struct set_join_result *result;
+    struct set_prefixes *prefixes;
+    struct set_index index;
+    uint32_t *skips; /* connected: of a posting, a later one of its list; between them are only
+                        postings of its component */
+    uint64_t *nearest; /* similarity as bits, then the complement of the rank; atomic */
+    struct seeker *seekers;
+    const uint32_t *ranks; /* of the block at hand */
+    size_t block_first;    /* the first posting of the block at hand */
+    size_t listed_pairs;   /* atomic: what the lists of pairs share */
+};
+
+static const struct set_row *row_of(const struct joining *joining, uint32_t rank) {
+    return &joining->file->rows[joining->order[rank]];
+}
+
+/* ---- Components ------------------------------------------------------------------------------ */
+
+/* The first rank of a component; halves the path on the way. Threads may do it at once: a parent
+ * only ever moves towards the root. */
+static uint32_t component_of(uint32_t *parents, uint32_t rank) {
+    for (;;) {
+        uint32_t parent = __atomic_load_n(&parents[rank], __ATOMIC_RELAXED);
+        uint32_t grand = __atomic_load_n(&parents[parent], __ATOMIC_RELAXED);
+        if (parent == grand)
+            return parent;
+        __atomic_store_n(&parents[rank], grand, __ATOMIC_RELAXED);
+        rank = grand;
+    }
+}
+
+static void connect(uint32_t *parents, uint32_t a, uint32_t b) {
+    for (;;) {
+        a = component_of(parents, a);
+        b = component_of(parents, b);
+        if (a == b)
+            return;
+        uint32_t first = a < b ? a : b, last = a < b ? b : a, expected = last;
+        if (__atomic_compare_exchange_n(&parents[last], &expected, first, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+/* The next posting of the list that may be of another component. */
+static uint32_t skip_component(struct joining *joining, uint32_t posting) {
+    const struct posting *postings = joining->index.postings;
+    uint32_t *parents = joining->result->partner;
+    const uint16_t tag = postings[posting].tag;
+    const uint32_t component = component_of(parents, postings[posting].rank);
+    uint32_t at = __atomic_load_n(&joining->skips[posting], __ATOMIC_RELAXED);
+    while (at != POSTING_NONE) {
+        if (postings[at].tag != tag)
+            at = postings[at].next;
+        else if (component_of(parents, postings[at].rank) == component)
+            at = __atomic_load_n(&joining->skips[at], __ATOMIC_RELAXED);
+        else
+            break;
+    }
+    __atomic_store_n(&joining->skips[posting], at, __ATOMIC_RELAXED);
+    return at;
+}
+
+/* ---- Candidates ------------------------------------------------------------------------------ */
+
+static cog_status candidates_grow(struct candidates *candidates, cog_error *error) {
+    size_t slots = hash_slots(candidates->count + 1, 64);
+    if (slots <= candidates->slot_count)
+        return COG_OK;
+    GROW(candidates->ranks, candidates->capacity, slots / 2, "candidates", error);
+    free(candidates->slots);
+    candidates->slots = NULL;
+    TAKE(candidates->slots, slots, "candidates", error);
+    candidates->slot_count = slots;
+    memset(candidates->slots, 0xff, slots * sizeof *candidates->slots);
+    for (size_t i = 0; i < candidates->count; i++) {
+        size_t at;
+        HASH_PROBE(at, candidates->ranks[i] * 0x9e3779b1u, slots,
+                   candidates->slots[at] == NO_RANK);
+        candidates->slots[at] = candidates->ranks[i];
+    }
+    return COG_OK;
+}
+
+/* *is_new: the rank was not there. */
+static cog_status candidates_add(struct candidates *candidates, uint32_t rank, bool *is_new,
+                                 cog_error *error) {
+    size_t at;
+    TRY(candidates_grow(candidates, error));
+    HASH_PROBE(at, rank * 0x9e3779b1u, candidates->slot_count,
+               candidates->slots[at] == NO_RANK || candidates->slots[at] == rank);
+    *is_new = candidates->slots[at] == NO_RANK;
+    if (*is_new) {
+        candidates->slots[at] = rank;
+        candidates->ranks[candidates->count++] = rank;
+    }
+    return COG_OK;
+}
+
+static void candidates_clear(struct candidates *candidates) {
+    for (size_t i = 0; i < candidates->count; i++) {
+        size_t at;
+        HASH_PROBE(at, candidates->ranks[i] * 0x9e3779b1u, candidates->slot_count,
+                   candidates->slots[at] == NO_RANK ||
+                       candidates->slots[at] == candidates->ranks[i]);
+        candidates->slots[at] = NO_RANK;
+    }
+    candidates->count = 0;
+}
+
+static void sift_down(uint32_t *heap, size_t count, size_t at) {
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= count)
+            return;
+        child += child + 1 < count && heap[child + 1] < heap[child];
+        if (heap[at] <= heap[child])
+            return;
+        uint32_t swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+        at = child;
+    }
+}
+
+/* ---- Verifying ------------------------------------------------------------------------------- */
+
+/* A text that is too short for n-grams has words only. */
+static bool by_words(const struct set_row *a, const struct set_row *b) {
+    return a->terms == 0 || b->terms == 0;
+}
+
+static double similarity_of(const struct loaded_sets *a, const struct loaded_sets *b,
+                            bool use_words, const struct set_measure *measure) {
+    const size_t a_count = use_words ? a->word_count : a->term_count;
+    const size_t b_count = use_words ? b->word_count : b->term_count;
+    const uint64_t least = set_needed_overlap(measure, a_count, b_count);
+    if (least > a_count || least > b_count)
+        return 0;
+    return set_similarity(measure, a_count, b_count,
+                          member_set_overlap(use_words ? a->words : a->terms, a_count,
+                                             use_words ? b->words : b->terms, b_count, least));
+}
+
+/* Similarities below the floor may come out as anything below it. */
+static cog_status verify(struct joining *joining, struct seeker *seeker, uint32_t rank,
+                         uint32_t other, double *similarity, cog_error *error) {
+    if (!seeker->is_loaded)
+        TRY(set_file_load(joining->file, joining->order[rank], &seeker->own, error));
+    seeker->is_loaded = true;
+    TRY(set_file_load(joining->file, joining->order[other], &seeker->other, error));
+    seeker->verified++;
+    *similarity = similarity_of(&seeker->own, &seeker->other,
+                                by_words(row_of(joining, rank), row_of(joining, other)),
+                                &joining->lowest);
+    return COG_OK;
+}
+
+/* Keeps the largest similarity, and of equal ones the smallest rank, whoever comes first. */
+static void note_nearest(struct joining *joining, uint32_t rank, uint32_t other,
+                         double similarity) {
+    float rounded = (float)similarity;
+    uint32_t bits;
+    memcpy(&bits, &rounded, sizeof bits); /* positive floats are ordered as their bits are */
+    uint64_t value = (uint64_t)bits << 32 | (UINT32_MAX - other);
+    uint64_t old = __atomic_load_n(&joining->nearest[rank], __ATOMIC_RELAXED);
+    while (old < value &&
+           !__atomic_compare_exchange_n(&joining->nearest[rank], &old, value, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static bool notes_nearest(const struct joining *joining, double similarity) {
+    return joining->nearest && similarity >= joining->lowest.threshold;
+}
+
+/* Takes a verified pair as the mode wants it. *ends: no further candidate is needed. */
+static cog_status take_pair(struct joining *joining, struct seeker *seeker, uint32_t rank,
+                            uint32_t other, double similarity, bool *ends, cog_error *error) {
+    struct set_join_result *result = joining->result;
+    if (notes_nearest(joining, similarity)) {
+        note_nearest(joining, rank, other, similarity);
+        if (similarity < joining->options->measure.threshold)
+            note_nearest(joining, other, rank, similarity);
+    }
+    if (similarity < joining->options->measure.threshold)
+        return COG_OK;
+    switch (joining->options->mode) {
+    case SET_JOIN_CONNECTED:
+        connect(result->partner, rank, other);
+        break;
+    case SET_JOIN_PAIRS:
+        return match_list_add(&seeker->pairs, (struct match){other, rank, 0, (float)similarity},
+                              error);
+    case SET_JOIN_REPRESENTATIVES:
+        if (result->partner[rank] == rank || other < result->partner[rank]) {
+            result->partner[rank] = other;
+            result->similarity[rank] = (float)similarity;
+        }
+        *ends = !joining->nearest;
+    }
+    return COG_OK;
+}
+
+static cog_status verify_candidates(struct joining *joining, struct seeker *seeker, uint32_t rank,
+                                    cog_error *error) {
+    struct candidates *candidates = &seeker->candidates;
+    uint32_t *heap = candidates->ranks;
+    cog_status status = COG_OK;
+    bool ends = false;
+    size_t left = candidates->count;
+    for (size_t i = left / 2; i-- > 0;)
+        sift_down(heap, left, i);
+    while (left > 0 && !ends && status == COG_OK) {
+        const uint32_t other = heap[0];
+        double similarity = 0;
+        heap[0] = heap[--left];
+        heap[left] = other; /* candidates_clear needs all of them */
+        sift_down(heap, left, 0);
+        status = verify(joining, seeker, rank, other, &similarity, error);
+        THEN(status, take_pair(joining, seeker, rank, other, similarity, &ends, error));
+    }
+    return status;
+}
+
+/* ---- Looking up ------------------------------------------------------------------------------ */
+
+/* The member at a place of the query's set, and what its postings are compared with. */
+struct probe {
+    uint32_t rank;
+    uint64_t member;
+    uint32_t size, place;
+    bool of_words, is_prefix;
+};
+
+/* Whether a posting's document may match. At the first member that two sets share, in the order of
+ * prefixes, they share no more than what is behind it in either. */
+static bool may_match(const struct joining *joining, const struct probe *probe,
+                      const struct posting *posting) {
+    const struct set_row *row = row_of(joining, posting->rank);
+    const uint32_t size = probe->of_words ? row->words : row->terms;
+    if (probe->of_words && row->terms > 0 && row_of(joining, probe->rank)->terms > 0)
+        return false;
+    if (joining->lowest.containment)
+        return (size <= probe->size && posting->is_prefix) ||
+               (probe->size <= size && probe->is_prefix);
+    if (posting->place >= size)
+        return false; /* a member that the tag does not tell apart */
+    const uint32_t mine = probe->size - probe->place, other = size - posting->place;
+    return (mine < other ? mine : other) >= joining->share * ((double)probe->size + size);
+}
+
+static cog_status meet(struct joining *joining, struct seeker *seeker, const struct probe *probe,
+                       const struct posting *posting, cog_error *error) {
+    bool is_new, ends;
+    double similarity;
+    if (!may_match(joining, probe, posting))
+        return COG_OK;
+    TRY(candidates_add(&seeker->candidates, posting->rank, &is_new, error));
+    if (!is_new || joining->options->mode != SET_JOIN_CONNECTED)
+        return COG_OK;
+    /* At once: after a match, the rest of the component is skipped. */
+    TRY(verify(joining, seeker, probe->rank, posting->rank, &similarity, error));
+    return take_pair(joining, seeker, probe->rank, posting->rank, similarity, &ends, error);
+}
+
+/* Reads a posting list from its newest posting to the first of the block (`local`) or to its end.
+ */
+static cog_status read_list(struct joining *joining, struct seeker *seeker,
+                            const struct probe *probe, bool local, cog_error *error) {
+    const struct set_index *index = &joining->index;
+    const uint16_t tag = set_index_tag(probe->member) & 0x7fff;
+    uint32_t *parents = joining->result->partner;
+    const size_t first = local ? joining->block_first : 0;
+    uint64_t steps = 0;
+    uint32_t at = *set_index_head(index, probe->member);
+    while (at != POSTING_NONE && at >= first) {
+        const struct posting *posting = &index->postings[at];
+        if (posting->tag == tag) {
+            steps++;
+            if (joining->skips && component_of(parents, posting->rank) ==
+                                      component_of(parents, probe->rank)) {
+                at = skip_component(joining, at);
+                continue;
+            }
+            TRY(meet(joining, seeker, probe, posting, error));
+        }
+        at = posting->next;
+    }
+    seeker->comparisons += steps;
+    if (steps > seeker->heavy.documents)
+        seeker->heavy = (struct heavy_member){probe->member, steps, probe->rank};
+    return COG_OK;
+}
+
+static cog_status read_lists(struct joining *joining, struct seeker *seeker, uint32_t rank,
+                             const struct prefix_part *part, bool of_words, bool is_prefix,
+                             bool local, cog_error *error) {
+    const struct set_row *row = row_of(joining, rank);
+    struct probe probe = {.rank = rank,
+                          .size = of_words ? row->words : row->terms,
+                          .of_words = of_words,
+                          .is_prefix = is_prefix};
+    for (uint32_t i = 0; i < part->count; i++) {
+        if (i + AHEAD < part->count)
+            __builtin_prefetch(set_index_head(&joining->index, part->members[i + AHEAD]));
+        probe.member = part->members[i];
+        probe.place = part->place + i;
+        TRY(read_list(joining, seeker, &probe, local, error));
+    }
+    return COG_OK;
+}
+
+/* Compares a document with what the index has: of the block at hand (`local`), or of earlier
+ * ones. */
+static cog_status look_up(struct joining *joining, struct seeker *seeker, uint32_t rank, bool local,
+                          cog_error *error) {
+    const struct set_prefix *prefix = &seeker->prefix;
+    seeker->is_loaded = false;
+    candidates_clear(&seeker->candidates);
+    TRY(set_prefix_load(joining->prefixes, joining->order[rank], &seeker->prefix, error));
+    TRY(read_lists(joining, seeker, rank, &prefix->terms, false, true, local, error));
+    TRY(read_lists(joining, seeker, rank, &prefix->words, true, true, local, error));
+    /* Inside a collection of falling sizes the smaller document asks, by its prefix. */
+    if (joining->options->reference)
+        TRY(read_lists(joining, seeker, rank, &prefix->rest, false, false, local, error));
+    if (joining->options->mode == SET_JOIN_CONNECTED)
+        return COG_OK;
+    return verify_candidates(joining, seeker, rank, error);
+}
+
+static bool is_done(const struct joining *joining, uint32_t rank) {
+    return joining->options->mode == SET_JOIN_REPRESENTATIVES &&
+           joining->result->partner[rank] != rank;
+}
+
+static cog_status look_up_ranks(void *context, unsigned worker, size_t begin, size_t end,
+                                cog_error *error) {
+    struct joining *joining = context;
+    for (size_t i = begin; i < end; i++)
+        if (joining->ranks[i] >= joining->options->reference)
+            TRY(look_up(joining, &joining->seekers[worker], joining->ranks[i], false, error));
+    return COG_OK;
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+static size_t prefix_members(const struct set_prefix *prefix) {
+    return (size_t)prefix->terms.count + prefix->words.count + prefix->rest.count;
+}
+
+static void add_part(struct joining *joining, uint32_t rank, const struct prefix_part *part,
+                     bool is_prefix) {
+    for (uint32_t i = 0; i < part->count; i++) {
+        if (i + AHEAD < part->count)
+            __builtin_prefetch(set_index_head(&joining->index, part->members[i + AHEAD]), 1);
+        set_index_add(&joining->index, part->members[i], rank, part->place + i, is_prefix);
+        const size_t posting = joining->index.count - 1;
+        if (joining->skips)
+            joining->skips[posting] = joining->index.postings[posting].next;
+    }
+}
+
+/* False if the index is full. */
+static bool add_document(struct joining *joining, uint32_t rank, const struct set_prefix *prefix) {
+    struct set_index *index = &joining->index;
+    if (index->capacity - index->count < prefix_members(prefix))
+        return false;
+    add_part(joining, rank, &prefix->terms, true);
+    add_part(joining, rank, &prefix->words, true);
+    add_part(joining, rank, &prefix->rest, false);
+    return true;
+}
+
+/* One after the other, the documents of a block are compared with those before them in the block,
+ * and put into the index if later ones may match them. Those that find no room, and all behind
+ * them, are left for the next round. */
+static cog_status settle_block(struct joining *joining, const uint32_t *ranks, size_t count,
+                               bool *full, uint32_t *left, size_t *left_count, cog_error *error) {
+    struct seeker *seeker = &joining->seekers[0];
+    const size_t reference = joining->options->reference;
+    joining->block_first = joining->index.count;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t rank = ranks[i];
+        const bool looks = rank >= reference, is_listed = reference == 0 || rank < reference;
+        if (looks && is_listed && (!is_done(joining, rank) || joining->nearest))
+            TRY(look_up(joining, seeker, rank, true, error));
+        if (is_done(joining, rank) && !joining->nearest)
+            continue;
+        if (is_done(joining, rank) || !is_listed) { /* the next rounds list others */
+            left[(*left_count)++] = rank;
+            continue;
+        }
+        TRY(set_prefix_load(joining->prefixes, joining->order[rank], &seeker->prefix, error));
+        *full = *full || !add_document(joining, rank, &seeker->prefix);
+        if (*full)
+            left[(*left_count)++] = rank;
+    }
+    return COG_OK;
+}
+
+static cog_status run_round(struct joining *joining, uint32_t *pending, size_t *pending_count,
+                            struct progress *progress, cog_error *error) {
+    size_t left_count = 0;
+    bool full = false;
+    set_index_clear(&joining->index);
+    joining->result->rounds++;
+    for (size_t begin = 0; begin < *pending_count; begin += BLOCK) {
+        const size_t count = *pending_count - begin < BLOCK ? *pending_count - begin : BLOCK;
+        uint32_t ranks[BLOCK];
+        memcpy(ranks, pending + begin, count * sizeof *ranks);
+        joining->ranks = ranks;
+        TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));
+        /* What is left moves to the front of `pending`, behind which the block has been read. */
+        TRY(settle_block(joining, ranks, count, &full, pending, &left_count, error));
+        TRY(progress_report(progress, begin + count, error));
+    }
+    *pending_count = full ? left_count : 0;
+    return COG_OK;
+}
+
+/* A round that lists nothing new would repeat itself: a document larger than the index. */
+static cog_status check_room(const struct joining *joining, size_t before, size_t after,
+                             cog_error *error) {
+    if (after < before || after == 0)
+        return COG_OK;
+    return error_set(error, COG_ERR_MEMORY,
+                     "the posting lists of one document do not fit into the %llu bytes that the "
+                     "memory budget leaves for them: raise it",
+                     (unsigned long long)set_index_bytes(joining->index.capacity));
+}
+
+static cog_status run_rounds(struct joining *joining, size_t count, cog_error *error) {
+    struct progress progress;
+    uint32_t *pending;
+    size_t pending_count = 0;
+    TAKE(pending, count, "documents", error);
+    for (size_t rank = 0; rank < count; rank++)
+        if (set_prefixes_has(joining->prefixes, joining->order[rank]))
+            pending[pending_count++] = (uint32_t)rank;
+    progress_start(&progress, &joining->job->run, "joining", pending_count);
+    cog_status status = COG_OK;
+    while (pending_count > 0 && status == COG_OK) {
+        const size_t before = pending_count;
+        status = run_round(joining, pending, &pending_count, &progress, error);
+        THEN(status, check_room(joining, before, pending_count, error));
+    }
+    THEN(status, progress_finish(&progress, error));
+    free(pending);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static cog_status make_seekers(struct joining *joining, cog_error *error) {
+    const struct match_list *pairs = &joining->result->pairs;
+    TAKE_ZEROED(joining->seekers, joining->job->threads, "a join", error);
+    for (unsigned i = 0; i < joining->job->threads; i++)
+        match_list_share(&joining->seekers[i].pairs, pairs->limit, &joining->listed_pairs);
+    return COG_OK;
+}
+
+/* Moves what the threads found into the result, and frees their buffers. */
+static cog_status close_seekers(struct joining *joining, cog_status status, cog_error *error) {
+    struct set_join_result *result = joining->result;
+    for (unsigned i = 0; joining->seekers && i < joining->job->threads; i++) {
+        struct seeker *seeker = &joining->seekers[i];
+        THEN(status, match_list_move(&result->pairs, &seeker->pairs, error));
+        result->comparisons += seeker->comparisons;
+        result->candidates += seeker->verified;
+        if (seeker->heavy.documents > result->heavy.documents)
+            result->heavy = seeker->heavy;
+        match_list_free(&seeker->pairs);
+        set_prefix_free(&seeker->prefix);
+        loaded_sets_free(&seeker->own);
+        loaded_sets_free(&seeker->other);
+        free(seeker->candidates.slots);
+        free(seeker->candidates.ranks);
+    }
+    free(joining->seekers);
+    return status;
+}
+
+static cog_status begin_result(struct joining *joining, size_t count, cog_error *error) {
+    struct set_join_result *result = joining->result;
+    TAKE(result->partner, count, "matches", error);
+    TAKE(result->similarity, count, "matches", error);
+    for (size_t rank = 0; rank < count; rank++) {
+        result->partner[rank] = (uint32_t)rank;
+        result->similarity[rank] = 1;
+    }
+    return joining->options->floor > 0 ? TAKEN_ZEROED(joining->nearest, count, "matches", error)
+                                       : COG_OK;
+}
+
+static cog_status end_result(struct joining *joining, size_t count, cog_error *error) {
+    struct set_join_result *result = joining->result;
+    if (joining->options->mode == SET_JOIN_CONNECTED)
+        for (size_t rank = 0; rank < count; rank++) {
+            result->partner[rank] = component_of(result->partner, (uint32_t)rank);
+            result->similarity[rank] = result->partner[rank] == rank;
+        }
+    if (!joining->nearest)
+        return COG_OK;
+    TAKE(result->nearest, count, "matches", error);
+    TAKE(result->nearest_similarity, count, "matches", error);
+    for (size_t rank = 0; rank < count; rank++) {
+        uint32_t bits = (uint32_t)(joining->nearest[rank] >> 32);
+        memcpy(&result->nearest_similarity[rank], &bits, sizeof bits);
+        result->nearest[rank] = bits ? UINT32_MAX - (uint32_t)joining->nearest[rank] : NO_RANK;
+    }
+    return COG_OK;
+}
+
+/* Marks the rows of the order, and counts their members. */
+static uint64_t mark_rows(const struct joining *joining, size_t count, uint8_t *marks) {
+    uint64_t members = 0;
+    for (size_t rank = 0; rank < count; rank++) {
+        const struct set_row *row = row_of(joining, (uint32_t)rank);
+        marks[joining->order[rank]] = 1;
+        members += (uint64_t)row->terms + row->words;
+    }
+    return members;
+}
+
+static uint64_t left_of(uint64_t budget, uint64_t taken) {
+    return budget == 0 ? UINT64_MAX : budget > taken ? budget - taken : 0;
+}
+
+static cog_status make_prefixes(struct joining *joining, size_t count, cog_error *error) {
+    const struct set_join_options *options = joining->options;
+    struct set_join_result *result = joining->result;
+    struct member_counts counts = {0};
+    uint8_t *marks;
+    TAKE_ZEROED(marks, joining->file->row_count, "rows", error);
+    result->members = mark_rows(joining, count, marks);
+    const uint64_t most =
+        options->memory_bytes ? options->memory_bytes / 2 : (uint64_t)1 << COUNTS_BITS_MOST;
+    const unsigned bits = member_counts_bits(result->members, most);
+    job_stage(joining->job, "counting");
+    cog_status status = member_counts_make(&counts, bits, joining->file, marks,
+                                           joining->job->threads, error);
+    job_stage(joining->job, "sorting");
+    THEN(status, set_prefixes_make(joining->file, &counts, marks, &joining->lowest,
+                                   left_of(options->memory_bytes, (uint64_t)1 << bits) / 4,
+                                   options->beside, joining->job->threads, &joining->prefixes,
+                                   error));
+    if (joining->prefixes)
+        result->memory_bytes =
+            ((uint64_t)1 << bits) + set_prefixes_memory_bytes(joining->prefixes);
+    member_counts_free(&counts);
+    free(marks);
+    return status;
+}
+
+static cog_status make_index(struct joining *joining, cog_error *error) {
+    struct set_join_result *result = joining->result;
+    const uint64_t held = set_prefixes_memory_bytes(joining->prefixes);
+    const bool has_skips = joining->options->mode == SET_JOIN_CONNECTED;
+    const uint64_t left = left_of(joining->options->memory_bytes, held);
+    result->listed = set_prefixes_members(joining->prefixes);
+    size_t capacity = set_index_capacity(has_skips ? left / 4 * 3 : left);
+    capacity = capacity < result->listed ? capacity : (size_t)result->listed;
+    TRY(set_index_init(&joining->index, capacity, error));
+    if (has_skips)
+        TAKE(joining->skips, capacity, "posting lists", error);
+    const uint64_t memory = held + set_index_bytes(capacity) + (has_skips ? capacity * 4 : 0);
+    result->memory_bytes = memory > result->memory_bytes ? memory : result->memory_bytes;
+    result->disk_bytes = set_prefixes_disk_bytes(joining->prefixes);
+    return COG_OK;
+}
+
+cog_status set_join_run(const struct set_file *file, const uint32_t *order, size_t count,
+                        const struct set_join_options *options, struct job *job,
+                        struct set_join_result *result, cog_error *error) {
+    struct joining joining = {.file = file,
+                              .order = order,
+                              .options = options,
+                              .lowest = options->measure,
+                              .job = job,
+                              .result = result};
+    if (options->floor > 0 && options->floor < options->measure.threshold)
+        joining.lowest.threshold = options->floor;
+    const double t = joining.lowest.threshold;
+    joining.share = t / (1 + t) * (1 - 1e-9);
+    cog_status status = begin_result(&joining, count, error);
+    THEN(status, make_prefixes(&joining, count, error));
+    THEN(status, make_index(&joining, error));
+    THEN(status, make_seekers(&joining, error));
+    job_stage(job, NULL);
+    job_stage(job, "joining");
+    THEN(status, run_rounds(&joining, count, error));
+    status = close_seekers(&joining, status, error);
+    THEN(status, end_result(&joining, count, error));
+    job_stage(job, NULL);
+    set_index_free(&joining.index);
+    set_prefixes_free(joining.prefixes);
+    free(joining.skips);
+    free(joining.nearest);
+    return status;
+}
+
+void set_join_result_free(struct set_join_result *result) {
+    free(result->partner);
+    free(result->similarity);
+    free(result->nearest);
+    free(result->nearest_similarity);
+    match_list_free(&result->pairs);
+    *result = (struct set_join_result){0};
+}
+
+cog_status set_pair_similarity(const struct set_file *file, uint32_t a, uint32_t b,
+                               const struct set_measure *measure, double *similarity,
+                               cog_error *error) {
+    const struct set_measure any = {measure->containment, 0};
+    struct loaded_sets sets[2] = {{0}};
+    cog_status status = set_file_load(file, a, &sets[0], error);
+    THEN(status, set_file_load(file, b, &sets[1], error));
+    if (status == COG_OK)
+        *similarity =
+            similarity_of(&sets[0], &sets[1], by_words(&file->rows[a], &file->rows[b]), &any);
+    loaded_sets_free(&sets[0]);
+    loaded_sets_free(&sets[1]);
+    return status;
+}

@@ -1,0 +1,148 @@
+#include "vector/member_set.h"
+
+#include <string.h>
+
+#include "base/numbers.h"
+
+enum {
+    PLAIN_BELOW = 32, /* smaller sets are not cut into buckets */
+    LOW_BITS = 40,
+    BUCKETS = 1 << (MEMBER_BITS - LOW_BITS),
+    DIGIT_BITS = 12,
+    BUCKET_SORT_MOST = 2048
+};
+
+/* ---- Sorting --------------------------------------------------------------------------------- */
+
+static void sort_by_insertion(uint64_t *items, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        uint64_t item = items[i];
+        size_t at = i;
+        for (; at > 0 && items[at - 1] > item; at--)
+            items[at] = items[at - 1];
+        items[at] = item;
+    }
+}
+
+/* Members are spread evenly, so a bucket per member leaves next to nothing for the insertion. */
+static void sort_by_buckets(uint64_t *items, size_t count, uint64_t *scratch) {
+    uint16_t starts[BUCKET_SORT_MOST + 1];
+    unsigned bits = 63 - (unsigned)__builtin_clzll(count);
+    const unsigned shift = MEMBER_BITS - bits;
+    memset(starts, 0, (((size_t)1 << bits) + 1) * sizeof *starts);
+    for (size_t i = 0; i < count; i++)
+        starts[(items[i] >> shift) + 1]++;
+    for (size_t i = 1; i <= (size_t)1 << bits; i++)
+        starts[i] = (uint16_t)(starts[i] + starts[i - 1]);
+    for (size_t i = 0; i < count; i++)
+        scratch[starts[items[i] >> shift]++] = items[i];
+    memcpy(items, scratch, count * sizeof *items);
+    sort_by_insertion(items, count);
+}
+
+/* Least digit first; the even number of passes ends in `items`. */
+static void sort_by_digits(uint64_t *items, size_t count, uint64_t *scratch) {
+    enum { DIGITS = 1 << DIGIT_BITS };
+    _Static_assert(MEMBER_BITS / DIGIT_BITS % 2 == 0, "the last pass writes to items");
+    for (unsigned shift = 0; shift < MEMBER_BITS; shift += DIGIT_BITS) {
+        size_t starts[DIGITS + 1] = {0};
+        for (size_t i = 0; i < count; i++)
+            starts[((items[i] >> shift) & (DIGITS - 1)) + 1]++;
+        for (size_t i = 1; i < DIGITS; i++)
+            starts[i] += starts[i - 1];
+        for (size_t i = 0; i < count; i++)
+            scratch[starts[(items[i] >> shift) & (DIGITS - 1)]++] = items[i];
+        uint64_t *swap = items;
+        items = scratch;
+        scratch = swap;
+    }
+}
+
+size_t member_set_make(uint64_t *hashes, size_t count, uint64_t *scratch) {
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = member_of_hash(hashes[i]);
+    if (count < PLAIN_BELOW)
+        sort_by_insertion(hashes, count);
+    else if (count <= BUCKET_SORT_MOST)
+        sort_by_buckets(hashes, count, scratch);
+    else
+        sort_by_digits(hashes, count, scratch);
+    size_t kept = count > 0;
+    for (size_t i = 1; i < count; i++) {
+        hashes[kept] = hashes[i];
+        kept += hashes[kept] != hashes[kept - 1];
+    }
+    return kept;
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static size_t bucket_bytes(size_t count) {
+    return (BUCKETS + count + 7) / 8;
+}
+
+size_t member_set_bytes(size_t count) {
+    return count < PLAIN_BELOW ? count * (MEMBER_BITS / 8)
+                               : bucket_bytes(count) + count * (LOW_BITS / 8);
+}
+
+/* Numbers are stored least byte first. */
+static uint8_t *put_number(uint8_t *bytes, uint64_t number, unsigned size) {
+    for (unsigned i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    return bytes + size;
+}
+
+void member_set_encode(const uint64_t *members, size_t count, uint8_t *bytes) {
+    if (count < PLAIN_BELOW) {
+        for (size_t i = 0; i < count; i++)
+            bytes = put_number(bytes, members[i], MEMBER_BITS / 8);
+        return;
+    }
+    memset(bytes, 0, bucket_bytes(count));
+    for (size_t i = 0; i < count; i++) {
+        size_t bit = i + (size_t)(members[i] >> LOW_BITS);
+        bytes[bit / 8] |= (uint8_t)(1u << (bit % 8));
+    }
+    bytes += bucket_bytes(count);
+    for (size_t i = 0; i + 1 < count; i++, bytes += LOW_BITS / 8)
+        encode_u64(bytes, members[i]); /* the next member writes over the upper bytes */
+    put_number(bytes, members[count - 1], LOW_BITS / 8);
+}
+
+void member_set_decode(const uint8_t *bytes, size_t count, uint64_t *members) {
+    const uint64_t low_mask = ((uint64_t)1 << LOW_BITS) - 1;
+    if (count < PLAIN_BELOW) {
+        for (size_t i = 0; i < count; i++)
+            members[i] = decode_u64(bytes + i * (MEMBER_BITS / 8)) << 16 >> 16;
+        return;
+    }
+    const uint8_t *lows = bytes + bucket_bytes(count);
+    size_t taken = 0;
+    for (size_t bit = 0; bit < BUCKETS + count && taken < count; bit += 64)
+        for (uint64_t word = decode_u64(bytes + bit / 8); word && taken < count; word &= word - 1) {
+            uint64_t bucket = bit + (size_t)__builtin_ctzll(word) - taken;
+            uint64_t low = decode_u64(lows + taken * (LOW_BITS / 8)) & low_mask;
+            members[taken++] = (bucket & (BUCKETS - 1)) << LOW_BITS | low;
+        }
+    for (; taken < count; taken++) /* damaged */
+        members[taken] = 0;
+}
+
+size_t member_set_overlap(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
+                          size_t least) {
+    enum { LOOK_EVERY = 32 };
+    size_t i = 0, j = 0, shared = 0;
+    while (i < a_count && j < b_count) {
+        size_t left = a_count - i < b_count - j ? a_count - i : b_count - j;
+        if (shared + left < least)
+            return shared;
+        for (size_t step = left < LOOK_EVERY ? left : LOOK_EVERY; step > 0; step--) {
+            uint64_t x = a[i], y = b[j];
+            shared += x == y;
+            i += x <= y;
+            j += y <= x;
+        }
+    }
+    return shared;
+}
