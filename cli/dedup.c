@@ -5,7 +5,7 @@
 
 static const enum option_id own_options[] = {
     OPTION_OUTPUT,  OPTION_CLUSTERS, OPTION_REMOVED, OPTION_REJECTS, OPTION_FORMAT, OPTION_KEEP,
-    OPTION_DRY_RUN, OPTION_GROUPING, OPTION_AGAINST, OPTION_COUNT};
+    OPTION_DRY_RUN, OPTION_GROUPING, OPTION_AGAINST, OPTION_WORK,    OPTION_RESUME, OPTION_COUNT};
 static const option_set sets[] = {own_options,    pair_options,      input_options, term_options,
                                   weight_options, signature_options, run_options,   NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_MEMORY, OPTION_COUNT};
@@ -67,6 +67,8 @@ static bool take_options(const struct arguments *arguments, cog_dedup_options *o
         (cog_grouping)choice_option(arguments, OPTION_GROUPING, COG_GROUP_REPRESENTATIVE);
     if (!take_keep(arguments, options, field) || !take_pairs_options(arguments, &options->pairs))
         return false;
+    options->work = arguments->values[OPTION_WORK];
+    options->resume = has_option(arguments, OPTION_RESUME);
     if (arguments->first_count == 0)
         return usage_error(arguments, "no input; give files, folders, or -");
     return check_outputs(arguments);

@@ -38,6 +38,9 @@ enum option_kind {
       "write what goes: id, kept twin, similarity, reason")                                        \
     X(KEEP, "keep", 0, RESULT, PLAIN, "WHICH", NULL,                                               \
       "which one stays: longest (default), first, last, field:NAME or field:NAME:min")             \
+    X(WORK, "work", 0, RUN, PLAIN, "DIR", NULL,                                                     \
+      "keep intermediate results here, for --resume and for other thresholds")                     \
+    X(RESUME, "resume", 0, RUN, PLAIN, NULL, NULL, "go on where a job with this --work stopped")   \
     X(DRY_RUN, "dry-run", 0, RESULT, PLAIN, NULL, NULL, "only say what would be removed")          \
     X(IDS, "ids", 0, RESULT, WRITE, "FILE", NULL, "also write the ids of the rows, one per line")  \
     X(REMOVED_IDS, "ids", 0, INPUT, READ, "FILE", NULL,                                            \

@@ -445,6 +445,12 @@ typedef struct cog_dedup_options {
     /* A reference collection (borrowed): documents of the input that match one of it are removed,
      * and the input is not compared with itself. NULL: none. */
     cog_documents *against;
+    /* A folder for intermediate results (borrowed): the terms of the documents, and what was
+     * decided. A later job over the same input takes them from there, whatever its threshold and
+     * its rules. NULL: scratch files that vanish. `resume`: go on where a job was stopped; without
+     * it, its folder is refused. Jaccard and containment only. */
+    const char *work;
+    bool resume;
 } cog_dedup_options;
 /* Jaccard of word 3-grams at 0.8, the longest document kept. */
 COG_API void cog_dedup_options_init(cog_dedup_options *options);

@@ -7,14 +7,17 @@
 #include "base/hash.h"
 #include "base/hash_table.h"
 
+/* What is held of a document, and what a work folder has of it in its file of rows. */
+struct set_document {
+    struct set_row row;
+    struct document_fact fact;
+    struct fingerprint fingerprint;
+};
+
 /* The documents of a batch, with offsets from its beginning. */
 struct set_batch {
     struct buffer bytes;
-    struct set_document {
-        struct set_row row;
-        struct document_fact fact;
-        struct fingerprint fingerprint;
-    } * documents;
+    struct set_document *documents;
     size_t count, capacity;
     uint64_t *scratch; /* one worker at a time has the batch */
     size_t scratch_capacity;
@@ -24,6 +27,7 @@ struct reading {
     struct ingest *ingest;
     struct document_sets *sets;
     struct output *rejects;
+    uint64_t bad_before; /* bad records of earlier collections */
 };
 
 cog_status document_sets_open(struct document_sets *sets, const char *beside, cog_error *error) {
@@ -32,7 +36,9 @@ cog_status document_sets_open(struct document_sets *sets, const char *beside, co
 }
 
 void document_sets_close(struct document_sets *sets) {
-    if (sets->file.descriptor > 0)
+    if (sets->folder)
+        work_folder_close(sets->folder);
+    else if (sets->file.descriptor > 0)
         close(sets->file.descriptor);
     free(sets->rows);
     free(sets->facts);
@@ -88,51 +94,75 @@ static cog_status take_documents(void *context, unsigned worker, void *ingest_ba
     }
 }
 
-static cog_status append_batch(struct document_sets *sets, const struct set_batch *batch,
-                               cog_error *error) {
-    if (sets->count + batch->count >= UINT32_MAX)
+static cog_status add_rows(struct document_sets *sets, const struct set_document *documents,
+                           size_t count, cog_error *error) {
+    const size_t rows = sets->count + count;
+    if (rows >= UINT32_MAX)
         return error_set(error, COG_ERR_MEMORY, "more than 4 billion documents: split the input");
-    const size_t rows = sets->count + batch->count;
     GROW(sets->rows, sets->row_capacity, rows, "documents", error);
     GROW(sets->facts, sets->fact_capacity, rows, "documents", error);
     GROW(sets->fingerprints, sets->fingerprint_capacity, rows, "documents", error);
-    TRY(descriptor_write_at(sets->file.descriptor, batch->bytes.data, batch->bytes.size,
-                            sets->file.size_bytes, "the scratch file of terms", error));
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct set_document *document = &batch->documents[i];
-        sets->rows[sets->count] = document->row;
-        sets->rows[sets->count].offset += sets->file.size_bytes;
-        sets->facts[sets->count] = document->fact;
-        sets->fingerprints[sets->count++] = document->fingerprint;
-        sets->empty += document->row.terms + document->row.words == 0;
+    for (size_t i = 0; i < count; i++) {
+        sets->rows[sets->count] = documents[i].row;
+        sets->facts[sets->count] = documents[i].fact;
+        sets->fingerprints[sets->count++] = documents[i].fingerprint;
     }
+    return COG_OK;
+}
+
+static cog_status append_batch(struct document_sets *sets, struct set_batch *batch,
+                               cog_error *error) {
+    for (size_t i = 0; i < batch->count; i++)
+        batch->documents[i].row.offset += sets->file.size_bytes;
+    TRY(descriptor_write_at(sets->file.descriptor, batch->bytes.data, batch->bytes.size,
+                            sets->file.size_bytes, "the file of term sets", error));
+    if (sets->folder)
+        TRY(descriptor_write_at(sets->folder->rows, batch->documents,
+                                batch->count * sizeof *batch->documents,
+                                sets->count * sizeof *batch->documents, "the file of rows", error));
+    TRY(add_rows(sets, batch->documents, batch->count, error));
     sets->file.size_bytes += batch->bytes.size;
     return COG_OK;
+}
+
+static cog_status commit(struct document_sets *sets, cog_error *error) {
+    sets->progress.rows = sets->count;
+    sets->progress.set_bytes = sets->file.size_bytes;
+    return work_folder_commit(sets->folder, &sets->progress, error);
 }
 
 static cog_status deliver(void *context, void *ingest_batch, cog_error *error) {
     struct reading *reading = context;
     const struct ingest_batch *records = ingest_batch;
     struct set_batch *batch = records->result;
+    struct document_sets *sets = reading->sets;
     TRY(ingest_settle(reading->ingest, records, error));
     for (size_t i = 0; reading->rejects && i < records->skipped_count; i++)
         TRY(output_write_line(reading->rejects, records->skipped[i].raw.data,
                               records->skipped[i].raw.size, error));
-    TRY(append_batch(reading->sets, batch, error));
-    reading->sets->records += records->item_count;
+    TRY(append_batch(sets, batch, error));
     batch->count = 0;
     buffer_reset(&batch->bytes);
-    return COG_OK;
+    if (reading->ingest->records <= sets->progress.records)
+        return COG_OK; /* read by an earlier job */
+    sets->progress.records = reading->ingest->records;
+    sets->progress.bad_records = reading->bad_before + reading->ingest->bad_records;
+    return sets->folder && work_folder_is_due(sets->folder) ? commit(sets, error) : COG_OK;
 }
 
-cog_status document_sets_read(struct document_sets *sets, cog_documents *documents,
-                              const struct term_options *terms, struct output *rejects,
-                              struct job *job, cog_error *error) {
-    struct reading reading = {.sets = sets, .rejects = rejects};
-    sets->records = 0;
+static cog_status read_collection(struct document_sets *sets, cog_documents *documents,
+                                  const struct term_options *terms, struct output *rejects,
+                                  struct job *job, cog_error *error) {
+    struct reading reading = {
+        .sets = sets, .rejects = rejects, .bad_before = sets->progress.bad_records};
     cog_status status = ingest_open(documents, terms, sizeof(struct set_batch), "reading",
                                     &job->run, job->report, false, &reading.ingest, error);
+    if (status == COG_OK)
+        reading.ingest->first_record = sets->progress.records;
     THEN(status, ingest_run(reading.ingest, &reading, take_documents, deliver, error));
+    if (status == COG_OK && reading.ingest->records < sets->progress.records)
+        status = error_set(error, COG_ERR_INPUT,
+                           "the input has fewer records than when the work folder was made");
     for (size_t i = 0; reading.ingest && i < reading.ingest->batch_count; i++) {
         struct set_batch *batch = reading.ingest->batches[i].result;
         buffer_free(&batch->bytes);
@@ -140,9 +170,68 @@ cog_status document_sets_read(struct document_sets *sets, cog_documents *documen
         free(batch->scratch);
     }
     ingest_close(reading.ingest);
+    return status;
+}
+
+cog_status document_sets_read(struct document_sets *sets, cog_documents *documents,
+                              const struct term_options *terms, bool is_last,
+                              struct output *rejects, struct job *job, cog_error *error) {
+    struct work_progress *progress = &sets->progress;
+    const uint64_t number = sets->collections_read++;
+    if (progress->collection < number)
+        *progress = (struct work_progress){
+            .collection = number, .first_row = sets->count, .bad_records = progress->bad_records};
+    /* What an earlier job has read of it is cut into records, not parsed. */
+    if (progress->collection == number) {
+        const bool was_complete = progress->is_complete;
+        TRY(read_collection(sets, documents, terms, rejects, job, error));
+        progress->is_complete = is_last;
+        if (sets->folder && !was_complete)
+            TRY(commit(sets, error));
+    }
     sets->file.rows = sets->rows;
     sets->file.row_count = sets->count;
-    return status;
+    return COG_OK;
+}
+
+/* ---- Work folders ---------------------------------------------------------------------------- */
+
+static bool is_sound(const struct document_sets *sets) {
+    for (size_t row = 0; row < sets->count; row++) {
+        const uint64_t end =
+            row + 1 < sets->count ? sets->rows[row + 1].offset : sets->file.size_bytes;
+        const uint64_t bytes = set_record_bytes(&sets->rows[row], 0);
+        if (end > sets->file.size_bytes || sets->rows[row].offset > end ||
+            end - sets->rows[row].offset < bytes)
+            return false;
+    }
+    return true;
+}
+
+static cog_status load_rows(struct document_sets *sets, cog_error *error) {
+    enum { ROWS_AT_ONCE = 4096 };
+    struct set_document documents[ROWS_AT_ONCE];
+    while (sets->count < sets->progress.rows) {
+        const size_t left = (size_t)(sets->progress.rows - sets->count);
+        const size_t count = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+        TRY(descriptor_read_at(sets->folder->rows, documents, count * sizeof *documents,
+                               sets->count * sizeof *documents, "the file of rows", error));
+        TRY(add_rows(sets, documents, count, error));
+    }
+    return is_sound(sets) ? COG_OK
+                          : error_set(error, COG_ERR_FORMAT,
+                                      "%s: the file of rows is damaged; remove the folder and "
+                                      "start again",
+                                      sets->folder->path);
+}
+
+cog_status document_sets_open_work(struct document_sets *sets, const char *path,
+                                   const struct settings *made_by, bool resume, cog_error *error) {
+    TRY(work_folder_open(path, made_by, sizeof(struct set_document), resume, &sets->folder, error));
+    sets->progress = sets->folder->progress;
+    sets->file.descriptor = sets->folder->sets;
+    sets->file.size_bytes = sets->progress.set_bytes;
+    return load_rows(sets, error);
 }
 
 /* ---- Equal documents ------------------------------------------------------------------------- */

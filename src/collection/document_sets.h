@@ -8,6 +8,7 @@
 
 #include "base/output.h"
 #include "collection/ingest.h"
+#include "collection/work_folder.h"
 #include "vector/set_file.h"
 
 struct document_fact {
@@ -28,18 +29,25 @@ struct document_sets {
     struct document_fact *facts;
     struct fingerprint *fingerprints; /* document_sets_group frees them */
     size_t count, row_capacity, fact_capacity, fingerprint_capacity;
-    uint64_t empty, records; /* documents without terms; records of the last collection */
+    struct work_folder *folder; /* NULL: the file is a scratch file */
+    struct work_progress progress;
+    uint64_t collections_read;
 };
 
 /* A scratch file in the folder of `beside`; "-": TMPDIR. */
 cog_status document_sets_open(struct document_sets *sets, const char *beside, cog_error *error);
+/* The file of a work folder, which is made or goes on; the parameters are those of
+ * work_folder_open. Documents that are there already are not read again. */
+cog_status document_sets_open_work(struct document_sets *sets, const char *path,
+                                   const struct settings *made_by, bool resume, cog_error *error);
 void document_sets_close(struct document_sets *sets);
 
-/* Reads a collection behind the others. Bad records go to `rejects`, if it is not NULL, as they
+/* Reads the next collection, whose first row is then progress.first_row; is_last: there are no more.
+ * Bad records go to `rejects`, if it is not NULL, as they
  * stand. */
 cog_status document_sets_read(struct document_sets *sets, cog_documents *documents,
-                              const struct term_options *terms, struct output *rejects,
-                              struct job *job, cog_error *error);
+                              const struct term_options *terms, bool is_last,
+                              struct output *rejects, struct job *job, cog_error *error);
 
 /* Groups equal documents among the rows [first, count): leaders[row - first] is the first row that
  * is equal. Frees the fingerprints; *groups: groups of two rows or more. */

@@ -125,6 +125,9 @@ cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_bat
     while (!usable && batch->next_item < batch->item_count) {
         size_t i = batch->next_item++, row = batch->first_item + i;
         cog_status status = COG_OK;
+        item->record = documents->reader ? batch->records.first_record + i : row;
+        if (item->record < ingest->first_record)
+            continue;
         if (documents->reader)
             status =
                 reader_parse(worker->parser, &batch->records, i, &worker->document, &bad, error);
@@ -134,7 +137,6 @@ cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_bat
             return status;
         if (!usable)
             TRY(skip(batch, worker->document.raw, &bad, error));
-        item->record = documents->reader ? batch->records.first_record + i : row;
     }
     if (!usable)
         return COG_OK;

@@ -44,6 +44,10 @@ struct ingest_batch {
 struct ingest {
     struct ingest_batch *batches;
     size_t batch_count;
+    /* Records before this one are passed over: an earlier job has read them. 0 unless set behind
+     * ingest_open. */
+    uint64_t first_record;
+    uint64_t records, bad_records; /* so far, in ingest_settle's order */
     /* The rest is for ingest.c. */
     void **slots;
     cog_documents *documents;
@@ -51,7 +55,7 @@ struct ingest {
     struct ingest_worker *workers;
     unsigned worker_count;
     size_t next_item;
-    uint64_t records, bad_records, start_ns;
+    uint64_t start_ns;
     struct progress progress;
     const char *stage;
     cog_report *report;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -678,4 +679,28 @@ size_t reader_skipped_file_count(const struct reader *reader) {
 
 const char *reader_skipped_file_message(const struct reader *reader, size_t index) {
     return reader->inputs.skipped[index];
+}
+
+static void hash_text(XXH3_state_t *state, const char *text) {
+    XXH3_64bits_update(state, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+uint64_t reader_identity(const struct reader *reader) {
+    const struct reader_options *options = &reader->options;
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    hash_text(&state, options->text_field);
+    hash_text(&state, options->id_field);
+    hash_text(&state, options->lang_field);
+    for (size_t i = 0; i < reader->inputs.count; i++) {
+        const struct input_file *file = &reader->inputs.files[i];
+        struct stat facts = {0};
+        if (stat(file->path, &facts) != 0)
+            facts.st_size = -1;
+        const int64_t numbers[] = {facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec,
+                                   file->format, file->lines};
+        hash_text(&state, file->name);
+        XXH3_64bits_update(&state, numbers, sizeof numbers);
+    }
+    return XXH3_64bits_digest(&state);
 }

@@ -124,6 +124,10 @@ cog_status reader_parse(struct record_parser *parser, const struct record_batch 
 void reader_take_raw(const struct reader *reader, const struct record_batch *batch, size_t index,
                      struct document *document);
 
+/* A number that tells whether two readers have the same inputs: names, sizes and times of the
+ * files, and the options that decide which documents they have. */
+uint64_t reader_identity(const struct reader *reader);
+
 /* The files of a reader, for its parsers. */
 const struct input_files *reader_inputs(const struct reader *reader);
 

@@ -91,6 +91,15 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
          (pairs->method != COG_METHOD_AUTO && pairs->method != COG_METHOD_EXACT)))
         return error_about(error, COG_ERR_USAGE, "method",
                            "containment is computed exactly: use the method exact");
+    if (options->work && !is_by_sets(pairs))
+        return error_about(error, COG_ERR_USAGE, "work",
+                           "a work folder is for exact Jaccard and containment");
+    if (options->work && outputs->rejects)
+        return error_about(error, COG_ERR_USAGE, "rejects",
+                           "a job that may be resumed does not collect bad records: leave out the "
+                           "work folder");
+    if (options->resume && !options->work)
+        return error_about(error, COG_ERR_USAGE, "resume", "there is no work folder to resume");
     if (options->against && outputs->clusters)
         return error_about(error, COG_ERR_USAGE, "clusters",
                            "documents that go for a reference collection form no clusters: ask for "

@@ -172,6 +172,46 @@ static cog_status take_terms(const cog_dedup_options *options, struct term_optio
     return COG_OK;
 }
 
+/* How the sets of a work folder are made, and from what. */
+static cog_status describe_sets(const struct set_dedup *dedup, const cog_documents *documents,
+                                const struct term_options *terms, struct settings *made_by,
+                                cog_error *error) {
+    const cog_documents *against = dedup->options->against;
+    if (!documents->reader || reader_has_pipe(documents->reader) ||
+        (against && (!against->reader || reader_has_pipe(against->reader))))
+        return error_about(error, COG_ERR_USAGE, "work",
+                           "a work folder needs inputs that can be read again: files, not pipes");
+    TRY(options_record_terms(&dedup->options->pairs.sign.terms, made_by, error));
+    TRY(settings_set_u64(made_by, "short texts", terms->short_texts, error));
+    TRY(settings_set_u64(made_by, "input files", reader_identity(documents->reader), error));
+    return against ? settings_set_u64(made_by, "reference files", reader_identity(against->reader),
+                                      error)
+                   : COG_OK;
+}
+
+static cog_status open_sets(struct set_dedup *dedup, const cog_documents *documents,
+                            const struct term_options *terms, const char *beside,
+                            cog_error *error) {
+    struct document_sets *sets = &dedup->duplicates->sets;
+    struct settings made_by = {0};
+    if (!dedup->options->work)
+        return document_sets_open(sets, beside, error);
+    cog_status status = describe_sets(dedup, documents, terms, &made_by, error);
+    THEN(status, document_sets_open_work(sets, dedup->options->work, &made_by,
+                                         dedup->options->resume, error));
+    settings_free(&made_by);
+    return status;
+}
+
+static size_t count_empty(const struct duplicates *duplicates) {
+    size_t empty = 0;
+    for (size_t row = 0; row < duplicates->count; row++) {
+        const struct set_row *at = &duplicates->sets.rows[duplicates->first_row + row];
+        empty += at->terms + at->words == 0;
+    }
+    return empty;
+}
+
 static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
                              struct output *rejects, const char *beside, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
@@ -179,22 +219,23 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     cog_report *report = dedup->job->report;
     struct term_options terms;
     TRY(take_terms(dedup->options, &terms, error));
-    TRY(document_sets_open(sets, beside, error));
+    TRY(open_sets(dedup, documents, &terms, beside, error));
     if (dedup->options->against)
-        TRY(document_sets_read(sets, dedup->options->against, &terms, NULL, dedup->job, error));
-    duplicates->first_row = sets->count;
+        TRY(document_sets_read(sets, dedup->options->against, &terms, false, NULL, dedup->job,
+                               error));
+    TRY(document_sets_read(sets, documents, &terms, true, rejects, dedup->job, error));
+    duplicates->first_row = sets->progress.first_row;
     duplicates->by_reference = dedup->options->against != NULL;
-    sets->empty = 0;
-    TRY(document_sets_read(sets, documents, &terms, rejects, dedup->job, error));
     duplicates->count = sets->count - duplicates->first_row;
+    const size_t empty = count_empty(duplicates);
+    report_number(report, "bad_records", (double)sets->progress.bad_records);
     report_number(report, "documents", (double)duplicates->count);
     report_number(report, "reference_documents", (double)duplicates->first_row);
-    report_number(report, "empty_documents", (double)sets->empty);
+    report_number(report, "empty_documents", (double)empty);
     report_number(report, "scratch_bytes", (double)sets->file.size_bytes);
-    if (sets->empty)
-        report_notice(report, "%llu document%s no terms; %s compared by bytes",
-                      (unsigned long long)sets->empty, plural(sets->empty, " has", "s have"),
-                      plural(sets->empty, "it is", "they are"));
+    if (empty)
+        report_notice(report, "%zu document%s no terms; %s compared by bytes", empty,
+                      plural(empty, " has", "s have"), plural(empty, "it is", "they are"));
     return COG_OK;
 }
 

@@ -1,0 +1,200 @@
+#include "collection/work_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+
+#define CONTAINER_WORK CONTAINER_TAG('w', 'o', 'r', 'k')
+
+static const uint64_t interval_ns = 3000000000;
+
+/* The numbers of a progress, in the order of the struct. */
+static const char *const progress_keys[] = {"progress: collection", "progress: records",
+                                            "progress: first row",  "progress: rows",
+                                            "progress: set bytes",  "progress: bad records",
+                                            "progress: complete"};
+enum { PROGRESS_NUMBERS = sizeof progress_keys / sizeof *progress_keys };
+
+char *work_folder_file(const struct work_folder *folder, const char *name) {
+    struct buffer path = {0};
+    if (!buffer_printf(&path, "%s/%s", folder->path, name) || !buffer_append(&path, "", 1)) {
+        buffer_free(&path);
+        return NULL;
+    }
+    return path.data;
+}
+
+static cog_status open_file(const struct work_folder *folder, const char *name, int *descriptor,
+                            cog_error *error) {
+    char *path = work_folder_file(folder, name);
+    if (!path)
+        return error_memory(error, strlen(folder->path), "a path");
+    *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    cog_status status = *descriptor < 0 ? error_system(error, "open", path) : COG_OK;
+    free(path);
+    return status;
+}
+
+static cog_status lock_folder(struct work_folder *folder, cog_error *error) {
+    if (mkdir(folder->path, 0777) != 0 && errno != EEXIST)
+        return error_system(error, "make the folder", folder->path);
+    folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder->lock < 0)
+        return error_system(error, "open the folder", folder->path);
+    if (flock(folder->lock, LOCK_EX | LOCK_NB) == 0)
+        return COG_OK;
+    return errno == EWOULDBLOCK
+               ? error_set(error, COG_ERR_BUSY, "%s: another process works in this folder",
+                           folder->path)
+               : error_system(error, "lock the folder", folder->path);
+}
+
+/* ---- State ----------------------------------------------------------------------------------- */
+
+static void numbers_of(const struct work_progress *progress, uint64_t numbers[PROGRESS_NUMBERS]) {
+    const uint64_t all[] = {progress->collection, progress->records,   progress->first_row,
+                            progress->rows,       progress->set_bytes, progress->bad_records,
+                            progress->is_complete};
+    memcpy(numbers, all, sizeof all);
+}
+
+static cog_status write_state(const struct settings *state, const char *path, cog_error *error) {
+    struct container_writer *writer = NULL;
+    cog_status status = container_writer_open(path, CONTAINER_WORK, &writer, error);
+    THEN(status, settings_write(state, writer, error));
+    THEN(status, container_writer_commit(writer, error));
+    container_writer_close(writer);
+    return status;
+}
+
+cog_status work_folder_commit(struct work_folder *folder, const struct work_progress *progress,
+                              cog_error *error) {
+    struct settings state = {0};
+    uint64_t numbers[PROGRESS_NUMBERS];
+    char *path = work_folder_file(folder, "state");
+    numbers_of(progress, numbers);
+    cog_status status = path ? COG_OK : error_memory(error, strlen(folder->path), "a path");
+    if (status == COG_OK && (fdatasync(folder->sets) != 0 || fdatasync(folder->rows) != 0))
+        status = error_system(error, "write", folder->path);
+    THEN(status, settings_copy(&state, &folder->made_by, error));
+    for (size_t i = 0; i < PROGRESS_NUMBERS; i++)
+        THEN(status, settings_set_u64(&state, progress_keys[i], numbers[i], error));
+    THEN(status, write_state(&state, path, error));
+    settings_free(&state);
+    free(path);
+    if (status == COG_OK)
+        folder->progress = *progress;
+    folder->next_ns = clock_ns() + interval_ns;
+    return status;
+}
+
+bool work_folder_is_due(const struct work_folder *folder) {
+    return clock_ns() >= folder->next_ns;
+}
+
+/* Compares what made the state with what the job would make. */
+static cog_status check_made_by(const struct work_folder *folder, const struct settings *state,
+                                cog_error *error) {
+    char difference[SETTINGS_DIFFERENCE_BYTES];
+    struct settings expected = {0};
+    cog_status status = settings_copy(&expected, &folder->made_by, error);
+    for (size_t i = 0; i < PROGRESS_NUMBERS; i++) {
+        uint64_t number = 0;
+        settings_get_u64(state, progress_keys[i], &number);
+        THEN(status, settings_set_u64(&expected, progress_keys[i], number, error));
+    }
+    if (status == COG_OK && !settings_equal(&expected, state, difference))
+        status = error_about(error, COG_ERR_USAGE, "work",
+                             "%s: holds the work of another job (%s); name another folder, or "
+                             "remove this one",
+                             folder->path, difference);
+    settings_free(&expected);
+    return status;
+}
+
+static void read_progress(const struct settings *state, struct work_progress *progress) {
+    uint64_t numbers[PROGRESS_NUMBERS] = {0};
+    for (size_t i = 0; i < PROGRESS_NUMBERS; i++)
+        settings_get_u64(state, progress_keys[i], &numbers[i]);
+    *progress = (struct work_progress){numbers[0], numbers[1], numbers[2],     numbers[3],
+                                       numbers[4], numbers[5], numbers[6] != 0};
+}
+
+static cog_status read_state(struct work_folder *folder, const char *path, cog_error *error) {
+    struct container container = {0};
+    struct settings state = {0};
+    cog_status status = container_open(path, CONTAINER_WORK, &container, error);
+    THEN(status, container_verify(&container, error));
+    THEN(status, settings_read(&container, &state, error));
+    THEN(status, check_made_by(folder, &state, error));
+    if (status == COG_OK)
+        read_progress(&state, &folder->progress);
+    settings_free(&state);
+    container_close(&container);
+    return status;
+}
+
+static cog_status load_state(struct work_folder *folder, bool resume, cog_error *error) {
+    char *path = work_folder_file(folder, "state");
+    if (!path)
+        return error_memory(error, strlen(folder->path), "a path");
+    cog_status status = access(path, F_OK) == 0 ? read_state(folder, path, error) : COG_OK;
+    free(path);
+    if (status == COG_OK && folder->progress.rows && !folder->progress.is_complete && !resume)
+        status = error_about(error, COG_ERR_USAGE, "resume",
+                             "%s: holds the work of a job that was stopped; resume it, or remove "
+                             "the folder",
+                             folder->path);
+    return status;
+}
+
+/* What a stopped job wrote behind its last commit does not count. */
+static cog_status cut_files(const struct work_folder *folder, size_t row_bytes, cog_error *error) {
+    struct stat sets, rows;
+    const uint64_t row_end = folder->progress.rows * row_bytes;
+    if (fstat(folder->sets, &sets) != 0 || fstat(folder->rows, &rows) != 0)
+        return error_system(error, "read", folder->path);
+    if ((uint64_t)sets.st_size < folder->progress.set_bytes || (uint64_t)rows.st_size < row_end)
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: files are shorter than they were; remove the folder and start again",
+                         folder->path);
+    if (ftruncate(folder->sets, (off_t)folder->progress.set_bytes) != 0 ||
+        ftruncate(folder->rows, (off_t)row_end) != 0)
+        return error_system(error, "write", folder->path);
+    return COG_OK;
+}
+
+cog_status work_folder_open(const char *path, const struct settings *made_by, size_t row_bytes,
+                            bool resume, struct work_folder **result, cog_error *error) {
+    struct work_folder *folder;
+    TAKE_ZEROED(folder, 1, "a work folder", error);
+    folder->lock = folder->sets = folder->rows = -1;
+    folder->path = strdup(path);
+    folder->next_ns = clock_ns() + interval_ns;
+    cog_status status = folder->path ? COG_OK : error_memory(error, strlen(path), "a path");
+    THEN(status, settings_copy(&folder->made_by, made_by, error));
+    THEN(status, lock_folder(folder, error));
+    THEN(status, load_state(folder, resume, error));
+    THEN(status, open_file(folder, "sets", &folder->sets, error));
+    THEN(status, open_file(folder, "rows", &folder->rows, error));
+    THEN(status, cut_files(folder, row_bytes, error));
+    return HAND_OUT(status, folder, work_folder_close, result);
+}
+
+void work_folder_close(struct work_folder *folder) {
+    if (!folder)
+        return;
+    const int descriptors[] = {folder->lock, folder->sets, folder->rows};
+    for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)
+        if (descriptors[i] >= 0)
+            close(descriptors[i]);
+    settings_free(&folder->made_by);
+    free(folder->path);
+    free(folder);
+}
