@@ -38,6 +38,13 @@ struct seeker {
     uint64_t comparisons, verified;
 };
 
+/* Jaccard. Let x be the smaller of two partners. They share what two sets of the size of x must share
+ * at least, so the first member that they share is even among the first places of x, about half of
+ * its prefix: the near places. Postings of near places and of far places are in lists of their own,
+ * and two far places are never compared. In a family of documents that lies below the threshold,
+ * what its members share is often only in far places. */
+static const uint64_t far_lists = 0x5bd1e995c2b2;
+
 struct joining {
     const struct set_file *file;
     const uint32_t *order;
@@ -311,6 +318,12 @@ static cog_status meet(struct joining *joining, struct seeker *seeker, const str
     return take_pair(joining, seeker, probe->rank, posting->rank, similarity, &ends, error);
 }
 
+/* The number of near places of a set. For containment all places are near. */
+static uint64_t near_places(const struct joining *joining, uint64_t size) {
+    return joining->lowest.containment ? UINT64_MAX
+                                       : size - set_needed_overlap(&joining->lowest, size, size) + 1;
+}
+
 /* Reads a posting list from its newest posting to the first of the block (`local`) or to its end.
  */
 static cog_status read_list(struct joining *joining, struct seeker *seeker,
@@ -348,11 +361,16 @@ static cog_status read_lists(struct joining *joining, struct seeker *seeker, uin
                           .size = of_words ? row->words : row->terms,
                           .of_words = of_words,
                           .is_prefix = is_prefix};
+    const uint64_t near = part->count ? near_places(joining, probe.size) : 0;
     for (uint32_t i = 0; i < part->count; i++) {
         if (i + AHEAD < part->count)
             __builtin_prefetch(set_index_head(&joining->index, part->members[i + AHEAD]));
         probe.member = part->members[i];
         probe.place = part->place + i;
+        TRY(read_list(joining, seeker, &probe, local, error));
+        if (probe.place >= near || joining->lowest.containment)
+            continue;
+        probe.member ^= far_lists;
         TRY(read_list(joining, seeker, &probe, local, error));
     }
     return COG_OK;
@@ -397,11 +415,14 @@ static size_t prefix_members(const struct set_prefix *prefix) {
 }
 
 static void add_part(struct joining *joining, uint32_t rank, const struct prefix_part *part,
-                     bool is_prefix) {
+                     uint32_t size, bool is_prefix) {
+    const uint64_t near = part->count ? near_places(joining, size) : 0;
     for (uint32_t i = 0; i < part->count; i++) {
         if (i + AHEAD < part->count)
             __builtin_prefetch(set_index_head(&joining->index, part->members[i + AHEAD]), 1);
-        set_index_add(&joining->index, part->members[i], rank, part->place + i, is_prefix);
+        const uint32_t place = part->place + i;
+        const uint64_t member = part->members[i] ^ (place < near ? 0 : far_lists);
+        set_index_add(&joining->index, member, rank, place, is_prefix);
         const size_t posting = joining->index.count - 1;
         if (joining->skips)
             joining->skips[posting] = joining->index.postings[posting].next;
@@ -413,9 +434,10 @@ static bool add_document(struct joining *joining, uint32_t rank, const struct se
     struct set_index *index = &joining->index;
     if (index->capacity - index->count < prefix_members(prefix))
         return false;
-    add_part(joining, rank, &prefix->terms, true);
-    add_part(joining, rank, &prefix->words, true);
-    add_part(joining, rank, &prefix->rest, false);
+    const struct set_row *row = row_of(joining, rank);
+    add_part(joining, rank, &prefix->terms, row->terms, true);
+    add_part(joining, rank, &prefix->words, row->words, true);
+    add_part(joining, rank, &prefix->rest, row->terms, false);
     return true;
 }
 
