@@ -2,17 +2,20 @@
  *
  * One byte per slot and no keys: members that share a slot are counted together. A count is never
  * too low, so a count of 1 proves that one document alone has the member; a count that is too high
- * costs time in a join, never a pair. Counts stop at MEMBER_COUNT_MOST. The result does not depend
- * on the number of threads. One cache miss per member. */
+ * costs time in a join, never a pair. One cache miss per member.
+ *
+ * What a join wants is an order, so counts are given as classes: the count itself up to
+ * MEMBER_COUNT_EXACT, then four classes per doubling, from a smaller table of larger numbers. */
 #pragma once
 
 #include "vector/set_file.h"
 
-enum { MEMBER_COUNT_MOST = 100 };
+enum { MEMBER_COUNT_EXACT = 100, MEMBER_CLASSES = MEMBER_COUNT_EXACT + 4 * 32 + 1 };
 
 struct member_counts {
     uint8_t *slots;
-    unsigned bits; /* 2^bits slots */
+    unsigned bits;      /* 2^bits slots */
+    uint32_t *frequent; /* how often slots were met that had reached MEMBER_COUNT_EXACT */
 };
 
 /* The number of slots for that many members in all, within the limit in bytes (at least 2^16). */
@@ -24,6 +27,6 @@ cog_status member_counts_make(struct member_counts *counts, unsigned bits,
                               cog_error *error);
 void member_counts_free(struct member_counts *counts);
 
-/* counts[i]: of members[i]. */
+/* classes[i]: of members[i], below MEMBER_CLASSES; 1: one document alone has it. */
 void member_counts_get(const struct member_counts *counts, const uint64_t *members, size_t count,
-                       uint8_t *values);
+                       uint8_t *classes);

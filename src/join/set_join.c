@@ -19,10 +19,14 @@ enum {
 };
 #define NO_RANK UINT32_MAX
 
-/* Candidates of one document, each once: a set of ranks and a list. */
+/* Candidates of one document, each once: a set of ranks and a list. Slots of another turn are free.
+ */
 struct candidates {
-    uint32_t *slots; /* NO_RANK: free */
+    struct candidate {
+        uint32_t rank, turn;
+    } * slots;
     size_t slot_count;
+    uint32_t turn;
     uint32_t *ranks;
     size_t count, capacity;
 };
@@ -117,6 +121,15 @@ static uint32_t skip_component(struct joining *joining, uint32_t posting) {
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
+/* The slot of a rank, or a free one. */
+static struct candidate *candidate_slot(const struct candidates *candidates, uint32_t rank) {
+    const struct candidate *slots = candidates->slots;
+    size_t at;
+    HASH_PROBE(at, rank * 0x9e3779b1u, candidates->slot_count,
+               slots[at].turn != candidates->turn || slots[at].rank == rank);
+    return &candidates->slots[at];
+}
+
 static cog_status candidates_grow(struct candidates *candidates, cog_error *error) {
     size_t slots = hash_slots(candidates->count + 1, 64);
     if (slots <= candidates->slot_count)
@@ -124,42 +137,34 @@ static cog_status candidates_grow(struct candidates *candidates, cog_error *erro
     GROW(candidates->ranks, candidates->capacity, slots / 2, "candidates", error);
     free(candidates->slots);
     candidates->slots = NULL;
-    TAKE(candidates->slots, slots, "candidates", error);
+    TAKE_ZEROED(candidates->slots, slots, "candidates", error);
     candidates->slot_count = slots;
-    memset(candidates->slots, 0xff, slots * sizeof *candidates->slots);
-    for (size_t i = 0; i < candidates->count; i++) {
-        size_t at;
-        HASH_PROBE(at, candidates->ranks[i] * 0x9e3779b1u, slots,
-                   candidates->slots[at] == NO_RANK);
-        candidates->slots[at] = candidates->ranks[i];
-    }
+    candidates->turn = 1;
+    for (size_t i = 0; i < candidates->count; i++)
+        *candidate_slot(candidates, candidates->ranks[i]) =
+            (struct candidate){candidates->ranks[i], candidates->turn};
     return COG_OK;
 }
 
 /* *is_new: the rank was not there. */
 static cog_status candidates_add(struct candidates *candidates, uint32_t rank, bool *is_new,
                                  cog_error *error) {
-    size_t at;
     TRY(candidates_grow(candidates, error));
-    HASH_PROBE(at, rank * 0x9e3779b1u, candidates->slot_count,
-               candidates->slots[at] == NO_RANK || candidates->slots[at] == rank);
-    *is_new = candidates->slots[at] == NO_RANK;
+    struct candidate *slot = candidate_slot(candidates, rank);
+    *is_new = slot->turn != candidates->turn;
     if (*is_new) {
-        candidates->slots[at] = rank;
+        *slot = (struct candidate){rank, candidates->turn};
         candidates->ranks[candidates->count++] = rank;
     }
     return COG_OK;
 }
 
 static void candidates_clear(struct candidates *candidates) {
-    for (size_t i = 0; i < candidates->count; i++) {
-        size_t at;
-        HASH_PROBE(at, candidates->ranks[i] * 0x9e3779b1u, candidates->slot_count,
-                   candidates->slots[at] == NO_RANK ||
-                       candidates->slots[at] == candidates->ranks[i]);
-        candidates->slots[at] = NO_RANK;
-    }
     candidates->count = 0;
+    if (++candidates->turn == 0 && candidates->slots) {
+        memset(candidates->slots, 0, candidates->slot_count * sizeof *candidates->slots);
+        candidates->turn = 1;
+    }
 }
 
 static void sift_down(uint32_t *heap, size_t count, size_t at) {
@@ -269,7 +274,6 @@ static cog_status verify_candidates(struct joining *joining, struct seeker *seek
         const uint32_t other = heap[0];
         double similarity = 0;
         heap[0] = heap[--left];
-        heap[left] = other; /* candidates_clear needs all of them */
         sift_down(heap, left, 0);
         status = verify(joining, seeker, rank, other, &similarity, error);
         THEN(status, take_pair(joining, seeker, rank, other, similarity, &ends, error));

@@ -81,7 +81,7 @@ static void put_member(char **at, uint64_t member) {
  * of them. */
 static uint32_t put_prefix(const uint64_t *members, uint8_t *counts, size_t count, size_t places,
                            uint32_t *place, char **at) {
-    uint32_t of_count[MEMBER_COUNT_MOST + 2] = {0};
+    uint32_t of_count[MEMBER_CLASSES + 1] = {0};
     for (size_t i = 0; i < count; i++)
         of_count[counts[i] + 1]++;
     const size_t alone = of_count[1] + of_count[2]; /* counts of 0 do not occur */
@@ -89,8 +89,8 @@ static uint32_t put_prefix(const uint64_t *members, uint8_t *counts, size_t coun
     if (places <= alone)
         return 0;
     const uint32_t stored = (uint32_t)(places - alone);
-    uint32_t starts[MEMBER_COUNT_MOST + 1] = {0}; /* of a count, among the stored */
-    for (size_t c = 2; c < MEMBER_COUNT_MOST; c++)
+    uint32_t starts[MEMBER_CLASSES] = {0}; /* of a count, among the stored */
+    for (size_t c = 2; c + 1 < MEMBER_CLASSES; c++)
         starts[c + 1] = starts[c] + of_count[c + 1];
     for (size_t i = 0; i < count; i++) {
         uint8_t c = counts[i];
