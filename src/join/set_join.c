@@ -14,7 +14,7 @@ enum {
     BLOCK = 4096, /* ranks that are looked up together */
     GRAIN = 32,
     AHEAD = 8,
-    /* Without a limit: counts up to 1 GiB. With one: counts take at most half of it. */
+    /* Without a limit: counts up to 1 GiB. With one: three quarters of it at most. */
     COUNTS_BITS_MOST = 30
 };
 #define NO_RANK UINT32_MAX
@@ -35,7 +35,8 @@ struct candidates {
 struct seeker {
     struct set_prefix prefix;
     struct loaded_sets own, other;
-    bool is_loaded; /* own sets are those of the document at hand */
+    bool is_loaded;       /* own sets are those of the document at hand */
+    uint32_t prefix_rank; /* whose prefix is loaded */
     struct candidates candidates;
     struct match_list pairs;
     struct heavy_member heavy;
@@ -380,6 +381,16 @@ static cog_status read_lists(struct joining *joining, struct seeker *seeker, uin
     return COG_OK;
 }
 
+static cog_status load_prefix(const struct joining *joining, struct seeker *seeker, uint32_t rank,
+                              cog_error *error) {
+    if (seeker->prefix_rank == rank)
+        return COG_OK;
+    seeker->prefix_rank = NO_RANK;
+    TRY(set_prefix_load(joining->prefixes, joining->order[rank], &seeker->prefix, error));
+    seeker->prefix_rank = rank;
+    return COG_OK;
+}
+
 /* Compares a document with what the index has: of the block at hand (`local`), or of earlier
  * ones. */
 static cog_status look_up(struct joining *joining, struct seeker *seeker, uint32_t rank, bool local,
@@ -387,7 +398,7 @@ static cog_status look_up(struct joining *joining, struct seeker *seeker, uint32
     const struct set_prefix *prefix = &seeker->prefix;
     seeker->is_loaded = false;
     candidates_clear(&seeker->candidates);
-    TRY(set_prefix_load(joining->prefixes, joining->order[rank], &seeker->prefix, error));
+    TRY(load_prefix(joining, seeker, rank, error));
     TRY(read_lists(joining, seeker, rank, &prefix->terms, false, true, local, error));
     TRY(read_lists(joining, seeker, rank, &prefix->words, true, true, local, error));
     /* Inside a collection of falling sizes the smaller document asks, by its prefix. */
@@ -464,7 +475,7 @@ static cog_status settle_block(struct joining *joining, const uint32_t *ranks, s
             left[(*left_count)++] = rank;
             continue;
         }
-        TRY(set_prefix_load(joining->prefixes, joining->order[rank], &seeker->prefix, error));
+        TRY(load_prefix(joining, seeker, rank, error));
         *full = *full || !add_document(joining, rank, &seeker->prefix);
         if (*full)
             left[(*left_count)++] = rank;
@@ -528,6 +539,8 @@ static cog_status run_rounds(struct joining *joining, size_t count, cog_error *e
 static cog_status make_seekers(struct joining *joining, cog_error *error) {
     const struct match_list *pairs = &joining->result->pairs;
     TAKE_ZEROED(joining->seekers, joining->job->threads, "a join", error);
+    for (unsigned i = 0; i < joining->job->threads; i++)
+        joining->seekers[i].prefix_rank = NO_RANK;
     for (unsigned i = 0; i < joining->job->threads; i++)
         match_list_share(&joining->seekers[i].pairs, pairs->limit, &joining->listed_pairs);
     return COG_OK;
@@ -608,7 +621,7 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
     TAKE_ZEROED(marks, joining->file->row_count, "rows", error);
     result->members = mark_rows(joining, count, marks);
     const uint64_t most =
-        options->memory_bytes ? options->memory_bytes / 2 : (uint64_t)1 << COUNTS_BITS_MOST;
+        options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)1 << COUNTS_BITS_MOST;
     const unsigned bits = member_counts_bits(result->members, most);
     job_stage(joining->job, "counting");
     cog_status status = member_counts_make(&counts, bits, joining->file, marks,

@@ -18,7 +18,8 @@ enum {
     AT_WORDS = 8,
     AT_WORDS_PLACE = 12,
     AT_REST = 16,
-    HEADER_BYTES = 20
+    HEADER_BYTES = 20,
+    USUAL_BYTES = 1024 /* what is read of a prefix at once */
 };
 #define NOTHING UINT64_MAX
 
@@ -288,13 +289,16 @@ uint64_t set_prefixes_disk_bytes(const struct set_prefixes *prefixes) {
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The bytes of a row's prefix from `from` on; they stay valid until the next call. */
+/* The bytes of a row's prefix: `size` of them, or all that are stored behind it if these are fewer.
+ * They stay valid until the next call. */
 static cog_status stored_bytes(const struct set_prefixes *prefixes, uint64_t offset, size_t size,
                                struct buffer *buffer, const char **bytes, cog_error *error) {
     if (prefixes->bytes) {
         *bytes = prefixes->bytes + offset;
         return COG_OK;
     }
+    if (size > prefixes->size - offset)
+        size = (size_t)(prefixes->size - offset);
     buffer_reset(buffer);
     if (!buffer_reserve(buffer, size + sizeof(uint64_t)))
         return error_memory(error, size, "a prefix");
@@ -317,16 +321,17 @@ cog_status set_prefix_load(const struct set_prefixes *prefixes, size_t row,
     prefix->terms.count = prefix->words.count = prefix->rest.count = 0;
     if (offset == NOTHING)
         return COG_OK;
-    TRY(stored_bytes(prefixes, offset, HEADER_BYTES, &prefix->bytes, &bytes, error));
+    TRY(stored_bytes(prefixes, offset, USUAL_BYTES, &prefix->bytes, &bytes, error));
     memcpy(header, bytes, sizeof header);
     const size_t count = (size_t)decode_u32(header + AT_TERMS) + decode_u32(header + AT_WORDS) +
                          decode_u32(header + AT_REST);
     GROW(prefix->members, prefix->capacity, count, "a prefix", error);
-    TRY(stored_bytes(prefixes, offset + HEADER_BYTES, count * MEMBER_BYTES, &prefix->bytes, &bytes,
-                     error));
+    const size_t size = HEADER_BYTES + count * MEMBER_BYTES;
+    if (size > USUAL_BYTES)
+        TRY(stored_bytes(prefixes, offset, size, &prefix->bytes, &bytes, error));
     for (size_t i = 0; i < count; i++) {
         prefix->members[i] = 0;
-        memcpy(&prefix->members[i], bytes + i * MEMBER_BYTES, MEMBER_BYTES);
+        memcpy(&prefix->members[i], bytes + HEADER_BYTES + i * MEMBER_BYTES, MEMBER_BYTES);
     }
     uint64_t *members = take_part(&prefix->terms, header, AT_TERMS, prefix->members);
     members = take_part(&prefix->words, header, AT_WORDS, members);
