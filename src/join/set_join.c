@@ -483,15 +483,24 @@ static cog_status settle_block(struct joining *joining, const uint32_t *ranks, s
     return COG_OK;
 }
 
+/* The size of the next block: a reference collection is listed before others are looked up. */
+static size_t block_size(const struct joining *joining, const uint32_t *pending, size_t left) {
+    const size_t reference = joining->options->reference;
+    size_t count = left < BLOCK ? left : BLOCK;
+    while (pending[0] < reference && pending[count - 1] >= reference)
+        count--;
+    return count;
+}
+
 static cog_status run_round(struct joining *joining, uint32_t *pending, size_t *pending_count,
                             struct progress *progress, cog_error *error) {
     size_t left_count = 0;
     bool full = false;
     set_index_clear(&joining->index);
     joining->result->rounds++;
-    for (size_t begin = 0; begin < *pending_count; begin += BLOCK) {
-        const size_t count = *pending_count - begin < BLOCK ? *pending_count - begin : BLOCK;
+    for (size_t begin = 0, count; begin < *pending_count; begin += count) {
         uint32_t ranks[BLOCK];
+        count = block_size(joining, pending + begin, *pending_count - begin);
         memcpy(ranks, pending + begin, count * sizeof *ranks);
         joining->ranks = ranks;
         TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));
