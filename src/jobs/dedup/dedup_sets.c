@@ -109,30 +109,33 @@ static void set_twin(struct duplicates *duplicates, size_t row, uint32_t twin, d
     duplicates->reason[row] = (uint8_t)reason;
 }
 
-/* The similarity of a leader to the one that stays for it; chains may join what is far apart. */
+/* The similarity of a leader to the one that stays for it, and why it goes; chains may join what is
+ * far apart. Rounded similarities are not compared with the threshold. */
 static cog_status similarity_to(const struct set_dedup *dedup, uint32_t rank, uint32_t partner,
-                                double *similarity, cog_error *error) {
-    const struct set_measure measure = {
-        dedup->options->pairs.measure == COG_MEASURE_CONTAINMENT, 0};
+                                double *similarity, enum duplicate_reason *reason,
+                                cog_error *error) {
+    const cog_pairs_options *pairs = &dedup->options->pairs;
+    const struct set_measure measure = {pairs->measure == COG_MEASURE_CONTAINMENT, 0};
     *similarity = (double)dedup->result.similarity[rank];
+    *reason = rank == partner ? REASON_IDENTICAL : REASON_NEAR;
     if (rank == partner || *similarity > 0)
         return COG_OK;
-    return set_pair_similarity(&dedup->duplicates->sets.file, dedup->order[rank],
-                               dedup->order[partner], &measure, similarity, error);
+    TRY(set_pair_similarity(&dedup->duplicates->sets.file, dedup->order[rank],
+                            dedup->order[partner], &measure, similarity, error));
+    if (*similarity < pairs->threshold)
+        *reason = REASON_CHAIN;
+    return COG_OK;
 }
 
 /* Who stays for each leader, by leader; then for each row. */
 static cog_status decide(struct set_dedup *dedup, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
-    const double threshold = dedup->options->pairs.threshold;
     for (uint32_t rank = 0; rank < dedup->order_count; rank++) {
         const uint32_t partner = dedup->result.partner[rank], leader = dedup->order[rank];
+        enum duplicate_reason reason;
         double similarity;
-        TRY(similarity_to(dedup, rank, partner, &similarity, error));
-        set_twin(duplicates, leader, dedup->best[dedup->order[partner]], similarity,
-                 rank == partner            ? REASON_IDENTICAL
-                 : similarity >= threshold ? REASON_NEAR
-                                            : REASON_CHAIN);
+        TRY(similarity_to(dedup, rank, partner, &similarity, &reason, error));
+        set_twin(duplicates, leader, dedup->best[dedup->order[partner]], similarity, reason);
     }
     for (uint32_t row = (uint32_t)duplicates->count; row-- > 0;) {
         const uint32_t leader = dedup->leaders[row]; /* not above row: not yet overwritten */
