@@ -42,6 +42,7 @@ struct command {
     option_set usual;        /* options that the short help adds to what every command shows */
     const struct option_text *texts; /* ends with a help of NULL; may be NULL */
     const char *methods;             /* choices of --method, separated by '|' */
+    const char *measures;            /* choices of --measure; NULL: those of the option */
     unsigned knobs;                  /* COG_KNOB_*: which knobs of these methods are options */
     const char *without;             /* but not these, separated by '|' */
     const char *see;                 /* names of related commands, separated by spaces */

@@ -10,11 +10,10 @@ static const option_set sets[] = {own_options,    pair_options,      input_optio
                                   weight_options, signature_options, run_options,   NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_MEMORY, OPTION_COUNT};
 static const struct option_text texts[] = {
-    {OPTION_OUTPUT, "file for the kept records, or a folder: one file per input file"},
+    {OPTION_OUTPUT, "kept records: one file, or a folder of files as read"},
     {OPTION_FORMAT, "format of --clusters and --removed (default: tsv)"},
-    {OPTION_AGAINST, "reference collection, with the inputs that follow: remove what stands in it"},
-    {OPTION_MEASURE, "Jaccard of word 3-grams (default), containment of the smaller in the larger, "
-                     "or cosine of words"},
+    {OPTION_AGAINST, "remove what stands in this and the inputs after it"},
+    {OPTION_MEASURE, "of word 3-grams (default: jaccard), or cosine of words"},
     {OPTION_SIGNATURE, "kind that methods of signatures use (default: minhash; cosine: rp)"},
     {OPTION_COUNT, NULL}};
 
@@ -128,7 +127,8 @@ const struct command command_dedup = {
         "for byte, in input order.\n\n"
         "Two documents are near-duplicates if the Jaccard coefficient of their sets of word "
         "3-grams is at or above the threshold; it is computed exactly. The longest document of a "
-        "cluster is kept unless --keep says otherwise. \n\n"
+        "cluster is kept unless --keep says otherwise. Containment is the share of the smaller "
+        "document's 3-grams that the larger one has; only the smaller of two is removed.\n\n"
         "If OUT is a folder, or ends in /, it receives one file per input file, of the same "
         "relative "
         "name, format and compression; files of these names must not exist yet. If each input file "
@@ -142,6 +142,7 @@ const struct command command_dedup = {
     .usual = usual,
     .texts = texts,
     .methods = "auto|exact|lists|flat|lsh|window",
+    .measures = "cosine|jaccard|containment",
     .knobs = COG_KNOB_PAIRS,
     .without = "shared-window",
     .see = "pairs explain",

@@ -67,7 +67,9 @@ const char *option_help(const struct command *command, int id) {
 }
 
 const char *option_choices(const struct command *command, int id) {
-    return id == OPTION_METHOD ? command->methods : option_at(id)->choices;
+    if (id == OPTION_METHOD)
+        return command->methods;
+    return id == OPTION_MEASURE && command->measures ? command->measures : option_at(id)->choices;
 }
 
 static bool is_called(const struct option *option, const char *name, size_t length) {

@@ -38,7 +38,7 @@ enum option_kind {
       "write what goes: id, kept twin, similarity, reason")                                        \
     X(KEEP, "keep", 0, RESULT, PLAIN, "WHICH", NULL,                                               \
       "which one stays: longest (default), first, last, field:NAME or field:NAME:min")             \
-    X(WORK, "work", 0, RUN, PLAIN, "DIR", NULL,                                                     \
+    X(WORK, "work", 0, RUN, PLAIN, "DIR", NULL,                                                    \
       "keep intermediate results here, for --resume and for other thresholds")                     \
     X(RESUME, "resume", 0, RUN, PLAIN, NULL, NULL, "go on where a job with this --work stopped")   \
     X(DRY_RUN, "dry-run", 0, RESULT, PLAIN, NULL, NULL, "only say what would be removed")          \
@@ -61,8 +61,8 @@ enum option_kind {
       "do not keep the vectors: a smaller index whose similarities are estimates")                 \
     X(AGAINST, "against", 0, MATCH, READ, "IN", NULL,                                              \
       "second collection, with the inputs that follow")                                            \
-    X(MEASURE, "measure", 0, MATCH, PLAIN, "NAME", "cosine|jaccard|containment",                   \
-      "cosine of weighted terms, or Jaccard or containment of term sets")                                         \
+    X(MEASURE, "measure", 0, MATCH, PLAIN, "NAME", "cosine|jaccard",                               \
+      "cosine of weighted terms, or Jaccard of term sets")                                         \
     X(THRESHOLD, "threshold", 't', MATCH, PLAIN, "S", NULL,                                        \
       "least similarity of a match, 0 to 1 (default: 0.8)")                                        \
     X(RADIUS, "radius", 0, MATCH, PLAIN, "BITS", NULL, "signatures: greatest distance of a match") \
