@@ -438,8 +438,8 @@ typedef struct cog_dedup_options {
     cog_keep keep;
     cog_grouping grouping;
     /* COG_KEEP_FIELD: its name (borrowed), and whether the least value stays. Numbers count by
-     * value, dates by their digits, other text by its first eight bytes; documents without a value
-     * come last. */
+     * value, dates by day and time (zones are not applied), other text by its first eight bytes;
+     * documents without a value come last. */
     const char *keep_field;
     bool keep_least;
     /* A reference collection (borrowed): documents of the input that match one of it are removed,

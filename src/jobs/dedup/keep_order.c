@@ -29,21 +29,28 @@ static uint64_t ordered_bits(double number) {
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-/* The digits of a date or time, such as 2024-05-01T10:00:00Z, as one number; false if the text has
- * other characters or more digits than a double tells apart. */
+/* A date or time, such as 2024-05-01T10:00:00Z, as the number 20240501.1: the time is a fraction, so
+ * that dates with and without one compare. Zones are not applied. False for other text. */
 static bool parse_date(struct bytes_view text, double *number) {
+    enum { DAY_DIGITS = 8, MINUTE_DIGITS = 12, DIGITS_MOST = 24 };
+    double unit = 1;
     size_t digits = 0;
+    bool is_zone = false;
     *number = 0;
-    for (size_t i = 0; i < text.size && digits <= 15; i++) {
+    for (size_t i = 0; i < text.size; i++) {
         const char c = text.data[i];
         if (isdigit((unsigned char)c)) {
-            *number = *number * 10 + (c - '0');
-            digits++;
-        } else if (!strchr("-/:. TZ+", c) || !c) {
+            if (++digits <= DAY_DIGITS)
+                *number = *number * 10 + (c - '0');
+            else if (!is_zone)
+                *number += (c - '0') * (unit /= 10);
+        } else if (c == 'Z' || c == '+' || (c == '-' && digits >= MINUTE_DIGITS)) {
+            is_zone = true;
+        } else if (!c || !strchr("-/:. T", c)) {
             return false;
         }
     }
-    return digits >= 8 && digits <= 15;
+    return digits >= DAY_DIGITS && digits <= DIGITS_MOST;
 }
 
 /* 0: there is no value. */
