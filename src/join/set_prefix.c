@@ -134,7 +134,7 @@ static cog_status choose(const struct choosing *choosing, struct chooser *choose
     const size_t terms = sets->term_count, words = sets->word_count;
     const size_t most = HEADER_BYTES + (terms + words) * MEMBER_BYTES + sizeof(uint64_t);
     *offset = NOTHING;
-    GROW(chooser->counts, chooser->counts_capacity, terms + words, "counts of terms", error);
+    GROW(chooser->counts, chooser->counts_capacity, terms + words + 1, "counts of terms", error);
     if (!buffer_reserve(&chooser->bytes, most))
         return error_memory(error, most, "prefixes");
     member_counts_get(choosing->counts, sets->terms, terms, chooser->counts);
