@@ -1,5 +1,6 @@
 #include "collection/document_sets.h"
 
+#include "base/hash.h"
 #include "test.h"
 
 static cog_document document(const char *id, const char *text) {
@@ -100,13 +101,14 @@ TEST(document_sets_do_not_depend_on_threads) {
     static char texts[COUNT][TEXT_BYTES];
     static cog_document items[COUNT];
     struct random random = random_seeded(3);
-    struct document_sets sets[2] = {{0}, {0}};
+    struct document_sets sets[2];
     for (size_t i = 0; i < COUNT; i++) {
         size_t size = 0;
         for (uint64_t words = random_below(&random, 40); words > 0; words--)
             size += (size_t)sprintf(texts[i] + size, "w%d ", (int)random_below(&random, 50));
         items[i] = document("id", texts[i]);
     }
+    memset(sets, 0, sizeof sets);
     for (unsigned i = 0; i < 2; i++) {
         CHECK_OK(document_sets_open(&sets[i], "-", error));
         CHECK_OK(read_all(&sets[i], items, COUNT, true, 1 + 3 * i, error));
