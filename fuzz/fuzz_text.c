@@ -1,5 +1,6 @@
 /* Any valid UTF-8 through every kind of terms: words have to be ICU's, hashes the strings' hashes,
- * and the document's language (the first bytes) is as hostile as the text. */
+ * places in the text and in order, and the document's language (the first bytes) is as hostile as
+ * the text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,10 +30,24 @@ static void check_words(struct bytes_view text, const struct term_list *list) {
     word_segmenter_release(&oracle);
 }
 
+static void check_places(struct bytes_view text, const struct term_list *list) {
+    size_t begin = 0, end = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct text_place place = list->places[i];
+        if (i == list->count - list->short_terms)
+            begin = end = 0;
+        if (place.begin < begin || place.end < end || place.begin >= place.end ||
+            place.end > text.size)
+            abort();
+        begin = place.begin;
+        end = place.end;
+    }
+}
+
 static void run(const struct term_options *options, struct bytes_view text,
                 struct bytes_view language) {
     struct analyzer *analyzer = NULL;
-    struct term_list named = {.want_strings = true}, plain = {0};
+    struct term_list named = {.want_strings = true, .want_places = true}, plain = {0};
     cog_error error;
     if (analyzer_create(options, &analyzer, &error) != COG_OK ||
         analyzer_run(analyzer, text, language, &named, &error) != COG_OK ||
@@ -41,6 +56,7 @@ static void run(const struct term_options *options, struct bytes_view text,
     if (named.count != plain.count ||
         (plain.count && memcmp(named.hashes, plain.hashes, plain.count * sizeof(uint64_t)) != 0))
         abort();
+    check_places(text, &named);
     if (options->tokens == TOKENS_WORDS && !options->stem && options->ngram == 1)
         check_words(text, &plain);
     term_list_free(&named);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "text/language_detect.h"
+#include "text/text_origins.h"
 #include "text/text_scanner.h"
 
 /* More languages than have a stemmer or stop words; codes beyond these are not kept. */
@@ -104,8 +105,9 @@ static cog_status run_chars(struct analyzer *analyzer, struct bytes_view text,
                             struct term_list *list, cog_error *error) {
     buffer_reset(&analyzer->folded);
     TRY(text_scanner_fold(&analyzer->scanner, text, &analyzer->folded, error));
-    char_terms_squeeze(&analyzer->folded);
-    return char_terms_add(view_of(analyzer->folded.data, analyzer->folded.size),
+    struct text_place *places = list->want_places ? analyzer->scanner.origins->places : NULL;
+    char_terms_squeeze(&analyzer->folded, places);
+    return char_terms_add(view_of(analyzer->folded.data, analyzer->folded.size), places,
                           analyzer->options.ngram, list, error);
 }
 
@@ -114,10 +116,12 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
     const struct term_options *options = &analyzer->options;
     list->count = list->short_terms = 0;
     buffer_reset(&list->strings);
+    TRY(text_scanner_want_places(&analyzer->scanner, list->want_places, error));
     if (options->tokens == TOKENS_CHARS)
         return run_chars(analyzer, text, list, error);
     cog_status status = choose_language(analyzer, text, language, error);
     analyzer->writer.list = list;
+    analyzer->writer.text = text.data;
     const struct token_batch *batch = NULL;
     text_scanner_start(&analyzer->scanner, text);
     THEN(status, text_scanner_next(&analyzer->scanner, &batch, error));
@@ -194,17 +198,24 @@ static bool find_term(const struct term_writer *writer, struct bytes_view word,
     return true;
 }
 
-static cog_status take_strings(struct term_writer *writer, const struct token_batch *batch,
-                               cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < batch->count && status == COG_OK; i++) {
+/* Adds the terms of a batch one by one, with what is wanted of them. */
+static cog_status take_each(struct term_writer *writer, const struct token_batch *batch,
+                            cog_error *error) {
+    struct term_list *list = writer->list;
+    for (size_t i = 0; i < batch->count; i++) {
         struct token_span span = batch->spans[i];
         struct bytes_view term;
-        if (find_term(writer, view_of(batch->bytes.data + span.begin, span.end - span.begin),
-                      &term))
-            status = term_list_add(writer->list, hash_bytes(term.data, term.size), term, error);
+        if (!find_term(writer, view_of(batch->bytes.data + span.begin, span.end - span.begin),
+                       &term))
+            continue;
+        TRY(term_list_add(list, hash_bytes(term.data, term.size), term, error));
+        if (list->want_places) {
+            size_t begin = (size_t)(batch->places[i].data - writer->text);
+            list->places[list->count - 1] =
+                (struct text_place){begin, begin + batch->places[i].size};
+        }
     }
-    return status;
+    return COG_OK;
 }
 
 /* Loads the word padded with zeros; reads CACHED_WORD_BYTES whatever its size. */
@@ -286,8 +297,8 @@ static cog_status take_cached(struct term_writer *writer, const struct token_bat
 
 cog_status term_writer_take(struct term_writer *writer, const struct token_batch *batch,
                             cog_error *error) {
-    if (writer->list->want_strings)
-        return take_strings(writer, batch, error);
+    if (writer->list->want_strings || writer->list->want_places)
+        return take_each(writer, batch, error);
     return writer->language ? take_cached(writer, batch, error) : take_plain(writer, batch, error);
 }
 
@@ -296,6 +307,7 @@ cog_status term_writer_take(struct term_writer *writer, const struct token_batch
 void term_list_free(struct term_list *list) {
     free(list->hashes);
     free(list->ends);
+    free(list->places);
     buffer_free(&list->strings);
     *list = (struct term_list){0};
 }
@@ -304,7 +316,9 @@ cog_status term_list_reserve(struct term_list *list, size_t extra, cog_error *er
     size_t needed = list->count + extra;
     if (!memory_grow((void **)&list->hashes, &list->capacity, needed, sizeof *list->hashes) ||
         (list->want_strings &&
-         !memory_grow((void **)&list->ends, &list->ends_capacity, needed, sizeof *list->ends)))
+         !memory_grow((void **)&list->ends, &list->ends_capacity, needed, sizeof *list->ends)) ||
+        (list->want_places &&
+         !memory_grow((void **)&list->places, &list->place_capacity, needed, sizeof *list->places)))
         return error_memory(error, needed * sizeof *list->hashes, "terms");
     return COG_OK;
 }
@@ -359,6 +373,8 @@ cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error) 
         for (size_t j = i + 1; j < i + n; j++)
             hash = hash_pair(hash, list->hashes[j]);
         list->hashes[i] = hash;
+        if (list->want_places)
+            list->places[i].end = list->places[i + n - 1].end;
     }
     list->count = terms;
     return COG_OK;
@@ -368,6 +384,7 @@ cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error) 
 struct short_words {
     size_t count, ends[BRIDGE_TEXT_TOKENS];
     uint64_t hashes[BRIDGE_TEXT_TOKENS];
+    struct text_place places[BRIDGE_TEXT_TOKENS];
     struct buffer strings;
 };
 
@@ -385,6 +402,8 @@ static cog_status keep_words(const struct term_list *list, struct short_words *w
     words->count = list->count;
     for (size_t i = 0; i < list->count; i++)
         words->hashes[i] = hash_short_word(list->hashes, i);
+    if (list->want_places && list->count)
+        memcpy(words->places, list->places, list->count * sizeof *list->places);
     if (!list->want_strings || !list->count)
         return COG_OK;
     memcpy(words->ends, list->ends, list->count * sizeof *list->ends);
@@ -395,16 +414,17 @@ static cog_status keep_words(const struct term_list *list, struct short_words *w
 
 static cog_status append_words(struct term_list *list, const struct short_words *words,
                                cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0, begin = 0; i < words->count && status == COG_OK; i++) {
+    for (size_t i = 0, begin = 0; i < words->count; i++) {
         struct bytes_view word = view_of("", 0);
         if (list->want_strings)
             word = view_of(words->strings.data + begin, words->ends[i] - begin);
         begin = words->ends[i];
-        status = term_list_add(list, words->hashes[i], word, error);
+        TRY(term_list_add(list, words->hashes[i], word, error));
+        if (list->want_places)
+            list->places[list->count - 1] = words->places[i];
     }
     list->short_terms = words->count;
-    return status;
+    return COG_OK;
 }
 
 cog_status term_list_join_short(struct term_list *list, unsigned n, cog_error *error) {
@@ -431,7 +451,7 @@ static size_t wide_white_bytes(const char *text, size_t left) {
     return c == 0x85 || c == 0x1680 || c == 0x2028 || c == 0x2029 ? bytes : 0;
 }
 
-void char_terms_squeeze(struct buffer *folded) {
+void char_terms_squeeze(struct buffer *folded, struct text_place *places) {
     char *data = folded->data;
     size_t out = 0;
     bool after_white = true;
@@ -444,6 +464,8 @@ void char_terms_squeeze(struct buffer *folded) {
             i += white ? bytes - 1 : 0;
         }
         data[out] = white ? ' ' : (char)byte;
+        if (places)
+            places[out] = places[i];
         out += !(white && after_white);
         after_white = white;
     }
@@ -457,8 +479,8 @@ static size_t next_start(struct bytes_view text, size_t at) {
     return at;
 }
 
-cog_status char_terms_add(struct bytes_view folded, unsigned n, struct term_list *list,
-                          cog_error *error) {
+cog_status char_terms_add(struct bytes_view folded, const struct text_place *places, unsigned n,
+                          struct term_list *list, cog_error *error) {
     size_t begin = 0, end = 0;
     for (unsigned i = 0; i < n && end < folded.size; i++)
         end = next_start(folded, end);
@@ -468,6 +490,9 @@ cog_status char_terms_add(struct bytes_view folded, unsigned n, struct term_list
     while (status == COG_OK) {
         struct bytes_view term = view_of(folded.data + begin, end - begin);
         uint64_t hash = hash_bytes(term.data, term.size);
+        if (list->want_places)
+            list->places[list->count] =
+                (struct text_place){places[begin].begin, places[end - 1].end};
         if (list->want_strings)
             status = term_list_add(list, hash, term, error);
         else

@@ -44,7 +44,10 @@ void analyzer_free(struct analyzer *analyzer);
 size_t analyzer_memory_bytes(void);
 
 /* The terms of a text in their order; zero-initialise, reuse. Where strings were asked for, term i
- * is strings.data[ends[i - 1] .. ends[i]) (n-grams: tokens joined by a space).
+ * is strings.data[ends[i - 1] .. ends[i]) (n-grams: tokens joined by a space). Where places were
+ * asked for, places[i] is where term i stands in the text, from its first token to its last; they
+ * begin and end at characters. Beginnings and ends ascend, and start again with the words of short
+ * texts.
  *
  * With short_texts, a text of at most BRIDGE_TEXT_TOKENS tokens has its words as its last
  * `short_terms` terms, and one of at most SHORT_TEXT_TOKENS has no others. A word's term counts how
@@ -54,10 +57,11 @@ struct term_list {
     uint64_t *hashes;
     size_t count, capacity;
     size_t short_terms;
-    bool want_strings;
+    bool want_strings, want_places;
     struct buffer strings;
     size_t *ends;
-    size_t ends_capacity;
+    struct text_place *places;
+    size_t ends_capacity, place_capacity;
 };
 void term_list_free(struct term_list *list);
 
@@ -99,6 +103,7 @@ struct term_writer {
     size_t order_capacity;
     struct cached_term *cache;
     const struct language *language; /* of the document; NULL: none */
+    const char *text;                /* its first byte, for places */
     struct term_list *list;
 };
 
@@ -109,7 +114,7 @@ void term_writer_release(struct term_writer *writer);
 cog_status term_writer_take(struct term_writer *writer, const struct token_batch *batch,
                             cog_error *error);
 
-/* Makes room for `extra` more hashes, and ends where strings are wanted. */
+/* Makes room for `extra` more hashes, and for ends and places if they are wanted. */
 cog_status term_list_reserve(struct term_list *list, size_t extra, cog_error *error);
 cog_status term_list_add(struct term_list *list, uint64_t hash, struct bytes_view string,
                          cog_error *error);
@@ -120,9 +125,10 @@ cog_status term_list_join_short(struct term_list *list, unsigned n, cog_error *e
 
 /* ---- Terms of n characters ------------------------------------------------------------------- */
 
-/* Every run of white space becomes one space, at the ends nothing; in place. */
-void char_terms_squeeze(struct buffer *folded);
+/* Every run of white space becomes one space, at the ends nothing; in place. The places of the
+ * bytes (may be NULL) move with them. */
+void char_terms_squeeze(struct buffer *folded, struct text_place *places);
 /* Adds every n neighbouring characters; all of them where there are fewer, nothing where there are
- * none. */
-cog_status char_terms_add(struct bytes_view folded, unsigned n, struct term_list *list,
-                          cog_error *error);
+ * none. places: of the bytes, if the list wants places. */
+cog_status char_terms_add(struct bytes_view folded, const struct text_place *places, unsigned n,
+                          struct term_list *list, cog_error *error);

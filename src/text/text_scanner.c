@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/strings.h"
+#include "text/text_origins.h"
 
 enum {
     CHUNK_BYTES =
@@ -27,6 +28,14 @@ void text_scanner_release(struct text_scanner *scanner) {
     word_segmenter_release(&scanner->segmenter);
     token_batch_free(&scanner->batch);
     free(scanner->masks);
+    text_origins_free(scanner->origins);
+}
+
+cog_status text_scanner_want_places(struct text_scanner *scanner, bool wanted, cog_error *error) {
+    if (wanted && !scanner->origins)
+        TRY(text_origins_create(&scanner->origins, error));
+    scanner->segmenter.origins = wanted ? scanner->origins : NULL;
+    return COG_OK;
 }
 
 static bool is_white(char byte) {
@@ -121,6 +130,21 @@ static cog_status find_tokens(struct text_scanner *scanner, size_t size, cog_err
     return COG_OK;
 }
 
+/* Finds where the tokens of a batch stand in the text that was folded. */
+static cog_status place_tokens(struct text_scanner *scanner, struct bytes_view text,
+                               size_t folded_size, cog_error *error) {
+    struct token_batch *batch = &scanner->batch;
+    struct text_origins *origins = scanner->segmenter.origins;
+    if (!origins)
+        return COG_OK;
+    TRY(text_origins_by_table(origins, scanner->table, scanner->kernels, text, folded_size, error));
+    GROW(batch->places, batch->place_capacity, batch->count, "places of tokens", error);
+    for (size_t i = 0; i < batch->count; i++)
+        batch->places[i] =
+            text_origins_view(origins, text, batch->spans[i].begin, batch->spans[i].end);
+    return COG_OK;
+}
+
 void text_scanner_start(struct text_scanner *scanner, struct bytes_view text) {
     scanner->rest = text;
     word_segmenter_start(&scanner->segmenter, view_of(text.data, 0));
@@ -137,14 +161,17 @@ cog_status text_scanner_next(struct text_scanner *scanner, const struct token_ba
         buffer_reset(&scanner->batch.bytes);
         TRY(fold_easy(scanner, *rest, &scanner->batch.bytes, &zone, error));
         size_t done = zone.text_size;
+        struct bytes_view easy = view_of(rest->data, done);
         if (zone.hard != SIZE_MAX) { /* its words come with the next call */
             size_t end = hard_end(scanner, *rest, zone.hard);
             word_segmenter_start(&scanner->segmenter, view_of(rest->data + done, end - done));
             done = end;
         }
         *rest = view_of(rest->data + done, rest->size - done);
-        if (zone.folded_size)
+        if (zone.folded_size) {
             TRY(find_tokens(scanner, zone.folded_size, error));
+            TRY(place_tokens(scanner, easy, zone.folded_size, error));
+        }
         if (zone.folded_size && scanner->batch.count) {
             *batch = &scanner->batch;
             return COG_OK;
@@ -152,36 +179,55 @@ cog_status text_scanner_next(struct text_scanner *scanner, const struct token_ba
     }
 }
 
-static cog_status fold_hard(struct text_scanner *scanner, struct bytes_view text,
+/* Folds text that begins at `offset` of the whole text. */
+static cog_status fold_hard(struct text_scanner *scanner, struct bytes_view text, size_t offset,
                             struct buffer *folded, cog_error *error) {
     struct unicode_folder *folder = &scanner->segmenter.folder;
+    struct text_origins *origins = scanner->segmenter.origins;
     cog_status status = COG_OK;
     while (text.size && status == COG_OK) {
         size_t size = utf8_cut(text, STRETCH_MAX_BYTES);
         status = unicode_fold(folder, view_of(text.data, size), error);
         THEN(status,
              unicode_append_utf8(folder->folded, (size_t)folder->folded_size, folded, error));
+        if (origins) {
+            THEN(status, text_origins_by_icu(origins, view_of(text.data, size),
+                                             (size_t)folder->folded_size, error));
+            THEN(status, text_origins_keep(origins, offset, folder->folded, error));
+        }
         text = view_of(text.data + size, text.size - size);
+        offset += size;
     }
     return status;
 }
 
+static cog_status keep_easy_origins(struct text_scanner *scanner, struct bytes_view text,
+                                    size_t offset, size_t folded_size, cog_error *error) {
+    struct text_origins *origins = scanner->segmenter.origins;
+    if (!origins)
+        return COG_OK;
+    TRY(text_origins_by_table(origins, scanner->table, scanner->kernels, text, folded_size, error));
+    return text_origins_keep(origins, offset, NULL, error);
+}
+
 cog_status text_scanner_fold(struct text_scanner *scanner, struct bytes_view text,
                              struct buffer *folded, cog_error *error) {
+    const char *begin = text.data;
+    if (scanner->origins)
+        scanner->origins->place_count = 0;
     while (text.size) {
         struct easy_zone zone;
-        cog_status status = fold_easy(scanner, text, folded, &zone, error);
-        if (status != COG_OK)
-            return status;
+        TRY(fold_easy(scanner, text, folded, &zone, error));
         folded->size += zone.folded_size;
         size_t done = zone.text_size;
+        TRY(keep_easy_origins(scanner, view_of(text.data, done), (size_t)(text.data - begin),
+                              zone.folded_size, error));
         if (zone.hard != SIZE_MAX) {
             size_t end = hard_end(scanner, text, zone.hard);
-            status = fold_hard(scanner, view_of(text.data + done, end - done), folded, error);
+            TRY(fold_hard(scanner, view_of(text.data + done, end - done),
+                          (size_t)(text.data + done - begin), folded, error));
             done = end;
         }
-        if (status != COG_OK)
-            return status;
         text = view_of(text.data + done, text.size - done);
     }
     return COG_OK;
@@ -249,6 +295,10 @@ static int32_t limit_marks(UChar *units, int32_t count) {
     return any ? out : count;
 }
 
+bool unicode_folds_apart(const struct unicode_folder *folder, UChar32 c) {
+    return c == 0x200b || (!is_mark(c) && unorm2_hasBoundaryBefore(folder->normalizer, c));
+}
+
 cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, cog_error *error) {
     /* UTF-16 has never more units than UTF-8 has bytes. */
     if (!memory_grow((void **)&folder->source, &folder->source_capacity, text.size + 1,
@@ -299,6 +349,7 @@ cog_status unicode_append_utf8(const UChar *units, size_t count, struct buffer *
 void token_batch_free(struct token_batch *batch) {
     buffer_free(&batch->bytes);
     free(batch->spans);
+    free(batch->places);
 }
 
 static cog_status token_batch_add(struct token_batch *batch, size_t begin, size_t end,
@@ -349,17 +400,35 @@ static bool is_unsegmented(const UChar *units, int32_t count) {
     return ideographs > IDEOGRAPHS_MAX || complex_letters > COMPLEX_LETTERS_MAX;
 }
 
-/* Adds the pairs of neighbouring characters of bytes[begin .. end). */
-static cog_status add_bigrams(struct token_batch *batch, size_t begin, size_t end,
-                              cog_error *error) {
+/* Adds a token: bytes[first .. last) of the batch, made of units begin .. end of the piece. */
+static cog_status add_word(struct word_segmenter *segmenter, size_t first, size_t last,
+                           size_t begin, size_t end, cog_error *error) {
+    struct token_batch *batch = &segmenter->batch;
+    TRY(token_batch_add(batch, first, last, error));
+    if (!segmenter->origins)
+        return COG_OK;
+    GROW(batch->places, batch->place_capacity, batch->count, "places of tokens", error);
+    batch->places[batch->count - 1] =
+        text_origins_view(segmenter->origins, segmenter->piece, begin, end);
+    return COG_OK;
+}
+
+/* Adds the pairs of neighbouring characters of bytes[begin .. end), made of units from `unit` on.
+ */
+static cog_status add_bigrams(struct word_segmenter *segmenter, size_t begin, size_t end,
+                              size_t unit, cog_error *error) {
+    const char *bytes = segmenter->batch.bytes.data;
     size_t before = begin, here = begin;
-    uint32_t c;
-    here += utf8_decode(batch->bytes.data + here, end - here, &c);
+    uint32_t c, last;
+    here += utf8_decode(bytes + here, end - here, &last);
     while (here < end) {
-        size_t next = here + utf8_decode(batch->bytes.data + here, end - here, &c);
-        TRY(token_batch_add(batch, before, next, error));
+        size_t next = here + utf8_decode(bytes + here, end - here, &c);
+        size_t second = unit + (size_t)U16_LENGTH(last);
+        TRY(add_word(segmenter, before, next, unit, second + (size_t)U16_LENGTH(c), error));
         before = here;
         here = next;
+        unit = second;
+        last = c;
     }
     return COG_OK;
 }
@@ -371,8 +440,8 @@ static cog_status add_segment(struct word_segmenter *segmenter, int32_t begin, i
     size_t first = batch->bytes.size;
     TRY(unicode_append_utf8(units, (size_t)(end - begin), &batch->bytes, error));
     if (is_unsegmented(units, end - begin))
-        return add_bigrams(batch, first, batch->bytes.size, error);
-    return token_batch_add(batch, first, batch->bytes.size, error);
+        return add_bigrams(segmenter, first, batch->bytes.size, (size_t)begin, error);
+    return add_word(segmenter, first, batch->bytes.size, (size_t)begin, (size_t)end, error);
 }
 
 /* ICU's releases differ in whether words go on over @ and : (72 joins at @); here they end, as in
@@ -386,7 +455,11 @@ static void separate(UChar *units, int32_t count) {
 static cog_status begin_piece(struct word_segmenter *segmenter, cog_error *error) {
     struct bytes_view *rest = &segmenter->rest;
     size_t end = utf8_cut(*rest, STRETCH_MAX_BYTES);
-    TRY(unicode_fold(&segmenter->folder, view_of(rest->data, end), error));
+    segmenter->piece = view_of(rest->data, end);
+    TRY(unicode_fold(&segmenter->folder, segmenter->piece, error));
+    if (segmenter->origins)
+        TRY(text_origins_by_icu(segmenter->origins, segmenter->piece,
+                                (size_t)segmenter->folder.folded_size, error));
     separate(segmenter->folder.folded, segmenter->folder.folded_size);
     UErrorCode code = U_ZERO_ERROR;
     ubrk_setText(segmenter->iterator, segmenter->folder.folded, segmenter->folder.folded_size,

@@ -21,6 +21,12 @@
 #include <unicode/umachine.h>
 #include <unicode/unorm2.h>
 
+/* Where a token or a term stands in the text: bytes begin .. end. */
+struct text_place {
+    size_t begin, end;
+};
+struct text_origins;
+
 /* Tokens on their way to the terms: folded bytes, and where in them the tokens are. Spans may
  * overlap (bigrams). `bytes` has TOKEN_SLACK_BYTES of capacity behind the last token, so that keys
  * are loaded without a look at sizes. */
@@ -31,6 +37,8 @@ struct token_batch {
         uint32_t begin, end;
     } * spans;
     size_t count, capacity;
+    struct bytes_view *places; /* if wanted: each token as it stands in the text */
+    size_t place_capacity;
 };
 void token_batch_free(struct token_batch *batch);
 
@@ -51,6 +59,8 @@ cog_status unicode_folder_init(struct unicode_folder *folder, cog_error *error);
 void unicode_folder_release(struct unicode_folder *folder);
 /* Folds valid UTF-8 of at most STRETCH_MAX_BYTES. */
 cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, cog_error *error);
+/* Whether the text from this character on folds without regard to what stands before it. */
+bool unicode_folds_apart(const struct unicode_folder *folder, UChar32 c);
 /* Appends UTF-16 as UTF-8. */
 cog_status unicode_append_utf8(const UChar *units, size_t count, struct buffer *buffer,
                                cog_error *error);
@@ -64,8 +74,10 @@ struct word_segmenter {
     UBreakIterator *iterator;
     struct token_batch batch;
     struct bytes_view rest; /* of the text, behind the piece that the iterator is in */
+    struct bytes_view piece;
     bool in_piece;
-    int32_t begin; /* of the next segment */
+    int32_t begin;                /* of the next segment */
+    struct text_origins *origins; /* of the piece; borrowed; NULL: places are not wanted */
 };
 cog_status word_segmenter_init(struct word_segmenter *segmenter, cog_error *error);
 void word_segmenter_release(struct word_segmenter *segmenter);
@@ -84,13 +96,17 @@ struct text_scanner {
     struct token_batch batch;
     uint64_t *masks;
     size_t mask_capacity;
-    struct bytes_view rest; /* of the text, behind what has been folded */
+    struct bytes_view rest;       /* of the text, behind what has been folded */
+    struct text_origins *origins; /* NULL: places were never wanted */
 };
 
 /* FOLD_WORDS or FOLD_REGEX for tokens, FOLD_CHARS for folded text. */
 cog_status text_scanner_init(struct text_scanner *scanner, enum fold_kind kind,
                              const struct text_kernels *kernels, cog_error *error);
 void text_scanner_release(struct text_scanner *scanner);
+/* Whether texts that are started from now on have the places of their tokens, or of their folded
+ * bytes (origins->places, after text_scanner_fold). At first they have not. */
+cog_status text_scanner_want_places(struct text_scanner *scanner, bool wanted, cog_error *error);
 /* Begins valid UTF-8, borrowed until its last batch. */
 void text_scanner_start(struct text_scanner *scanner, struct bytes_view text);
 /* The next tokens, valid until the next call; NULL behind the last. */

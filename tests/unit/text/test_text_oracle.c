@@ -215,8 +215,8 @@ TEST(text_folded_text_is_icu_folded_text) {
         CHECK_OK(text_scanner_fold(&scanner, view_of(text, size), &actual, error));
         CHECK_OK(unicode_fold(&folder, view_of(text, size), error));
         CHECK_OK(unicode_append_utf8(folder.folded, (size_t)folder.folded_size, &expected, error));
-        char_terms_squeeze(&actual);
-        char_terms_squeeze(&expected);
+        char_terms_squeeze(&actual, NULL);
+        char_terms_squeeze(&expected, NULL);
         CHECK(actual.size == expected.size && memcmp(actual.data, expected.data, actual.size) == 0);
     }
     buffer_free(&actual);
@@ -247,4 +247,63 @@ TEST(text_kernels_agree) {
             }
         }
     }
+}
+
+/* A term's place, folded by itself, is or holds the term; places are characters in their order. */
+static bool places_hold_terms(struct bytes_view text, const struct term_list *list,
+                              struct text_scanner *folding, struct buffer *folded) {
+    size_t begin = 0, end = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct text_place place = list->places[i];
+        if (place.begin < begin || place.end < end || place.begin >= place.end ||
+            place.end > text.size || !utf8_is_start(text.data[place.begin]) ||
+            (place.end < text.size && !utf8_is_start(text.data[place.end])))
+            return false;
+        begin = place.begin;
+        end = place.end;
+        buffer_reset(folded);
+        if (text_scanner_fold(folding, view_of(text.data + begin, end - begin), folded, NULL) !=
+            COG_OK)
+            return false;
+        char_terms_squeeze(folded, NULL);
+        size_t first = i ? list->ends[i - 1] : 0, size = list->ends[i] - first;
+        if (!(size == 1 && list->strings.data[first] == ' ') &&
+            !memmem(folded->data, folded->size, list->strings.data + first, size))
+            return false;
+    }
+    return true;
+}
+
+TEST(text_places_of_mixed_scripts_hold_their_terms) {
+    struct random random = random_seeded(16);
+    struct text_scanner folding;
+    struct analyzer *analyzers[2];
+    struct buffer folded = {0};
+    struct term_list plain = {0}, placed = {.want_strings = true, .want_places = true};
+    CHECK_OK(text_scanner_init(&folding, FOLD_CHARS, text_kernels_best(), error));
+    for (int i = 0; i < 2; i++) {
+        struct term_options options;
+        term_options_init(&options);
+        options.tokens = i ? TOKENS_CHARS : TOKENS_WORDS;
+        CHECK_OK(analyzer_create(&options, &analyzers[i], error));
+    }
+    for (int round = 0; round < 20000; round++) {
+        char bytes[4 * 400];
+        struct analyzer *analyzer = analyzers[round & 1];
+        struct bytes_view text = view_of(
+            bytes, random_text(&random, bytes, random_below(&random, round % 16 ? 40 : 400)));
+        CHECK_OK(analyzer_run(analyzer, text, view_of("", 0), &plain, error));
+        CHECK_OK(analyzer_run(analyzer, text, view_of("", 0), &placed, error));
+        CHECK(plain.count == placed.count &&
+              (!plain.count ||
+               memcmp(plain.hashes, placed.hashes, plain.count * sizeof *plain.hashes) == 0));
+        CHECK_MSG(places_hold_terms(text, &placed, &folding, &folded), "round %d: %.*s", round,
+                  (int)text.size, text.data);
+    }
+    analyzer_free(analyzers[0]);
+    analyzer_free(analyzers[1]);
+    term_list_free(&plain);
+    term_list_free(&placed);
+    buffer_free(&folded);
+    text_scanner_release(&folding);
 }
