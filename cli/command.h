@@ -40,12 +40,12 @@ struct command {
     const char *examples;    /* two or more command lines */
     const option_set *sets;  /* ends with NULL */
     option_set usual;        /* options that the short help adds to what every command shows */
-    const struct option_text *texts; /* ends with a help of NULL; may be NULL */
-    const char *methods;             /* choices of --method, separated by '|' */
-    const char *measures;            /* choices of --measure; NULL: those of the option */
-    unsigned knobs;                  /* COG_KNOB_*: which knobs of these methods are options */
-    const char *without;             /* but not these, separated by '|' */
-    const char *see;                 /* names of related commands, separated by spaces */
+    const struct option_text *texts;   /* helps; ends with a text of NULL; may be NULL */
+    const struct option_text *choices; /* the same for choices */
+    const char *methods;               /* choices of --method, separated by '|' */
+    unsigned knobs;                    /* COG_KNOB_*: which knobs of these methods are options */
+    const char *without;               /* but not these, separated by '|' */
+    const char *see;                   /* names of related commands, separated by spaces */
     /* COG_ERR_USAGE with an empty message: what is wrong has been printed. */
     cog_status (*run)(struct session *session);
     void (*summarize)(const struct session *session); /* unless --quiet; may be NULL */

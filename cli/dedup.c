@@ -142,7 +142,6 @@ const struct command command_dedup = {
     .usual = usual,
     .texts = texts,
     .methods = "auto|exact|lists|flat|lsh|window",
-    .measures = "cosine|jaccard|containment",
     .knobs = COG_KNOB_PAIRS,
     .without = "shared-window",
     .see = "pairs explain",

@@ -1,16 +1,26 @@
 #include <string.h>
 
 #include "command.h"
+#include "overlap.h"
 
-static const enum option_id own_options[] = {OPTION_FROM, OPTION_TO, OPTION_COUNT};
+static const enum option_id own_options[] = {OPTION_FROM, OPTION_TO, OPTION_MEASURE, OPTION_FORMAT,
+                                             OPTION_COUNT};
 static const option_set sets[] = {own_options,   projection_options, term_options, weight_options,
                                   input_options, run_options,        NULL};
 static const struct option_text texts[] = {
     {OPTION_FROM, "collection of A, and of B without --to; inputs that follow belong to it"},
     {OPTION_TO, "collection of B; inputs that follow belong to it"},
+    {OPTION_MEASURE,
+     "cosine of weighted words (default), or word 3-grams as in dedup: Jaccard, or containment, "
+     "the share of the smaller document"},
+    {OPTION_FORMAT,
+     "jaccard, containment: the passages as a table, or all as JSON (default: text)"},
     {OPTION_COUNT, NULL}};
 
+static const struct option_text choices[] = {{OPTION_FORMAT, "tsv|jsonl"}, {OPTION_COUNT, NULL}};
+
 struct explain_arguments {
+    cog_measure measure;
     cog_input_options input;
     cog_projection_options projection;
     cog_sign_options sign; /* without a lexicon */
@@ -18,7 +28,7 @@ struct explain_arguments {
     const char *lexicon;
 };
 
-/* What was found. */
+/* What was found by the cosine. */
 struct explanation {
     cog_word_match *matches;
     size_t count;
@@ -36,9 +46,27 @@ static bool check_words(const struct arguments *arguments, const struct explain_
     return true;
 }
 
+/* Terms are those of the measure. */
+static bool take_measure(const struct arguments *arguments, struct explain_arguments *taken) {
+    static const enum option_id formats[] = {OPTION_FORMAT, OPTION_COUNT};
+    static const enum option_id across[] = {OPTION_LEXICON, OPTION_COUNT};
+    cog_pairs_options usual;
+    taken->measure = (cog_measure)choice_option(arguments, OPTION_MEASURE, COG_MEASURE_COSINE);
+    cog_pairs_options_init(&usual, taken->measure);
+    taken->sign = usual.sign;
+    if (taken->measure == COG_MEASURE_COSINE)
+        return refuse_options(arguments, formats,
+                              "is that of shared passages, and the cosine has words; give "
+                              "--measure jaccard or containment");
+    return refuse_options(arguments, across,
+                          "compares words of two languages, by their cosine only") &&
+           refuse_options(arguments, weight_options,
+                          "weighs terms, and Jaccard and containment count them; give --measure "
+                          "cosine");
+}
+
 static bool take_arguments(const struct arguments *arguments, struct explain_arguments *taken) {
-    cog_sign_options_init(&taken->sign, COG_SIGNATURE_RP);
-    if (!take_input_options(arguments, &taken->input) ||
+    if (!take_measure(arguments, taken) || !take_input_options(arguments, &taken->input) ||
         !take_projection_options(arguments, &taken->projection) ||
         !take_term_options(arguments, &taken->sign.terms) ||
         !take_weight_options(arguments, &taken->sign.weights) || !check_lexicon_options(arguments))
@@ -121,17 +149,42 @@ static cog_status explain_within(struct session *session, const struct explain_a
     return status;
 }
 
+static cog_status explain_words(struct session *session, const struct explain_arguments *taken,
+                                cog_documents *const documents[2]) {
+    struct explanation found = {0};
+    cog_status status = taken->lexicon ? explain_across(session, taken, documents, &found)
+                                       : explain_within(session, taken, documents, &found);
+    session->found_nothing = found.count == 0;
+    cog_free(found.matches);
+    return status;
+}
+
+static cog_status explain_passages(struct session *session, const struct explain_arguments *taken,
+                                   cog_documents *const documents[2]) {
+    const struct arguments *arguments = session->arguments;
+    cog_overlap *overlap = NULL;
+    cog_status status = cog_pairs_overlap(
+        documents[0], documents[1], taken->in_collections ? arguments->words : NULL, taken->measure,
+        &taken->sign.terms, &session->run, &overlap, session->report, &session->error);
+    if (status == COG_OK)
+        session->found_nothing = cog_overlap_summarize(overlap).similarity == 0;
+    if (has_option(arguments, OPTION_FORMAT))
+        THEN(status, cog_overlap_write(overlap, output_format(arguments), "-", &session->error));
+    else if (status == COG_OK)
+        print_overlap(overlap, taken->measure);
+    cog_overlap_free(overlap);
+    return status;
+}
+
 static cog_status run(struct session *session) {
     struct explain_arguments taken;
     if (!take_arguments(session->arguments, &taken))
         return COG_ERR_USAGE;
     cog_documents *documents[2] = {NULL, NULL};
-    struct explanation found = {0};
     cog_status status = open_inputs(session->arguments, &taken, documents, &session->error);
-    THEN(status, taken.lexicon ? explain_across(session, &taken, documents, &found)
-                               : explain_within(session, &taken, documents, &found));
-    session->found_nothing = found.count == 0;
-    cog_free(found.matches);
+    THEN(status, taken.measure == COG_MEASURE_COSINE
+                     ? explain_words(session, &taken, documents)
+                     : explain_passages(session, &taken, documents));
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
     return status;
@@ -147,12 +200,20 @@ const struct command command_explain = {
         "A and B are ids of documents in the collections --from and --to (or both in --from, "
         "inside one language), whose statistics weigh the words; without collections they are "
         "files of one document each. With a lexicon A and B are of its two languages, and the "
-        "probability is that of the translation. The exit status is 1 if no word matches.",
+        "probability is that of the translation. The exit status is 1 if no word matches.\n\n"
+        "With --measure jaccard or containment, prints what dedup compares: both similarities, the "
+        "share of each document's word 3-grams that the other one has, the passages that both "
+        "have (runs of shared 3-grams, the longest first, with their bytes in both texts), and "
+        "both texts with these passages marked, in colour or by [[ ]]. The exit status is 1 if "
+        "nothing is shared.",
     .examples = "cognate explain a.txt b.txt\n"
+                "cognate explain a.txt b.txt --measure containment\n"
+                "cognate explain id7 id9 --from pages.jsonl --measure jaccard --format jsonl\n"
                 "cognate explain id7 id9 --from pages.jsonl\n"
                 "cognate explain Haus House --lexicon de-en.lex --from de.xml --to en.xml",
     .sets = sets,
     .texts = texts,
-    .see = "pairs link lexicon",
+    .choices = choices,
+    .see = "pairs dedup link lexicon",
     .run = run,
 };

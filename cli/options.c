@@ -59,17 +59,21 @@ bool command_takes(const struct command *command, int id) {
     return false;
 }
 
+/* What replaces the usual text of the option; else that. */
+static const char *find_text(const struct option_text *texts, int id, const char *usual) {
+    for (; texts && texts->text; texts++)
+        if ((int)texts->id == id)
+            return texts->text;
+    return usual;
+}
+
 const char *option_help(const struct command *command, int id) {
-    for (const struct option_text *text = command->texts; text && text->help; text++)
-        if ((int)text->id == id)
-            return text->help;
-    return option_at(id)->help;
+    return find_text(command->texts, id, option_at(id)->help);
 }
 
 const char *option_choices(const struct command *command, int id) {
-    if (id == OPTION_METHOD)
-        return command->methods;
-    return id == OPTION_MEASURE && command->measures ? command->measures : option_at(id)->choices;
+    return id == OPTION_METHOD ? command->methods
+                               : find_text(command->choices, id, option_at(id)->choices);
 }
 
 static bool is_called(const struct option *option, const char *name, size_t length) {

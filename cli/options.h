@@ -61,8 +61,8 @@ enum option_kind {
       "do not keep the vectors: a smaller index whose similarities are estimates")                 \
     X(AGAINST, "against", 0, MATCH, READ, "IN", NULL,                                              \
       "second collection, with the inputs that follow")                                            \
-    X(MEASURE, "measure", 0, MATCH, PLAIN, "NAME", "cosine|jaccard",                               \
-      "cosine of weighted terms, or Jaccard of term sets")                                         \
+    X(MEASURE, "measure", 0, MATCH, PLAIN, "NAME", "cosine|jaccard|containment",                   \
+      "cosine of weighted terms, or Jaccard or containment of term sets")                          \
     X(THRESHOLD, "threshold", 't', MATCH, PLAIN, "S", NULL,                                        \
       "least similarity of a match, 0 to 1 (default: 0.8)")                                        \
     X(RADIUS, "radius", 0, MATCH, PLAIN, "BITS", NULL, "signatures: greatest distance of a match") \
@@ -190,10 +190,10 @@ enum { MAX_OPTIONS = 160 }; /* options and knobs */
 /* A set of options as an array of identifiers that ends with OPTION_COUNT. */
 typedef const enum option_id *option_set;
 
-/* A text that replaces the help of an option in one command. */
+/* A text that replaces the help, or the choices, of an option in one command. */
 struct option_text {
     enum option_id id;
-    const char *help;
+    const char *text;
 };
 
 struct command;

@@ -9,10 +9,14 @@ static const option_set sets[] = {own_options,        pair_options,   input_opti
                                   projection_options, run_options,    NULL};
 static const struct option_text texts[] = {
     {OPTION_THRESHOLD, "least similarity (default: 0.8; with --lexicon 0.35)"},
+    {OPTION_MEASURE, "cosine of weighted terms, or Jaccard of term sets"},
     {OPTION_RADIUS, "signatures: greatest distance, else by --threshold"},
     {OPTION_SIGNATURE, "kind that methods of signatures use (default: rp; jaccard: minhash)"},
     {OPTION_VALUE_BITS, "minhash: bits kept of each value (default: 1; lsh: 32)"},
     {OPTION_COUNT, NULL}};
+
+static const struct option_text choices[] = {{OPTION_MEASURE, "cosine|jaccard"},
+                                             {OPTION_COUNT, NULL}};
 
 /* What speaks of one kind of input only. */
 static const enum option_id for_signatures[] = {OPTION_RADIUS, OPTION_COUNT};
@@ -165,6 +169,7 @@ const struct command command_pairs = {
                 "cognate pairs signatures.npy --radius 3",
     .sets = sets,
     .texts = texts,
+    .choices = choices,
     .methods = "auto|exact|lists|flat|lsh|window",
     .knobs = COG_KNOB_PAIRS,
     .see = "dedup search link explain",

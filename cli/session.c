@@ -73,16 +73,22 @@ bool show_progress(void *context, const cog_progress *progress) {
     return !was_interrupted();
 }
 
+void print_escaped(const char *text, size_t size, const char *allowed, FILE *stream) {
+    const unsigned char *at = (const unsigned char *)text, *end = at + size;
+    for (; at < end; at++) {
+        bool is_c1_control = *at == 0xC2 && at + 1 < end && at[1] >= 0x80 && at[1] < 0xA0;
+        bool is_control = (*at < 0x20 && !(*at && strchr(allowed, *at))) || *at == 0x7F;
+        if (is_control || is_c1_control)
+            fprintf(stream, "\\x%02X", is_c1_control ? *++at : *at);
+        else
+            fputc(*at, stream);
+    }
+}
+
 void print_message(const char *text, const char *flag) {
     clear_progress();
     fputs("cognate: ", stderr);
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        bool is_c1_control = *at == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0;
-        if ((*at < 0x20 && *at != '\n') || *at == 0x7F || is_c1_control)
-            fprintf(stderr, "\\x%02X", is_c1_control ? *++at : *at);
-        else
-            fputc(*at, stderr);
-    }
+    print_escaped(text, strlen(text), "\n", stderr);
     fprintf(stderr, flag ? " (--%s)\n" : "\n", flag);
 }
 

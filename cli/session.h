@@ -4,9 +4,13 @@
 #include "cognate.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
-/* Prints a message, with a flag in brackets unless that is NULL. Control characters are escaped,
- * because ids and paths in a message may hold what a terminal would obey. */
+/* Prints text with its control characters escaped, but for those in `allowed`: it may hold what a
+ * terminal would obey. */
+void print_escaped(const char *text, size_t size, const char *allowed, FILE *stream);
+/* Prints a message, with a flag in brackets unless that is NULL. Control characters are
+ * escaped. */
 void print_message(const char *text, const char *flag);
 /* cog_progress_callback and announce. context: a bool, whether progress is shown. */
 bool show_progress(void *context, const cog_progress *progress);

@@ -52,6 +52,7 @@ def settings(n):
 SIGN = "cognate sign %s -o out.npy --signature simhash --threads 1 --quiet"
 WIKI = SIGN + " --input-format wikixml"
 RP = "cognate sign %s -o out.npy --weighting tf --signature rp --bits 64 --threads 1 --quiet --lang "
+EXPLAIN = "cognate explain %s %s --measure jaccard --format tsv --threads 1 --quiet"
 TRAIN = "cognate lexicon train %s --from de --to en -o out.lex --threads 1 --min-count 1 --quiet"
 
 # Text.
@@ -68,6 +69,9 @@ case("one run of Thai", SIGN, "a.txt", 60_000, repeat("ส"))
 case("flags", SIGN, "a.txt", 100_000, repeat("🇩"))
 case("signs between letters", SIGN, "a.txt", 200_000, repeat("a."))
 case("characters", SIGN + " --tokens chars --ngram 5", "a.txt", 200_000, repeat("\u0301", "e"))
+for name, unit in {"one word again and again": "a ", "two words in turns": "a a a b ", "marks": "e\u0301", "Chinese": "我们 "}.items():
+    case("passages: " + name, EXPLAIN, "a.txt", 100_000, repeat(unit))
+case("passages: characters", EXPLAIN + " --tokens chars --ngram 5", "a.txt", 60_000, repeat("\u0301", "e"))
 # Documents.
 case("lines of nothing", SIGN + " --lines", "a.txt", 100_000, repeat("\n"))
 case("JSON: nested arrays", SIGN, "a.jsonl", 200_000, repeat("[", '{"text":"a","x":'))

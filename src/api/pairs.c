@@ -18,8 +18,8 @@ void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
                                    .method = COG_METHOD_AUTO,
                                    .recall = 0.95,
                                    .verify = true};
-    cog_sign_options_init(&options->sign, measure == COG_MEASURE_COSINE ? COG_SIGNATURE_RP
-                                                                        : COG_SIGNATURE_MINHASH);
+    cog_sign_options_init(&options->sign,
+                          measure == COG_MEASURE_COSINE ? COG_SIGNATURE_RP : COG_SIGNATURE_MINHASH);
     if (measure != COG_MEASURE_COSINE) {
         options->sign.signature.bits = 1024;
         options->sign.signature.value_bits = 1;
@@ -31,7 +31,7 @@ static cog_status check_call(const void *input, const cog_pairs_options *options
                              cog_error *error) {
     TRY(check_given(input, "input", error));
     TRY(check_given(options, "options", error));
-    return check_enum(options->measure, COG_MEASURE_JACCARD + 1, "measure", error);
+    return check_enum(options->measure, COG_MEASURE_CONTAINMENT + 1, "measure", error);
 }
 
 void cog_pairs_free(cog_pairs *pairs) {

@@ -72,6 +72,13 @@ cog_status options_terms(const cog_term_options *options, struct term_options *t
     return COG_OK;
 }
 
+cog_status options_set_terms(const cog_term_options *options, cog_measure measure,
+                             struct term_options *terms, cog_error *error) {
+    TRY(options_terms(options, terms, error));
+    terms->short_texts = measure == COG_MEASURE_JACCARD && terms->tokens != TOKENS_CHARS;
+    return COG_OK;
+}
+
 cog_status options_weighting(const cog_weight_options *options, struct weighting *weighting,
                              cog_error *error) {
     if (!(options->k1 >= 0 && isfinite(options->k1)))

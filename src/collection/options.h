@@ -10,6 +10,10 @@
 /* Each checks its argument and says what is wrong with it. */
 cog_status options_terms(const cog_term_options *options, struct term_options *terms,
                          cog_error *error);
+/* The terms of sets that are compared by a measure: by Jaccard, short texts are compared by words.
+ */
+cog_status options_set_terms(const cog_term_options *options, cog_measure measure,
+                             struct term_options *terms, cog_error *error);
 cog_status options_weighting(const cog_weight_options *options, struct weighting *weighting,
                              cog_error *error);
 cog_status options_signature(const cog_signature_options *options,

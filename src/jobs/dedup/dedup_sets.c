@@ -169,10 +169,7 @@ static void decide_by_reference(struct set_dedup *dedup) {
 
 static cog_status take_terms(const cog_dedup_options *options, struct term_options *terms,
                              cog_error *error) {
-    TRY(options_terms(&options->pairs.sign.terms, terms, error));
-    terms->short_texts =
-        options->pairs.measure == COG_MEASURE_JACCARD && terms->tokens != TOKENS_CHARS;
-    return COG_OK;
+    return options_set_terms(&options->pairs.sign.terms, options->pairs.measure, terms, error);
 }
 
 /* How the sets of a work folder are made, and from what. */
