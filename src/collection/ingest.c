@@ -36,15 +36,44 @@ static cog_status fill_from_memory(struct ingest *ingest, struct ingest_batch *s
     return COG_OK;
 }
 
+static uint64_t first_of_batch(const struct ingest *ingest, const struct ingest_batch *batch) {
+    return ingest->documents->reader ? batch->records.first_record : batch->first_item;
+}
+
 static cog_status produce(void *context, void *batch, bool *end, cog_error *error) {
     struct ingest *ingest = *(struct ingest **)context;
     struct ingest_batch *slot = batch;
-    slot->next_item = slot->skipped_count = 0;
-    if (!ingest->documents->reader)
-        return fill_from_memory(ingest, slot, end);
-    cog_status status = reader_fill(ingest->documents->reader, &slot->records, end, error);
-    slot->item_count = slot->records.count;
+    slot->next_item = slot->skipped_count = slot->item_count = 0;
+    *end = ingest->only &&
+           (!ingest->only_count || ingest->read_records > ingest->only[ingest->only_count - 1]);
+    if (*end)
+        return COG_OK;
+    cog_status status = COG_OK;
+    if (!ingest->documents->reader) {
+        status = fill_from_memory(ingest, slot, end);
+    } else {
+        status = reader_fill(ingest->documents->reader, &slot->records, end, error);
+        slot->item_count = slot->records.count;
+    }
+    ingest->read_records = first_of_batch(ingest, slot) + slot->item_count;
     return status;
+}
+
+/* The first item of the batch from next_item on that is wanted; item_count if there is none. */
+static size_t next_wanted(const struct ingest *ingest, const struct ingest_batch *batch) {
+    if (!ingest->only)
+        return batch->next_item;
+    const uint64_t first = first_of_batch(ingest, batch), least = first + batch->next_item;
+    size_t low = 0, high = ingest->only_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ingest->only[middle] < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool has_one = low < ingest->only_count && ingest->only[low] < first + batch->item_count;
+    return has_one ? (size_t)(ingest->only[low] - first) : batch->item_count;
 }
 
 static cog_status skip(struct ingest_batch *slot, struct bytes_view raw,
@@ -122,10 +151,10 @@ cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_bat
         take_raw(ingest, worker, batch, item);
         return COG_OK;
     }
-    while (!usable && batch->next_item < batch->item_count) {
+    while (!usable && (batch->next_item = next_wanted(ingest, batch)) < batch->item_count) {
         size_t i = batch->next_item++, row = batch->first_item + i;
         cog_status status = COG_OK;
-        item->record = documents->reader ? batch->records.first_record + i : row;
+        item->record = first_of_batch(ingest, batch) + i;
         if (item->record < ingest->first_record)
             continue;
         if (documents->reader)
@@ -206,6 +235,11 @@ static cog_status create_batches(struct ingest *ingest, size_t result_bytes, cog
             return error_memory(error, result_bytes, "a batch's results");
     }
     return COG_OK;
+}
+
+void ingest_only(struct ingest *ingest, const uint64_t *records, size_t count) {
+    ingest->only = records;
+    ingest->only_count = count;
 }
 
 void ingest_close(struct ingest *ingest) {

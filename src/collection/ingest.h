@@ -55,11 +55,13 @@ struct ingest {
     struct ingest_worker *workers;
     unsigned worker_count;
     size_t next_item;
-    uint64_t start_ns;
+    uint64_t read_records, start_ns;
     struct progress progress;
     const char *stage;
     cog_report *report;
     bool named_before, raw;
+    const uint64_t *only; /* ingest_only */
+    size_t only_count;
 };
 
 /* Starts from the beginning. terms NULL: texts are not analysed. result_bytes: of a batch's result.
@@ -75,6 +77,9 @@ cog_status ingest_open(cog_documents *documents, const struct term_options *term
 cog_status ingest_open_raw(cog_documents *documents, size_t result_bytes, const char *stage,
                            const cog_run_options *run, cog_report *report, struct ingest **ingest,
                            cog_error *error);
+/* Before the run: gives only these records, whose numbers rise. The others are not parsed, and what
+ * stands behind the last is not read. The numbers are borrowed. */
+void ingest_only(struct ingest *ingest, const uint64_t *records, size_t count);
 /* Accepts NULL. */
 void ingest_close(struct ingest *ingest);
 
