@@ -7,6 +7,7 @@ and peak resident memory with all its children, and the temporary disk it uses.
 
 The command is started by a small process (this file as a program): Linux counts the memory of the process that forked
 as the child's, so the caller may be of any size."""
+import ctypes
 import json
 import os
 import pathlib
@@ -141,12 +142,25 @@ def start(spec, error):
     os._exit(127)
 
 
+def end_with_caller(session):
+    """If the caller ends or is interrupted, the command ends too."""
+    def stop(*_):
+        os.killpg(session, signal.SIGKILL)
+        os._exit(1)
+
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, stop)
+    parent_death_signal = 1  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGTERM)
+
+
 def main():
     spec = json.load(sys.stdin)
     name = spec["standard_error"] or f"/tmp/measured.{os.getpid()}"
     error = os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     begin = time.monotonic()
     child = start(spec, error)
+    end_with_caller(child)
     watcher = Watcher(child, spec["limit"], spec["watch"])
     watcher.start()
     _, status, usage = os.wait4(child, 0)
