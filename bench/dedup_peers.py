@@ -3,7 +3,8 @@
 
 Each peer runs as its own documentation shows, in an environment of its own (bench/peers.py), with word n-grams of
 lower-cased text. A peer that is a library gets the shortest program that turns a file into a file: a document goes if
-an earlier kept document matches it, all other lines are written as they are.
+an earlier kept document matches it, all other lines are written as they are. With the grouping "connected" earlier
+documents that have gone count too.
 
     dedup_peers.py NAME IN OUT MATCHES SETTINGS
 
@@ -23,7 +24,7 @@ import peers
 
 HERE = pathlib.Path(__file__).resolve().parent
 COGNATE = HERE.parent / "build" / "cognate"
-SETTINGS = {"threshold": 0.8, "ngram": 3, "hashes": 128, "bands": 16}
+SETTINGS = {"threshold": 0.8, "ngram": 3, "hashes": 128, "bands": 16, "grouping": "representative"}
 
 
 class Unavailable(Exception):
@@ -41,7 +42,9 @@ class System:
         pass
 
     def settings_text(self, settings):
-        return "{ngram}-grams, {hashes} hashes in {bands} bands".format(**{**SETTINGS, **settings})
+        settings = {**SETTINGS, **settings}
+        chains = ", connected" if settings["grouping"] == "connected" else ""
+        return "{ngram}-grams, {hashes} hashes in {bands} bands".format(**settings) + chains
 
     def run(self, source, output, settings=None, matches=None, limit=None):
         """Deduplicates `source` into `output`; what measured.run returns. `matches` receives "row TAB earlier row"."""
@@ -185,7 +188,7 @@ class Crate(System):
     def start(self, source, output, settings, matches, limit):
         settings = {**settings, **self.own}
         return measured.run([self.program, self.command, source, output, matches or "-", settings["threshold"],
-                             settings["ngram"], settings["hashes"], settings["bands"]], sync=[output], limit=limit)
+                             settings["ngram"], settings["hashes"], settings["bands"], settings["grouping"]], sync=[output], limit=limit)
 
 
 # ---- Programs of the libraries ----------------------------------------------------------------------------------------
@@ -213,7 +216,7 @@ def grams(text, n):
     return set(gram_list(text, n))
 
 
-def by_gaoya(path, threshold, ngram, hashes, bands):
+def by_gaoya(path, threshold, ngram, hashes, bands, grouping):
     """All documents go into the index, then each is asked for: both by two threads."""
     from gaoya.minhash import MinHashStringIndex
 
@@ -221,47 +224,65 @@ def by_gaoya(path, threshold, ngram, hashes, bands):
                                analyzer="word", lowercase=True, ngram_range=(ngram, ngram), id_container="smallvec")
     for row, _, texts in documents(path, 10_000):
         index.par_bulk_insert_docs(list(range(row, row + len(texts))), texts)
-    kept = bytearray()
+    counted = bytearray()
     for _, lines, texts in documents(path, 10_000):
         for line, hits in zip(lines, index.par_bulk_query(texts)):
-            earlier = [hit for hit in hits if hit < len(kept) and kept[hit]]
-            kept.append(not earlier)
+            earlier = [hit for hit in hits if hit < len(counted) and counted[hit]]
+            counted.append(not earlier or grouping == "connected")
             yield line, earlier
 
 
-def by_rensa(path, threshold, ngram, hashes, bands):
+def by_rensa(path, threshold, ngram, hashes, bands, grouping):
     """RMinHashDeduplicator, given n-grams: its fastest way. The other pipeline of rensa (rho) flags all members of a group,
     the first too, so it does not tell what to keep."""
     from rensa import RMinHashDeduplicator
 
+    if grouping == "connected":
+        yield from by_rensa_tables(path, threshold, ngram, hashes, bands)
+        return
     seen = RMinHashDeduplicator(threshold=threshold, num_perm=hashes, use_lsh=True, num_bands=bands, seed=42)
     for row, lines, texts in documents(path, 1000):
         kept = seen.add_pairs((str(row + i), gram_list(text, ngram)) for i, text in enumerate(texts))
-        for line, text, new in zip(lines, texts, kept):
-            yield line, [] if new else TwinsOnDemand(seen, text, ngram)
+        for i, (line, text, new) in enumerate(zip(lines, texts, kept)):
+            yield line, [] if new else TwinsOnDemand(seen, text, ngram, row + i)
 
 
 class TwinsOnDemand:
-    """The kept twins of a removed document, looked up only if they are wanted."""
+    """The earlier kept twins of a removed document, looked up only if they are wanted."""
 
-    def __init__(self, seen, text, ngram):
-        self.seen, self.text, self.ngram = seen, text, ngram
+    def __init__(self, seen, text, ngram, row):
+        self.seen, self.text, self.ngram, self.row = seen, text, ngram, row
 
     def __iter__(self):
-        return map(int, self.seen.get_duplicate_sets([gram_list(self.text, self.ngram)])[0])
+        found = self.seen.get_duplicate_sets([gram_list(self.text, self.ngram)])[0]
+        return (hit for hit in map(int, found) if hit < self.row)
 
 
-def by_datasketch(path, threshold, ngram, hashes, bands):
+def by_rensa_tables(path, threshold, ngram, hashes, bands):
+    """RMinHashLSH proposes, the estimate of RMinHash.jaccard decides: matches with documents that have gone, too."""
+    from rensa import RMinHash, RMinHashLSH
+
+    tables, values = RMinHashLSH(threshold, hashes, bands), []
+    for _, lines, texts in documents(path, 1000):
+        sets = [gram_list(text, ngram) for text in texts]
+        for line, value in zip(lines, RMinHash.from_token_sets(sets, num_perm=hashes, seed=42)):
+            hits = [hit for hit in tables.query(value) if values[hit].jaccard(value) >= threshold]
+            tables.insert(len(values), value)
+            values.append(value)
+            yield line, hits
+
+
+def by_datasketch(path, threshold, ngram, hashes, bands, grouping):
     """MinHashLSH proposes, the estimate of MinHash.jaccard decides; a checksum in place of the slower default, SHA1."""
     from datasketch import MinHash, MinHashLSH
 
-    tables, kept = MinHashLSH(num_perm=hashes, params=(bands, hashes // bands)), {}
+    tables, counted = MinHashLSH(num_perm=hashes, params=(bands, hashes // bands)), {}
     for row, lines, texts in documents(path, 1000):
         sets = ([gram.encode() for gram in grams(text, ngram)] for text in texts)
         for i, (line, value) in enumerate(zip(lines, MinHash.generator(sets, num_perm=hashes, hashfunc=zlib.crc32))):
-            hits = [hit for hit in tables.query(value) if kept[hit].jaccard(value) >= threshold]
-            if not hits:
-                kept[row + i] = value
+            hits = [hit for hit in tables.query(value) if counted[hit].jaccard(value) >= threshold]
+            if not hits or grouping == "connected":
+                counted[row + i] = value
                 tables.insert(row + i, value, check_duplication=False)
             yield line, hits
 

@@ -10,7 +10,7 @@ planted copies (pairs with a Jaccard coefficient of 0.8 or more belong together)
 A system's matches are joined to clusters. Pairs are all pairs of documents in one cluster: precision, recall and F1 of
 pairs, and the adjusted Rand index (ARI) of the clusters. Each system has a row with the same settings for all (3-grams,
 threshold 0.8, peers 128 hashes) and one with its best settings by F1: all thresholds and n-gram lengths of the set's
-grid with 256 hashes, then 128 and 512 hashes with the best of them. The choice sees the labels, for everybody alike.
+grid with 256 hashes, then with the best of them 128 and 512 hashes, and chains of matches (connected). The choice sees the labels, for everybody alike.
 
 The promise, for --tokens regex: each removed document has a kept one at or above the threshold, no two kept ones are.
 An exact join written here in Python judges it, on documents of more than 20 words (shorter ones are compared by words)."""
@@ -24,7 +24,7 @@ import subprocess
 import sys
 
 from dedup_data import DATA, PLANTER, ROOT, plant, unpack
-from dedup_peers import COGNATE, PEERS, Cognate, Unavailable, grams, ids_of
+from dedup_peers import COGNATE, PEERS, SETTINGS, Cognate, Unavailable, grams, ids_of
 from dedup_speed import judge_pairs, progress_of
 
 SHORT_WORDS = 20
@@ -127,8 +127,9 @@ def bands_for(threshold, hashes):
     return hashes // rows
 
 
-def peer_settings(threshold, ngram, hashes):
-    return {"threshold": threshold, "ngram": ngram, "hashes": hashes, "bands": bands_for(threshold, hashes)}
+def peer_settings(threshold, ngram, hashes, grouping="representative"):
+    return {"threshold": threshold, "ngram": ngram, "hashes": hashes, "bands": bands_for(threshold, hashes),
+            "grouping": grouping}
 
 
 def our_settings(threshold, ngram, grouping):
@@ -145,7 +146,8 @@ def first_grid(system, grid):
 def second_grid(system, best):
     if isinstance(system, Cognate):
         return [our_settings(best["threshold"], best["ngram"], "connected")]
-    return [peer_settings(best["threshold"], best["ngram"], hashes) for hashes in (128, 512)]
+    return [peer_settings(best["threshold"], best["ngram"], *more) for more in
+            ((128,), (512,), (256, "connected"), (512, "connected"))]
 
 
 def our_systems():
@@ -191,8 +193,7 @@ class Judge:
 
     def rows(self, system):
         """The row of common settings and the row of the best ones."""
-        common = {"threshold": 0.8, "ngram": 3, "hashes": 128, "bands": 16}
-        plain = self.try_settings(system, common)
+        plain = self.try_settings(system, SETTINGS)
         tried = [self.try_settings(system, settings) for settings in first_grid(system, GRIDS[self.set.name])]
         tried = [entry for entry in tried if entry]
         if tried:

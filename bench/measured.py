@@ -20,15 +20,15 @@ import time
 PERIOD_SECONDS = 0.1
 
 
-def run(command, sync=(), limit=None, folder=None, environment=None, watch=None, standard_error=None):
-    """A dict: status, late (stopped at the limit), wall, cpu (seconds), peak (bytes), disk (bytes), error (last lines).
+def run(command, sync=(), limit=None, folder=None, environment=None, watch=None, printed=None):
+    """A dict: status, late (stopped at the limit), wall, cpu (seconds), peak (bytes), disk (bytes), error (the last of what it printed).
 
     `sync`: files and folders that are written to the disk before the clock stops. `folder`: where the command runs.
     `watch`: the folder of temporary files, whose greatest size is `disk`, together with files that the command has open
-    and that have no name. `standard_error`: a file for it."""
+    and that have no name. `printed`: a file for what it prints."""
     spec = {"command": [str(word) for word in command], "sync": [str(path) for path in sync], "limit": limit,
             "folder": str(folder) if folder else None, "environment": environment or {},
-            "watch": str(watch) if watch else None, "standard_error": str(standard_error) if standard_error else None}
+            "watch": str(watch) if watch else None, "printed": str(printed) if printed else None}
     done = subprocess.run([sys.executable, "-S", "-E", __file__], input=json.dumps(spec), stdout=subprocess.PIPE, text=True,
                           check=True)
     return json.loads(done.stdout)
@@ -134,7 +134,7 @@ def start(spec, error):
         if spec["folder"]:
             os.chdir(spec["folder"])
         nothing = os.open(os.devnull, os.O_RDWR)
-        for source, target in (nothing, 0), (nothing, 1), (error, 2):
+        for source, target in (nothing, 0), (error, 1), (error, 2):
             os.dup2(source, target)
         os.execvpe(spec["command"][0], spec["command"], {**os.environ, **spec["environment"]})
     except BaseException as problem:  # nothing may return into the parent's code
@@ -156,7 +156,7 @@ def end_with_caller(session):
 
 def main():
     spec = json.load(sys.stdin)
-    name = spec["standard_error"] or f"/tmp/measured.{os.getpid()}"
+    name = spec["printed"] or f"/tmp/measured.{os.getpid()}"
     error = os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     begin = time.monotonic()
     child = start(spec, error)
@@ -172,7 +172,7 @@ def main():
     watcher.join()
     size = os.fstat(error).st_size
     tail = os.pread(error, 4000, max(0, size - 4000)).decode(errors="replace")
-    if not spec["standard_error"]:
+    if not spec["printed"]:
         os.unlink(name)
     json.dump({"status": os.waitstatus_to_exitcode(status), "late": watcher.late, "wall": wall,
                "cpu": usage.ru_utime + usage.ru_stime, "peak": max(usage.ru_maxrss * 1024, watcher.shared_peak),

@@ -1,7 +1,7 @@
 //! Near-duplicate removal of JSONL by crates that have indexes but no program of their own: reads the documents, has the
 //! crate find the earlier near-duplicates of each, and writes the lines of those that have none.
 //!
-//! usage: peer_crates gaoya|simdoc IN OUT MATCHES THRESHOLD NGRAM HASHES BANDS
+//! usage: peer_crates gaoya|simdoc IN OUT MATCHES THRESHOLD NGRAM HASHES BANDS representative|connected
 //! MATCHES: a file for lines "row TAB earlier row", or "-".
 
 use std::borrow::Cow;
@@ -28,6 +28,8 @@ struct Settings {
     ngram: usize,
     hashes: usize,
     bands: usize,
+    /// Documents that have gone count as earlier ones too.
+    connected: bool,
 }
 
 const BATCH: usize = 10_000;
@@ -44,7 +46,7 @@ fn shingles(words: &[String], ngram: usize) -> HashSet<u64> {
     words.windows(ngram.min(words.len().max(1))).map(|gram| state.hash_one(gram)).collect()
 }
 
-/// For each document the earlier kept ones that the index calls similar.
+/// For each document the earlier ones that the index calls similar.
 fn by_gaoya(lines: &[&str], settings: &Settings) -> Vec<Vec<usize>> {
     let rows = settings.hashes / settings.bands;
     let hasher = MinHasher32::new(rows * settings.bands);
@@ -57,7 +59,7 @@ fn by_gaoya(lines: &[&str], settings: &Settings) -> Vec<Vec<usize>> {
             .collect();
         for signature in signatures {
             let hits: Vec<usize> = index.query_owned(&signature).into_iter().map(|row| row as usize).collect();
-            if hits.is_empty() {
+            if hits.is_empty() || settings.connected {
                 index.insert(found.len() as u32, signature);
             }
             found.push(hits);
@@ -77,7 +79,7 @@ fn by_simdoc(lines: &[&str], settings: &Settings) -> Result<Vec<Vec<usize>>, Fai
     pairs.sort_unstable_by_key(|&(a, b, _)| (a.max(b), a.min(b)));
     let mut found = vec![Vec::new(); lines.len()];
     for (a, b, _) in pairs {
-        if found[a.min(b)].is_empty() {
+        if found[a.min(b)].is_empty() || settings.connected {
             found[a.max(b)].push(a.min(b));
         }
     }
@@ -86,11 +88,16 @@ fn by_simdoc(lines: &[&str], settings: &Settings) -> Result<Vec<Vec<usize>>, Fai
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = env::args().collect();
-    let [_, name, input, output, matches, threshold, ngram, hashes, bands] = words.as_slice() else {
-        return Err("usage: peer_crates gaoya|simdoc IN OUT MATCHES THRESHOLD NGRAM HASHES BANDS".into());
+    let [_, name, input, output, matches, threshold, ngram, hashes, bands, grouping] = words.as_slice() else {
+        return Err("usage: peer_crates gaoya|simdoc IN OUT MATCHES THRESHOLD NGRAM HASHES BANDS GROUPING".into());
     };
-    let settings =
-        Settings { threshold: threshold.parse()?, ngram: ngram.parse()?, hashes: hashes.parse()?, bands: bands.parse()? };
+    let settings = Settings {
+        threshold: threshold.parse()?,
+        ngram: ngram.parse()?,
+        hashes: hashes.parse()?,
+        bands: bands.parse()?,
+        connected: grouping == "connected",
+    };
     let text = fs::read_to_string(input)?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let found = match name.as_str() {
