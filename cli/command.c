@@ -3,8 +3,8 @@
 #include <string.h>
 
 const enum option_id input_options[] = {OPTION_INPUT_FORMAT, OPTION_LINES,      OPTION_TEXT_FIELD,
-                                        OPTION_ID_FIELD,     OPTION_LANG_FIELD, OPTION_STRICT,
-                                        OPTION_COUNT};
+                                        OPTION_ID_FIELD,     OPTION_LANG_FIELD, OPTION_DELIMITER,
+                                        OPTION_NO_HEADER,    OPTION_STRICT,     OPTION_COUNT};
 const enum option_id term_options[] = {OPTION_TOKENS, OPTION_NGRAM,      OPTION_LANG,
                                        OPTION_STEM,   OPTION_STOP_WORDS, OPTION_COUNT};
 const enum option_id weight_options[] = {OPTION_WEIGHTING, OPTION_K1, OPTION_B,
@@ -20,6 +20,19 @@ const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY, OPTION_STAT
                                       OPTION_QUIET,   OPTION_HELP,   OPTION_HELP_ALL,
                                       OPTION_VERSION, OPTION_COUNT};
 
+/* One character, or \t. */
+static bool take_delimiter(const struct arguments *arguments, char *delimiter) {
+    const char *text = arguments->values[OPTION_DELIMITER];
+    if (!text)
+        return true;
+    bool is_tab = strcmp(text, "\\t") == 0;
+    if (!is_tab && strlen(text) != 1)
+        return usage_error(arguments,
+                           "--delimiter \"%s\": give one ASCII character, or \\t for a tab", text);
+    *delimiter = is_tab ? '\t' : *text;
+    return true;
+}
+
 bool take_input_options(const struct arguments *arguments, cog_input_options *options) {
     cog_input_options_init(options);
     options->format = (cog_format)choice_option(arguments, OPTION_INPUT_FORMAT, COG_FORMAT_AUTO);
@@ -33,7 +46,8 @@ bool take_input_options(const struct arguments *arguments, cog_input_options *op
         options->id_field = arguments->values[OPTION_ID_FIELD];
     if (has_option(arguments, OPTION_LANG_FIELD))
         options->lang_field = arguments->values[OPTION_LANG_FIELD];
-    return true;
+    options->no_header = has_option(arguments, OPTION_NO_HEADER);
+    return take_delimiter(arguments, &options->delimiter);
 }
 
 bool take_term_options(const struct arguments *arguments, cog_term_options *options) {

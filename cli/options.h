@@ -111,6 +111,10 @@ enum option_kind {
       "field of the id in jsonl, csv, tsv (default: id)")                                          \
     X(LANG_FIELD, "lang-field", 0, INPUT, PLAIN, "NAME", NULL,                                     \
       "field of the language in jsonl, csv, tsv (default: lang)")                                  \
+    X(DELIMITER, "delimiter", 0, INPUT, PLAIN, "C", NULL,                                          \
+      "csv, tsv: the character between fields, \\t for a tab (default: , in csv, \\t in tsv)")     \
+    X(NO_HEADER, "no-header", 0, INPUT, PLAIN, NULL, NULL,                                         \
+      "csv, tsv: no header row; fields are named by their numbers, from 1")                        \
     X(STRICT, "strict", 0, INPUT, PLAIN, NULL, NULL,                                               \
       "stop at the first bad record instead of skipping it")                                       \
     X(PAIRS_FORMAT, "pairs-format", 0, INPUT, PLAIN, "FORMAT", "auto|tsv|text|tmx|po",             \

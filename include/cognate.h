@@ -139,6 +139,10 @@ typedef struct cog_input_options {
     const char *text_field; /* jsonl, csv, tsv; borrowed until the documents are closed */
     const char *id_field;
     const char *lang_field;
+    /* csv, tsv: what separates fields, an ASCII character; 0: a comma in csv, a tab in tsv. */
+    char delimiter;
+    /* csv, tsv: there is no header row; fields are named by their numbers, from "1". */
+    bool no_header;
     /* The documents are read by one call only: what comes through a pipe is then copied to a
      * scratch file in TMPDIR only if that call reads twice. */
     bool read_once;

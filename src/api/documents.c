@@ -22,6 +22,8 @@ cog_status cog_documents_open(const cog_input_options *options, const char *cons
     reader_options.text_field = options->text_field;
     reader_options.id_field = options->id_field;
     reader_options.lang_field = options->lang_field;
+    reader_options.delimiter = options->delimiter;
+    reader_options.no_header = options->no_header;
     cog_documents *documents;
     TAKE_ZEROED(documents, 1, "documents", error);
     documents->strict = options->strict;

@@ -94,6 +94,9 @@ static cog_status add_file(struct walk *walk, const char *path, bool optional,
         if (file->format == INPUT_AUTO && !file->is_pipe)
             file->format = INPUT_TXT;
     }
+    bool is_csv = file->format == INPUT_CSV;
+    char usual = is_csv ? ',' : '\t', delimiter = walk->options->delimiter;
+    file->form = (struct csv_form){delimiter ? delimiter : usual, is_csv};
     if (file->format == INPUT_NPY)
         return error_set(error, COG_ERR_INPUT,
                          "%s: an array of numbers, not documents; signatures are read by pairs, "

@@ -31,6 +31,7 @@ struct input_file {
     struct buffer separator; /* arrays: what is written between two elements */
     bool header_is_complete;
     struct buffer namespaces; /* wikixml: whose links are left out, for wiki_strip */
+    struct csv_form form;     /* csv, tsv */
     struct csv_columns columns;
     enum query_columns query_columns;
 };

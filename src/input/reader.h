@@ -57,6 +57,11 @@ struct reader_options {
      * and arrays are no value. Opening fails on inputs of other formats, reading on a table without
      * that column. */
     const char *extra_field;
+    /* csv, tsv: what separates fields; 0: a comma in csv, a tab in tsv. */
+    char delimiter;
+    /* csv, tsv: the first row is a record. Fields are then named by their numbers from 1, and the
+     * names "id" and "lang" stand for none. */
+    bool no_header;
     size_t batch_bytes; /* 0: 1 MiB; a longer record has a batch of its own */
 };
 void reader_options_init(struct reader_options *options);
@@ -142,9 +147,9 @@ enum input_format reader_file_format(const struct reader *reader, uint32_t file)
 bool reader_file_is_document(const struct reader *reader, uint32_t file);
 uint32_t reader_file_count(const struct reader *reader);
 /* What stands around the records of a file, so that some of them make such a file again: the header
- * (the header row of csv and tsv, the opening of a dump or an array), the separator, which follows
- * a record that does not end in a newline if there is another one, and the footer. Complete once
- * the file has been read. */
+ * (the header row of csv and tsv if they have one, the opening of a dump or an array), the
+ * separator, which follows a record that does not end in a newline if there is another one, and the
+ * footer. Complete once the file has been read. */
 struct record_frame {
     struct bytes_view header, separator, footer;
     bool is_array; /* the records are elements of a JSON array */

@@ -24,6 +24,7 @@ void record_cutter_start(struct record_cutter *cutter, const struct input_file *
         break;
     case INPUT_CSV:
         cutter->kind = CUT_CSV;
+        cutter->csv.delimiter = file->form.delimiter;
         break;
     case INPUT_WIKIXML:
         cutter->kind = CUT_PAGE;
@@ -73,7 +74,7 @@ static cog_status cut_csv(struct record_cutter *cutter, const char *data, size_t
         end = size;
     if (end) {
         found(cutter, cut, end, cutter->csv.newlines + 1);
-        cutter->csv = (struct csv_scan){0};
+        cutter->csv = (struct csv_scan){.delimiter = cutter->csv.delimiter};
     } else {
         cutter->scanned = size;
     }
@@ -431,8 +432,7 @@ static cog_status parse_row(struct parse *parse) {
     buffer_reset(decoded);
     if (!buffer_reserve(decoded, parse->record->size))
         return out_of_memory(parse);
-    char delimiter = parse->file->format == INPUT_CSV ? ',' : '\t';
-    struct csv_cursor cursor = csv_row_fields(document->raw, delimiter);
+    struct csv_cursor cursor = csv_row_fields(text_of_record(parse), parse->file->form);
     struct bytes_view field;
     size_t count = 0;
     for (; csv_next_field(&cursor, decoded, &field); count++) {
@@ -448,8 +448,8 @@ static cog_status parse_row(struct parse *parse) {
     if (cursor.problem)
         return bad(parse, "%s", cursor.problem);
     if (count != columns->count)
-        return bad(parse, "%zu field%s where the header row has %zu", count, plural(count, "", "s"),
-                   columns->count);
+        return bad(parse, "%zu field%s where the %s row has %zu", count, plural(count, "", "s"),
+                   parse->parser->inputs->options->no_header ? "first" : "header", columns->count);
     if (!utf8_is_valid(document->raw.data, document->raw.size))
         return not_utf8(parse);
     return document->id.size ? COG_OK : id_of_place(parse);
@@ -480,7 +480,7 @@ enum { LETT_LANG = 0, LETT_URL = 3, LETT_TEXT = 5, LETT_COLUMNS = 6 };
 static cog_status parse_lett(struct parse *parse) {
     struct buffer *decoded = &parse->parser->decoded;
     struct bytes_view fields[LETT_COLUMNS];
-    struct csv_cursor cursor = csv_row_fields(text_of_record(parse), '\t');
+    struct csv_cursor cursor = csv_row_fields(text_of_record(parse), TABS);
     size_t count = 0;
     while (count < LETT_COLUMNS && csv_next_field(&cursor, decoded, &fields[count]))
         count++;

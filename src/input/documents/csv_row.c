@@ -14,7 +14,7 @@ size_t csv_scan_row(struct csv_scan *scan, const char *data, size_t from, size_t
             scan->state = CSV_QUOTE_IN_QUOTED;
         } else if (*at == '\n') {
             return (size_t)(at - data) + 1;
-        } else if (*at == ',') {
+        } else if (*at == scan->delimiter) {
             scan->state = CSV_FIELD_START;
         } else if (*at == '"' && scan->state != CSV_PLAIN) {
             if (scan->state == CSV_FIELD_START)
@@ -27,9 +27,9 @@ size_t csv_scan_row(struct csv_scan *scan, const char *data, size_t from, size_t
     return 0;
 }
 
-struct csv_cursor csv_row_fields(struct bytes_view row, char delimiter) {
+struct csv_cursor csv_row_fields(struct bytes_view row, struct csv_form form) {
     row = without_line_end(row);
-    struct csv_cursor cursor = {.at = row.data, .end = row.data + row.size, .delimiter = delimiter};
+    struct csv_cursor cursor = {.at = row.data, .end = row.data + row.size, .form = form};
     return cursor;
 }
 
@@ -57,7 +57,7 @@ static bool quoted_field(struct csv_cursor *cursor, struct buffer *decoded,
         buffer_append(decoded, start, rest);
         *field = view_of(decoded->data + decoded_start, decoded->size - decoded_start);
     }
-    if (cursor->at < cursor->end && *cursor->at != cursor->delimiter) {
+    if (cursor->at < cursor->end && *cursor->at != cursor->form.delimiter) {
         cursor->problem = "something follows the closing quote of a field";
         return false;
     }
@@ -67,13 +67,13 @@ static bool quoted_field(struct csv_cursor *cursor, struct buffer *decoded,
 bool csv_next_field(struct csv_cursor *cursor, struct buffer *decoded, struct bytes_view *field) {
     if (cursor->done)
         return false;
-    if (cursor->delimiter == ',' && cursor->at < cursor->end && *cursor->at == '"') {
+    if (cursor->form.quotes && cursor->at < cursor->end && *cursor->at == '"') {
         cursor->at++;
         if (!quoted_field(cursor, decoded, field))
             return false;
     } else {
         size_t left = (size_t)(cursor->end - cursor->at);
-        const char *stop = left ? memchr(cursor->at, cursor->delimiter, left) : NULL;
+        const char *stop = left ? memchr(cursor->at, cursor->form.delimiter, left) : NULL;
         *field = view_of(cursor->at, stop ? (size_t)(stop - cursor->at) : left);
         cursor->at += field->size;
     }

@@ -1,12 +1,19 @@
-/* One row of a csv (RFC 4180) or tsv file: where it ends, and its fields. In tsv quotes mean
- * nothing. */
+/* One row of a csv (RFC 4180) or tsv file: where it ends, and its fields. Fields may be separated
+ * by another character than comma or tab; in tsv quotes mean nothing. */
 #pragma once
 
 #include <stdint.h>
 
 #include "base/memory.h"
 
-/* Where the header names the fields that matter; CSV_NO_COLUMN when it does not. */
+struct csv_form {
+    char delimiter; /* between fields: an ASCII character, no quote and no line end */
+    bool quotes;    /* a field may stand in quotes, with delimiters and line ends inside */
+};
+static const struct csv_form TABS = {'\t', false};
+
+/* The columns that matter, by the names in the header row, or by number if there is none;
+ * CSV_NO_COLUMN: not in the table. */
 #define CSV_NO_COLUMN SIZE_MAX
 struct csv_columns {
     size_t count;
@@ -16,6 +23,7 @@ struct csv_columns {
 /* The scan for the end of a row, kept over the pieces in which the row arrives. */
 enum csv_state { CSV_FIELD_START, CSV_PLAIN, CSV_QUOTED, CSV_QUOTE_IN_QUOTED };
 struct csv_scan {
+    char delimiter;
     enum csv_state state;
     uint64_t newlines;   /* seen inside the row so far */
     uint64_t quote_line; /* newlines before the quote that is open */
@@ -26,12 +34,12 @@ size_t csv_scan_row(struct csv_scan *scan, const char *data, size_t from, size_t
 
 struct csv_cursor {
     const char *at, *end;
-    char delimiter;
+    struct csv_form form;
     bool done;
     const char *problem; /* set when a field is malformed (a constant) */
 };
 /* Of a row, whose line end is left out here. */
-struct csv_cursor csv_row_fields(struct bytes_view row, char delimiter);
+struct csv_cursor csv_row_fields(struct bytes_view row, struct csv_form form);
 /* The next field; a quoted one with quotes inside is appended to `decoded`, in which the caller has
  * reserved the row's size. False behind the last field and on a problem. */
 bool csv_next_field(struct csv_cursor *cursor, struct buffer *decoded, struct bytes_view *field);

@@ -40,7 +40,7 @@ enum { MAX_COLUMNS = 6 };
 
 /* The fields of a line, and how many there are (counting stops at MAX_COLUMNS). */
 static size_t split(struct bytes_view line, struct bytes_view fields[MAX_COLUMNS]) {
-    struct csv_cursor cursor = csv_row_fields(line, '\t');
+    struct csv_cursor cursor = csv_row_fields(line, TABS);
     size_t count = 0;
     while (count < MAX_COLUMNS && csv_next_field(&cursor, NULL, &fields[count]))
         count++;

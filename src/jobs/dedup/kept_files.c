@@ -238,6 +238,12 @@ static cog_status check_frame(const struct kept_files *files, uint32_t file, cog
             error, COG_ERR_INPUT,
             "%s: another header row than %s; one output holds one table: name a folder", other,
             first);
+    if (is_table(reader_file_format(reader, file)) &&
+        file_at(reader, file)->columns.count != file_at(reader, files->header_file)->columns.count)
+        return error_set(
+            error, COG_ERR_INPUT,
+            "%s: another number of fields than %s; one output holds one table: name a folder",
+            other, first);
     if (files->frame.is_array != reader_file_frame(reader, file).is_array)
         return error_set(error, COG_ERR_INPUT,
                          "%s: a JSON array, and %s has an object per line; one output holds one "

@@ -82,3 +82,82 @@ TEST(input_csv_header_is_kept_as_it_stands) {
     }
     reader_close(reader);
 }
+
+static struct read_result read_numbered(const char *name, char delimiter, const char *text_field,
+                                        const char *id_field, const char *text) {
+    struct reader_options options = default_options();
+    options.delimiter = delimiter;
+    options.no_header = true;
+    options.text_field = text_field;
+    if (id_field)
+        options.id_field = id_field;
+    return read_path(&options, write_text(name, text));
+}
+
+TEST(input_csv_fields_are_separated_by_any_character) {
+    struct reader_options options = default_options();
+    options.delimiter = ';';
+    struct read_result result =
+        read_path(&options, write_text("a.csv", "id;text\n1;\"a; \"\"b\"\"\nc\"\n2;d,e\n3;f;g\n"));
+    CHECK(result.status == COG_OK && result.count == 3 && result.bad_count == 1);
+    CHECK(strcmp(result.items[0].text, "a; \"b\"\nc") == 0 && result.items[1].line == 4);
+    CHECK(strcmp(result.items[1].text, "d,e") == 0 && strcmp(result.items[1].id, "2") == 0);
+    CHECK(strstr(result.items[2].message, "3 fields where the header row has 2"));
+    read_result_free(&result);
+    result = read_path(&options, write_text("a.tsv", "id;text\n1;\"a\n"));
+    CHECK(result.count == 1 && strcmp(result.items[0].text, "\"a") == 0);
+    read_result_free(&result);
+    for (const char *c = "\"\n\r\x80"; *c; c++) {
+        options.delimiter = *c;
+        result = read_path(&options, write_text("a.csv", "id,text\n"));
+        CHECK(result.status == COG_ERR_USAGE && strcmp(result.error.option, "delimiter") == 0);
+    }
+    options.delimiter = ';';
+    result = read_path(&options, write_text("a.jsonl", "{\"text\":\"a\"}\n"));
+    CHECK(result.status == COG_ERR_USAGE && strstr(result.error.message, "no input is a table"));
+}
+
+TEST(input_csv_without_a_header_counts_fields_from_one) {
+    struct read_result result = read_numbered(
+        "a.csv", 0, "2", "1", "\xef\xbb\xbf\"x\",one\r\n\r\ny,\"two, \"\"2\"\"\"\r\nz");
+    CHECK(result.status == COG_OK && result.count == 3 && result.bad_count == 1);
+    CHECK(strcmp(result.items[0].id, "x") == 0 && strcmp(result.items[0].text, "one") == 0);
+    CHECK(strcmp(result.items[0].raw, "\xef\xbb\xbf\"x\",one\r\n") == 0);
+    CHECK(strcmp(result.items[1].text, "two, \"2\"") == 0 && result.items[1].line == 3);
+    CHECK(strstr(result.items[2].message, "1 field where the first row has 2"));
+    read_result_free(&result);
+    result = read_numbered("a.tsv", 0, "1", NULL, "\nonly text\n");
+    CHECK(result.status == COG_OK && result.count == 1 && strstr(result.items[0].id, "a.tsv:2"));
+    read_result_free(&result);
+    static const char *const wrong[][2] = {{"text", NULL}, {"0", NULL}, {"-1", NULL},
+                                           {"2x", NULL},   {"", NULL},  {"1", "name"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        result = read_numbered("a.csv", 0, wrong[i][0], wrong[i][1], "a,b\n");
+        CHECK(result.status == COG_ERR_USAGE &&
+              strstr(result.error.message, "number of the field"));
+    }
+    result = read_numbered("a.csv", 0, "1", "3", "a,b\n");
+    CHECK(result.status == COG_ERR_INPUT && strstr(result.error.message, "the first row has 2"));
+    CHECK(strcmp(result.error.option, "id_field") == 0);
+    result = read_numbered("a.csv", 0, "99999999999999999999", NULL, "a,b\n");
+    CHECK(result.status == COG_ERR_USAGE);
+}
+
+TEST(input_csv_without_a_header_has_none_to_write) {
+    struct reader_options options = default_options();
+    options.no_header = true;
+    options.text_field = "1";
+    const char *path = write_text("a.csv", "a,b\nc,d\n");
+    struct reader *reader = NULL;
+    CHECK_OK(reader_open(&options, &path, 1, &reader, error));
+    for (int pass = 0; pass < 3; pass++) {
+        struct read_result result = read_all(reader);
+        CHECK(result.count == 2 && strcmp(result.items[0].raw, "a,b\n") == 0);
+        CHECK(pass == 0 || strcmp(result.items[1].extra, "d") == 0);
+        read_result_free(&result);
+        CHECK(reader_file_frame(reader, 0).header.size == 0);
+        CHECK_OK(reader_rewind(reader, error));
+        CHECK_OK(reader_set_extra_field(reader, "2", error));
+    }
+    reader_close(reader);
+}
