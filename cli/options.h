@@ -102,7 +102,7 @@ enum option_kind {
     X(LINKERS, "linkers", 0, ACROSS, PLAIN, "LIST", NULL,                                          \
       "letters that may join the parts of compounds (default: s,es,n,en,e)")                       \
     X(INPUT_FORMAT, "input-format", 0, INPUT, PLAIN, "FORMAT",                                     \
-      "auto|txt|jsonl|csv|tsv|wikixml|lett|querylog|npy",                                          \
+      "auto|txt|jsonl|csv|tsv|wikixml|lett|querylog|warc|wet|npy",                                 \
       "format of the input (default: auto, by extension)")                                         \
     X(LINES, "lines", 0, INPUT, PLAIN, NULL, NULL, "txt: each line is a document")                 \
     X(TEXT_FIELD, "text-field", 0, INPUT, PLAIN, "NAME", NULL,                                     \

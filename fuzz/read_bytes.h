@@ -47,6 +47,10 @@ static inline uint64_t read_pass(struct reader *reader, size_t input_bytes, bool
         for (size_t i = 0; i < batch.count; i++) {
             struct document document;
             struct bad_record bad = {0};
+            if (batch.records[i].passed_over) {
+                raw_bytes += batch.records[i].size;
+                continue;
+            }
             status = reader_parse(parser, &batch, i, &document, &bad, &error);
             demand(status == COG_OK || (status == COG_ERR_INPUT && bad.message[0]));
             hash = status == COG_OK ? hash_document(hash, &document)
@@ -62,8 +66,9 @@ static inline uint64_t read_pass(struct reader *reader, size_t input_bytes, bool
     return status == COG_OK ? hash : (uint64_t)status;
 }
 
-static inline void read_bytes(enum input_format format, bool lines, const uint8_t *data,
-                              size_t size) {
+/* Format, lines and form of tables are those of `wanted`. */
+static inline void read_with(const struct reader_options *wanted, const uint8_t *data,
+                             size_t size) {
     static int file = -1;
     if (file < 0)
         file = memfd_create("input", 0);
@@ -76,10 +81,7 @@ static inline void read_bytes(enum input_format format, bool lines, const uint8_
                               data[0] != '(' && (data[0] & 0xf0) != 0x50);
     uint64_t hashes[2];
     for (int pass = 0; pass < 2; pass++) {
-        struct reader_options options;
-        reader_options_init(&options);
-        options.format = format;
-        options.lines = lines;
+        struct reader_options options = *wanted;
         options.batch_bytes = pass ? 1 + (size ? data[size - 1] : 0) : 1 << 14;
         struct reader *reader = NULL;
         cog_error error;
@@ -91,4 +93,13 @@ static inline void read_bytes(enum input_format format, bool lines, const uint8_
         reader_close(reader);
     }
     demand(hashes[0] == hashes[1]);
+}
+
+static inline void read_bytes(enum input_format format, bool lines, const uint8_t *data,
+                              size_t size) {
+    struct reader_options options;
+    reader_options_init(&options);
+    options.format = format;
+    options.lines = lines;
+    read_with(&options, data, size);
 }

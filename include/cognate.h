@@ -129,7 +129,9 @@ typedef enum cog_format {
     COG_FORMAT_WIKIXML,
     COG_FORMAT_LETT,
     COG_FORMAT_QUERYLOG,
-    COG_FORMAT_NPY, /* signatures, for cog_signatures_open; refused as documents */
+    COG_FORMAT_WARC, /* records of web crawls */
+    COG_FORMAT_WET,  /* texts made from them */
+    COG_FORMAT_NPY,  /* signatures, for cog_signatures_open; refused as documents */
 } cog_format;
 
 typedef struct cog_input_options {

@@ -33,6 +33,15 @@ def page(unit, before="", after=""):
     return repeat(unit, head + before, after + "</text></revision></page></mediawiki>")
 
 
+def crawled(unit, before="", http=""):
+    """A crawl with one page of that HTML."""
+    def make(n):
+        body = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{http}\r\n{repeat(unit, before)(n)}".encode()
+        return b"WARC/1.0\r\nWARC-Type: response\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n" % len(
+            body) + body + b"\r\n\r\n"
+    return make
+
+
 def numbered(line, before=""):
     """Lines in which %d is their number."""
     return lambda n: before + "".join(line % i if "%d" in line else line for i in range(n // (len(line) + 4)))
@@ -83,6 +92,18 @@ case("CSV: a quote that never ends", SIGN, "a.csv", 200_000, repeat('""', 'id,te
 case("LETT: base64", SIGN, "a.lett", 200_000, repeat("YWFh", "en\ttext/html\tutf-8\thttp://a\t\t", "\n"))
 case("log: clicks of one query", "cognate related %s -o out.tsv --threads 1 --quiet", "a.tsv", 100_000, numbered("q\tu%d\t1\n"))
 case("log: queries of one click", "cognate related %s -o out.tsv --threads 1 --quiet", "a.tsv", 100_000, numbered("q%d\tu\t1\n"))
+case("CSV: a delimiter and no header", SIGN + " --delimiter ; --no-header --text-field 1", "a.csv", 200_000, repeat("a;"))
+# Crawls.
+case("WARC: records", SIGN, "a.warc", 200_000, repeat("WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\na\r\n\r\n"))
+case("WARC: a header that never ends", SIGN, "a.warc", 400_000, repeat("a: b\r\n", "WARC/1.0\r\n"))
+case("WARC: blank lines", SIGN, "a.warc", 400_000, repeat("\r\n", "WARC/1.0\r\nContent-Length: 0\r\n\r\n"))
+case("WARC: chunks", SIGN, "a.warc", 200_000, crawled("1\r\na\r\n", http="Transfer-Encoding: chunked\r\n"))
+for name, unit in {"tags": "<p>", "open tags": "<a ", "quotes": "<a b=\"'", "values": "=\"\"", "comments": "<!--", "scripts":
+                   "<script>", "ends of scripts": "</script", "references": "&amp", "numbers": "&#1;", "signs": "<", "meta":
+                   "<meta ", "closing": "</p", "styles": "<style></style>"}.items():
+    case("HTML: " + name, SIGN, "a.warc", 200_000, crawled(unit))
+case("HTML: an open tag", SIGN, "a.warc", 200_000, crawled("=\"", "<a "))
+case("HTML: an open script", SIGN, "a.warc", 200_000, crawled("</scrip", "<script>"))
 # Markup.
 for name, unit in {"headings": "==a", "headings that end": "== a ==\n", "levels": "=", "links": "[[", "linked links": "[[a|",
                    "closing": "]]", "files": "[[File:a|", "templates": "{{", "closed": "}}", "parameters": "{{{a|",

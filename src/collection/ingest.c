@@ -155,7 +155,8 @@ cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_bat
         size_t i = batch->next_item++, row = batch->first_item + i;
         cog_status status = COG_OK;
         item->record = first_of_batch(ingest, batch) + i;
-        if (item->record < ingest->first_record)
+        if (item->record < ingest->first_record ||
+            (documents->reader && batch->records.records[i].passed_over))
             continue;
         if (documents->reader)
             status =
@@ -200,7 +201,7 @@ cog_status ingest_note_bad(const cog_documents *documents, cog_report *report, u
 
 cog_status ingest_settle(struct ingest *ingest, const struct ingest_batch *batch,
                          cog_error *error) {
-    ingest->records += batch->item_count;
+    ingest->records += batch->item_count - batch->records.passed_over;
     for (size_t i = 0; i < batch->skipped_count; i++)
         TRY(ingest_note_bad(ingest->documents, ingest->named_before ? NULL : ingest->report,
                             ingest->bad_records++, batch->skipped[i].bad.message, error));

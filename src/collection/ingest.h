@@ -72,8 +72,8 @@ cog_status ingest_open(cog_documents *documents, const struct term_options *term
                        cog_report *report, bool named_before, struct ingest **ingest,
                        cog_error *error);
 /* The same over the raw records of files, which are not parsed: for copying records that an earlier
- * pass has chosen by their numbers. ingest_next gives every record, bad ones too, with raw, file
- * and line alone, and the id if the file is the document. */
+ * pass has chosen by their numbers. ingest_next gives every record, bad ones and those that are
+ * passed over too, with raw, file and line alone, and the id if the file is the document. */
 cog_status ingest_open_raw(cog_documents *documents, size_t result_bytes, const char *stage,
                            const cog_run_options *run, cog_report *report, struct ingest **ingest,
                            cog_error *error);

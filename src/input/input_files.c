@@ -42,7 +42,7 @@ enum input_format input_format_of_name(const char *path) {
     } known[] = {{".txt", INPUT_TXT},      {".text", INPUT_TXT},    {".jsonl", INPUT_JSONL},
                  {".ndjson", INPUT_JSONL}, {".json", INPUT_JSONL},  {".csv", INPUT_CSV},
                  {".tsv", INPUT_TSV},      {".xml", INPUT_WIKIXML}, {".lett", INPUT_LETT},
-                 {".npy", INPUT_NPY}};
+                 {".warc", INPUT_WARC},    {".wet", INPUT_WET},     {".npy", INPUT_NPY}};
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     size_t suffix;

@@ -12,6 +12,7 @@
 #include "base/output.h"
 #include "input/documents/json_parser.h"
 #include "input/documents/query_log.h"
+#include "input/documents/warc_record.h"
 #include "input/documents/wiki_page.h"
 #include "input/input_files.h"
 #include "input/records.h"
@@ -41,6 +42,10 @@ struct reader {
 void reader_options_init(struct reader_options *options) {
     *options =
         (struct reader_options){.text_field = "text", .id_field = "id", .lang_field = "lang"};
+}
+
+static bool is_crawl(const struct input_file *file) {
+    return file->format == INPUT_WARC || file->format == INPUT_WET;
 }
 
 static bool is_table(const struct input_file *file) {
@@ -309,6 +314,8 @@ static void guess_format(struct input_file *file, struct bytes_view bytes) {
         file->is_array = bracket;
     } else if (bytes.size >= 10 && memcmp(bytes.data, "<mediawiki", 10) == 0) {
         file->format = INPUT_WIKIXML;
+    } else if (bytes.size >= 5 && memcmp(bytes.data, "WARC/", 5) == 0) {
+        file->format = INPUT_WARC;
     } else {
         file->lines = true;
     }
@@ -511,8 +518,11 @@ static cog_status judge(struct reader *reader, struct bytes_view piece, uint64_t
 static cog_status append_record(struct reader *reader, struct record_batch *batch, size_t offset,
                                 const struct cut *cut, cog_error *error) {
     GROW(batch->records, batch->capacity, batch->count + 1, "a batch of records", error);
-    batch->records[batch->count++] =
-        (struct record){offset, cut->size, cut->line, cut->number, (uint32_t)reader->current};
+    bool passed_over = is_crawl(&reader->inputs.files[reader->current]) &&
+                       !warc_is_document(view_of(batch->bytes.data + offset, cut->size));
+    batch->records[batch->count++] = (struct record){
+        offset, cut->size, cut->line, cut->number, (uint32_t)reader->current, passed_over};
+    batch->passed_over += passed_over;
     reader->record_count++;
     return COG_OK;
 }
@@ -670,7 +680,7 @@ cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *
                        cog_error *error) {
     size_t start = 0;
     *end = false;
-    batch->count = 0;
+    batch->count = batch->passed_over = 0;
     batch->first_record = reader->record_count;
     buffer_reset(&batch->bytes);
     if (!buffer_append(&batch->bytes, reader->carry.data, reader->carry.size))
@@ -695,7 +705,8 @@ void reader_take_raw(const struct reader *reader, const struct record_batch *bat
     const char *name = reader->inputs.files[record->file].name;
     *document = (struct document){.raw = view_of(batch->bytes.data + record->offset, record->size),
                                   .file = record->file,
-                                  .line = record->line};
+                                  .line = record->line,
+                                  .passed_over = record->passed_over};
     if (reader_file_is_document(reader, record->file))
         document->id = view_of(name, strlen(name));
 }
@@ -735,6 +746,8 @@ struct record_frame reader_file_frame(const struct reader *reader, uint32_t numb
     struct record_frame frame = {.header = view_of(file->header.data, file->header.size),
                                  .separator = text_view("\n"),
                                  .is_array = file->is_array};
+    if (is_crawl(file))
+        frame.separator = text_view("\r\n\r\n");
     if (file->format == INPUT_WIKIXML)
         frame.footer = text_view("</mediawiki>\n");
     if (!file->is_array)

@@ -25,14 +25,16 @@ struct document {
     struct bytes_view raw; /* the record's bytes as they stand in the input, its newline included */
     const struct given_term *terms; /* query logs: the terms, sorted by hash; else NULL */
     size_t term_count;
-    uint32_t file; /* index of the input file, in the order of reading */
-    uint64_t line; /* first line of the record in that file, from 1 */
+    uint32_t file;    /* index of the input file, in the order of reading */
+    uint64_t line;    /* first line of the record in that file, from 1 */
+    bool passed_over; /* by reader_take_raw: the record is no document, but part of the file */
 };
 
 enum input_format {
     /* By extension, behind a compression's extension; a file with another one is txt. What comes
      * through a pipe is jsonl if it starts with '{' or with '[' and '{', wikixml if with
-     * "<mediawiki", else txt by lines. */
+     * "<mediawiki", warc if with
+     * "WARC/", else txt by lines. */
     INPUT_AUTO,
     INPUT_TXT,
     INPUT_JSONL, /* an object per line, or a JSON array of objects */
@@ -41,7 +43,9 @@ enum input_format {
     INPUT_WIKIXML,
     INPUT_LETT,
     INPUT_QUERYLOG,
-    INPUT_NPY, /* known, in order to be refused: arrays are read by input/npy.h */
+    INPUT_WARC, /* records of a crawl: pages, or texts made from them */
+    INPUT_WET,  /* the same */
+    INPUT_NPY,  /* known, in order to be refused: arrays are read by input/npy.h */
 };
 /* INPUT_AUTO when the extension says nothing. */
 enum input_format input_format_of_name(const char *path);
@@ -75,6 +79,9 @@ struct record {
     uint64_t line;       /* of its first byte, from 1 */
     uint64_t number;     /* in its file, from 1, among all that the file is cut into */
     uint32_t file;
+    /* No document and not bad: a record of a crawl that describes it, or holds no text. Only
+     * passes over raw records see it; do not parse it. */
+    bool passed_over;
 };
 
 /* Raw records; zero-initialise, reuse, release with record_batch_free. */
@@ -82,6 +89,7 @@ struct record_batch {
     struct buffer bytes;
     struct record *records;
     size_t count, capacity;
+    size_t passed_over;    /* of these records */
     uint64_t first_record; /* number of records before this batch, over all files */
 };
 

@@ -10,6 +10,7 @@
 #include "input/base64.h"
 #include "input/documents/csv_row.h"
 #include "input/documents/json_parser.h"
+#include "input/documents/warc_record.h"
 #include "input/documents/wiki_page.h"
 #include "input/input_files.h"
 
@@ -28,6 +29,10 @@ void record_cutter_start(struct record_cutter *cutter, const struct input_file *
         break;
     case INPUT_WIKIXML:
         cutter->kind = CUT_PAGE;
+        break;
+    case INPUT_WARC:
+    case INPUT_WET:
+        cutter->kind = CUT_WARC;
         break;
     default:
         cutter->kind = CUT_LINE;
@@ -209,6 +214,17 @@ static cog_status cut_element(struct record_cutter *cutter, const char *data, si
     return COG_OK;
 }
 
+static cog_status cut_warc(struct record_cutter *cutter, const char *data, size_t size, bool ended,
+                           const char *file_name, struct cut *cut, cog_error *error) {
+    size_t record;
+    const char *problem = warc_scan_record(&cutter->warc, data, size, ended, &record);
+    if (problem)
+        return damaged_file(cutter, file_name, problem, error);
+    if (record)
+        found(cutter, cut, record, count_newlines(data, data + record));
+    return COG_OK;
+}
+
 cog_status record_cutter_next(struct record_cutter *cutter, const char *data, size_t size,
                               bool ended, const char *file_name, struct cut *cut,
                               cog_error *error) {
@@ -227,6 +243,8 @@ cog_status record_cutter_next(struct record_cutter *cutter, const char *data, si
         return cut_page(cutter, data, size, ended, file_name, cut, error);
     case CUT_ELEMENT:
         return cut_element(cutter, data, size, ended, file_name, cut, error);
+    case CUT_WARC:
+        return cut_warc(cutter, data, size, ended, file_name, cut, error);
     }
     return COG_OK;
 }
@@ -235,6 +253,7 @@ struct record_parser {
     const struct input_files *inputs;
     struct json_parser *json;
     struct wiki_page_parser *wiki; /* once there is a page to parse */
+    struct warc_parser *warc;      /* the same for a record of a crawl */
     struct buffer decoded;         /* texts that differ from their bytes in the record */
     struct buffer id;              /* ids made of path and place */
 };
@@ -269,6 +288,7 @@ void record_parser_free(struct record_parser *parser) {
     json_parser_free(parser->json);
     if (parser->wiki)
         wiki_page_parser_free(parser->wiki);
+    warc_parser_free(parser->warc);
     buffer_free(&parser->decoded);
     buffer_free(&parser->id);
     free(parser);
@@ -502,6 +522,29 @@ static cog_status parse_lett(struct parse *parse) {
     return url.size ? COG_OK : id_of_place(parse);
 }
 
+static cog_status parse_warc(struct parse *parse) {
+    struct record_parser *parser = parse->parser;
+    struct document *document = parse->document;
+    const char *problem;
+    if (!parser->warc && !(parser->warc = warc_parser_create()))
+        return out_of_memory(parse);
+    switch (warc_parse(parser->warc, document->raw, &document->id, &document->lang, &document->text,
+                       &problem)) {
+    case WARC_OK:
+        break;
+    case WARC_OUT_OF_MEMORY:
+        return out_of_memory(parse);
+    case WARC_BAD:
+        return bad(parse, "%.*s: %s", document->id.size < 200 ? (int)document->id.size : 200,
+                   document->id.data, problem);
+    }
+    if (!utf8_is_valid(document->text.data, document->text.size) ||
+        !utf8_is_valid(document->id.data, document->id.size) ||
+        !utf8_is_valid(document->lang.data, document->lang.size))
+        return not_utf8(parse);
+    return document->id.size ? COG_OK : id_of_place(parse);
+}
+
 static cog_status parse_query(struct parse *parse) {
     struct document *document = parse->document;
     struct query_record record = query_record_view(document->raw.data, document->raw.size);
@@ -536,6 +579,9 @@ static cog_status parse_by_format(struct parse *parse) {
         return parse_lett(parse);
     case INPUT_QUERYLOG:
         return parse_query(parse);
+    case INPUT_WARC:
+    case INPUT_WET:
+        return parse_warc(parse);
     case INPUT_TXT:
     case INPUT_NPY:
     case INPUT_AUTO:

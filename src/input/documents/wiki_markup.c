@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/strings.h"
+#include "input/documents/html_entity.h"
 #include "input/documents/json_parser.h"
 #include "input/parallel/wiki_languages.h"
 
@@ -319,60 +320,14 @@ static bool skip_tag(struct stripping *s) {
     return true;
 }
 
-/* &#123; or &#x1f;, up to the semicolon at `end`; 0 when it names no character. */
-static unsigned numeric_entity(const char *digits, const char *end) {
-    unsigned base = 10, code = 0;
-    if (digits < end && (*digits == 'x' || *digits == 'X')) {
-        base = 16;
-        digits++;
-    }
-    if (digits == end)
-        return 0;
-    for (; digits < end; digits++) {
-        unsigned c = (unsigned char)*digits, letter = c | 32;
-        unsigned value = c >= '0' && c <= '9'                           ? c - '0'
-                         : base == 16 && letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
-                                                                        : 99;
-        if (value >= base)
-            return 0;
-        code = code * base + value;
-    }
-    bool surrogate = code >= 0xd800 && code < 0xe000;
-    return code > 0x10ffff || surrogate ? 0 : code;
-}
-
-static unsigned named_entity(const char *name, size_t size) {
-    static const struct {
-        const char *name;
-        unsigned code;
-    } entities[] = {{"amp", '&'},       {"lt", '<'},       {"gt", '>'},       {"quot", '"'},
-                    {"apos", '\''},     {"nbsp", 0xa0},    {"ndash", 0x2013}, {"mdash", 0x2014},
-                    {"minus", 0x2212},  {"times", 0xd7},   {"deg", 0xb0},     {"hellip", 0x2026},
-                    {"thinsp", 0x2009}, {"lsquo", 0x2018}, {"rsquo", 0x2019}, {"ldquo", 0x201c},
-                    {"rdquo", 0x201d},  {"bdquo", 0x201e}, {"laquo", 0xab},   {"raquo", 0xbb},
-                    {"middot", 0xb7},   {"sect", 0xa7},    {"eacute", 0xe9},  {"auml", 0xe4},
-                    {"ouml", 0xf6},     {"uuml", 0xfc},    {"szlig", 0xdf},   {"copy", 0xa9},
-                    {"rarr", 0x2192},   {"shy", 0xad},     {"euro", 0x20ac},  {"prime", 0x2032}};
-    for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
-        if (strlen(entities[i].name) == size && memcmp(entities[i].name, name, size) == 0)
-            return entities[i].code;
-    return 0;
-}
-
-/* At '&'. An entity is longer than its character. */
+/* At '&'. */
 static bool decode_entity(struct stripping *s) {
-    size_t left = (size_t)(s->end - s->at);
-    const char *end = memchr(s->at, ';', left < 10 ? left : 10);
-    if (!end)
-        return false;
-    const char *name = s->at + 1;
-    unsigned code = name < end && *name == '#' ? numeric_entity(name + 1, end)
-                                               : named_entity(name, (size_t)(end - name));
-    if (code == 0)
-        return false;
-    s->out += utf8_encode(code, s->out);
-    s->at = end + 1;
-    return true;
+    unsigned code;
+    size_t size = html_entity_decode(view_of(s->at, (size_t)(s->end - s->at)), &code);
+    if (size)
+        s->out += utf8_encode(code, s->out);
+    s->at += size;
+    return size > 0;
 }
 
 static void skip_run(struct stripping *s, const char *bytes) {

@@ -58,7 +58,8 @@ static cog_status take_records(void *context, unsigned worker, void *ingest_batc
         TRY(ingest_next(keeping->ingest, worker, ingest_batch, &item, error));
         if (!item.document)
             return COG_OK;
-        if (item.record < keeping->record_count && keeping->is_kept[item.record])
+        bool is_kept = item.record < keeping->record_count && keeping->is_kept[item.record];
+        if (is_kept || item.document->passed_over)
             TRY(add_record(batch, item.document, error));
     }
 }

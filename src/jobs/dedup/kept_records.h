@@ -1,6 +1,7 @@
 /* Copies chosen records of an input byte for byte to where kept_files.h says. The input is read
  * again and cut into records, not parsed; records that are kept next to each other are copied as
- * one piece. An input that has changed since the first pass is an error. */
+ * one piece. Records that are no documents, such as the description of a crawl, are copied too. An
+ * input that has changed since the first pass is an error. */
 #pragma once
 
 #include "collection/ingest.h"

@@ -41,8 +41,17 @@ static cog_status take_batch(struct record_parser *parser, const struct record_b
             abort();
         struct read_item *item = &result->items[result->count++];
         *item = (struct read_item){0};
-        struct document document;
+        struct document document = {0};
         struct bad_record bad = {0};
+        if (batch->records[i].passed_over) {
+            item->passed_over = true;
+            item->line = batch->records[i].line;
+            document.id = document.lang = document.text = view_of("", 0);
+            document.raw =
+                view_of(batch->bytes.data + batch->records[i].offset, batch->records[i].size);
+            take_document(item, &document);
+            continue;
+        }
         cog_status status = reader_parse(parser, batch, i, &document, &bad, &result->error);
         item->bad = status != COG_OK;
         if (item->bad) {

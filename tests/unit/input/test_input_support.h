@@ -4,7 +4,7 @@
 #include "input/reader.h"
 
 struct read_item {
-    bool bad;
+    bool bad, passed_over;
     char *id, *lang, *text, *raw; /* copies, zero-terminated */
     char *extra;                  /* the same; NULL if the record has none */
     size_t id_size, text_size, raw_size;
