@@ -51,9 +51,11 @@ bool take_input_options(const struct arguments *arguments, cog_input_options *op
 }
 
 bool take_term_options(const struct arguments *arguments, cog_term_options *options) {
+    options->tokens = (cog_tokens)choice_option(arguments, OPTION_TOKENS, (int)options->tokens);
+    if (options->tokens == COG_TOKENS_CODE)
+        options->ngram = COG_CODE_NGRAM;
     if (!unsigned_option(arguments, OPTION_NGRAM, 1, 32, &options->ngram))
         return false;
-    options->tokens = (cog_tokens)choice_option(arguments, OPTION_TOKENS, (int)options->tokens);
     options->stem = choice_option(arguments, OPTION_STEM, !options->stem) == 0;
     options->drop_stop_words =
         choice_option(arguments, OPTION_STOP_WORDS, !options->drop_stop_words) == 0;

@@ -124,9 +124,9 @@ enum option_kind {
       "format of the table (default: by its first line)")                                          \
     X(STATISTICS, "statistics", 0, TERMS, READ, "FILE", NULL,                                      \
       "use these term statistics, not the collection's own")                                       \
-    X(TOKENS, "tokens", 0, TERMS, PLAIN, "KIND", "words|regex|chars",                              \
-      "Unicode words, runs of \\w as in Python, or characters")                                    \
-    X(NGRAM, "ngram", 0, TERMS, PLAIN, "N", NULL, "consecutive tokens per term")                   \
+    X(TOKENS, "tokens", 0, TERMS, PLAIN, "KIND", "words|regex|chars|code",                         \
+      "Unicode words, runs of \\w as in Python, characters, or source code")                       \
+    X(NGRAM, "ngram", 0, TERMS, PLAIN, "N", NULL, "consecutive tokens per term (code: 5)")         \
     X(LANG, "lang", 0, TERMS, PLAIN, "CODE", NULL,                                                 \
       "language if a document has none: code, auto or none")                                       \
     X(STEM, "stem", 0, TERMS, PLAIN, "YES", "yes|no", "reduce words to their stems")               \

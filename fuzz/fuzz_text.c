@@ -88,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size) {
         {.tokens = TOKENS_WORDS, .ngram = 3, .short_texts = true},
         {.tokens = TOKENS_REGEX, .ngram = 2},
         {.tokens = TOKENS_CHARS, .ngram = 3},
+        {.tokens = TOKENS_CODE, .ngram = 2},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         run(&kinds[i], rest, language);

@@ -177,7 +177,16 @@ COG_API void cog_documents_close(cog_documents *documents);
 
 /* ---- Terms, weights, statistics -------------------------------------------------------------- */
 
-typedef enum cog_tokens { COG_TOKENS_WORDS, COG_TOKENS_REGEX, COG_TOKENS_CHARS } cog_tokens;
+typedef enum cog_tokens {
+    COG_TOKENS_WORDS, /* Unicode words */
+    COG_TOKENS_REGEX, /* what \w+ matches in Python */
+    COG_TOKENS_CHARS, /* characters */
+    COG_TOKENS_CODE,  /* identifiers, numbers and signs of source code, as they are written */
+} cog_tokens;
+
+/* n-grams of source code: as long as this tells copies and independent programs apart best
+ * (docs/text.md). The program uses it unless another number is given. */
+enum { COG_CODE_NGRAM = 5 };
 
 typedef struct cog_term_options {
     cog_tokens tokens;

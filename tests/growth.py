@@ -81,6 +81,10 @@ case("characters", SIGN + " --tokens chars --ngram 5", "a.txt", 200_000, repeat(
 for name, unit in {"one word again and again": "a ", "two words in turns": "a a a b ", "marks": "e\u0301", "Chinese": "我们 "}.items():
     case("passages: " + name, EXPLAIN, "a.txt", 100_000, repeat(unit))
 case("passages: characters", EXPLAIN + " --tokens chars --ngram 5", "a.txt", 60_000, repeat("\u0301", "e"))
+case("code: one word", SIGN + " --tokens code", "a.txt", 300_000, repeat("a"))
+case("code: signs", SIGN + " --tokens code", "a.txt", 200_000, repeat("-"))
+case("code: numbers", SIGN + " --tokens code", "a.txt", 300_000, repeat("1."))
+case("code: wide blanks", SIGN + " --tokens code", "a.txt", 200_000, repeat("\u3000"))
 # Documents.
 case("lines of nothing", SIGN + " --lines", "a.txt", 100_000, repeat("\n"))
 case("JSON: nested arrays", SIGN, "a.jsonl", 200_000, repeat("[", '{"text":"a","x":'))

@@ -4,12 +4,12 @@
 #include <string.h>
 
 /* The public enumerations have the order of the internal ones. */
-_Static_assert((int)COG_TOKENS_CHARS == (int)TOKENS_CHARS, "tokens");
+_Static_assert((int)COG_TOKENS_CODE == (int)TOKENS_CODE, "tokens");
 _Static_assert((int)COG_WEIGHTING_BINARY == (int)WEIGHTING_BINARY, "weightings");
 _Static_assert((int)COG_SIGNATURE_MINHASH == (int)SIGNATURE_MINHASH, "signatures");
 _Static_assert((int)COG_FORMAT_NPY == (int)INPUT_NPY, "formats");
 
-static const char *const token_names[] = {"words", "regex", "chars"};
+static const char *const token_names[] = {"words", "regex", "chars", "code"};
 static const char *const weighting_names[] = {"bm25", "tfidf", "tf", "binary"};
 static const char *const signature_names[] = {"rp", "simhash", "topsig", "minhash"};
 
@@ -201,7 +201,7 @@ static bool read_number(const struct settings *settings, const char *key, unsign
 static bool read_terms(const struct settings *settings, cog_term_options *options) {
     int tokens;
     unsigned stem, drop;
-    if (!read_name(settings, "tokens", token_names, 3, &tokens) ||
+    if (!read_name(settings, "tokens", token_names, 4, &tokens) ||
         !read_number(settings, "ngram", &options->ngram) || !read_number(settings, "stem", &stem) ||
         !read_number(settings, "drop stop words", &drop) ||
         !settings_get_text(settings, "language", &options->lang))

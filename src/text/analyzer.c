@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/strings.h"
+#include "text/code_scanner.h"
 #include "text/language_detect.h"
 #include "text/text_origins.h"
 #include "text/text_scanner.h"
@@ -14,7 +15,8 @@ enum { LANGUAGES_MAX = 48 };
 
 struct analyzer {
     struct term_options options;
-    struct text_scanner scanner;
+    struct text_scanner scanner; /* but for code */
+    struct code_scanner code;
     struct term_writer writer;
     struct buffer folded;
     struct language languages[LANGUAGES_MAX];
@@ -32,14 +34,16 @@ cog_status analyzer_create(const struct term_options *options, struct analyzer *
     if (options->ngram < 1 || options->ngram > TERM_NGRAM_MAX)
         return error_set(error, COG_ERR_USAGE, "n-grams of %u tokens: choose 1 to %d",
                          options->ngram, TERM_NGRAM_MAX);
-    if (options->tokens > TOKENS_CHARS)
+    if (options->tokens > TOKENS_CODE)
         return error_set(error, COG_ERR_USAGE, "no kind of tokens has number %d",
                          (int)options->tokens);
     struct analyzer *created;
     TAKE_ZEROED(created, 1, "text analyzer", error);
     created->options = *options;
-    cog_status status =
-        text_scanner_init(&created->scanner, folds[options->tokens], text_kernels_best(), error);
+    cog_status status = COG_OK;
+    if (options->tokens != TOKENS_CODE)
+        status = text_scanner_init(&created->scanner, folds[options->tokens], text_kernels_best(),
+                                   error);
     THEN(status, term_writer_init(&created->writer, options, error));
     if (status == COG_OK)
         *analyzer = created;
@@ -55,6 +59,7 @@ void analyzer_free(struct analyzer *analyzer) {
         language_release(&analyzer->languages[i]);
     term_writer_release(&analyzer->writer);
     text_scanner_release(&analyzer->scanner);
+    code_scanner_release(&analyzer->code);
     buffer_free(&analyzer->folded);
     free(analyzer);
 }
@@ -111,6 +116,13 @@ static cog_status run_chars(struct analyzer *analyzer, struct bytes_view text,
                           analyzer->options.ngram, list, error);
 }
 
+static cog_status next_tokens(struct analyzer *analyzer, const struct token_batch **batch,
+                              cog_error *error) {
+    return analyzer->options.tokens == TOKENS_CODE
+               ? code_scanner_next(&analyzer->code, batch, error)
+               : text_scanner_next(&analyzer->scanner, batch, error);
+}
+
 cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
                         struct bytes_view language, struct term_list *list, cog_error *error) {
     const struct term_options *options = &analyzer->options;
@@ -123,11 +135,14 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
     analyzer->writer.list = list;
     analyzer->writer.text = text.data;
     const struct token_batch *batch = NULL;
-    text_scanner_start(&analyzer->scanner, text);
-    THEN(status, text_scanner_next(&analyzer->scanner, &batch, error));
+    if (options->tokens == TOKENS_CODE)
+        code_scanner_start(&analyzer->code, text);
+    else
+        text_scanner_start(&analyzer->scanner, text);
+    THEN(status, next_tokens(analyzer, &batch, error));
     while (status == COG_OK && batch) {
         status = term_writer_take(&analyzer->writer, batch, error);
-        THEN(status, text_scanner_next(&analyzer->scanner, &batch, error));
+        THEN(status, next_tokens(analyzer, &batch, error));
     }
     if (options->short_texts && options->ngram > 1)
         THEN(status, term_list_join_short(list, options->ngram, error));

@@ -16,6 +16,7 @@ enum token_kind {
     TOKENS_REGEX, /* maximal runs of what Python's \w matches, lower-cased: no other folding */
     TOKENS_CHARS, /* characters of the folded text, white space runs as one space; n-grams of them
                    */
+    TOKENS_CODE,  /* identifiers, numbers and signs of source code, as they are written */
 };
 
 enum { TERM_NGRAM_MAX = 32 };

@@ -48,6 +48,7 @@ cog_status lexicon_terms(const struct lexicon *lexicon, bool of_from, struct ter
     settings_get_u64(&lexicon->settings, "drop stop words", &drop);
     options.tokens = strcmp(tokens, "words") == 0   ? COG_TOKENS_WORDS
                      : strcmp(tokens, "regex") == 0 ? COG_TOKENS_REGEX
+                     : strcmp(tokens, "code") == 0  ? COG_TOKENS_CODE
                                                     : COG_TOKENS_CHARS;
     options.ngram = (unsigned)ngram;
     options.stem = stem;

@@ -285,3 +285,55 @@ TEST(text_regex_is_python) {
     CHECK_TERMS(terms_of(&options, text, strlen(text), ""),
                 "don|t|i|zmir|οδος|σα|σ|a_b|½|x²|日本語|e|_");
 }
+
+static const char *code(const char *text) {
+    struct term_options options = options_of(TOKENS_CODE, 1);
+    return terms_of(&options, text, strlen(text), "en");
+}
+
+TEST(text_code_tokens) {
+    CHECK_TERMS(code("if (a == b)\n\tfoo_1->Bar += 'x y';"),
+                "if|(|a|=|=|b|)|foo_1|-|>|Bar|+|=|'|x|y|'|;");
+    CHECK_TERMS(code("a != b // The  comment"), "a|!|=|b|/|/|The|comment");
+    CHECK_TERMS(code("0xFF 1_000 2.5e-3 1..2 x.5.y 3.f a1.2 7."),
+                "0xFF|1_000|2.5e|-|3|1|.|.|2|x|.|5|.|y|3|.|f|a1|.|2|7|.");
+    CHECK_TERMS(code("größe=Ünï·x×2\xc2\xa0√\xe3\x80\x80日本"), "größe|=|Ünï|·|x|×|2|√|日本");
+    CHECK_TERMS(code("e\xcc\x81 \xf0\x9f\x98\x80 \xf0\x90\x90\x80z"), "e\xcc\x81|😀|𐐀z");
+    CHECK_TERMS(code(" \t\r\n\x01"), "");
+    struct term_options options = options_of(TOKENS_CODE, 3);
+    options.stem = options.drop_stop_words = true; /* neither is for code */
+    CHECK_TERMS(terms_of(&options, "the houses the", 14, "en"), "the houses the");
+}
+
+/* Batches end between tokens: the tokens of a text are those of its halves at white space. */
+TEST(text_code_of_any_size) {
+    enum { SIZE = 100000 };
+    struct random random = random_seeded(5);
+    static char text[SIZE];
+    static const char letters[] = "abcZ_09 .+(\n";
+    for (int round = 0; round < 20; round++) {
+        size_t size = (size_t)random_below(&random, SIZE) + 2, middle = size / 2;
+        for (size_t i = 0; i < size; i++)
+            text[i] = round % 4 ? letters[random_below(&random, sizeof letters - 1)] : 'a';
+        text[middle] = ' ';
+        struct term_options options = options_of(TOKENS_CODE, 1);
+        struct analyzer *analyzer = NULL;
+        struct term_list whole = {0}, half = {0};
+        CHECK_OK(analyzer_create(&options, &analyzer, error));
+        CHECK_OK(analyzer_run(analyzer, view_of(text, size), view_of("", 0), &whole, error));
+        size_t done = 0;
+        for (int part = 0; part < 2; part++) {
+            struct bytes_view piece =
+                part ? view_of(text + middle, size - middle) : view_of(text, middle);
+            CHECK_OK(analyzer_run(analyzer, piece, view_of("", 0), &half, error));
+            CHECK(done + half.count <= whole.count);
+            CHECK(half.count == 0 ||
+                  memcmp(whole.hashes + done, half.hashes, half.count * sizeof *half.hashes) == 0);
+            done += half.count;
+        }
+        CHECK(done == whole.count);
+        term_list_free(&whole);
+        term_list_free(&half);
+        analyzer_free(analyzer);
+    }
+}

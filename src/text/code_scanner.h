@@ -1,0 +1,24 @@
+/* From source code to tokens. In: valid UTF-8 in any programming language. Out: batches of tokens,
+ * as text/text_scanner.h has them: identifiers, numbers, and every other character that is no white
+ * space, one by one. Nothing is folded; no library is asked about ASCII.
+ *
+ * An identifier is a run of letters, digits, marks and underscores that does not start with an
+ * ASCII digit. A number starts with one and goes on over letters, digits and underscores, and over
+ * a point between two digits (0xff, 1_000, 2.5e3). Comments and strings have no rules of their own:
+ * their words and signs are tokens. */
+#pragma once
+
+#include "text/text_scanner.h"
+
+/* Zero-initialise; code_scanner_release frees. */
+struct code_scanner {
+    struct bytes_view rest; /* of the text */
+    struct token_batch batch;
+};
+
+void code_scanner_release(struct code_scanner *scanner);
+/* Begins valid UTF-8, borrowed until its last batch. */
+void code_scanner_start(struct code_scanner *scanner, struct bytes_view text);
+/* The next tokens, valid until the next call; NULL behind the last. */
+cog_status code_scanner_next(struct code_scanner *scanner, const struct token_batch **batch,
+                             cog_error *error);
