@@ -154,6 +154,7 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
 cog_status term_writer_init(struct term_writer *writer, const struct term_options *options,
                             cog_error *error) {
     *writer = (struct term_writer){
+        .kernels = text_kernels_best(),
         .stem = options->tokens == TOKENS_WORDS && options->stem,
         .drop_stop_words = options->tokens == TOKENS_WORDS && options->drop_stop_words,
     };
@@ -167,35 +168,15 @@ cog_status term_writer_init(struct term_writer *writer, const struct term_option
 
 void term_writer_release(struct term_writer *writer) {
     free(writer->cache);
-    free(writer->order);
 }
 
-/* Hashes a batch by classes of size: XXH3 branches on the size, which for words in their order
- * cannot be predicted. */
 static cog_status take_plain(struct term_writer *writer, const struct token_batch *batch,
                              cog_error *error) {
     struct term_list *list = writer->list;
-    size_t count = batch->count, room = count + 1;
-    TRY(term_list_reserve(list, count, error));
-    GROW(writer->order, writer->order_capacity, 3 * room, "order of tokens", error);
-    uint32_t *order[3] = {writer->order, writer->order + room, writer->order + 2 * room};
-    size_t tiny = 0, small = 0, large = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t size = batch->spans[i].end - batch->spans[i].begin;
-        order[0][tiny] = order[1][small] = order[2][large] = (uint32_t)i;
-        tiny += size <= 3;
-        small += size > 3 && size <= 8;
-        large += size > 8;
-    }
-    size_t sizes[3] = {tiny, small, large};
-    uint64_t *out = list->hashes + list->count;
-    for (int class = 0; class < 3; class ++)
-        for (size_t i = 0; i < sizes[class]; i++) {
-            struct token_span span = batch->spans[order[class][i]];
-            out[order[class][i]] =
-                hash_bytes(batch->bytes.data + span.begin, span.end - span.begin);
-        }
-    list->count += count;
+    TRY(term_list_reserve(list, batch->count, error));
+    writer->kernels->hash_tokens(batch->bytes.data, batch->spans, batch->count,
+                                 list->hashes + list->count);
+    list->count += batch->count;
     return COG_OK;
 }
 
@@ -383,14 +364,9 @@ cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error) 
         return COG_OK;
     size_t terms = list->count - n + 1;
     TRY(list->want_strings ? join_strings(list, n, terms, error) : COG_OK);
-    for (size_t i = 0; i < terms; i++) {
-        uint64_t hash = list->hashes[i];
-        for (size_t j = i + 1; j < i + n; j++)
-            hash = hash_pair(hash, list->hashes[j]);
-        list->hashes[i] = hash;
-        if (list->want_places)
-            list->places[i].end = list->places[i + n - 1].end;
-    }
+    text_kernels_best()->hash_ngrams(list->hashes, terms, n);
+    for (size_t i = 0; i < terms && list->want_places; i++)
+        list->places[i].end = list->places[i + n - 1].end;
     list->count = terms;
     return COG_OK;
 }

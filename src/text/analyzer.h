@@ -100,8 +100,7 @@ struct cached_term {
 
 struct term_writer {
     bool stem, drop_stop_words;
-    uint32_t *order; /* of a batch's tokens, scratch */
-    size_t order_capacity;
+    const struct text_kernels *kernels;
     struct cached_term *cache;
     const struct language *language; /* of the document; NULL: none */
     const char *text;                /* its first byte, for places */
@@ -119,7 +118,8 @@ cog_status term_writer_take(struct term_writer *writer, const struct token_batch
 cog_status term_list_reserve(struct term_list *list, size_t extra, cog_error *error);
 cog_status term_list_add(struct term_list *list, uint64_t hash, struct bytes_view string,
                          cog_error *error);
-/* Turns the list's tokens into n-grams in place; fewer than n tokens make one term. */
+/* Turns the list's tokens into n-grams in place; fewer than n tokens make one term. These are made
+ * with the best kernels of the machine. */
 cog_status term_list_join(struct term_list *list, unsigned n, cog_error *error);
 /* The same for texts of any size, with the words of short ones as `struct term_list` tells. */
 cog_status term_list_join_short(struct term_list *list, unsigned n, cog_error *error);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "text/token_mask_loop.h"
 
 static const uint64_t every_byte = 0x0101010101010101u;
@@ -58,7 +59,59 @@ static void token_mask(const char *folded, size_t blocks, bool inner, uint64_t *
     token_mask_loop(classify, folded, blocks, inner, tokens);
 }
 
-const struct text_kernels text_kernels_portable = {lower_ascii, token_mask};
+static size_t token_spans(const uint64_t *tokens, size_t blocks, struct token_span *spans) {
+    uint32_t *edges_begin = (uint32_t *)spans, *edge = edges_begin;
+    uint64_t carry = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        uint64_t mask = tokens[b];
+        uint64_t edges = mask ^ (mask << 1 | carry);
+        carry = mask >> 63;
+        for (; edges; edges &= edges - 1)
+            *edge++ = (uint32_t)(b * TEXT_BLOCK_BYTES + (unsigned)__builtin_ctzll(edges));
+    }
+    return (size_t)(edge - edges_begin) / 2;
+}
+
+enum { HASH_GROUP = 256, SIZE_CLASSES = 3 };
+
+/* By classes of size: XXH3 branches on the size, which for words in their order cannot be
+ * predicted. */
+static void hash_group(const char *bytes, const struct token_span *spans, size_t count,
+                       uint64_t *hashes) {
+    uint16_t order[SIZE_CLASSES][HASH_GROUP + 1];
+    size_t counts[SIZE_CLASSES] = {0};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t size = spans[i].end - spans[i].begin;
+        for (int class = 0; class < SIZE_CLASSES; class ++)
+            order[class][counts[class]] = (uint16_t)i;
+        counts[0] += size <= 3;
+        counts[1] += size > 3 && size <= 8;
+        counts[2] += size > 8;
+    }
+    for (int class = 0; class < SIZE_CLASSES; class ++)
+        for (size_t i = 0; i < counts[class]; i++) {
+            struct token_span span = spans[order[class][i]];
+            hashes[order[class][i]] = hash_bytes(bytes + span.begin, span.end - span.begin);
+        }
+}
+
+static void hash_tokens(const char *bytes, const struct token_span *spans, size_t count,
+                        uint64_t *hashes) {
+    for (size_t i = 0; i < count; i += HASH_GROUP)
+        hash_group(bytes, spans + i, count - i < HASH_GROUP ? count - i : HASH_GROUP, hashes + i);
+}
+
+static void hash_ngrams(uint64_t *hashes, size_t count, unsigned n) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash = hashes[i];
+        for (size_t j = i + 1; j < i + n; j++)
+            hash = hash_pair(hash, hashes[j]);
+        hashes[i] = hash;
+    }
+}
+
+const struct text_kernels text_kernels_portable = {lower_ascii, token_mask, token_spans,
+                                                   hash_tokens, hash_ngrams};
 
 const struct text_kernels *text_kernels_at(enum cpu_level level) {
     static const struct text_kernels *const levels[CPU_LEVEL_COUNT] =

@@ -1,5 +1,6 @@
-/* The two byte loops under every tokeniser, one set an instruction level: lower-casing of ASCII,
- * and the bit mask of the bytes that belong to tokens. All levels give the same bytes and bits. */
+/* The loops under every tokeniser, one set per instruction level: lower-casing of ASCII, the bit
+ * mask of the bytes that belong to tokens, the places of tokens in it, the hashes of tokens and of
+ * n-grams. All levels give the same results. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +10,13 @@
 #include "base/cpu.h"
 
 enum { TEXT_BLOCK_BYTES = 64 };
+
+/* Where a token is in a batch. */
+struct token_span {
+    uint32_t begin, end;
+};
+/* Readable bytes behind the last token of a batch. */
+enum { TOKEN_SLACK_BYTES = 32 };
 
 struct text_kernels {
     /* Copies the leading ASCII bytes of in, lower-cased, and returns how many there are. May write
@@ -20,6 +28,15 @@ struct text_kernels {
      * . , ;). folded must be zero from its end to the end of block `blocks`, which is looked into.
      */
     void (*token_mask)(const char *folded, size_t blocks, bool inner, uint64_t *tokens);
+    /* The runs of ones in such a mask, which ends with a zero; returns how many. spans has room for
+     * 32 per block, and for 16 more. */
+    size_t (*token_spans)(const uint64_t *tokens, size_t blocks, struct token_span *spans);
+    /* hashes[i] = hash_bytes of token i, which is not empty. */
+    void (*hash_tokens)(const char *bytes, const struct token_span *spans, size_t count,
+                        uint64_t *hashes);
+    /* hashes[i] = hash_pair over hashes[i .. i + n), from first to last, for i below count; in
+     * place, so that count + n - 1 hashes are read. */
+    void (*hash_ngrams)(uint64_t *hashes, size_t count, unsigned n);
 };
 
 const struct text_kernels *text_kernels_at(enum cpu_level level); /* NULL: not on this machine */

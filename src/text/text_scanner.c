@@ -112,21 +112,13 @@ static cog_status find_tokens(struct text_scanner *scanner, size_t size, cog_err
     size_t blocks = size / TEXT_BLOCK_BYTES + 1;
     if (!memory_grow((void **)&scanner->masks, &scanner->mask_capacity, blocks,
                      sizeof *scanner->masks) ||
-        !memory_grow((void **)&batch->spans, &batch->capacity, size / 2 + 2, sizeof *batch->spans))
+        !memory_grow((void **)&batch->spans, &batch->capacity, blocks * TEXT_BLOCK_BYTES / 2 + 16,
+                     sizeof *batch->spans))
         return error_memory(error, size, "tokens");
     memset(folded + size, 0, (blocks + 1) * TEXT_BLOCK_BYTES - size);
     scanner->kernels->token_mask(folded, blocks, scanner->table->kind == FOLD_WORDS,
                                  scanner->masks);
-    uint32_t *edges_begin = (uint32_t *)batch->spans, *edge = edges_begin;
-    uint64_t carry = 0;
-    for (size_t b = 0; b < blocks; b++) {
-        uint64_t mask = scanner->masks[b];
-        uint64_t edges = mask ^ (mask << 1 | carry);
-        carry = mask >> 63;
-        for (; edges; edges &= edges - 1)
-            *edge++ = (uint32_t)(b * TEXT_BLOCK_BYTES + (unsigned)__builtin_ctzll(edges));
-    }
-    batch->count = (size_t)(edge - edges_begin) / 2;
+    batch->count = scanner->kernels->token_spans(scanner->masks, blocks, batch->spans);
     return COG_OK;
 }
 

@@ -30,12 +30,9 @@ struct text_origins;
 /* Tokens on their way to the terms: folded bytes, and where in them the tokens are. Spans may
  * overlap (bigrams). `bytes` has TOKEN_SLACK_BYTES of capacity behind the last token, so that keys
  * are loaded without a look at sizes. */
-enum { TOKEN_SLACK_BYTES = 32 };
 struct token_batch {
     struct buffer bytes;
-    struct token_span {
-        uint32_t begin, end;
-    } * spans;
+    struct token_span *spans;
     size_t count, capacity;
     struct bytes_view *places; /* if wanted: each token as it stands in the text */
     size_t place_capacity;

@@ -11,4 +11,4 @@ P
 "$COGNATE" pairs code.jsonl --measure jaccard --tokens code --ngram 3 -t 0.5 --quiet | head -n 3
 "$COGNATE" dedup code.jsonl -o - --tokens code -t 1 --quiet | cut -c 1-14
 "$COGNATE" dedup code.jsonl -o - --quiet | cut -c 1-14
-"$COGNATE" index build I code.jsonl --tokens code --quiet && "$COGNATE" index info I | grep -iE 'tokens|grams'
+"$COGNATE" index build I code.jsonl --tokens code --quiet && "$COGNATE" index info I | grep ^terms

@@ -307,3 +307,46 @@ TEST(text_places_of_mixed_scripts_hold_their_terms) {
     buffer_free(&folded);
     text_scanner_release(&folding);
 }
+
+/* Every level finds the same spans and gives tokens and n-grams their hashes, whatever their sizes
+ * and number. */
+TEST(text_kernels_agree_on_hashes) {
+    enum { BYTES = 4096, BLOCKS = BYTES / TEXT_BLOCK_BYTES };
+    struct random random = random_seeded(31);
+    static char bytes[BYTES + TOKEN_SLACK_BYTES];
+    static struct token_span spans[2][BYTES / 2 + 16];
+    static uint64_t hashes[BYTES], expected[BYTES];
+    for (size_t i = 0; i < BYTES; i++)
+        bytes[i] = (char)random_next(&random);
+    for (int round = 0; round < 400; round++) {
+        uint64_t masks[BLOCKS];
+        size_t blocks = (size_t)random_below(&random, BLOCKS) + 1;
+        for (size_t b = 0; b < blocks; b++) {
+            masks[b] = random_next(&random);
+            for (int i = 0; i < round % 5; i++) /* longer runs */
+                masks[b] |= random_next(&random);
+        }
+        masks[blocks - 1] &= INT64_MAX;
+        size_t count = text_kernels_portable.token_spans(masks, blocks, spans[0]);
+        unsigned n = 1 + (unsigned)random_below(&random, 9);
+        for (int level = 0; level < CPU_LEVEL_COUNT; level++) {
+            const struct text_kernels *kernels = text_kernels_at((enum cpu_level)level);
+            if (!kernels)
+                continue;
+            CHECK(kernels->token_spans(masks, blocks, spans[1]) == count);
+            CHECK(count == 0 || memcmp(spans[0], spans[1], count * sizeof *spans[0]) == 0);
+            kernels->hash_tokens(bytes, spans[0], count, hashes);
+            for (size_t i = 0; i < count; i++) {
+                struct token_span span = spans[0][i];
+                expected[i] = hash_bytes(bytes + span.begin, span.end - span.begin);
+                CHECK(hashes[i] == expected[i]);
+            }
+            size_t terms = count >= n ? count - n + 1 : 0;
+            for (size_t i = 0; i < terms; i++)
+                for (unsigned j = 1; j < n; j++)
+                    expected[i] = hash_pair(expected[i], expected[i + j]);
+            kernels->hash_ngrams(hashes, terms, n);
+            CHECK(terms == 0 || memcmp(hashes, expected, terms * sizeof *hashes) == 0);
+        }
+    }
+}
