@@ -262,10 +262,20 @@ static cog_status read_some(struct reader *reader, struct record_batch *batch, s
     return reader->order ? convert_wide(reader, batch, error) : COG_OK;
 }
 
+static const char PARQUET[] = "PAR1";
+enum { PARQUET_BYTES = sizeof PARQUET - 1 };
+
+/* Whether these are the first bytes of a Parquet file, as far as they go. */
+static bool may_become_parquet(struct bytes_view bytes) {
+    size_t size = bytes.size < PARQUET_BYTES ? bytes.size : PARQUET_BYTES;
+    return bytes.size <= PARQUET_BYTES && size && memcmp(bytes.data, PARQUET, size) == 0;
+}
+
 /* A format that people take for one of ours. */
 static cog_status refuse_beginning(const struct input_file *file, struct bytes_view bytes,
                                    cog_error *error) {
-    if (bytes.size > 4 && memcmp(bytes.data, "PAR1", 4) == 0 && (unsigned char)bytes.data[4] < 32)
+    if (bytes.size > PARQUET_BYTES && memcmp(bytes.data, PARQUET, PARQUET_BYTES) == 0 &&
+        (unsigned char)bytes.data[PARQUET_BYTES] < 32)
         return error_set(error, COG_ERR_INPUT,
                          "%s: a Parquet file, which is not read here; convert it to jsonl",
                          file->path);
@@ -327,6 +337,8 @@ static cog_status look_at_beginning(struct reader *reader, struct record_batch *
                                     bool *ended, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
     reader->at_beginning = false;
+    while (!*ended && may_become_parquet(uncut(batch, start)))
+        TRY(read_some(reader, batch, SNIFF_BYTES, ended, error));
     TRY(refuse_beginning(file, uncut(batch, start), error));
     if (file->format == INPUT_JSONL)
         return look_for_array(reader, batch, start, ended, error);

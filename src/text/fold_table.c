@@ -51,12 +51,28 @@ static bool append_folded(enum fold_kind kind, UChar32 c, struct fold_entry *ent
     return true;
 }
 
+bool fold_ignores(uint32_t c) {
+    static const struct {
+        uint16_t first, last;
+    } ranges[] = {{0x591, 0x5bd}, {0x5bf, 0x5bf}, {0x5c1, 0x5c2}, {0x5c4, 0x5c5}, {0x5c7, 0x5c7},
+                  {0x610, 0x61a}, {0x640, 0x640}, {0x64b, 0x652}, {0x670, 0x670}, {0x6d6, 0x6dc},
+                  {0x6df, 0x6e4}, {0x6e7, 0x6e8}, {0x6ea, 0x6ed}};
+    if (c < 0x591 || c > 0x6ed)
+        return false;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return true;
+    return false;
+}
+
 /* The character's folding by itself, in units; -1 when it depends on what stands before it. Mapping
  * a character to nothing never does, because NFKC_Casefold maps before it composes. */
 static int32_t map_character(enum fold_kind kind, UChar32 c, UChar mapped[MAPPED_UNITS]) {
     UErrorCode code = U_ZERO_ERROR;
     UChar source[2];
     int32_t units = 0;
+    if (kind != FOLD_REGEX && fold_ignores((uint32_t)c))
+        return 0;
     if (c == 0x2018 || c == 0x2019 || c == 0x200b)
         c = kind == FOLD_REGEX ? c : c == 0x200b ? ' ' : '\'';
     U16_APPEND_UNSAFE(source, units, c);
@@ -84,6 +100,8 @@ unsigned fold_character(enum fold_kind kind, uint32_t code_point, struct fold_en
     for (int32_t i = 0; i < size;) {
         UChar32 c;
         U16_NEXT(mapped, i, size, c);
+        if (kind != FOLD_REGEX && fold_ignores((uint32_t)c))
+            continue;
         if (!append_folded(kind, c, entry))
             return FOLD_HARD;
     }

@@ -2,6 +2,7 @@
  * replace ICU wherever a character's folding does not depend on its neighbours. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,10 @@ struct fold_table {
 
 /* NULL where ICU has no data. */
 const struct fold_table *fold_table_of(enum fold_kind kind);
+
+/* Marks that readers take or leave: Arabic vowel signs (harakat), the signs of recitation and the
+ * stretching tatweel; Hebrew points and accents. Folding for words and characters drops them. */
+bool fold_ignores(uint32_t code_point);
 
 /* The action for any code point, the entry filled when it is FOLD_FIRST_ENTRY: for those that are
  * in no table. */

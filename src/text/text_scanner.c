@@ -258,6 +258,16 @@ static void replace_marks(UChar *units, int32_t count) {
     }
 }
 
+/* Drops what folding ignores; returns the units that are left. */
+static int32_t drop_ignored(UChar *units, int32_t count) {
+    int32_t out = 0;
+    for (int32_t i = 0; i < count; i++) {
+        units[out] = units[i];
+        out += !fold_ignores(units[i]);
+    }
+    return out;
+}
+
 /* What may stand in a run that normalisation sorts as a whole: combining marks, what it drops
  * between them, and the halfwidth marks that it makes combining. */
 static bool is_mark(UChar32 c) {
@@ -303,6 +313,7 @@ cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, c
     if (U_FAILURE(code))
         return error_set(error, COG_ERR_INPUT, "text is not UTF-8 (%s)", u_errorName(code));
     replace_marks(folder->source, count);
+    count = drop_ignored(folder->source, count);
     count = limit_marks(folder->source, count);
     size_t room = (size_t)count + (size_t)count / 8 + 32;
     for (;;) {
@@ -319,6 +330,8 @@ cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, c
     }
     if (U_FAILURE(code))
         return error_set(error, COG_ERR_INPUT, "text cannot be folded (%s)", u_errorName(code));
+    /* Ligatures and presentation forms fold to letters with marks. */
+    folder->folded_size = drop_ignored(folder->folded, folder->folded_size);
     return COG_OK;
 }
 

@@ -9,7 +9,8 @@
  * Folded text is NFKC_Casefold of the text after three characters have been replaced: the
  * typographic single quotation marks U+2018 and U+2019 by the apostrophe that they stand for inside
  * words, and the zero-width space (which NFKC_Casefold would drop, joining two words) by a space.
- * Of a run of combining marks the first 64 are kept. */
+ * Marks that readers take or leave (fold_ignores) are dropped, and of a run of other combining
+ * marks the first 64 are kept. */
 #pragma once
 
 #include "base/error.h"

@@ -178,3 +178,15 @@ static void read_pipe_as_one_text(void) {
 TEST(input_standard_input_as_one_text) {
     with_standard_input("a\nb\n", read_pipe_as_one_text);
 }
+
+TEST(input_parquet_is_refused_whatever_the_batches) {
+    for (size_t batch = 1; batch < 8; batch++) {
+        struct reader_options options = default_options();
+        options.batch_bytes = batch;
+        struct read_result result = read_path(&options, write_file("a.txt", "PAR1\0", 5));
+        CHECK(result.status == COG_ERR_INPUT && strstr(result.error.message, "Parquet"));
+        result = read_path(&options, write_text("a.txt", "PAR1 and more"));
+        CHECK(result.status == COG_OK && result.count == 1 && result.items[0].text_size == 13);
+        read_result_free(&result);
+    }
+}

@@ -337,3 +337,22 @@ TEST(text_code_of_any_size) {
         analyzer_free(analyzer);
     }
 }
+
+TEST(text_marks_that_readers_leave_out_do_not_count) {
+    static const char *const pairs[][2] = {
+        {"أحرارًا وضميرًا", "أحرارا وضميرا"},  {"مُحَمَّد", "محمـــد"},
+        {"رَحْمٰن", "رحمن"},                    {"كِتَابٌ", "كتاب"},
+        {"שָׁלוֹם בְּרֵאשִׁית", "שלום בראשית"},    {"\xef\xac\xaa", "ש"},
+        {"ا\xd9\x8e\xd9\x94", "أ"},           {"\xef\xb7\xb2", "الله"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char expected[256];
+        snprintf(expected, sizeof expected, "%s", words(pairs[i][1]));
+        CHECK_TERMS(words(pairs[i][0]), expected);
+    }
+    CHECK_TERMS(words("آمن أمن امن"), "آمن|أمن|امن"); /* letters of their own */
+    struct term_options options = options_of(TOKENS_CHARS, 32);
+    CHECK_TERMS(terms_of(&options, "مُـد", strlen("مُـد"), ""), "مد");
+    options = options_of(TOKENS_REGEX, 1);
+    CHECK_TERMS(terms_of(&options, "مـد", strlen("مـد"), ""), "مـد");
+}
