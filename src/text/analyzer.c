@@ -144,7 +144,7 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
         status = term_writer_take(&analyzer->writer, batch, error);
         THEN(status, next_tokens(analyzer, &batch, error));
     }
-    if (options->short_texts && options->ngram > 1)
+    if (options->short_texts && options->ngram > 1 && options->tokens != TOKENS_CODE)
         THEN(status, term_list_join_short(list, options->ngram, error));
     else
         THEN(status, term_list_join(list, options->ngram, error));
@@ -379,13 +379,14 @@ struct short_words {
     struct buffer strings;
 };
 
+static const uint64_t short_domain = 0x73686f7274747874;
+
 /* The term of word i: the word, and how often it has come before. */
 static uint64_t hash_short_word(const uint64_t *words, size_t i) {
-    static const uint64_t domain = 0x73686f7274747874;
     uint64_t before = 0;
     for (size_t j = 0; j < i; j++)
         before += words[j] == words[i];
-    return hash_pair(hash_pair(domain, words[i]), before);
+    return hash_pair(hash_pair(short_domain, words[i]), before);
 }
 
 static cog_status keep_words(const struct term_list *list, struct short_words *words,
@@ -418,7 +419,18 @@ static cog_status append_words(struct term_list *list, const struct short_words 
     return COG_OK;
 }
 
+/* The one term of a tiny text. */
+static cog_status join_tiny(struct term_list *list, cog_error *error) {
+    TRY(term_list_join(list, TINY_TEXT_TOKENS, error));
+    for (size_t i = 0; i < list->count; i++)
+        list->hashes[i] = hash_pair(short_domain, hash_pair(list->hashes[i], TINY_TEXT_TOKENS));
+    list->short_terms = list->count;
+    return COG_OK;
+}
+
 cog_status term_list_join_short(struct term_list *list, unsigned n, cog_error *error) {
+    if (list->count <= TINY_TEXT_TOKENS)
+        return join_tiny(list, error);
     struct short_words words = {0};
     bool has_words = list->count <= BRIDGE_TEXT_TOKENS;
     bool has_ngrams = list->count > SHORT_TEXT_TOKENS;

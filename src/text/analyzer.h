@@ -23,8 +23,10 @@ enum { TERM_NGRAM_MAX = 32 };
 
 /* Short texts: one changed word changes n of a text's n-grams, most of them in a text of a few
  * words. A text of at most SHORT_TEXT_TOKENS tokens is therefore compared by its words, with texts
- * of at most BRIDGE_TEXT_TOKENS tokens; all other texts are compared by their n-grams. */
-enum { SHORT_TEXT_TOKENS = 10, BRIDGE_TEXT_TOKENS = 20 };
+ * of at most BRIDGE_TEXT_TOKENS tokens; all other texts are compared by their n-grams. The order of
+ * words does not count then. In a text of at most TINY_TEXT_TOKENS it is half of the meaning ("man
+ * bites dog"), and no change of a word leaves much of the text: such a text is one term. */
+enum { TINY_TEXT_TOKENS = 3, SHORT_TEXT_TOKENS = 10, BRIDGE_TEXT_TOKENS = 20 };
 
 struct term_options {
     enum token_kind tokens;
@@ -32,7 +34,8 @@ struct term_options {
     bool stem;      /* Snowball, where the language has one (words only) */
     bool drop_stop_words;
     char language[LANGUAGE_CODE_BYTES]; /* ISO 639-1, "auto" (detected a document), or "" (none) */
-    bool short_texts; /* terms for the comparison of short texts (n-grams of more than one token) */
+    bool short_texts; /* terms for the comparison of short texts (n-grams of more than one token;
+                         not for characters and code, where order is all) */
 };
 void term_options_init(struct term_options *options);
 
@@ -51,7 +54,8 @@ size_t analyzer_memory_bytes(void);
  * texts.
  *
  * With short_texts, a text of at most BRIDGE_TEXT_TOKENS tokens has its words as its last
- * `short_terms` terms, and one of at most SHORT_TEXT_TOKENS has no others. A word's term counts how
+ * `short_terms` terms, and one of at most SHORT_TEXT_TOKENS has no others; one of at most
+ * TINY_TEXT_TOKENS has a single term, all of its tokens in their order. A word's term counts how
  * often the word has come before: the second "the" is another term than the first. No such term
  * equals an n-gram, nor the word's term in a list of single words. */
 struct term_list {
