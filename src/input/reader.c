@@ -820,8 +820,9 @@ uint64_t reader_identity(const struct reader *reader) {
         struct stat facts = {0};
         if (stat(file->path, &facts) != 0)
             facts.st_size = -1;
-        const int64_t numbers[] = {facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec,
-                                   file->format, file->lines};
+        const int64_t numbers[] = {facts.st_size,     facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec,
+                                   file->format,      file->lines,          file->form.delimiter,
+                                   options->no_header};
         hash_text(&state, file->name);
         XXH3_64bits_update(&state, numbers, sizeof numbers);
     }
