@@ -1,0 +1,30 @@
+#include "jobs/dedup/duplicate_rows.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+cog_status duplicate_rows_number(struct duplicate_rows *rows, size_t most, cog_error *error) {
+    uint32_t *sizes = NULL, *numbers = NULL;
+    cog_status status = TAKEN_ZEROED(sizes, most, "clusters", error);
+    THEN(status, TAKEN(numbers, most, "clusters", error));
+    if (status == COG_OK) {
+        rows->cluster_count = 0;
+        for (size_t row = 0; row < rows->count; row++)
+            if (rows->rows[row].cluster != NO_ROW)
+                sizes[rows->rows[row].cluster]++;
+        for (size_t cluster = 0; cluster < most; cluster++)
+            numbers[cluster] = NO_ROW;
+        for (size_t row = 0; row < rows->count; row++) {
+            uint32_t cluster = rows->rows[row].cluster;
+            if (cluster == NO_ROW)
+                continue;
+            if (sizes[cluster] > 1 && numbers[cluster] == NO_ROW)
+                numbers[cluster] = (uint32_t)rows->cluster_count++;
+            rows->rows[row].cluster = numbers[cluster];
+        }
+    }
+    free(sizes);
+    free(numbers);
+    return status;
+}

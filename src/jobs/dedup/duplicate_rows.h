@@ -1,0 +1,60 @@
+/* What a run of dedup found, one entry per document: its cluster, the document that is kept for
+ * it, how similar the two are, and the nearest other document that is kept. The engine fills it;
+ * verdicts (verdicts.h) change it; the report (report_page.h) shows it. 48 bytes per document. */
+#pragma once
+
+#include "collection/corpus.h"
+
+/* In place of a row or cluster that does not exist. */
+#define NO_ROW UINT32_MAX
+
+struct duplicate_row {
+    uint64_t record; /* number of the record in the input; rows are in the order of their records */
+    uint64_t text_bytes;
+    uint32_t members;         /* size of its set of n-grams */
+    uint32_t cluster;         /* NO_ROW: in none. A cluster has two or more rows. */
+    uint32_t kept_row;        /* the one that is kept of its cluster; itself if it is kept */
+    uint32_t nearest_row;     /* the most similar other row that is kept, or NO_ROW */
+    uint32_t reference_row;   /* NO_ROW, or the row of the reference collection for which it is
+                               * removed; it is then in no cluster, kept_row is itself, and
+                               * similarity is to the reference */
+    float similarity;         /* to kept_row, or reference_row; 1 for itself */
+    float nearest_similarity; /* to nearest_row, if known: 0 below duplicate_rows.floor */
+    bool identical;           /* has the same set of n-grams as kept_row or reference_row */
+};
+
+/* A text that stands in many documents. */
+struct boilerplate {
+    struct bytes_view text; /* valid UTF-8 */
+    uint64_t documents;     /* that have it */
+};
+
+/* Arrays are borrowed, rows among them: whoever fills the struct frees them. */
+struct duplicate_rows {
+    struct duplicate_row *rows;
+    size_t count;
+    size_t cluster_count; /* clusters are numbered from 0 in the order of their first rows */
+    double threshold;
+    double floor;        /* nearest similarities are known from here on */
+    const char *measure; /* "jaccard", "containment" or "cosine" */
+    bool estimates;      /* similarities are estimates by signatures */
+    id_of_row *id_of;    /* the id of a row, valid UTF-8, for as long as the struct */
+    const void *id_context;
+    id_of_row *reference_id_of; /* the same for reference_row; NULL if there is no reference */
+    const void *reference_id_context;
+    const struct boilerplate *boilerplate;
+    size_t boilerplate_count;
+};
+
+/* Whether the row stays. */
+static inline bool duplicate_row_is_kept(const struct duplicate_rows *rows, uint32_t row) {
+    return rows->rows[row].kept_row == row && rows->rows[row].reference_row == NO_ROW;
+}
+
+static inline struct bytes_view duplicate_row_id(const struct duplicate_rows *rows, uint32_t row) {
+    return rows->id_of(rows->id_context, row);
+}
+
+/* Numbers the clusters anew, in the order of their first rows, after rows were moved between them:
+ * cluster may be any number below `most`. A row that is alone in its cluster leaves it. */
+cog_status duplicate_rows_number(struct duplicate_rows *rows, size_t most, cog_error *error);
