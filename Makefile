@@ -15,6 +15,7 @@ deps:
 	@tools/install-packages build
 deps-test:
 	@tools/install-packages build test
+	@tools/install-packages browser || echo "without chromium the tests of the report in a browser are skipped"
 deps-lint:
 	@tools/install-packages build lint
 

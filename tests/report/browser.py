@@ -101,7 +101,7 @@ class Browser:
                 raise TimeoutError(expression)
             time.sleep(0.02)
 
-    def open(self, path, width=1400, height=900, dark=False, storage=True):
+    def open(self, path, width=1400, height=900, dark=False):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())

@@ -1,5 +1,5 @@
-/* Makes reports for the browser test, and applies verdicts, by comparing all documents with all: the
- * result is plain to see, and none of it comes from the engine that dedup uses.
+/* Makes reports for the browser test, and applies verdicts, by comparing all documents with all:
+ * the result is plain to see, and none of it comes from the engine that dedup uses.
  *
  *     make_report page IN THRESHOLD OUT.html [VERDICTS]   the report of a file of documents
  *     make_report apply IN THRESHOLD VERDICTS             prints "id TAB kept id TAB similarity"
@@ -52,8 +52,8 @@ static void find_duplicates(struct corpus *corpus, struct duplicate_rows *rows, 
     for (uint32_t i = 0; i < rows->count; i++)
         order[i] = i;
     for (uint32_t i = 1; i < rows->count; i++) /* few documents */
-        for (uint32_t j = i; j && corpus->items[order[j]].text_bytes >
-                                      corpus->items[order[j - 1]].text_bytes;
+        for (uint32_t j = i;
+             j && corpus->items[order[j]].text_bytes > corpus->items[order[j - 1]].text_bytes;
              j--) {
             uint32_t swapped = order[j];
             order[j] = order[j - 1];
@@ -151,10 +151,9 @@ static cog_status run_on_documents(const char *in, double threshold, const char 
     cog_status status = cog_documents_open(&input, &in, 1, &documents, error);
     if (status == COG_OK)
         ingest_keep_pipes(documents);
-    THEN(status,
-         corpus_read(&corpus, documents,
-                     &(struct corpus_options){.terms = &terms, .repeat_ids = true}, NULL, NULL,
-                     error));
+    THEN(status, corpus_read(&corpus, documents,
+                             &(struct corpus_options){.terms = &terms, .repeat_ids = true}, NULL,
+                             NULL, error));
     THEN(status, compare_all(&corpus, threshold, &rows, error));
     rows.boilerplate = boilerplate;
     rows.boilerplate_count = 1;
@@ -191,8 +190,7 @@ static void fill_cluster(struct duplicate_rows *rows, uint32_t first, uint32_t s
             .kept_row = first,
             .nearest_row = NO_ROW,
             .reference_row = NO_ROW,
-            .similarity =
-                row == first || identical ? 1 : (float)(0.8 + 0.2 * random_unit(random)),
+            .similarity = row == first || identical ? 1 : (float)(0.8 + 0.2 * random_unit(random)),
             .identical = identical};
     }
 }

@@ -469,9 +469,12 @@ function aboutSimilarity(a, b) {
 const references = result.references.map(([id, at, similarity, identical]) => ({ id, at, similarity, identical }));
 const tabs = [
   { name: "Clusters", count: clusterCount, total: result.clusterCount, orders: ["size", "worst pair", "input order"] },
-  { name: "Below the threshold", count: result.below.length, total: result.belowFound, orders: ["similarity"], pairs: result.below },
-  { name: "Sample of removals", count: result.sample.length, total: result.sampleFound, orders: ["random"], pairs: result.sample },
-  { name: "References", count: references.length, total: result.referencesFound, orders: ["similarity"] },
+  { name: `Below ${threshold.toFixed(2)}`, count: result.below.length, total: result.belowFound, orders: ["similarity"], pairs: result.below,
+    note: "Both stay: pairs just below the threshold." },
+  { name: "Removals", count: result.sample.length, total: result.sampleFound, orders: ["random"], pairs: result.sample,
+    note: "Drawn at random, near ones before identical ones." },
+  { name: "References", count: references.length, total: result.referencesFound, orders: ["similarity"],
+    note: "Removed for a document of the reference collection." },
 ];
 const CLUSTERS = 0, BELOW = 1, SAMPLE = 2, REFERENCES = 3;
 const state = { tab: CLUSTERS, order: 0, filter: "", items: [], selected: 0, member: 0, folded: true };
@@ -501,7 +504,7 @@ function fillItems() {
   state.items = wanted ? all.filter(item => itemDocuments(item).some(id => id.toLowerCase().includes(wanted))) : all;
   const tab = tabs[state.tab];
   $("list-note").textContent = wanted ? `${count(state.items.length)} of ${count(tab.count)} have an id with \u201c${state.filter}\u201d`
-    : tab.count < tab.total ? `${count(tab.count)} of ${count(tab.total)} are in this page` : "";
+    : [tab.note, tab.count < tab.total ? `${count(tab.count)} of ${count(tab.total)} are in this page.` : ""].filter(Boolean).join(" ");
 }
 
 /* Only the rows in view exist. Above HEIGHT_MOST the scroll bar moves in proportion. */
@@ -538,10 +541,9 @@ const verdictNames = { different: "not duplicates", duplicate: "duplicates" };
 
 function itemTexts(item) {
   if (state.tab === CLUSTERS) {
-    const near = result.clusters.size[item] - 1 - result.clusters.identical[item], identical = result.clusters.identical[item];
-    const cut = result.clusters.size[item] > result.clusters.listed[item];
+    const identical = result.clusters.identical[item], absent = result.clusters.size[item] - result.clusters.listed[item];
     const parts = [nearCount(item) ? `${count(nearCount(item))} near` : "", identical ? `${count(identical)} identical` : "",
-      cut ? `${count(near - nearCount(item))} not listed` : ""];
+      absent ? `${count(absent)} not listed` : ""];
     return { name: docs.id[survivorOf(item)], number: `\u00d7${count(result.clusters.size[item])}`,
       sub: `${parts.filter(Boolean).join(", ")}${nearCount(item) ? ` \u00b7 worst ${similarityText(worstOf(item))}` : ""}`, mark: clusterMark(item) };
   }

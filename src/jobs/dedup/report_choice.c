@@ -12,10 +12,10 @@ enum {
     SAMPLE_NEAR = 250,
     SAMPLE_IDENTICAL = 50,
     REFERENCE_PAIRS = 20000,
-    TEXT_BYTES = 12 << 20,  /* of all texts */
-    TEXT_OVERHEAD = 64,     /* bytes that a text takes in addition, about */
-    FIRST_PAIRS = 100,      /* pairs of each kind that have their texts before anything else */
-    LARGEST_CLUSTERS = 50,  /* the same for clusters, with LARGEST_DOCUMENTS of each */
+    TEXT_BYTES = 12 << 20, /* of all texts */
+    TEXT_OVERHEAD = 64,    /* bytes that a text takes in addition, about */
+    FIRST_PAIRS = 100,     /* pairs of each kind that have their texts before anything else */
+    LARGEST_CLUSTERS = 50, /* the same for clusters, with LARGEST_DOCUMENTS of each */
     LARGEST_DOCUMENTS = 10,
     SAMPLE_SEED = 1,
 };
@@ -238,8 +238,8 @@ static cog_status draw_removals(struct choosing *choosing, bool identical, size_
             continue;
         uint64_t place = seen++ < most ? seen - 1 : random_below(&random, seen);
         if (place < sample->count - first)
-            sample->pairs[first + place] = (struct report_pair){item->kept_row, row,
-                                                                item->similarity};
+            sample->pairs[first + place] =
+                (struct report_pair){item->kept_row, row, item->similarity};
         else if (place < most)
             TRY(add_pair(sample, item->kept_row, row, item->similarity, error));
     }

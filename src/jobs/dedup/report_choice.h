@@ -32,8 +32,8 @@ struct report_choice {
         float worst;     /* the lowest similarity to the survivor */
     } * clusters;        /* by falling size, then by number */
     size_t cluster_count;
-    struct report_pairs below;  /* both kept, nearest to the threshold first */
-    struct report_pairs sample; /* removals drawn at random, near ones first */
+    struct report_pairs below;      /* both kept, nearest to the threshold first */
+    struct report_pairs sample;     /* removals drawn at random, near ones first */
     struct report_pairs references; /* removed for a reference: a is the row of the reference */
     uint8_t *has_text;              /* a document: its text is in the page */
 };

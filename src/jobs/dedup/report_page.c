@@ -141,8 +141,8 @@ static void put_totals(struct page *page, const cog_documents *documents,
     uint32_t files = documents->reader ? reader_file_count(documents->reader) : 0;
     put_text(page, "\"program\":\"cognate " COG_VERSION "\",\"measure\":");
     put_string(page, view_of(rows->measure, strlen(rows->measure)));
-    page_check(page, buffer_printf(&page->json, ",\"key\":\"%016llx\",",
-                                   (unsigned long long)totals->key));
+    page_check(
+        page, buffer_printf(&page->json, ",\"key\":\"%016llx\",", (unsigned long long)totals->key));
     put_count(page, "estimates", rows->estimates);
     put_count(page, "threshold", millionths(rows->threshold));
     put_count(page, "floor", millionths(rows->floor));
@@ -253,10 +253,9 @@ static void put_reference(struct page *page, const void *context, size_t i) {
     const struct duplicate_rows *rows = listing->rows;
     put_text(page, "[");
     put_string(page, rows->reference_id_of(rows->reference_id_context, pair->a));
-    page_check(page,
-               buffer_printf(&page->json, ",%u,%llu,%d]", pair->b,
-                             (unsigned long long)millionths((double)pair->similarity),
-                             rows->rows[listing->choice->documents[pair->b]].identical));
+    page_check(page, buffer_printf(&page->json, ",%u,%llu,%d]", pair->b,
+                                   (unsigned long long)millionths((double)pair->similarity),
+                                   rows->rows[listing->choice->documents[pair->b]].identical));
 }
 
 static void put_pairs(struct page *page, const struct listing *listing) {

@@ -62,8 +62,7 @@ static cog_status take_text(struct text_batch *batch, uint32_t position, struct 
     return COG_OK;
 }
 
-static cog_status take_texts(void *context, unsigned worker, void *ingest_batch,
-                             cog_error *error) {
+static cog_status take_texts(void *context, unsigned worker, void *ingest_batch, cog_error *error) {
     const struct text_pass *pass = context;
     struct text_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
     for (;;) {

@@ -10,7 +10,7 @@ struct report_texts {
         size_t at, size;   /* in bytes */
         size_t whole_size; /* before it was cut */
         bool found;
-    } * items;             /* per document of the choice */
+    } * items; /* per document of the choice */
     struct buffer bytes;
 };
 

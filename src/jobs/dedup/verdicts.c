@@ -112,7 +112,8 @@ static cog_status take_row(const struct verdict_line *line, const struct json_fi
 }
 
 #define FIELD(text)                                                                                \
-    { .name = {text, sizeof text - 1 }                                                             \
+    {                                                                                              \
+        .name = { text, sizeof text - 1 }                                                          \
     }
 
 static cog_status take_documents(struct verdicts *verdicts, const struct verdict_line *line,
@@ -209,10 +210,10 @@ struct row_group {
 
 /* Which rows have an id that a verdict names: an open table. */
 struct named_id {
-    struct bytes_view id;    /* data NULL: free */
-    uint32_t first_row;      /* NO_ROW: no document has it */
-    uint32_t count;          /* documents that have it */
-    uint32_t *rows;          /* all of them, if there are several */
+    struct bytes_view id; /* data NULL: free */
+    uint32_t first_row;   /* NO_ROW: no document has it */
+    uint32_t count;       /* documents that have it */
+    uint32_t *rows;       /* all of them, if there are several */
     size_t row_capacity;
 };
 
@@ -295,8 +296,9 @@ static uint32_t row_of(struct applying *applying, const struct verdict *verdict,
     if (!may_notice(applying, NOTICE_UNKNOWN))
         return NO_ROW;
     if (named->count == 0)
-        report_notice(applying->report, "%s:%llu: verdict without effect: there is no document %.*s",
-                      verdicts->path, (unsigned long long)verdict->line, shown, id.data);
+        report_notice(applying->report,
+                      "%s:%llu: verdict without effect: there is no document %.*s", verdicts->path,
+                      (unsigned long long)verdict->line, shown, id.data);
     else
         report_notice(applying->report,
                       "%s:%llu: verdict without effect: %u documents have the id %.*s, and the "
@@ -368,7 +370,8 @@ static void goes(struct applying *applying, const struct verdict *verdict, uint3
     applying->stays_by[row] = 0;
     if (!by || !may_notice(applying, NOTICE_CONTRADICTED))
         return;
-    report_notice(applying->report, "%s:%llu: removes what line %llu keeps; the later verdict counts",
+    report_notice(applying->report,
+                  "%s:%llu: removes what line %llu keeps; the later verdict counts",
                   applying->verdicts->path, (unsigned long long)verdict->line,
                   (unsigned long long)applying->verdicts->items[by - 1].line);
 }
