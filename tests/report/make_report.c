@@ -14,8 +14,14 @@
 #include "jobs/dedup/report_page.h"
 #include "jobs/dedup/verdicts.h"
 
-static struct bytes_view id_in_corpus(const void *context, uint32_t row) {
-    return corpus_id(context, row);
+static cog_status append(struct bytes_view text, struct buffer *id, cog_error *error) {
+    return buffer_append(id, text.data, text.size) ? COG_OK
+                                                   : error_memory(error, text.size, "an id");
+}
+
+static cog_status id_in_corpus(const void *context, uint32_t row, struct buffer *id,
+                               cog_error *error) {
+    return append(corpus_id(context, row), id, error);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -89,7 +95,7 @@ static cog_status compare_all(struct corpus *corpus, double threshold, struct du
                                     .threshold = threshold,
                                     .floor = threshold - 0.2,
                                     .measure = "jaccard",
-                                    .id_of = id_in_corpus,
+                                    .append_id = id_in_corpus,
                                     .id_context = corpus};
     TAKE_ZEROED(rows->rows, rows->count, "rows", error);
     TAKE(order, rows->count, "rows", error);
@@ -113,8 +119,8 @@ static cog_status compare_all(struct corpus *corpus, double threshold, struct du
 
 static void print_rows(const struct duplicate_rows *rows) {
     for (uint32_t row = 0; row < rows->count; row++) {
-        struct bytes_view id = duplicate_row_id(rows, row);
-        struct bytes_view kept = duplicate_row_id(rows, rows->rows[row].kept_row);
+        struct bytes_view id = corpus_id(rows->id_context, row);
+        struct bytes_view kept = corpus_id(rows->id_context, rows->rows[row].kept_row);
         printf("%.*s\t%.*s\t%.6f\n", (int)id.size, id.data, (int)kept.size, kept.data,
                (double)rows->rows[row].similarity);
     }
@@ -173,9 +179,10 @@ static cog_status run_on_documents(const char *in, double threshold, const char 
 
 enum { ID_BYTES = 48 };
 
-static struct bytes_view made_up_id(const void *context, uint32_t row) {
-    const char *id = (const char *)context + (size_t)row * ID_BYTES;
-    return view_of(id, strlen(id));
+static cog_status made_up_id(const void *context, uint32_t row, struct buffer *id,
+                             cog_error *error) {
+    const char *text = (const char *)context + (size_t)row * ID_BYTES;
+    return append(view_of(text, strlen(text)), id, error);
 }
 
 static void fill_cluster(struct duplicate_rows *rows, uint32_t first, uint32_t size,
@@ -201,7 +208,7 @@ static cog_status make_many(uint32_t clusters, const char *page, cog_error *erro
                                   .threshold = 0.8,
                                   .floor = 0.6,
                                   .measure = "jaccard",
-                                  .id_of = made_up_id};
+                                  .append_id = made_up_id};
     size_t most = (size_t)clusters * 9;
     char *ids;
     cog_document *items;

@@ -4,6 +4,14 @@
 
 #include "base/memory.h"
 
+cog_status duplicate_row_id(const struct duplicate_rows *rows, uint32_t row, struct buffer *id,
+                            struct bytes_view *view, cog_error *error) {
+    buffer_reset(id);
+    TRY(rows->append_id(rows->id_context, row, id, error));
+    *view = view_of(id->data, id->size);
+    return COG_OK;
+}
+
 cog_status duplicate_rows_number(struct duplicate_rows *rows, size_t most, cog_error *error) {
     uint32_t *sizes = NULL, *numbers = NULL;
     cog_status status = TAKEN_ZEROED(sizes, most, "clusters", error);

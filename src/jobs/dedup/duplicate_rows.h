@@ -3,7 +3,8 @@
  * verdicts (verdicts.h) change it; the report (report_page.h) shows it. 48 bytes per document. */
 #pragma once
 
-#include "collection/corpus.h"
+#include "base/error.h"
+#include "base/memory.h"
 
 /* In place of a row or cluster that does not exist. */
 #define NO_ROW UINT32_MAX
@@ -29,6 +30,10 @@ struct boilerplate {
     uint64_t documents;     /* that have it */
 };
 
+/* Appends the id of a row, which is valid UTF-8, to `id`. */
+typedef cog_status append_row_id(const void *context, uint32_t row, struct buffer *id,
+                                 cog_error *error);
+
 /* Arrays are borrowed, rows among them: whoever fills the struct frees them. */
 struct duplicate_rows {
     struct duplicate_row *rows;
@@ -38,10 +43,9 @@ struct duplicate_rows {
     double floor;        /* nearest similarities are known from here on */
     const char *measure; /* "jaccard", "containment" or "cosine" */
     bool estimates;      /* similarities are estimates by signatures */
-    id_of_row *id_of;    /* the id of a row, valid UTF-8, for as long as the struct */
+    append_row_id *append_id;
+    append_row_id *append_reference_id; /* of a reference_row; NULL if there is no reference */
     const void *id_context;
-    id_of_row *reference_id_of; /* the same for reference_row; NULL if there is no reference */
-    const void *reference_id_context;
     const struct boilerplate *boilerplate;
     size_t boilerplate_count;
 };
@@ -51,9 +55,9 @@ static inline bool duplicate_row_is_kept(const struct duplicate_rows *rows, uint
     return rows->rows[row].kept_row == row && rows->rows[row].reference_row == NO_ROW;
 }
 
-static inline struct bytes_view duplicate_row_id(const struct duplicate_rows *rows, uint32_t row) {
-    return rows->id_of(rows->id_context, row);
-}
+/* Sets *view to the id of a row, which stands in `id` until that is used again. */
+cog_status duplicate_row_id(const struct duplicate_rows *rows, uint32_t row, struct buffer *id,
+                            struct bytes_view *view, cog_error *error);
 
 /* Numbers the clusters anew, in the order of their first rows, after rows were moved between them:
  * cluster may be any number below `most`. A row that is alone in its cluster leaves it. */

@@ -28,15 +28,12 @@ struct choosing {
     uint32_t *members;         /* rows, cluster by cluster */
     uint32_t *position_of_row; /* in documents, or NO_ROW */
     struct listed_cluster *clusters;
-    size_t text_bytes, listed_bytes; /* used up */
+    size_t text_bytes; /* used up */
+    struct buffer id;
 };
 
 static const struct duplicate_row *row_at(const struct choosing *choosing, uint32_t row) {
     return &choosing->rows->rows[row];
-}
-
-static size_t listed_bytes_of(const struct choosing *choosing, uint32_t row) {
-    return duplicate_row_id(choosing->rows, row).size + DOCUMENT_BYTES;
 }
 
 /* Lists the row unless it is listed already. */
@@ -48,7 +45,6 @@ static cog_status list_row(struct choosing *choosing, uint32_t row, uint32_t *po
              "the documents of the report", error);
         choosing->position_of_row[row] = (uint32_t)choice->document_count;
         choice->documents[choice->document_count++] = row;
-        choosing->listed_bytes += listed_bytes_of(choosing, row);
     }
     *position = choosing->position_of_row[row];
     return COG_OK;
@@ -123,41 +119,53 @@ static cog_status order_members(struct choosing *choosing, cog_error *error) {
     return COG_OK;
 }
 
-static size_t bytes_of_cluster(const struct choosing *choosing,
-                               const struct listed_cluster *cluster) {
-    size_t bytes = 0;
-    for (size_t i = 0; i < cluster->listed; i++)
-        bytes += listed_bytes_of(choosing, choosing->members[choosing->starts[cluster->first] + i]);
-    return bytes;
+/* Bytes that a cluster takes in the page. */
+static cog_status bytes_of_cluster(struct choosing *choosing, const struct listed_cluster *cluster,
+                                   size_t *bytes, cog_error *error) {
+    const uint32_t *members = choosing->members + choosing->starts[cluster->first];
+    *bytes = 0;
+    for (size_t i = 0; i < cluster->listed; i++) {
+        struct bytes_view id;
+        TRY(duplicate_row_id(choosing->rows, members[i], &choosing->id, &id, error));
+        *bytes += id.size + DOCUMENT_BYTES;
+    }
+    return COG_OK;
 }
 
-/* How many clusters from the front fit into the budget. */
-static size_t clusters_within(const struct choosing *choosing, size_t from, size_t budget_bytes) {
-    size_t count = from, bytes = 0;
-    while (count < choosing->rows->cluster_count &&
-           (bytes += bytes_of_cluster(choosing, &choosing->clusters[count])) <= budget_bytes)
-        count++;
-    return count;
+/* Counts in *count, from its value on, the clusters that fit into the budget. */
+static cog_status count_within(struct choosing *choosing, size_t budget_bytes, size_t *count,
+                               cog_error *error) {
+    size_t bytes = 0, one = 0;
+    for (; *count < choosing->rows->cluster_count; ++*count) {
+        TRY(bytes_of_cluster(choosing, &choosing->clusters[*count], &one, error));
+        if ((bytes += one) > budget_bytes)
+            break;
+    }
+    return COG_OK;
 }
 
 /* All clusters; if they are too many, the largest, and of the others those with the worst pairs. */
-static size_t choose_clusters(struct choosing *choosing) {
-    size_t count = choosing->rows->cluster_count;
-    qsort(choosing->clusters, count, sizeof *choosing->clusters, by_size);
-    if (clusters_within(choosing, 0, LISTED_BYTES) == count)
-        return count;
-    size_t largest = clusters_within(choosing, 0, LISTED_BYTES / 2);
-    qsort(choosing->clusters + largest, count - largest, sizeof *choosing->clusters, by_worst);
-    size_t chosen = clusters_within(choosing, largest, LISTED_BYTES / 2);
-    qsort(choosing->clusters, chosen, sizeof *choosing->clusters, by_size);
-    return chosen;
+static cog_status choose_clusters(struct choosing *choosing, size_t *chosen, cog_error *error) {
+    struct listed_cluster *clusters = choosing->clusters;
+    const size_t count = choosing->rows->cluster_count;
+    qsort(clusters, count, sizeof *clusters, by_size);
+    *chosen = 0;
+    TRY(count_within(choosing, LISTED_BYTES, chosen, error));
+    if (*chosen == count)
+        return COG_OK;
+    *chosen = 0;
+    TRY(count_within(choosing, LISTED_BYTES / 2, chosen, error));
+    qsort(clusters + *chosen, count - *chosen, sizeof *clusters, by_worst);
+    TRY(count_within(choosing, LISTED_BYTES / 2, chosen, error));
+    qsort(clusters, *chosen, sizeof *clusters, by_size);
+    return COG_OK;
 }
 
 static cog_status list_clusters(struct choosing *choosing, cog_error *error) {
     struct report_choice *choice = choosing->choice;
     TRY(gather_members(choosing, error));
     TRY(order_members(choosing, error));
-    choice->cluster_count = choose_clusters(choosing);
+    TRY(choose_clusters(choosing, &choice->cluster_count, error));
     for (size_t i = 0; i < choice->cluster_count; i++) {
         struct listed_cluster *cluster = &choosing->clusters[i];
         const uint32_t *members = choosing->members + choosing->starts[cluster->first];
@@ -344,6 +352,7 @@ cog_status report_choice_make(const struct duplicate_rows *rows, struct report_c
     free(choosing.members);
     free(choosing.position_of_row);
     free(choosing.clusters);
+    buffer_free(&choosing.id);
     return status;
 }
 

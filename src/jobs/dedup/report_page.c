@@ -20,7 +20,7 @@ enum {
 /* The JSON under way. A failure stays, and nothing is written after it. */
 struct page {
     struct output *output;
-    struct buffer json;
+    struct buffer json, id;
     cog_status status;
     cog_error *error;
 };
@@ -54,6 +54,14 @@ static void put_text(struct page *page, const char *text) {
 
 static void put_string(struct page *page, struct bytes_view text) {
     page_check(page, json_append_string(&page->json, text));
+}
+
+/* The id of a row, of the input or of the reference collection. */
+static void put_row_id(struct page *page, const struct duplicate_rows *rows,
+                       append_row_id *append_id, uint32_t row) {
+    buffer_reset(&page->id);
+    THEN(page->status, append_id(rows->id_context, row, &page->id, page->error));
+    put_string(page, view_of(page->id.data, page->id.size));
 }
 
 static void put_number(struct page *page, uint64_t number) {
@@ -184,7 +192,7 @@ static void put_row(struct page *page, const void *context, size_t i) {
 
 static void put_id(struct page *page, const void *context, size_t i) {
     const struct listing *listing = context;
-    put_string(page, duplicate_row_id(listing->rows, listing->choice->documents[i]));
+    put_row_id(page, listing->rows, listing->rows->append_id, listing->choice->documents[i]);
 }
 
 static void put_members(struct page *page, const void *context, size_t i) {
@@ -252,7 +260,7 @@ static void put_reference(struct page *page, const void *context, size_t i) {
     const struct report_pair *pair = &listing->choice->references.pairs[i];
     const struct duplicate_rows *rows = listing->rows;
     put_text(page, "[");
-    put_string(page, rows->reference_id_of(rows->reference_id_context, pair->a));
+    put_row_id(page, rows, rows->append_reference_id, pair->a);
     page_check(page, buffer_printf(&page->json, ",%u,%llu,%d]", pair->b,
                                    (unsigned long long)millionths((double)pair->similarity),
                                    rows->rows[listing->choice->documents[pair->b]].identical));
@@ -316,6 +324,7 @@ static cog_status write_page(const cog_documents *documents, const struct listin
     THEN(page.status, output_commit(page.output, error));
     output_close(page.output);
     buffer_free(&page.json);
+    buffer_free(&page.id);
     return page.status;
 }
 

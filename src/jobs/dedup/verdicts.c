@@ -263,7 +263,7 @@ static cog_status note_row(struct named_id *named, uint32_t row, cog_error *erro
     return COG_OK;
 }
 
-static cog_status find_documents(struct applying *applying, cog_error *error) {
+static cog_status list_ids(struct applying *applying, cog_error *error) {
     const struct verdicts *verdicts = applying->verdicts;
     applying->id_slots = hash_slots(2 * verdicts->count, 16);
     TAKE_ZEROED(applying->ids, applying->id_slots, "the ids of verdicts", error);
@@ -273,12 +273,21 @@ static cog_status find_documents(struct applying *applying, cog_error *error) {
             struct named_id *named = id_slot(applying, id);
             *named = (struct named_id){.id = id, .first_row = NO_ROW};
         }
-    for (uint32_t row = 0; row < applying->rows->count; row++) {
-        struct named_id *named = id_slot(applying, duplicate_row_id(applying->rows, row));
-        if (named->id.data)
-            TRY(note_row(named, row, error));
-    }
     return COG_OK;
+}
+
+static cog_status find_rows(struct applying *applying, cog_error *error) {
+    struct buffer id = {0};
+    cog_status status = COG_OK;
+    for (uint32_t row = 0; row < applying->rows->count && status == COG_OK; row++) {
+        struct bytes_view view;
+        status = duplicate_row_id(applying->rows, row, &id, &view, error);
+        struct named_id *named = status == COG_OK ? id_slot(applying, view) : NULL;
+        if (named && named->id.data)
+            status = note_row(named, row, error);
+    }
+    buffer_free(&id);
+    return status;
 }
 
 /* The row that a verdict names; NO_ROW, with a notice, if there is none. */
@@ -550,7 +559,8 @@ cog_status verdicts_apply(const struct verdicts *verdicts, struct duplicate_rows
                           duplicate_similarity *similarity, void *context, cog_report *report,
                           cog_error *error) {
     struct applying applying = {.verdicts = verdicts, .rows = rows, .report = report};
-    cog_status status = find_documents(&applying, error);
+    cog_status status = list_ids(&applying, error);
+    THEN(status, find_rows(&applying, error));
     THEN(status, make_groups(&applying, error));
     THEN(status, overrule(&applying, error));
     for (size_t i = 0; i < verdicts->count && status == COG_OK; i++)

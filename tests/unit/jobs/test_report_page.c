@@ -6,9 +6,10 @@
 
 enum { MANY = 3000 };
 
-static struct bytes_view id_of_item(const void *context, uint32_t row) {
+static cog_status id_of_item(const void *context, uint32_t row, struct buffer *id,
+                             cog_error *error) {
     const cog_document *item = (const cog_document *)context + row;
-    return view_of(item->id, item->id_size);
+    return buffer_append(id, item->id, item->id_size) ? COG_OK : error_memory(error, 2, "an id");
 }
 
 static struct duplicate_row alone(uint32_t row, size_t text_bytes) {
@@ -38,7 +39,7 @@ static struct duplicate_rows result(struct duplicate_row *rows, size_t count, si
                                    .threshold = 0.8,
                                    .floor = 0.6,
                                    .measure = "jaccard",
-                                   .id_of = id_of_item,
+                                   .append_id = id_of_item,
                                    .id_context = items};
 }
 
@@ -225,8 +226,7 @@ TEST(report_lists_what_references_removed) {
     rows[1].similarity = 0.875f;
     rows[1].identical = false;
     struct duplicate_rows found = result(rows, 2, 0, items);
-    found.reference_id_of = id_of_item;
-    found.reference_id_context = items;
+    found.append_reference_id = id_of_item;
     const char *path = test_path("references.html");
     CHECK_OK(write_report(items, &found, path, 1, error));
     size_t size = 0;

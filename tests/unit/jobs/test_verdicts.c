@@ -7,10 +7,11 @@ enum { ROWS = 10 };
 
 /* Rows 0 to 3 are cluster 0 (0 is kept), 4 and 5 cluster 1 (5 is kept), the others alone. The ids
  * are "d0" to "d9", but row 9 has the id of row 8. */
-static struct bytes_view id_of(const void *context, uint32_t row) {
+static cog_status append_id(const void *context, uint32_t row, struct buffer *id,
+                            cog_error *error) {
     static const char ids[ROWS][4] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d8"};
     (void)context;
-    return view_of(ids[row], 2);
+    return buffer_append(id, ids[row], 2) ? COG_OK : error_memory(error, 2, "an id");
 }
 
 static struct duplicate_rows result(struct duplicate_row *rows) {
@@ -30,7 +31,7 @@ static struct duplicate_rows result(struct duplicate_row *rows) {
                                    .cluster_count = 2,
                                    .threshold = 0.8,
                                    .measure = "jaccard",
-                                   .id_of = id_of};
+                                   .append_id = append_id};
 }
 
 static cog_status similarity(void *context, uint32_t a, uint32_t b, float *value, bool *identical,
