@@ -5,7 +5,8 @@
 
 static const enum option_id own_options[] = {
     OPTION_OUTPUT,  OPTION_CLUSTERS, OPTION_REMOVED, OPTION_REJECTS, OPTION_FORMAT, OPTION_KEEP,
-    OPTION_DRY_RUN, OPTION_GROUPING, OPTION_AGAINST, OPTION_WORK,    OPTION_RESUME, OPTION_COUNT};
+    OPTION_DRY_RUN, OPTION_GROUPING, OPTION_AGAINST, OPTION_WORK,    OPTION_RESUME, OPTION_REPORT,
+    OPTION_VERDICTS, OPTION_COUNT};
 static const option_set sets[] = {own_options,    pair_options,      input_options, term_options,
                                   weight_options, signature_options, run_options,   NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_MEMORY, OPTION_COUNT};
@@ -48,9 +49,10 @@ static bool check_outputs(const struct arguments *arguments) {
     const bool is_dry = has_option(arguments, OPTION_DRY_RUN);
     if (is_dry && has_option(arguments, OPTION_OUTPUT))
         return usage_error(arguments, "--dry-run writes no kept records: leave out -o");
-    if (!has_option(arguments, OPTION_OUTPUT) && !has_table && !is_dry)
-        return usage_error(arguments, "no output; give -o FILE, --clusters FILE, --removed FILE or "
-                                      "--dry-run");
+    if (!has_option(arguments, OPTION_OUTPUT) && !has_table && !is_dry &&
+        !has_option(arguments, OPTION_REPORT))
+        return usage_error(arguments, "no output; give -o FILE, --clusters FILE, --removed FILE, "
+                                      "--report FILE or --dry-run");
     if (has_option(arguments, OPTION_FORMAT) && !has_table)
         return usage_error(arguments, "--format is that of --clusters and --removed; kept records "
                                       "stay as they are");
@@ -68,6 +70,7 @@ static bool take_options(const struct arguments *arguments, cog_dedup_options *o
         return false;
     options->work = arguments->values[OPTION_WORK];
     options->resume = has_option(arguments, OPTION_RESUME);
+    options->verdicts = arguments->values[OPTION_VERDICTS];
     if (arguments->first_count == 0)
         return usage_error(arguments, "no input; give files, folders, or -");
     return check_outputs(arguments);
@@ -87,6 +90,7 @@ static cog_status run(struct session *session) {
                                        .clusters = arguments->values[OPTION_CLUSTERS],
                                        .removed = arguments->values[OPTION_REMOVED],
                                        .rejects = arguments->values[OPTION_REJECTS],
+                                       .report = arguments->values[OPTION_REPORT],
                                        .clusters_format = output_format(arguments)};
     cog_documents *documents = NULL;
     cog_clusters *clusters = NULL;
@@ -137,7 +141,8 @@ const struct command command_dedup = {
         "it, so chains of similar documents do not swallow a collection; --grouping connected "
         "follows the chains.",
     .examples = "cognate dedup crawl.jsonl.gz -o kept.jsonl.gz\n"
-                "cognate dedup crawl/ -o kept/ --threshold 0.9 --clusters clusters.tsv",
+                "cognate dedup crawl/ -o kept/ --threshold 0.9 --clusters clusters.tsv\n"
+                "cognate dedup crawl.jsonl --report report.html --dry-run",
     .sets = sets,
     .usual = usual,
     .texts = texts,

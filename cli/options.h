@@ -36,6 +36,10 @@ enum option_kind {
     X(REJECTS, "rejects", 0, RESULT, WRITE, "FILE", NULL, "write bad records here, unchanged")     \
     X(REMOVED, "removed", 0, RESULT, WRITE, "FILE", NULL,                                          \
       "write what goes: id, kept twin, similarity, reason")                                        \
+    X(REPORT, "report", 0, RESULT, WRITE, "FILE", NULL,                                            \
+      "write an HTML page to review what goes and why")                                            \
+    X(VERDICTS, "verdicts", 0, RESULT, READ, "FILE", NULL,                                         \
+      "apply decisions that were exported from the page of --report")                              \
     X(KEEP, "keep", 0, RESULT, PLAIN, "WHICH", NULL,                                               \
       "which one stays: longest (default), first, last, field:NAME or field:NAME:min")             \
     X(WORK, "work", 0, RUN, PLAIN, "DIR", NULL,                                                    \

@@ -466,6 +466,11 @@ typedef struct cog_dedup_options {
      * it, its folder is refused. Jaccard and containment only. */
     const char *work;
     bool resume;
+    /* A file of verdicts (borrowed): what a person decided in the report, or by hand, wins over
+     * what is found. JSON lines {"verdict": "keep", "id", "row"}, or {"verdict": "different" or
+     * "duplicate", "a", "a_row", "b", "b_row"}: docs/report.md. Jaccard and containment only. NULL:
+     * none. */
+    const char *verdicts;
 } cog_dedup_options;
 /* Jaccard of word 3-grams at 0.8, the longest document kept. */
 COG_API void cog_dedup_options_init(cog_dedup_options *options);
@@ -485,6 +490,10 @@ typedef struct cog_dedup_outputs {
     const char *clusters; /* cluster, id, representative, similarity, kept; NULL: nowhere */
     const char *rejects;  /* bad records as they stand; NULL: nowhere */
     cog_output_format clusters_format; /* of clusters and removed */
+    /* A report as one HTML file: what goes and why, pairs just below the threshold, and verdicts to
+     * export; NULL: none. Pairs are looked for down to 0.2 below the threshold, which takes longer.
+     */
+    const char *report;
     const char *removed; /* id, kept twin, similarity and reason of what goes; NULL: nowhere */
 } cog_dedup_outputs;
 /* outputs may be NULL: the clusters alone. */

@@ -240,7 +240,8 @@ static cog_status take_pair(struct joining *joining, struct seeker *seeker, uint
     struct set_join_result *result = joining->result;
     if (notes_nearest(joining, similarity)) {
         note_nearest(joining, rank, other, similarity);
-        if (similarity < joining->options->measure.threshold)
+        if (similarity < joining->options->measure.threshold &&
+            joining->options->mode != SET_JOIN_REPRESENTATIVES)
             note_nearest(joining, other, rank, similarity);
     }
     if (similarity < joining->options->measure.threshold)
@@ -588,6 +589,20 @@ static cog_status begin_result(struct joining *joining, size_t count, cog_error 
                                        : COG_OK;
 }
 
+/* Documents have met earlier representatives. A representative is also near the later ones, but not
+ * near what became a member of another cluster. Notes go to earlier ranks, which have been passed.
+ */
+static void note_later_representatives(struct joining *joining, size_t count) {
+    for (uint32_t rank = 0; rank < count; rank++) {
+        const uint64_t nearest = joining->nearest[rank];
+        const uint32_t bits = (uint32_t)(nearest >> 32);
+        float similarity;
+        memcpy(&similarity, &bits, sizeof bits);
+        if (bits && joining->result->partner[rank] == rank)
+            note_nearest(joining, UINT32_MAX - (uint32_t)nearest, rank, (double)similarity);
+    }
+}
+
 static cog_status end_result(struct joining *joining, size_t count, cog_error *error) {
     struct set_join_result *result = joining->result;
     if (joining->options->mode == SET_JOIN_CONNECTED)
@@ -597,6 +612,8 @@ static cog_status end_result(struct joining *joining, size_t count, cog_error *e
         }
     if (!joining->nearest)
         return COG_OK;
+    if (joining->options->mode == SET_JOIN_REPRESENTATIVES)
+        note_later_representatives(joining, count);
     TAKE(result->nearest, count, "matches", error);
     TAKE(result->nearest_similarity, count, "matches", error);
     for (size_t rank = 0; rank < count; rank++) {

@@ -46,8 +46,10 @@ struct heavy_member {
 struct set_join_result {
     uint32_t *partner; /* representative, or first of its component; itself if it has none */
     float *similarity; /* to the partner; 0 if a connected document does not match it directly */
-    uint32_t *nearest; /* the most similar document that was met, UINT32_MAX: none; NULL: not asked
-                          for */
+    /* The most similar document that was met, UINT32_MAX: none; NULL: not asked for. With
+     * representatives: the most similar one of them, for a representative among the earlier ones
+     * and the later ones that are nearest to it. */
+    uint32_t *nearest;
     float *nearest_similarity;
     struct match_list pairs; /* of ranks, a < b, in no order */
     struct heavy_member heavy;

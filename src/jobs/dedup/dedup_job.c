@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "jobs/dedup/dedup_pairs.h"
+#include "jobs/dedup/dedup_review.h"
 #include "jobs/dedup/dedup_sets.h"
 #include "jobs/dedup/keep_order.h"
 #include "jobs/dedup/kept_records.h"
@@ -100,6 +101,10 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
                            "work folder");
     if (options->resume && !options->work)
         return error_about(error, COG_ERR_USAGE, "resume", "there is no work folder to resume");
+    if (options->verdicts && !is_by_sets(pairs))
+        return error_about(error, COG_ERR_USAGE, "verdicts",
+                           "verdicts are applied to exact Jaccard and containment, not to other "
+                           "measures and methods");
     if (options->against && outputs->clusters)
         return error_about(error, COG_ERR_USAGE, "clusters",
                            "documents that go for a reference collection form no clusters: ask for "
@@ -113,9 +118,12 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
     const char *beside = outputs->kept       ? outputs->kept
                          : outputs->clusters ? outputs->clusters
                          : outputs->removed  ? outputs->removed
+                         : outputs->report   ? outputs->report
                                              : "-";
     struct output *rejects = NULL;
-    if (outputs->kept || options->keep == COG_KEEP_FIELD)
+    if (outputs->report)
+        duplicates->floor = dedup_report_floor(options->pairs.threshold);
+    if (outputs->kept || outputs->report || options->keep == COG_KEEP_FIELD)
         ingest_keep_pipes(documents);
     cog_status status = outputs->rejects ? output_open(outputs->rejects, &rejects, error) : COG_OK;
     if (is_by_sets(&options->pairs))
@@ -143,6 +151,7 @@ static cog_status write_kept(const struct duplicates *duplicates, cog_documents 
 }
 
 static cog_status write_outputs(const cog_clusters *clusters, cog_documents *documents,
+                                const cog_dedup_options *options,
                                 const cog_dedup_outputs *outputs, struct job *job,
                                 cog_error *error) {
     const struct duplicates *duplicates = &clusters->duplicates;
@@ -152,11 +161,13 @@ static cog_status write_outputs(const cog_clusters *clusters, cog_documents *doc
     if (outputs->removed)
         TRY(duplicates_write_removed(duplicates, outputs->clusters_format, outputs->removed,
                                      error));
+    if (outputs->report)
+        TRY(dedup_report(duplicates, documents, options, outputs->report, job, error));
     return outputs->kept ? write_kept(duplicates, documents, outputs->kept, job, error) : COG_OK;
 }
 
 static void report_duplicates(const cog_clusters *clusters, cog_report *report) {
-    size_t of_reason[REASON_CHAIN + 1] = {0};
+    size_t of_reason[REASON_VERDICT + 1] = {0};
     for (size_t row = 0; row < clusters->duplicates.count; row++)
         of_reason[clusters->duplicates.reason[row]]++;
     const size_t kept = of_reason[REASON_KEPT];
@@ -175,13 +186,19 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
     outputs = outputs ? outputs : &none;
     TAKE_ZEROED(clusters, 1, "clusters", error);
     job_begin(&job, run, report);
+    struct verdicts *verdicts = NULL;
     cog_status status = check(documents, options, outputs, error);
+    if (options->verdicts)
+        THEN(status, verdicts_read(options->verdicts, &verdicts, error));
     THEN(status, find(documents, options, outputs, &job, &clusters->duplicates, error));
+    if (verdicts)
+        THEN(status, dedup_judge(&clusters->duplicates, options, verdicts, &job, error));
     THEN(status, duplicates_clusters(&clusters->duplicates, &clusters->members,
                                      &clusters->member_count, &clusters->count, error));
-    THEN(status, write_outputs(clusters, documents, outputs, &job, error));
+    THEN(status, write_outputs(clusters, documents, options, outputs, &job, error));
     if (status == COG_OK)
         report_duplicates(clusters, report);
+    verdicts_free(verdicts);
     job_end(&job);
     return HAND_OUT(status, clusters, cog_clusters_free, result);
 }

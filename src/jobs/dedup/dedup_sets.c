@@ -146,6 +146,27 @@ static cog_status decide(struct set_dedup *dedup, cog_error *error) {
     return COG_OK;
 }
 
+/* The nearest document of a group of equal ones is the one that stays of another group. */
+static cog_status take_nearest(struct set_dedup *dedup, cog_error *error) {
+    struct duplicates *duplicates = dedup->duplicates;
+    const struct set_join_result *result = &dedup->result;
+    if (!result->nearest)
+        return COG_OK;
+    TAKE(duplicates->nearest, duplicates->count, "duplicates", error);
+    TAKE_ZEROED(duplicates->nearest_similarity, duplicates->count, "duplicates", error);
+    for (uint32_t rank = 0; rank < dedup->order_count; rank++) {
+        const uint32_t leader = dedup->order[rank], nearest = result->nearest[rank];
+        duplicates->nearest[leader] =
+            nearest == UINT32_MAX ? UINT32_MAX : dedup->best[dedup->order[nearest]];
+        duplicates->nearest_similarity[leader] = result->nearest_similarity[rank];
+    }
+    for (size_t row = 0; row < duplicates->count; row++) {
+        duplicates->nearest[row] = duplicates->nearest[dedup->leaders[row]];
+        duplicates->nearest_similarity[row] = duplicates->nearest_similarity[dedup->leaders[row]];
+    }
+    return COG_OK;
+}
+
 static void decide_by_reference(struct set_dedup *dedup) {
     struct duplicates *duplicates = dedup->duplicates;
     const size_t first = duplicates->first_row;
@@ -264,6 +285,7 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
     struct set_join_options options = {
         .mode = connected ? SET_JOIN_CONNECTED : SET_JOIN_REPRESENTATIVES,
         .measure = {pairs->measure == COG_MEASURE_CONTAINMENT, pairs->threshold},
+        .floor = dedup->duplicates->floor,
         .reference = dedup->reference,
         .beside = beside};
     TRY(join_memory(dedup, &options.memory_bytes, error));
@@ -300,6 +322,8 @@ cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *opti
         decide_by_reference(&dedup);
     else
         THEN(status, decide(&dedup, error));
+    if (!options->against)
+        THEN(status, take_nearest(&dedup, error));
     if (status == COG_OK)
         report_join(&dedup, groups);
     free(dedup.leaders);

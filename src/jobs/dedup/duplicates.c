@@ -5,7 +5,7 @@
 #include "jobs/result_table.h"
 
 const char *duplicate_reason_name(enum duplicate_reason reason) {
-    static const char *const names[] = {"kept", "identical", "near", "chain"};
+    static const char *const names[] = {"kept", "identical", "near", "chain", "verdict"};
     return names[reason];
 }
 
@@ -25,6 +25,8 @@ void duplicates_free(struct duplicates *duplicates) {
     free(duplicates->twin);
     free(duplicates->similarity);
     free(duplicates->reason);
+    free(duplicates->nearest);
+    free(duplicates->nearest_similarity);
     document_sets_close(&duplicates->sets);
     corpus_free(&duplicates->corpus);
     corpus_free(&duplicates->reference);

@@ -12,6 +12,7 @@ enum duplicate_reason {
     REASON_IDENTICAL, /* the same terms, or without terms the same bytes */
     REASON_NEAR,      /* at or above the threshold */
     REASON_CHAIN,     /* below it, but connected by chains of documents at or above it */
+    REASON_VERDICT,   /* below it, but a person has chosen the document that stays */
 };
 const char *duplicate_reason_name(enum duplicate_reason reason);
 
@@ -23,6 +24,12 @@ struct duplicates {
     uint32_t *twin;
     float *similarity; /* to the twin */
     uint8_t *reason;
+    /* The most similar other document that stays (UINT32_MAX: none), and its similarity, from
+     * `floor` on, which the caller sets. NULL if the floor is 0, or by a way of finding that does
+     * not know it. */
+    uint32_t *nearest;
+    float *nearest_similarity;
+    double floor;
     bool by_reference; /* twins are rows of a reference collection */
     bool estimates;    /* similarities are estimates of signatures */
     /* Where ids and records are: the sets of the reference collection and behind them those of the

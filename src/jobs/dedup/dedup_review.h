@@ -1,0 +1,22 @@
+/* A person's part in deduplication: verdicts change what was decided, and the report shows it. In
+ * both cases the result becomes a table of rows (duplicate_rows.h) for the time of the call: 48
+ * bytes per document. */
+#pragma once
+
+#include "jobs/dedup/duplicates.h"
+#include "jobs/dedup/verdicts.h"
+#include "run/job.h"
+
+/* How far below the threshold the report looks for pairs. */
+#define REPORT_DEPTH 0.2
+/* The similarity from which on nearest documents are wanted for a report. */
+double dedup_report_floor(double threshold);
+
+/* Changes the decision as the verdicts say. The result must have sets. */
+cog_status dedup_judge(struct duplicates *duplicates, const cog_dedup_options *options,
+                       const struct verdicts *verdicts, struct job *job, cog_error *error);
+/* Writes the report. The documents are read once more: call ingest_keep_pipes before the first
+ * pass. */
+cog_status dedup_report(const struct duplicates *duplicates, cog_documents *documents,
+                        const cog_dedup_options *options, const char *path, struct job *job,
+                        cog_error *error);
