@@ -55,15 +55,15 @@ static cog_status make_rows(const struct duplicates *duplicates, const cog_dedup
                             struct duplicate_rows *rows, cog_error *error) {
     static const char *const measures[] = {"cosine", "jaccard", "containment"};
     const double threshold = options->pairs.threshold;
-    *rows = (struct duplicate_rows){
-        .count = duplicates->count,
-        .threshold = threshold,
-        .floor = duplicates->nearest ? duplicates->floor : threshold,
-        .measure = measures[options->pairs.measure],
-        .estimates = duplicates->estimates,
-        .append_id = append_id,
-        .append_reference_id = duplicates->by_reference ? append_reference_id : NULL,
-        .id_context = duplicates};
+    *rows = (struct duplicate_rows){.count = duplicates->count,
+                                    .threshold = threshold,
+                                    .floor = duplicates->nearest ? duplicates->floor : threshold,
+                                    .measure = measures[options->pairs.measure],
+                                    .estimates = duplicates->estimates,
+                                    .append_id = append_id,
+                                    .append_reference_id =
+                                        duplicates->by_reference ? append_reference_id : NULL,
+                                    .id_context = duplicates};
     TAKE(rows->rows, rows->count, "the report", error);
     for (uint32_t row = 0; row < rows->count; row++)
         rows->rows[row] = make_row(duplicates, row);
@@ -102,9 +102,9 @@ static enum duplicate_reason reason_of(const struct duplicate_rows *rows, uint32
     const struct duplicate_row *row = &rows->rows[number];
     if (duplicate_row_is_kept(rows, number))
         return REASON_KEPT;
-    return row->identical                                ? REASON_IDENTICAL
+    return row->identical                               ? REASON_IDENTICAL
            : (double)row->similarity >= rows->threshold ? REASON_NEAR
-                                                         : REASON_VERDICT;
+                                                        : REASON_VERDICT;
 }
 
 /* Takes what verdicts changed back into the result. Documents that go for a reference collection
@@ -117,8 +117,7 @@ static void take_back(const struct duplicate_rows *rows, struct duplicates *dupl
                 item->reference_row == NO_ROW && !duplicates_keeps(duplicates, row);
             duplicates->twin[row] = returns ? row : duplicates->twin[row];
             duplicates->similarity[row] = returns ? 1 : duplicates->similarity[row];
-            duplicates->reason[row] =
-                returns ? (uint8_t)REASON_KEPT : duplicates->reason[row];
+            duplicates->reason[row] = returns ? (uint8_t)REASON_KEPT : duplicates->reason[row];
             continue;
         }
         if (duplicates->nearest) {
@@ -136,8 +135,8 @@ static void take_back(const struct duplicate_rows *rows, struct duplicates *dupl
 cog_status dedup_judge(struct duplicates *duplicates, const cog_dedup_options *options,
                        const struct verdicts *verdicts, struct job *job, cog_error *error) {
     struct duplicate_rows rows = {0};
-    struct comparing comparing = {
-        duplicates, {options->pairs.measure == COG_MEASURE_CONTAINMENT, 0}};
+    struct comparing comparing = {duplicates,
+                                  {options->pairs.measure == COG_MEASURE_CONTAINMENT, 0}};
     cog_status status = make_rows(duplicates, options, &rows, error);
     THEN(status, verdicts_apply(verdicts, &rows, compare, &comparing, job->report, error));
     if (status == COG_OK)
