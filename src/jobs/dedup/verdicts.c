@@ -539,7 +539,7 @@ static void report_verdicts(const struct applying *applying) {
                       applying->verdicts->path, notices[NOTICE_CONTRADICTED]);
     if (notices[NOTICE_FAR])
         report_notice(report,
-                      "%s: %zu %s removed for a chosen survivor with a similarity below the "
+                      "%s: %zu %s removed by verdicts, with a similarity to the survivor below the "
                       "threshold",
                       applying->verdicts->path, notices[NOTICE_FAR],
                       plural(notices[NOTICE_FAR], "document is", "documents are"));
