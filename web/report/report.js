@@ -248,6 +248,7 @@ const chart = { width: 0, left: 46, right: 92, top: 18, bottom: 24, height: 0 };
 const chartX = value => chart.left + (value - chart.from) / (1 - chart.from) * (chart.width - chart.left - chart.right);
 
 function drawChart() {
+  if (result.hasReference) $("chart-title").textContent = "Similarity to the nearest reference";
   const bars = chartBars();
   chart.from = bars[0]?.at ?? 0;
   chart.width = Math.max(280, $("chart").clientWidth);
@@ -466,17 +467,21 @@ function aboutSimilarity(a, b) {
 /* ---- The list ---- */
 
 /* What can be reviewed: a tab has items, and each item a document that stays and others. */
-const references = result.references.map(([id, at, similarity, identical]) => ({ id, at, similarity, identical }));
+const asReferences = list => list.map(([id, at, similarity, identical]) => ({ id, at, similarity, identical }));
+const references = asReferences(result.references);
 const tabs = [
   { name: "Clusters", count: clusterCount, total: result.clusterCount, orders: ["size", "worst pair", "input order"] },
-  { name: `Below ${threshold.toFixed(2)}`, count: result.below.length, total: result.belowFound, orders: ["similarity"], pairs: result.below,
-    note: "Both stay: pairs just below the threshold." },
+  { name: `Below ${threshold.toFixed(2)}`, count: result.below.length, total: result.belowFound, orders: ["similarity"],
+    ...(result.hasReference ? { references: asReferences(result.below), note: "They stay: just below the threshold." }
+      : { pairs: result.below, note: "Both stay: pairs just below the threshold." }) },
   { name: "Removals", count: result.sample.length, total: result.sampleFound, orders: ["random"], pairs: result.sample,
     note: "Drawn at random, near ones before identical ones." },
-  { name: "References", count: references.length, total: result.referencesFound, orders: ["similarity"],
+  { name: "References", count: references.length, total: result.referencesFound, orders: ["similarity"], references,
     note: "Removed for a document of the reference collection." },
 ];
 const CLUSTERS = 0, BELOW = 1, SAMPLE = 2, REFERENCES = 3;
+/* The reference and the document of an item, in the tabs that have such. */
+const referenceOf = item => tabs[state.tab].references?.[item];
 const state = { tab: CLUSTERS, order: 0, filter: "", items: [], selected: 0, member: 0, folded: true };
 
 function orderedClusters() {
@@ -494,7 +499,7 @@ function orderedClusters() {
 
 function itemDocuments(item) {
   if (state.tab === CLUSTERS) return docs.id.slice(clusterFirst[item], clusterFirst[item + 1]);
-  if (state.tab === REFERENCES) return [references[item].id, docs.id[references[item].at]];
+  if (referenceOf(item)) return [referenceOf(item).id, docs.id[referenceOf(item).at]];
   return tabs[state.tab].pairs[item].slice(0, 2).map(at => docs.id[at]);
 }
 
@@ -547,8 +552,8 @@ function itemTexts(item) {
     return { name: docs.id[survivorOf(item)], number: `\u00d7${count(result.clusters.size[item])}`,
       sub: `${parts.filter(Boolean).join(", ")}${nearCount(item) ? ` \u00b7 worst ${similarityText(worstOf(item))}` : ""}`, mark: clusterMark(item) };
   }
-  if (state.tab === REFERENCES) {
-    const pair = references[item];
+  if (referenceOf(item)) {
+    const pair = referenceOf(item);
     return { name: docs.id[pair.at], number: similarityText(pair.similarity), sub: "reference ", of: pair.id, mark: verdicts.has(keepKey(pair.at)) ? "stays" : "" };
   }
   const [a, b, similarity] = tabs[state.tab].pairs[item];
@@ -608,7 +613,7 @@ function openCluster(c, at) {
 
 function drawTabs() {
   tabs.forEach((tab, i) => {
-    if (tab.count || i === CLUSTERS || i === BELOW)
+    if (tab.count || i === BELOW || (i === CLUSTERS && !result.hasReference))
       $("tabs").append(make("button", { type: "button", role: "tab", id: `tab-${i}`, "data-tab": i, "aria-controls": "panel",
         disabled: tab.count === 0 && i !== CLUSTERS, onclick: () => openTab(i) }, tab.name, make("span", {}, count(tab.total))));
   });
@@ -636,7 +641,7 @@ function membersOf(c) {
 function shownPair() {
   if (!state.items.length) return null;
   const item = state.items[state.selected];
-  if (state.tab === REFERENCES) return { reference: references[item], b: references[item].at };
+  if (referenceOf(item)) return { reference: referenceOf(item), below: state.tab === BELOW, b: referenceOf(item).at };
   if (state.tab === CLUSTERS) {
     const members = membersOf(item), b = members[state.member];
     return b === undefined ? null : { cluster: item, a: survivorOf(item), b, similarity: knownSimilarity(item, survivorOf(item), b) };
@@ -667,7 +672,7 @@ function isIdentical(pair) {
 
 /* What happens to the two by the run and the verdicts. */
 function fates(pair) {
-  if (pair.reference) return { a: "reference", b: verdicts.has(keepKey(pair.b)) ? "stays" : "goes" };
+  if (pair.reference) return { a: "reference", b: pair.below || verdicts.has(keepKey(pair.b)) ? "stays" : "goes" };
   const verdict = pairVerdict(pair.a, pair.b);
   if (verdict?.kind === "different") return { a: "stays", b: "stays" };
   if (verdict?.kind === "duplicate") return { a: verdict.a === pair.a ? "stays" : "goes", b: verdict.a === pair.b ? "stays" : "goes" };
@@ -691,7 +696,7 @@ function drawDetail() {
   }
   const item = state.items[state.selected];
   if (state.tab === CLUSTERS) parts.push(...drawCluster(item));
-  else parts.push(make("div", { class: "head" }, detailBack(), make("h2", {}, ["", "Pair below the threshold", "Removed document", "Removed for a reference"][state.tab]),
+  else parts.push(make("div", { class: "head" }, detailBack(), make("h2", {}, ["", result.hasReference ? "Below the threshold" : "Pair below the threshold", "Removed document", "Removed for a reference"][state.tab]),
     make("span", { class: "note" }, `${count(state.selected + 1)} of ${count(state.items.length)}`),
     state.tab === SAMPLE && pair.cluster >= 0 ? make("button", { type: "button", class: "quiet", onclick: () => openCluster(pair.cluster, pair.b) }, `Open its cluster of ${count(result.clusters.size[pair.cluster])}`) : null));
   if (pair) parts.push(drawPair(pair));
@@ -778,13 +783,13 @@ function drawButtons(pair) {
     make("button", { type: "button", class: strong ? "strong" : null, onclick: action, disabled }, make("kbd", {}, key), ` ${text}`);
   const verdict = pair.reference ? verdicts.get(keepKey(pair.b)) : pairVerdict(pair.a, pair.b);
   const buttons = [];
-  if (pair.reference) buttons.push(button("s", "Keep it all the same", actions.s, !verdict));
-  else {
+  if (pair.reference && !pair.below) buttons.push(button("s", "Keep it all the same", actions.s, !verdict));
+  if (!pair.reference) {
     buttons.push(button("s", pair.below ? "Turn: the right one survives" : "The right one survives", actions.s));
     buttons.push(button("d", "Not duplicates", actions.d, false, verdict?.kind === "different"));
     if (pair.below || verdict?.kind === "different") buttons.push(button("x", "Duplicates", actions.x, false, verdict?.kind === "duplicate"));
   }
-  buttons.push(button("u", "Take back", actions.u, false, !takenBackKeys(pair).some(key => verdicts.has(key))));
+  if (!pair.reference || !pair.below) buttons.push(button("u", "Take back", actions.u, false, !takenBackKeys(pair).some(key => verdicts.has(key))));
   buttons.push(make("button", { type: "button", class: "quiet", "aria-pressed": state.folded ? "true" : "false", onclick: actions.f }, make("kbd", {}, "f"), state.folded ? " Show all text" : " Fold what is equal"));
   return make("div", { class: "buttons" }, ...buttons);
 }
@@ -864,6 +869,7 @@ const onPair = action => () => {
 
 /* b survives in place of a. In a cluster that the page has, the first survivor is no verdict. */
 function survive(pair) {
+  if (pair.below && pair.reference) return;
   if (pair.below) {
     give(pairKey(pair.a, pair.b), { kind: "duplicate", a: pair.b, b: pair.a });
     return;
@@ -932,7 +938,7 @@ function start() {
   drawTabs();
   restore();
   showVerdictCount();
-  openTab(CLUSTERS);
+  openTab(clusterCount || !references.length ? CLUSTERS : REFERENCES);
   document.addEventListener("keydown", onKey);
   $("list").addEventListener("scroll", () => requestAnimationFrame(() => list.draw()), { passive: true });
   new ResizeObserver(() => { drawChart(); showOther(); list.draw(); }).observe($("chart"));

@@ -41,9 +41,8 @@ static struct duplicate_row make_row(const struct duplicates *duplicates, uint32
     }
     if (duplicates->by_reference && !duplicates_keeps(duplicates, number))
         row.reference_row = duplicates->twin[number];
-    if (duplicates->by_reference)
-        return row;
-    row.kept_row = row.cluster = duplicates->twin[number];
+    else if (!duplicates->by_reference)
+        row.kept_row = row.cluster = duplicates->twin[number];
     if (duplicates->nearest) {
         row.nearest_row = duplicates->nearest[number];
         row.nearest_similarity = duplicates->nearest_similarity[number];
@@ -67,7 +66,7 @@ static cog_status make_rows(const struct duplicates *duplicates, const cog_dedup
     TAKE(rows->rows, rows->count, "the report", error);
     for (uint32_t row = 0; row < rows->count; row++)
         rows->rows[row] = make_row(duplicates, row);
-    for (uint32_t row = 0; row < rows->count; row++) {
+    for (uint32_t row = 0; row < rows->count && !duplicates->by_reference; row++) {
         struct duplicate_row *item = &rows->rows[row];
         if (item->nearest_row != NO_ROW && !duplicate_row_is_kept(rows, item->nearest_row)) {
             item->nearest_row = NO_ROW;

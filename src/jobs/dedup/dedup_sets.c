@@ -13,6 +13,7 @@ enum {
     /* Memory of the job per document, next to its sets: leader, best, key, order, twin, partner,
      * similarities, marks. */
     BYTES_PER_DOCUMENT = 40,
+    BYTES_PER_NEAREST = 64, /* the same for nearest documents, and the table of the report */
     JOIN_LEAST_BYTES = 8 << 20
 };
 
@@ -146,23 +147,31 @@ static cog_status decide(struct set_dedup *dedup, cog_error *error) {
     return COG_OK;
 }
 
-/* The nearest document of a group of equal ones is the one that stays of another group. */
+/* Of a group of equal documents all have the nearest one of its leader: the one that stays of
+ * another group, or a leader of the reference collection. */
 static cog_status take_nearest(struct set_dedup *dedup, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
     const struct set_join_result *result = &dedup->result;
+    const size_t first = duplicates->first_row;
     if (!result->nearest)
         return COG_OK;
     TAKE(duplicates->nearest, duplicates->count, "duplicates", error);
     TAKE_ZEROED(duplicates->nearest_similarity, duplicates->count, "duplicates", error);
-    for (uint32_t rank = 0; rank < dedup->order_count; rank++) {
-        const uint32_t leader = dedup->order[rank], nearest = result->nearest[rank];
-        duplicates->nearest[leader] =
-            nearest == UINT32_MAX ? UINT32_MAX : dedup->best[dedup->order[nearest]];
-        duplicates->nearest_similarity[leader] = result->nearest_similarity[rank];
+    for (uint32_t rank = (uint32_t)dedup->reference; rank < dedup->order_count; rank++) {
+        const size_t row = dedup->order[rank] - first;
+        const uint32_t nearest = result->nearest[rank];
+        const uint32_t leader = nearest == UINT32_MAX ? UINT32_MAX : dedup->order[nearest];
+        duplicates->nearest[row] =
+            leader == UINT32_MAX || !dedup->best ? leader : dedup->best[leader];
+        duplicates->nearest_similarity[row] = result->nearest_similarity[rank];
     }
     for (size_t row = 0; row < duplicates->count; row++) {
-        duplicates->nearest[row] = duplicates->nearest[dedup->leaders[row]];
-        duplicates->nearest_similarity[row] = duplicates->nearest_similarity[dedup->leaders[row]];
+        const size_t leader = dedup->leaders[first + row];
+        const bool is_inside = leader >= first;
+        duplicates->nearest[row] =
+            is_inside ? duplicates->nearest[leader - first] : (uint32_t)leader;
+        duplicates->nearest_similarity[row] =
+            is_inside ? duplicates->nearest_similarity[leader - first] : 1;
     }
     return COG_OK;
 }
@@ -265,7 +274,9 @@ static cog_status join_memory(const struct set_dedup *dedup, uint64_t *bytes, co
     const struct document_sets *sets = &dedup->duplicates->sets;
     const uint64_t budget = dedup->job->run.memory_bytes;
     const uint64_t held = MEMORY_BASE_BYTES + document_sets_memory_bytes(sets) +
-                          (uint64_t)sets->count * BYTES_PER_DOCUMENT;
+                          (uint64_t)sets->count *
+                              (BYTES_PER_DOCUMENT +
+                               (dedup->duplicates->floor > 0 ? BYTES_PER_NEAREST : 0));
     *bytes = 0;
     if (budget == 0)
         return COG_OK;
@@ -322,8 +333,7 @@ cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *opti
         decide_by_reference(&dedup);
     else
         THEN(status, decide(&dedup, error));
-    if (!options->against)
-        THEN(status, take_nearest(&dedup, error));
+    THEN(status, take_nearest(&dedup, error));
     if (status == COG_OK)
         report_join(&dedup, groups);
     free(dedup.leaders);

@@ -15,7 +15,8 @@ struct duplicate_row {
     uint32_t members;         /* size of its set of n-grams */
     uint32_t cluster;         /* NO_ROW: in none. A cluster has two or more rows. */
     uint32_t kept_row;        /* the one that is kept of its cluster; itself if it is kept */
-    uint32_t nearest_row;     /* the most similar other row that is kept, or NO_ROW */
+    uint32_t nearest_row;     /* the most similar other row that is kept, or NO_ROW; with a
+                               * reference collection, a row of that */
     uint32_t reference_row;   /* NO_ROW, or the row of the reference collection for which it is
                                * removed; it is then in no cluster, kept_row is itself, and
                                * similarity is to the reference */
@@ -44,7 +45,7 @@ struct duplicate_rows {
     const char *measure; /* "jaccard", "containment" or "cosine" */
     bool estimates;      /* similarities are estimates by signatures */
     append_row_id *append_id;
-    append_row_id *append_reference_id; /* of a reference_row; NULL if there is no reference */
+    append_row_id *append_reference_id; /* of the reference collection; NULL if there is none */
     const void *id_context;
     const struct boilerplate *boilerplate;
     size_t boilerplate_count;
@@ -53,6 +54,11 @@ struct duplicate_rows {
 /* Whether the row stays. */
 static inline bool duplicate_row_is_kept(const struct duplicate_rows *rows, uint32_t row) {
     return rows->rows[row].kept_row == row && rows->rows[row].reference_row == NO_ROW;
+}
+
+/* Whether rows are compared with a reference collection, and not with each other. */
+static inline bool duplicate_rows_have_reference(const struct duplicate_rows *rows) {
+    return rows->append_reference_id != NULL;
 }
 
 /* Sets *view to the id of a row, which stands in `id` until that is used again. */

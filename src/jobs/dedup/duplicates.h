@@ -24,9 +24,9 @@ struct duplicates {
     uint32_t *twin;
     float *similarity; /* to the twin */
     uint8_t *reason;
-    /* The most similar other document that stays (UINT32_MAX: none), and its similarity, from
-     * `floor` on, which the caller sets. NULL if the floor is 0, or by a way of finding that does
-     * not know it. */
+    /* The most similar other document that stays, or of the reference collection (UINT32_MAX:
+     * none), and its similarity, from `floor` on, which the caller sets. NULL if the floor is 0, or
+     * by a way of finding that does not know it. */
     uint32_t *nearest;
     float *nearest_similarity;
     double floor;

@@ -201,9 +201,9 @@ static int by_rising_similarity(const void *a, const void *b) {
 
 /* Rows become positions. */
 static cog_status list_pairs(struct choosing *choosing, struct report_pairs *pairs,
-                             bool with_reference, cog_error *error) {
+                             cog_error *error) {
     for (size_t i = 0; i < pairs->count; i++) {
-        if (!with_reference)
+        if (!duplicate_rows_have_reference(choosing->rows))
             TRY(list_row(choosing, pairs->pairs[i].a, &pairs->pairs[i].a, error));
         TRY(list_row(choosing, pairs->pairs[i].b, &pairs->pairs[i].b, error));
     }
@@ -215,8 +215,12 @@ static bool is_below(const struct choosing *choosing, uint32_t row) {
     const struct duplicate_row *item = row_at(choosing, row);
     uint32_t nearest = item->nearest_row;
     if (nearest == NO_ROW || !duplicate_row_is_kept(choosing->rows, row) ||
-        !duplicate_row_is_kept(choosing->rows, nearest) || item->nearest_similarity <= 0 ||
+        item->nearest_similarity <= 0 ||
         (double)item->nearest_similarity >= choosing->rows->threshold)
+        return false;
+    if (duplicate_rows_have_reference(choosing->rows))
+        return true;
+    if (!duplicate_row_is_kept(choosing->rows, nearest))
         return false;
     return row > nearest || row_at(choosing, nearest)->nearest_row != row;
 }
@@ -231,7 +235,7 @@ static cog_status choose_below(struct choosing *choosing, cog_error *error) {
     if (below->count)
         qsort(below->pairs, below->count, sizeof *below->pairs, by_falling_similarity);
     below->count = below->count < BELOW_PAIRS ? below->count : BELOW_PAIRS;
-    return list_pairs(choosing, below, false, error);
+    return list_pairs(choosing, below, error);
 }
 
 /* Every removal is drawn with the same probability (a reservoir of `most`). */
@@ -252,13 +256,19 @@ static cog_status draw_removals(struct choosing *choosing, bool identical, size_
             TRY(add_pair(sample, item->kept_row, row, item->similarity, error));
     }
     sample->found += seen;
+    for (size_t left = sample->count - first; left > 1; left--) { /* not in the order of rows */
+        struct report_pair *drawn = &sample->pairs[first + random_below(&random, left)];
+        struct report_pair *last = &sample->pairs[first + left - 1], swapped = *drawn;
+        *drawn = *last;
+        *last = swapped;
+    }
     return COG_OK;
 }
 
 static cog_status choose_sample(struct choosing *choosing, cog_error *error) {
     TRY(draw_removals(choosing, false, SAMPLE_NEAR, error));
     TRY(draw_removals(choosing, true, SAMPLE_IDENTICAL, error));
-    return list_pairs(choosing, &choosing->choice->sample, false, error);
+    return list_pairs(choosing, &choosing->choice->sample, error);
 }
 
 static cog_status choose_references(struct choosing *choosing, cog_error *error) {
@@ -272,7 +282,7 @@ static cog_status choose_references(struct choosing *choosing, cog_error *error)
         qsort(references->pairs, references->count, sizeof *references->pairs,
               by_rising_similarity);
     references->count = references->count < REFERENCE_PAIRS ? references->count : REFERENCE_PAIRS;
-    return list_pairs(choosing, references, true, error);
+    return list_pairs(choosing, references, error);
 }
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
@@ -290,7 +300,7 @@ static void want_text(struct choosing *choosing, uint32_t position) {
 static void want_pairs(struct choosing *choosing, const struct report_pairs *pairs, size_t from,
                        size_t to) {
     for (size_t i = from; i < pairs->count && i < to; i++) {
-        if (pairs != &choosing->choice->references)
+        if (!duplicate_rows_have_reference(choosing->rows))
             want_text(choosing, pairs->pairs[i].a);
         want_text(choosing, pairs->pairs[i].b);
     }

@@ -9,7 +9,7 @@
 
 /* Two documents, as positions in report_choice.documents. */
 struct report_pair {
-    uint32_t a, b; /* a is kept */
+    uint32_t a, b; /* a stays */
     float similarity;
 };
 
@@ -34,7 +34,8 @@ struct report_choice {
     size_t cluster_count;
     struct report_pairs below;      /* both kept, nearest to the threshold first */
     struct report_pairs sample;     /* removals drawn at random, near ones first */
-    struct report_pairs references; /* removed for a reference: a is the row of the reference */
+    struct report_pairs references; /* removed for a reference; a is a row of the reference
+                                     * collection here, and in `below` if there is one */
     uint8_t *has_text;              /* a document: its text is in the page */
 };
 

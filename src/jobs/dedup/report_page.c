@@ -107,8 +107,11 @@ static void count_kept(const struct duplicate_rows *rows, uint32_t row, struct t
     uint32_t nearest = item->nearest_row;
     totals->kept++;
     totals->kept_bins[bin]++;
+    if (nearest == NO_ROW)
+        return;
     /* Of two that are nearest to each other only one would go. */
-    if (nearest != NO_ROW && (row > nearest || rows->rows[nearest].nearest_row != row))
+    if (duplicate_rows_have_reference(rows) || row > nearest ||
+        rows->rows[nearest].nearest_row != row)
         totals->goes_bins[bin]++;
 }
 
@@ -255,9 +258,8 @@ static void put_pair(struct page *page, const void *context, size_t i) {
                                    (unsigned long long)millionths((double)pair->similarity)));
 }
 
-static void put_reference(struct page *page, const void *context, size_t i) {
-    const struct listing *listing = context;
-    const struct report_pair *pair = &listing->choice->references.pairs[i];
+static void put_reference(struct page *page, const struct listing *listing,
+                          const struct report_pair *pair) {
     const struct duplicate_rows *rows = listing->rows;
     put_text(page, "[");
     put_row_id(page, rows, rows->append_reference_id, pair->a);
@@ -266,17 +268,31 @@ static void put_reference(struct page *page, const void *context, size_t i) {
                                    rows->rows[listing->choice->documents[pair->b]].identical));
 }
 
+static void put_removed_reference(struct page *page, const void *context, size_t i) {
+    const struct listing *listing = context;
+    put_reference(page, listing, &listing->choice->references.pairs[i]);
+}
+
+static void put_below_reference(struct page *page, const void *context, size_t i) {
+    const struct listing *listing = context;
+    put_reference(page, listing, &listing->choice->below.pairs[i]);
+}
+
 static void put_pairs(struct page *page, const struct listing *listing) {
     const struct report_choice *choice = listing->choice;
     put_text(page, ",\n");
     put_count(page, "belowFound", choice->below.found);
     put_count(page, "sampleFound", choice->sample.found);
     put_count(page, "referencesFound", choice->references.found);
-    put_array(page, "below", choice->below.count, &choice->below, put_pair);
+    put_count(page, "hasReference", duplicate_rows_have_reference(listing->rows));
+    if (duplicate_rows_have_reference(listing->rows))
+        put_array(page, "below", choice->below.count, listing, put_below_reference);
+    else
+        put_array(page, "below", choice->below.count, &choice->below, put_pair);
     put_text(page, ",");
     put_array(page, "sample", choice->sample.count, &choice->sample, put_pair);
     put_text(page, ",");
-    put_array(page, "references", choice->references.count, listing, put_reference);
+    put_array(page, "references", choice->references.count, listing, put_removed_reference);
 }
 
 static void put_boilerplate(struct page *page, const void *context, size_t i) {
