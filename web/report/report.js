@@ -13,6 +13,7 @@ const MEMBERS_SHOWN = 200;
 const result = JSON.parse(document.getElementById("result").textContent);
 const docs = result.documents;
 const threshold = result.threshold / MILLION;
+const thresholdText = threshold.toFixed(3).replace(/0$/, "");
 const removedTotal = result.identical + result.near;
 const measureName = { jaccard: "Jaccard", containment: "Containment", cosine: "Cosine" }[result.measure] ?? result.measure;
 const texts = new Map(result.texts.map(([at, whole, text]) => [at, { whole, text }]));
@@ -208,7 +209,7 @@ function drawTiles() {
     tile("Clusters", count(result.clusterCount), result.referred ? `${count(result.referred)} removed for a reference` : "one document of each stays"));
   const others = result.files - result.inputs.length;
   $("inputs").textContent = [result.inputs.join(", ") + (others > 0 ? ` and ${counted(others, "more file", "more files")}` : ""),
-    `${measureName}${result.estimates ? ", estimated," : ""} from ${threshold.toFixed(2)} on`].filter(Boolean).join(" \u00b7 ");
+    `${measureName}${result.estimates ? ", estimated," : ""} from ${thresholdText} on`].filter(Boolean).join(" \u00b7 ");
   $("foot").textContent = `${result.program}. This file loads nothing from the network.`;
   for (const [text, documents] of result.boilerplate)
     $("boilerplate").append(make("li", {}, make("span", {}, counted(documents, "document", "documents")), make("q", { dir: "auto" }, text)));
@@ -258,7 +259,7 @@ function drawChart() {
   const most = broken ? near : Math.max(near, result.identical);
   const base = chart.height - chart.bottom, scale = (base - chart.top) / most;
   const svg = svgElement("svg", { viewBox: `0 0 ${chart.width} ${chart.height}`, height: chart.height, role: "img",
-    "aria-label": `Histogram of similarities, threshold ${threshold.toFixed(2)}; the table below has the numbers` });
+    "aria-label": `Histogram of similarities, threshold ${thresholdText}; the table below has the numbers` });
   const step = niceStep(most);
   for (let value = 0; value <= most; value += step) {
     const y = base - value * scale;
@@ -284,7 +285,7 @@ function drawChart() {
       svg.append(svgElement("text", { x: chartX(i / 100), y: chart.height - 8, "text-anchor": "middle" }, (i / 100).toFixed(2)));
   const x = chartX(threshold);
   svg.append(svgElement("line", { class: "limit", id: "chart-limit", x1: x, x2: x, y1: 4, y2: base }),
-    svgElement("text", { class: "strong", x: x + (threshold > 0.85 ? -5 : 5), y: 12, "text-anchor": threshold > 0.85 ? "end" : "start" }, `threshold ${threshold.toFixed(2)}`),
+    svgElement("text", { class: "strong", x: x + (threshold > 0.85 ? -5 : 5), y: 12, "text-anchor": threshold > 0.85 ? "end" : "start" }, `threshold ${thresholdText}`),
     svgElement("line", { class: "other", id: "chart-other", x1: 0, x2: 0, y1: chart.top, y2: base, visibility: "hidden" }));
   $("chart").replaceChildren(svg);
 }
@@ -471,7 +472,7 @@ const asReferences = list => list.map(([id, at, similarity, identical]) => ({ id
 const references = asReferences(result.references);
 const tabs = [
   { name: "Clusters", count: clusterCount, total: result.clusterCount, orders: ["size", "worst pair", "input order"] },
-  { name: `Below ${threshold.toFixed(2)}`, count: result.below.length, total: result.belowFound, orders: ["similarity"],
+  { name: `Below ${thresholdText}`, count: result.below.length, total: result.belowFound, orders: ["similarity"],
     ...(result.hasReference ? { references: asReferences(result.below), note: "They stay: just below the threshold." }
       : { pairs: result.below, note: "Both stay: pairs just below the threshold." }) },
   { name: "Removals", count: result.sample.length, total: result.sampleFound, orders: ["random"], pairs: result.sample,

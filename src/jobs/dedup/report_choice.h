@@ -1,7 +1,7 @@
 /* What the report of dedup shows: which clusters and documents it lists, which pairs it puts
  * forward, and whose texts it has. In: the result. Out: lists whose size does not grow with the
  * collection beyond fixed limits, so that the page opens quickly. The choice depends on the result
- * alone. Memory: 8 bytes per row while it is made, and what is listed. */
+ * alone. Memory: up to 20 bytes per row while it is made, and what is listed. */
 #pragma once
 
 #include "base/memory.h"
