@@ -68,6 +68,6 @@ best = {row: max(similarity(row, other) for other in range(split)) for row in ra
 first = {row: next(s for other in range(split) if (s := similarity(row, other)) >= THRESHOLD) for row in best if best[row] >= THRESHOLD}
 found = result("against.html", "in.jsonl", "--against", "reference.jsonl")
 below = compare("reference:", found, first.values(), [s for s in best.values() if s < THRESHOLD])
-print("pairs:", sorted(s for _, _, s, _ in found["below"]) == below, found["referred"] == len(first))
+print("pairs:", sorted(pair[2] for pair in found["below"]) == below, found["referred"] == len(first))
 P
 python3 check.py "$COGNATE"

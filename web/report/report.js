@@ -16,7 +16,9 @@ const threshold = result.threshold / MILLION;
 const thresholdText = threshold.toFixed(3).replace(/0$/, "");
 const removedTotal = result.identical + result.near;
 const measureName = { jaccard: "Jaccard", containment: "Containment", cosine: "Cosine" }[result.measure] ?? result.measure;
-const texts = new Map(result.texts.map(([at, whole, text]) => [at, { whole, text }]));
+const asTexts = list => new Map(list.map(([at, whole, text]) => [at, { whole, text }]));
+const texts = asTexts(result.texts);
+const referenceTexts = asTexts(result.referenceTexts); /* by row of the reference collection */
 
 /* ---- Small helpers ---- */
 
@@ -468,7 +470,7 @@ function aboutSimilarity(a, b) {
 /* ---- The list ---- */
 
 /* What can be reviewed: a tab has items, and each item a document that stays and others. */
-const asReferences = list => list.map(([id, at, similarity, identical]) => ({ id, at, similarity, identical }));
+const asReferences = list => list.map(([id, at, similarity, identical, row]) => ({ id, at, similarity, identical, row }));
 const references = asReferences(result.references);
 const tabs = [
   { name: "Clusters", count: clusterCount, total: result.clusterCount, orders: ["size", "worst pair", "input order"] },
@@ -757,7 +759,7 @@ function drawSimilarity(pair) {
   if (pair.reference) return [make("span", { class: "similarity" }, similarityText(pair.reference.similarity), make("small", {}, measureName))];
   if (pair.similarity === null) {
     const a = texts.get(pair.a), b = texts.get(pair.b);
-    const whole = a && b && a.whole <= a.text.length * 4 && !isCut(pair.a) && !isCut(pair.b);
+    const whole = a && b && !isCut(a) && !isCut(b);
     return [make("span", { class: "similarity" }, whole ? `\u2248 ${aboutSimilarity(a.text, b.text).toFixed(2)}` : "\u2013",
       make("small", {}, whole ? "by word 3-grams, here" : "not compared by the run"))];
   }
@@ -777,7 +779,8 @@ function fillBar(value) {
   return bar;
 }
 
-const isCut = at => texts.has(at) && new TextEncoder().encode(texts.get(at).text).length < texts.get(at).whole;
+const textBytes = text => new TextEncoder().encode(text.text).length;
+const isCut = text => text !== undefined && textBytes(text) < text.whole;
 
 function drawButtons(pair) {
   const button = (key, text, action, strong = false, disabled = false) =>
@@ -796,9 +799,10 @@ function drawButtons(pair) {
 }
 
 function drawPair(pair) {
-  const fate = fates(pair), both = pair.reference ? null : sidesOf(pair.a, pair.b);
-  const left = pair.reference ? drawReferenceSide(pair) : drawSide("a", pair.a, fate.a, both[0]);
-  const right = drawSide("b", pair.b, fate.b, both ? both[1] : [texts.has(pair.b) ? texts.get(pair.b).text : ""]);
+  const fate = fates(pair), other = pair.reference ? referenceTexts.get(pair.reference.row) : texts.get(pair.a);
+  const [leftNodes, rightNodes] = sidesOf(other?.text, texts.get(pair.b)?.text);
+  const left = pair.reference ? drawReferenceSide(pair.reference, other, leftNodes) : drawSide("a", pair.a, fate.a, leftNodes);
+  const right = drawSide("b", pair.b, fate.b, rightNodes);
   return make("section", { class: "pair", "aria-label": "The two documents" }, make("div", { class: "bar-row" }, ...drawSimilarity(pair)),
     drawButtons(pair), make("div", { class: "sides" }, left, right));
 }
@@ -811,19 +815,23 @@ function drawSide(side, at, fate, content) {
     make("header", {}, make("h3", { dir: "auto" }, docs.id[at]),
       make("p", {}, make("span", { class: `tag ${fate}` }, fateNames[fate]), make("span", {}, bytes(docs.bytes[at])),
         make("span", {}, counted(docs.terms[at], "n-gram", "n-grams")), make("span", {}, `row ${count(docs.row[at])}`))),
-    text ? make("div", { class: "text", dir: "auto", tabindex: "0", "aria-label": "Text" }, ...content)
-      : make("div", { class: "text absent" }, "The text of this document is not in the report, which holds a limited choice of texts."),
-    isCut(at) ? make("p", { class: "cut" }, `Cut: the first ${bytes(new TextEncoder().encode(text.text).length)} of ${bytes(text.whole)}.`) : null);
+    ...drawText(text, content));
 }
 
-const drawReferenceSide = pair => make("section", { class: "side a" },
-  make("header", {}, make("h3", { dir: "auto" }, pair.reference.id), make("p", {}, make("span", { class: "tag plain" }, "reference"))),
-  make("div", { class: "text absent" }, "Texts of the reference collection are not in the report."));
+const drawReferenceSide = (reference, text, content) => make("section", { class: "side a" },
+  make("header", {}, make("h3", { dir: "auto" }, reference.id),
+    make("p", {}, make("span", { class: "tag plain" }, "reference"), text ? make("span", {}, bytes(text.whole)) : null)),
+  ...drawText(text, content));
+
+function drawText(text, content) {
+  if (!text) return [make("div", { class: "text absent" }, "The text of this document is not in the report, which holds a limited choice of texts.")];
+  return [make("div", { class: "text", dir: "auto", tabindex: "0", "aria-label": "Text" }, ...content),
+    isCut(text) ? make("p", { class: "cut" }, `Cut: the first ${bytes(textBytes(text))} of ${bytes(text.whole)}.`) : null].filter(Boolean);
+}
 
 /* The nodes of both texts, differences marked, long equal runs folded. */
 const EQUAL_SHOWN = 30;
-function sidesOf(a, b) {
-  const left = texts.get(a)?.text, right = texts.get(b)?.text;
+function sidesOf(left, right) {
   if (left === undefined || right === undefined) return [[left ?? ""], [right ?? ""]];
   const wordsA = words(left), wordsB = words(right), runs = compare(wordsA, wordsB);
   return [sideNodes(left, wordsA, runs.map(run => [run.equal, run.a, run.aEnd]), "del"), sideNodes(right, wordsB, runs.map(run => [run.equal, run.b, run.bEnd]), "ins")];

@@ -123,6 +123,8 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
     struct output *rejects = NULL;
     if (outputs->report)
         duplicates->floor = dedup_report_floor(options->pairs.threshold);
+    if (outputs->report && options->against)
+        ingest_keep_pipes(options->against);
     if (outputs->kept || outputs->report || options->keep == COG_KEEP_FIELD)
         ingest_keep_pipes(documents);
     cog_status status = outputs->rejects ? output_open(outputs->rejects, &rejects, error) : COG_OK;

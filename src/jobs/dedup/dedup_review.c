@@ -22,6 +22,12 @@ static cog_status append_reference_id(const void *context, uint32_t row, struct 
     return duplicates_id(context, row, true, id, error);
 }
 
+static uint64_t reference_record(const void *context, uint32_t row) {
+    const struct duplicates *duplicates = context;
+    return duplicates->sets.rows ? duplicates->sets.facts[row].record
+                                 : duplicates->reference.items[row].record;
+}
+
 static struct duplicate_row make_row(const struct duplicates *duplicates, uint32_t number) {
     struct duplicate_row row = {.record = duplicates_record(duplicates, number),
                                 .cluster = NO_ROW,
@@ -62,7 +68,9 @@ static cog_status make_rows(const struct duplicates *duplicates, const cog_dedup
                                     .append_id = append_id,
                                     .append_reference_id =
                                         duplicates->by_reference ? append_reference_id : NULL,
-                                    .id_context = duplicates};
+                                    .id_context = duplicates,
+                                    .reference = options->against,
+                                    .reference_record = reference_record};
     TAKE(rows->rows, rows->count, "the report", error);
     for (uint32_t row = 0; row < rows->count; row++)
         rows->rows[row] = make_row(duplicates, row);

@@ -15,8 +15,8 @@ double dedup_report_floor(double threshold);
 /* Changes the decision as the verdicts say. The result must have sets. */
 cog_status dedup_judge(struct duplicates *duplicates, const cog_dedup_options *options,
                        const struct verdicts *verdicts, struct job *job, cog_error *error);
-/* Writes the report. The documents are read once more: call ingest_keep_pipes before the first
- * pass. */
+/* Writes the report. The documents, and those of the reference collection, are read once more: call
+ * ingest_keep_pipes before the first pass. */
 cog_status dedup_report(const struct duplicates *duplicates, cog_documents *documents,
                         const cog_dedup_options *options, const char *path, struct job *job,
                         cog_error *error);

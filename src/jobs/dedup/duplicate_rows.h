@@ -47,6 +47,10 @@ struct duplicate_rows {
     append_row_id *append_id;
     append_row_id *append_reference_id; /* of the reference collection; NULL if there is none */
     const void *id_context;
+    /* For the texts of the reference collection: the documents (borrowed; NULL: no texts), and the
+     * number of the record of a row, with id_context. */
+    cog_documents *reference;
+    uint64_t (*reference_record)(const void *context, uint32_t row);
     const struct boilerplate *boilerplate;
     size_t boilerplate_count;
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "jobs/dedup/report_texts.h"
 
 enum {
     LISTED_BYTES = 64 << 20,  /* of ids and numbers of all listed documents */
@@ -12,6 +13,7 @@ enum {
     SAMPLE_NEAR = 250,
     SAMPLE_IDENTICAL = 50,
     REFERENCE_PAIRS = 20000,
+    REFERENCE_TEXTS = 200, /* pairs of a kind that have the text of the reference */
     TEXT_BYTES = 12 << 20, /* of all texts */
     TEXT_OVERHEAD = 64,    /* bytes that a text takes in addition, about */
     FIRST_PAIRS = 100,     /* pairs of each kind that have their texts before anything else */
@@ -326,6 +328,30 @@ static cog_status want_worst(struct choosing *choosing, cog_error *error) {
     return COG_OK;
 }
 
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static cog_status want_reference_texts(struct report_choice *choice, cog_error *error) {
+    const struct report_pairs *kinds[] = {&choice->references, &choice->below};
+    for (size_t kind = 0; kind < 2; kind++)
+        for (size_t i = 0; i < kinds[kind]->count && i < REFERENCE_TEXTS; i++) {
+            GROW(choice->reference_rows, choice->reference_capacity, choice->reference_count + 1,
+                 "the texts of the report", error);
+            choice->reference_rows[choice->reference_count++] = kinds[kind]->pairs[i].a;
+        }
+    size_t kept = 0;
+    if (choice->reference_count)
+        qsort(choice->reference_rows, choice->reference_count, sizeof *choice->reference_rows,
+              by_number);
+    for (size_t i = 0; i < choice->reference_count; i++)
+        if (kept == 0 || choice->reference_rows[kept - 1] != choice->reference_rows[i])
+            choice->reference_rows[kept++] = choice->reference_rows[i];
+    choice->reference_count = kept;
+    return COG_OK;
+}
+
 /* First what people look at first, then the rest while there is room: small results have all. */
 static cog_status choose_texts(struct choosing *choosing, cog_error *error) {
     struct report_choice *choice = choosing->choice;
@@ -342,7 +368,7 @@ static cog_status choose_texts(struct choosing *choosing, cog_error *error) {
         want_cluster(choosing, &choice->clusters[i], LARGEST_DOCUMENTS);
     for (size_t i = 0; i < choice->cluster_count; i++)
         want_cluster(choosing, &choice->clusters[i], SIZE_MAX);
-    return COG_OK;
+    return choosing->rows->reference ? want_reference_texts(choice, error) : COG_OK;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -373,5 +399,6 @@ void report_choice_free(struct report_choice *choice) {
     free(choice->sample.pairs);
     free(choice->references.pairs);
     free(choice->has_text);
+    free(choice->reference_rows);
     *choice = (struct report_choice){0};
 }

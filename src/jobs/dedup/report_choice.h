@@ -37,10 +37,9 @@ struct report_choice {
     struct report_pairs references; /* removed for a reference; a is a row of the reference
                                      * collection here, and in `below` if there is one */
     uint8_t *has_text;              /* a document: its text is in the page */
+    uint32_t *reference_rows;       /* of the reference collection, rising: their texts are too */
+    size_t reference_count, reference_capacity;
 };
-
-/* Bytes of a text that the page shows at most. */
-enum { REPORT_TEXT_BYTES = 24 << 10 };
 
 /* Zero-initialise the choice; report_choice_free releases. */
 cog_status report_choice_make(const struct duplicate_rows *rows, struct report_choice *choice,

@@ -182,7 +182,7 @@ static void put_totals(struct page *page, const cog_documents *documents,
 struct listing {
     const struct duplicate_rows *rows;
     const struct report_choice *choice;
-    const struct report_texts *texts;
+    const struct report_texts *texts, *reference_texts;
 };
 
 static const struct duplicate_row *listed_row(const struct listing *listing, size_t i) {
@@ -263,9 +263,10 @@ static void put_reference(struct page *page, const struct listing *listing,
     const struct duplicate_rows *rows = listing->rows;
     put_text(page, "[");
     put_row_id(page, rows, rows->append_reference_id, pair->a);
-    page_check(page, buffer_printf(&page->json, ",%u,%llu,%d]", pair->b,
-                                   (unsigned long long)millionths((double)pair->similarity),
-                                   rows->rows[listing->choice->documents[pair->b]].identical));
+    page_check(page,
+               buffer_printf(&page->json, ",%u,%llu,%d,%u]", pair->b,
+                             (unsigned long long)millionths((double)pair->similarity),
+                             rows->rows[listing->choice->documents[pair->b]].identical, pair->a));
 }
 
 static void put_removed_reference(struct page *page, const void *context, size_t i) {
@@ -302,16 +303,18 @@ static void put_boilerplate(struct page *page, const void *context, size_t i) {
     page_check(page, buffer_printf(&page->json, ",%llu]", (unsigned long long)item->documents));
 }
 
-/* [position, bytes of the whole text, text] of the documents whose text the page has. */
-static void put_texts(struct page *page, const struct listing *listing) {
-    const struct report_texts *texts = listing->texts;
+/* [number, bytes of the whole text, text] of the texts that the page has: the number is a position,
+ * or a row if `numbers` has those. */
+static void put_texts(struct page *page, const char *name, const struct report_texts *texts,
+                      size_t count, const uint32_t *numbers) {
     const char *before = "[";
-    put_text(page, ",\n\"texts\":[");
-    for (size_t i = 0; i < listing->choice->document_count; i++) {
+    page_check(page, buffer_printf(&page->json, ",\n\"%s\":[", name));
+    for (size_t i = 0; i < count; i++) {
         const struct report_text *text = &texts->items[i];
         if (!text->found)
             continue;
-        page_check(page, buffer_printf(&page->json, "%s%zu,%zu,", before, i, text->whole_size));
+        page_check(page, buffer_printf(&page->json, "%s%zu,%zu,", before,
+                                       numbers ? (size_t)numbers[i] : i, text->whole_size));
         put_string(page, view_of(texts->bytes.data + text->at, text->size));
         put_text(page, "]");
         before = ",\n[";
@@ -333,7 +336,9 @@ static cog_status write_page(const cog_documents *documents, const struct listin
     put_pairs(&page, listing);
     put_text(&page, ",\n");
     put_array(&page, "boilerplate", boilerplate, rows->boilerplate, put_boilerplate);
-    put_texts(&page, listing);
+    put_texts(&page, "texts", listing->texts, listing->choice->document_count, NULL);
+    put_texts(&page, "referenceTexts", listing->reference_texts, listing->choice->reference_count,
+              listing->choice->reference_rows);
     put_text(&page, "}");
     page_flush(&page);
     THEN(page.status, output_write(page.output, report_page_back, report_page_back_size, error));
@@ -344,16 +349,56 @@ static cog_status write_page(const cog_documents *documents, const struct listin
     return page.status;
 }
 
+static int by_record(const void *a, const void *b) {
+    const struct wanted_text *p = a, *q = b;
+    return (p->record > q->record) - (p->record < q->record);
+}
+
+static cog_status read_texts(cog_documents *documents, const struct duplicate_rows *rows,
+                             const struct report_choice *choice, const cog_run_options *run,
+                             cog_report *report, struct report_texts *texts, cog_error *error) {
+    struct wanted_text *wanted;
+    size_t count = 0;
+    TAKE(wanted, choice->document_count, "the texts of the report", error);
+    for (uint32_t i = 0; i < choice->document_count; i++)
+        if (choice->has_text[i])
+            wanted[count++] = (struct wanted_text){rows->rows[choice->documents[i]].record, i};
+    qsort(wanted, count, sizeof *wanted, by_record);
+    cog_status status = report_texts_read(documents, wanted, count, choice->document_count, run,
+                                          report, texts, error);
+    free(wanted);
+    return status;
+}
+
+/* The counts in the report are those of the input, so this pass adds nothing to it. */
+static cog_status read_reference_texts(const struct duplicate_rows *rows,
+                                       const struct report_choice *choice,
+                                       const cog_run_options *run, struct report_texts *texts,
+                                       cog_error *error) {
+    struct wanted_text *wanted;
+    const size_t count = choice->reference_count;
+    TAKE(wanted, count, "the texts of the report", error);
+    for (uint32_t i = 0; i < count; i++) /* records rise as rows do */
+        wanted[i] = (struct wanted_text){
+            rows->reference_record(rows->id_context, choice->reference_rows[i]), i};
+    cog_status status =
+        report_texts_read(rows->reference, wanted, count, count, run, NULL, texts, error);
+    free(wanted);
+    return status;
+}
+
 cog_status report_page_write(cog_documents *documents, const struct duplicate_rows *rows,
                              const char *path, const cog_run_options *run, cog_report *report,
                              cog_error *error) {
     struct report_choice choice = {0};
-    struct report_texts texts = {0};
+    struct report_texts texts = {0}, reference_texts = {0};
     struct totals *totals = NULL;
-    const struct listing listing = {rows, &choice, &texts};
+    const struct listing listing = {rows, &choice, &texts, &reference_texts};
     cog_status status = TAKEN(totals, 1, "the report", error);
     THEN(status, report_choice_make(rows, &choice, error));
-    THEN(status, report_texts_read(documents, rows, &choice, run, report, &texts, error));
+    THEN(status, read_texts(documents, rows, &choice, run, report, &texts, error));
+    if (choice.reference_count)
+        THEN(status, read_reference_texts(rows, &choice, run, &reference_texts, error));
     if (status == COG_OK) {
         count_rows(rows, totals);
         status = write_page(documents, &listing, totals, path, error);
@@ -361,5 +406,6 @@ cog_status report_page_write(cog_documents *documents, const struct duplicate_ro
     free(totals);
     report_choice_free(&choice);
     report_texts_free(&texts);
+    report_texts_free(&reference_texts);
     return status;
 }

@@ -10,7 +10,8 @@
 #include "collection/ingest.h"
 #include "jobs/dedup/duplicate_rows.h"
 
-/* A call of ingest_keep_pipes must have come before the first pass over the documents. */
+/* A call of ingest_keep_pipes must have come before the first pass over the documents, and over
+ * those of rows->reference. */
 cog_status report_page_write(cog_documents *documents, const struct duplicate_rows *rows,
                              const char *path, const cog_run_options *run, cog_report *report,
                              cog_error *error);

@@ -4,15 +4,9 @@
 
 #include "base/strings.h"
 
-/* A document whose text is wanted. */
-struct wanted_text {
-    uint64_t record;
-    uint32_t position; /* in the choice */
-};
-
 struct text_pass {
     struct ingest *ingest;
-    struct wanted_text *wanted; /* by record */
+    const struct wanted_text *wanted; /* by record */
     size_t wanted_count;
     struct report_texts *texts;
 };
@@ -30,17 +24,6 @@ struct text_batch {
 static int by_record(const void *a, const void *b) {
     const struct wanted_text *p = a, *q = b;
     return (p->record > q->record) - (p->record < q->record);
-}
-
-static cog_status list_wanted(struct text_pass *pass, const struct duplicate_rows *rows,
-                              const struct report_choice *choice, cog_error *error) {
-    TAKE(pass->wanted, choice->document_count, "the texts of the report", error);
-    for (size_t i = 0; i < choice->document_count; i++)
-        if (choice->has_text[i])
-            pass->wanted[pass->wanted_count++] =
-                (struct wanted_text){rows->rows[choice->documents[i]].record, (uint32_t)i};
-    qsort(pass->wanted, pass->wanted_count, sizeof *pass->wanted, by_record);
-    return COG_OK;
 }
 
 /* The front of a text that has no more than REPORT_TEXT_BYTES, in whole characters. */
@@ -97,25 +80,22 @@ static cog_status keep_texts(void *context, void *ingest_batch, cog_error *error
     return COG_OK;
 }
 
-cog_status report_texts_read(cog_documents *documents, const struct duplicate_rows *rows,
-                             const struct report_choice *choice, const cog_run_options *run,
+cog_status report_texts_read(cog_documents *documents, const struct wanted_text *wanted,
+                             size_t wanted_count, size_t count, const cog_run_options *run,
                              cog_report *report, struct report_texts *texts, cog_error *error) {
-    struct text_pass pass = {.texts = texts};
-    cog_status status =
-        TAKEN_ZEROED(texts->items, choice->document_count, "the texts of the report", error);
-    THEN(status, list_wanted(&pass, rows, choice, error));
-    if (status == COG_OK && pass.wanted_count) {
-        status = ingest_open(documents, NULL, sizeof(struct text_batch), "report", run, report,
-                             true, &pass.ingest, error);
-        THEN(status, ingest_run(pass.ingest, &pass, take_texts, keep_texts, error));
-        for (size_t i = 0; pass.ingest && i < pass.ingest->batch_count; i++) {
-            struct text_batch *batch = pass.ingest->batches[i].result;
-            free(batch->taken);
-            buffer_free(&batch->bytes);
-        }
-        ingest_close(pass.ingest);
+    struct text_pass pass = {.wanted = wanted, .wanted_count = wanted_count, .texts = texts};
+    TAKE_ZEROED(texts->items, count, "the texts of the report", error);
+    if (wanted_count == 0)
+        return COG_OK;
+    cog_status status = ingest_open(documents, NULL, sizeof(struct text_batch), "report", run,
+                                    report, true, &pass.ingest, error);
+    THEN(status, ingest_run(pass.ingest, &pass, take_texts, keep_texts, error));
+    for (size_t i = 0; pass.ingest && i < pass.ingest->batch_count; i++) {
+        struct text_batch *batch = pass.ingest->batches[i].result;
+        free(batch->taken);
+        buffer_free(&batch->bytes);
     }
-    free(pass.wanted);
+    ingest_close(pass.ingest);
     return status;
 }
 

@@ -3,20 +3,29 @@
 #pragma once
 
 #include "collection/ingest.h"
-#include "jobs/dedup/report_choice.h"
+
+/* Bytes of a text that the page shows at most. */
+enum { REPORT_TEXT_BYTES = 24 << 10 };
+
+/* A document whose text is wanted: its record, and where the text goes. */
+struct wanted_text {
+    uint64_t record;
+    uint32_t position;
+};
 
 struct report_texts {
     struct report_text {
         size_t at, size;   /* in bytes */
         size_t whole_size; /* before it was cut */
         bool found;
-    } * items; /* per document of the choice */
+    } * items; /* per position */
     struct buffer bytes;
 };
 
-/* Zero-initialise; report_texts_free releases. Documents that come through a pipe must have been
- * kept (ingest_keep_pipes). */
-cog_status report_texts_read(cog_documents *documents, const struct duplicate_rows *rows,
-                             const struct report_choice *choice, const cog_run_options *run,
+/* Reads the texts of records that rise, into `count` positions. Zero-initialise the texts;
+ * report_texts_free releases. Documents that come through a pipe must have been kept
+ * (ingest_keep_pipes). */
+cog_status report_texts_read(cog_documents *documents, const struct wanted_text *wanted,
+                             size_t wanted_count, size_t count, const cog_run_options *run,
                              cog_report *report, struct report_texts *texts, cog_error *error);
 void report_texts_free(struct report_texts *texts);

@@ -2,6 +2,7 @@
 
 #include "input/documents/json_parser.h"
 #include "jobs/dedup/report_choice.h"
+#include "jobs/dedup/report_texts.h"
 #include "test.h"
 
 enum { MANY = 3000 };
@@ -219,6 +220,11 @@ TEST(report_without_documents_or_clusters) {
     CHECK_OK(write_report(&item, &found, test_path("none.html"), 1, error));
 }
 
+static uint64_t record_of_reference(const void *context, uint32_t row) {
+    (void)context;
+    return row;
+}
+
 TEST(report_lists_what_references_removed) {
     cog_document items[] = {document("a", "one", 3), document("b", "two", 3)};
     struct duplicate_row rows[] = {alone(0, 3), alone(1, 3)};
@@ -227,11 +233,15 @@ TEST(report_lists_what_references_removed) {
     rows[1].identical = false;
     struct duplicate_rows found = result(rows, 2, 0, items);
     found.append_reference_id = id_of_item;
+    found.reference_record = record_of_reference;
+    CHECK_OK(cog_documents_from_memory(items, 2, &found.reference, error));
     const char *path = test_path("references.html");
     CHECK_OK(write_report(items, &found, path, 1, error));
     size_t size = 0;
     char *page = read_page(path, &size);
-    CHECK(has(view_of(page, size), "\"references\":[[\"a\",0,875000,0]]"));
+    CHECK(has(view_of(page, size), "\"references\":[[\"a\",0,875000,0,0]]"));
     CHECK(has(view_of(page, size), "\"kept\":1,\"identical\":0,\"near\":1,\"referred\":1,"));
+    CHECK(has(view_of(page, size), "\"referenceTexts\":[[0,3,\"one\"]]"));
+    cog_documents_close(found.reference);
     free(page);
 }
