@@ -26,7 +26,7 @@ struct duplicate_row {
 };
 
 /* A text that stands in many documents. */
-struct boilerplate {
+struct shared_passage {
     struct bytes_view text; /* valid UTF-8 */
     uint64_t documents;     /* that have it */
 };
@@ -51,7 +51,7 @@ struct duplicate_rows {
      * number of the record of a row, with id_context. */
     cog_documents *reference;
     uint64_t (*reference_record)(const void *context, uint32_t row);
-    const struct boilerplate *boilerplate;
+    const struct shared_passage *boilerplate;
     size_t boilerplate_count;
 };
 

@@ -297,7 +297,7 @@ static void put_pairs(struct page *page, const struct listing *listing) {
 }
 
 static void put_boilerplate(struct page *page, const void *context, size_t i) {
-    const struct boilerplate *item = &((const struct boilerplate *)context)[i];
+    const struct shared_passage *item = &((const struct shared_passage *)context)[i];
     put_text(page, "[");
     put_string(page, item->text);
     page_check(page, buffer_printf(&page->json, ",%llu]", (unsigned long long)item->documents));

@@ -93,7 +93,7 @@ TEST(report_holds_any_id_and_text_without_leaving_its_element) {
         "</script><script>alert(1)</script><!-- \"q\\ \r\n\t\x01 \xf0\x9f\x98\x80"
         " \xe2\x80\xa8 \xd7\x90";
     static const char passage[] = "<b>all rights</b>";
-    const struct boilerplate boilerplate = {{passage, sizeof passage - 1}, 5};
+    const struct shared_passage boilerplate = {{passage, sizeof passage - 1}, 5};
     cog_document items[] = {document("</script><img src=x>", hostile, sizeof hostile - 1),
                             document("\"\\\xe2\x80\xae\xf0\x9f\x98\x80", "plain", 5),
                             document("third", "", 0)};

@@ -235,10 +235,10 @@ static void note(uint32_t *nearest, float *similarities, size_t rank, uint32_t o
     }
 }
 
-/* A document meets the earlier representatives, and is met by later documents; both note what is
- * below the threshold, the document that goes alone notes what is not. */
-static void expect_nearest(const struct truth *truth, const uint32_t *partner, double threshold,
-                           double floor, size_t reference, uint32_t *nearest, float *similarities) {
+/* A document notes the most similar one of the earlier representatives. A representative is noted
+ * by that one as well. */
+static void expect_nearest(const struct truth *truth, const uint32_t *partner, double floor,
+                           size_t reference, uint32_t *nearest, float *similarities) {
     for (size_t rank = 0; rank < truth->count; rank++) {
         nearest[rank] = NONE;
         similarities[rank] = 0;
@@ -250,9 +250,10 @@ static void expect_nearest(const struct truth *truth, const uint32_t *partner, d
                 partner[earlier] != earlier)
                 continue;
             note(nearest, similarities, later, earlier, similarity);
-            if (similarity < threshold)
-                note(nearest, similarities, earlier, later, similarity);
         }
+    for (uint32_t later = 0; later < truth->count; later++)
+        if (partner[later] == later && nearest[later] != NONE)
+            note(nearest, similarities, nearest[later], later, (double)similarities[later]);
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
@@ -315,8 +316,7 @@ static bool same_nearest(const struct truth *truth, const uint32_t *partner,
     uint32_t *nearest = malloc((truth->count + 1) * sizeof *nearest);
     float *similarities = malloc((truth->count + 1) * sizeof *similarities);
     bool same = true;
-    expect_nearest(truth, partner, options->measure.threshold, options->floor, options->reference,
-                   nearest, similarities);
+    expect_nearest(truth, partner, options->floor, options->reference, nearest, similarities);
     for (size_t rank = 0; rank < truth->count && same; rank++) {
         same = result->nearest[rank] == nearest[rank] &&
                result->nearest_similarity[rank] == similarities[rank];
