@@ -19,9 +19,14 @@ bool bag_spool_encode(struct buffer *batch, struct bytes_view id, const struct b
 void bag_spool_write(struct bag_spool *spool, const struct buffer *batch);
 /* False once a write has failed. */
 bool bag_spool_is_complete(const struct bag_spool *spool);
+/* Bytes on disk: nine per term, or twelve if a term of the document occurs 256 times. */
+uint64_t bag_spool_size_bytes(const struct bag_spool *spool);
 
 /* Reads from the beginning. */
 void bag_spool_rewind(struct bag_spool *spool);
+/* Reads from the batch that has this document, counted from 0; returns the number of the batch's
+ * first document. */
+size_t bag_spool_seek(struct bag_spool *spool, size_t row);
 /* The next documents, as they were encoded; *end with an empty batch behind the last. */
 cog_status bag_spool_read(struct bag_spool *spool, struct buffer *batch, bool *end,
                           cog_error *error);

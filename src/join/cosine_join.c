@@ -22,34 +22,54 @@ static const double shared_ns = 1.3, head_pair_ns = 0.4, entry_ns = 1.5, posting
 
 /* ---- Cuts and tails -------------------------------------------------------------------------- */
 
-static uint32_t *count_columns(const struct sparse_matrix *matrix) {
-    uint32_t *counts = memory_zeroed_array((size_t)matrix->column_count + 1, sizeof *counts);
-    for (uint64_t i = 0; counts && i < matrix->offsets[matrix->rows]; i++)
-        counts[matrix->columns[i]]++;
-    return counts;
+cog_status cosine_survey_add(struct cosine_survey *survey, const struct sparse_matrix *matrix,
+                             cog_error *error) {
+    if (!survey->counts) {
+        survey->column_count = matrix->column_count;
+        TAKE_ZEROED(survey->counts, (size_t)matrix->column_count + 1, "a cosine join", error);
+    }
+    for (uint64_t i = 0; i < matrix->offsets[matrix->rows]; i++)
+        survey->counts[matrix->columns[i]]++;
+    const struct cosine_extent extent = cosine_extent(matrix);
+    if (extent.count > survey->extent.count)
+        survey->extent.count = extent.count;
+    if (extent.length > survey->extent.length)
+        survey->extent.length = extent.length;
+    survey->rows += matrix->rows;
+    survey->entries += matrix->offsets[matrix->rows];
+    return COG_OK;
+}
+
+void cosine_survey_free(struct cosine_survey *survey) {
+    free(survey->counts);
+    *survey = (struct cosine_survey){0};
+}
+
+void cosine_cuts_of(const struct cosine_survey *x, const struct cosine_survey *y,
+                    struct cosine_cuts *cuts) {
+    double all = 0, before = 0, pairs = (double)x->rows * (double)y->rows;
+    uint32_t column = 0;
+    for (uint32_t c = 0; c < x->column_count; c++)
+        all += (double)x->counts[c] * (double)y->counts[c];
+    for (int cut = 0; cut < COSINE_CUTS; cut++) {
+        double share = ldexp(all, cut + 1 - COSINE_CUTS);
+        for (; column < x->column_count && (before < share || cut + 1 == COSINE_CUTS); column++)
+            before += (double)x->counts[column] * (double)y->counts[column];
+        cuts->columns[cut] = column;
+        cuts->products[cut] = pairs > 0 ? before / pairs : 0;
+    }
 }
 
 cog_status cosine_cuts_find(const struct sparse_matrix *x, const struct sparse_matrix *y,
                             struct cosine_cuts *cuts, cog_error *error) {
-    uint32_t *x_counts = count_columns(x), *y_counts = count_columns(y), column = 0;
-    double all = 0, before = 0, pairs = (double)x->rows * (double)y->rows;
-    if (!x_counts || !y_counts) {
-        free(x_counts);
-        free(y_counts);
-        return error_memory(error, 2 * (size_t)x->column_count * sizeof *x_counts, "a cosine join");
-    }
-    for (uint32_t c = 0; c < x->column_count; c++)
-        all += (double)x_counts[c] * (double)y_counts[c];
-    for (int cut = 0; cut < COSINE_CUTS; cut++) {
-        double share = ldexp(all, cut + 1 - COSINE_CUTS);
-        for (; column < x->column_count && (before < share || cut + 1 == COSINE_CUTS); column++)
-            before += (double)x_counts[column] * (double)y_counts[column];
-        cuts->columns[cut] = column;
-        cuts->products[cut] = pairs > 0 ? before / pairs : 0;
-    }
-    free(x_counts);
-    free(y_counts);
-    return COG_OK;
+    struct cosine_survey surveys[2] = {{0}};
+    cog_status status = cosine_survey_add(&surveys[0], x, error);
+    THEN(status, cosine_survey_add(&surveys[1], y, error));
+    if (status == COG_OK)
+        cosine_cuts_of(&surveys[0], &surveys[1], cuts);
+    cosine_survey_free(&surveys[0]);
+    cosine_survey_free(&surveys[1]);
+    return status;
 }
 
 static double share_needed(double missing, double x_squares, double y_squares) {
@@ -97,16 +117,13 @@ struct cosine_join {
     struct equal_rows groups[2];
     const struct equal_rows *query_groups, *collection_groups;
     bool self;
-    double threshold;
-    float filter_threshold; /* lowered by the error of float sums */
-    const struct cosine_tails *tails;
-    struct cosine_extent query_extent;
+    const struct cosine_plan *plan;
+    size_t list_entries; /* of the rows whose posting lists are in memory together, about */
     size_t block_begin, block_end;
     struct cosine_lists lists;
     float *query_lengths; /* x(c) at each entry of the queries' matrix, times the tail's cosine */
     struct heads heads;
     struct cosine_tiles tiles;
-    uint8_t *spans;
     struct cosine_probe *probes; /* one per worker */
 };
 
@@ -117,7 +134,7 @@ static cog_status verify(const struct cosine_join *join, unsigned worker, size_t
     double dot = sparse_dense_dot(join->probes[worker].dense, join->collection.matrix,
                                   join->collection.rows[position]);
     part->work.verified++;
-    if (!(dot >= join->threshold))
+    if (!(dot >= join->plan->threshold))
         return COG_OK;
     return equal_rows_match(join->query_groups, query, join->collection_groups, position,
                             join->self, dot, &part->matches, error);
@@ -125,18 +142,20 @@ static cog_status verify(const struct cosine_join *join, unsigned worker, size_t
 
 /* ---- By posting lists ------------------------------------------------------------------------ */
 
-static float met_tail_cosine(const struct cosine_join *join) {
-    return join->tails ? (float)join->tails->cosines[COSINE_TAIL_MET] : 1;
+static float met_tail_cosine(const struct cosine_plan *plan) {
+    return plan->has_tails ? (float)plan->tails.cosines[COSINE_TAIL_MET] : 1;
 }
 
-/* The least y(c) of an entry that lists hold. */
-static float least_listed(const struct cosine_join *join) {
-    return join->filter_threshold / (join->query_extent.length * met_tail_cosine(join));
+/* The lists of some rows: with the entries that are long enough for the longest query. */
+static void build_lists(struct cosine_lists *lists, const struct cosine_plan *plan,
+                        const struct sparse_matrix *matrix, const uint32_t *rows, size_t count) {
+    const float least =
+        plan->filter_threshold / (plan->extents[0].length * met_tail_cosine(plan));
+    cosine_lists_build(lists, matrix, rows, count, least, plan->extents[1].length);
 }
 
-static struct cosine_query query_of(const struct cosine_join *join, uint32_t row,
+static struct cosine_query query_of(const struct sparse_matrix *matrix, uint32_t row,
                                     const float *lengths) {
-    const struct sparse_matrix *matrix = join->queries.matrix;
     uint64_t at = matrix->offsets[row];
     return (struct cosine_query){matrix->columns + at, matrix->values + at, lengths,
                                  (size_t)(matrix->offsets[row + 1] - at)};
@@ -147,10 +166,11 @@ static cog_status run_query(const struct cosine_join *join, unsigned worker, siz
     struct cosine_probe *probe = &join->probes[worker];
     uint32_t row = join->queries.rows[position], first = 0;
     struct cosine_query query =
-        query_of(join, row, join->query_lengths + join->queries.matrix->offsets[row]);
+        query_of(join->queries.matrix, row,
+                 join->query_lengths + join->queries.matrix->offsets[row]);
     if (join->self && position >= join->block_begin)
         first = (uint32_t)(position - join->block_begin) + 1;
-    size_t kept = cosine_probe_run(probe, &join->lists, &query, join->filter_threshold, first,
+    size_t kept = cosine_probe_run(probe, &join->lists, &query, join->plan->filter_threshold, first,
                                    &join->parts.items[worker].work);
     cog_status status = COG_OK;
     for (size_t i = 0; i < kept && status == COG_OK; i++)
@@ -169,11 +189,12 @@ static cog_status run_queries(void *context, unsigned worker, size_t begin, size
     return status;
 }
 
-static size_t block_end(const struct cosine_rows *rows, size_t begin, size_t *entries) {
+static size_t block_end(const struct cosine_rows *rows, size_t begin, size_t most_entries,
+                        size_t *entries) {
     const uint64_t *offsets = rows->matrix->offsets;
     size_t end = begin;
     *entries = 0;
-    while (end < rows->count && end - begin < BLOCK_ROWS && *entries < BLOCK_ENTRIES) {
+    while (end < rows->count && end - begin < BLOCK_ROWS && *entries < most_entries) {
         *entries += (size_t)(offsets[rows->rows[end] + 1] - offsets[rows->rows[end]]);
         end++;
     }
@@ -182,10 +203,10 @@ static size_t block_end(const struct cosine_rows *rows, size_t begin, size_t *en
 
 /* Room for the blocks of some rows. */
 static cog_status make_lists(struct cosine_lists *lists, const struct cosine_rows *rows,
-                             cog_error *error) {
+                             size_t block_entries, cog_error *error) {
     size_t most_entries = 0, entries;
     for (size_t begin = 0; begin < rows->count;) {
-        begin = block_end(rows, begin, &entries);
+        begin = block_end(rows, begin, block_entries, &entries);
         most_entries = entries > most_entries ? entries : most_entries;
     }
     return cosine_lists_create(lists, rows->matrix->column_count, BLOCK_ROWS, most_entries, error);
@@ -194,8 +215,8 @@ static cog_status make_lists(struct cosine_lists *lists, const struct cosine_row
 static cog_status run_lists(struct cosine_join *join, cog_error *error) {
     const struct sparse_matrix *queries = join->queries.matrix;
     size_t count = (size_t)queries->offsets[queries->rows], entries;
-    const float tail = met_tail_cosine(join);
-    cog_status status = make_lists(&join->lists, &join->collection, error);
+    const float tail = met_tail_cosine(join->plan);
+    cog_status status = make_lists(&join->lists, &join->collection, join->list_entries, error);
     join->query_lengths = memory_array(count + 1, sizeof *join->query_lengths);
     if (status == COG_OK && !join->query_lengths)
         status = error_memory(error, count * sizeof *join->query_lengths, "a cosine join");
@@ -203,10 +224,11 @@ static cog_status run_lists(struct cosine_join *join, cog_error *error) {
         cosine_tail_lengths(queries, row, tail, join->query_lengths + queries->offsets[row]);
     while (join->block_end < join->collection.count && status == COG_OK) {
         join->block_begin = join->block_end;
-        join->block_end = block_end(&join->collection, join->block_begin, &entries);
-        cosine_lists_build(&join->lists, join->collection.matrix,
-                           join->collection.rows + join->block_begin,
-                           join->block_end - join->block_begin, least_listed(join));
+        join->block_end =
+            block_end(&join->collection, join->block_begin, join->list_entries, &entries);
+        build_lists(&join->lists, join->plan, join->collection.matrix,
+                    join->collection.rows + join->block_begin,
+                    join->block_end - join->block_begin);
         status =
             parallel_for(join->parts.threads, join->self ? join->block_end : join->queries.count,
                          QUERY_GRAIN, run_queries, join, error);
@@ -230,14 +252,13 @@ static float *tail_lengths(const struct cosine_rows *rows, uint32_t column, doub
 }
 
 static cog_status make_heads(struct heads *heads, struct cosine_tiles *tiles,
-                             const struct cosine_join *join, const struct cosine_cuts *cuts,
-                             int cut, cog_error *error) {
-    uint32_t column = cuts->columns[cut];
+                             const struct cosine_plan *plan, int cut, cog_error *error) {
+    uint32_t column = plan->cuts.columns[cut];
     *heads =
         (struct heads){.column_end = column,
-                       .threshold = join->filter_threshold,
+                       .threshold = plan->filter_threshold,
                        .query_tails = tail_lengths(&tiles->queries, column,
-                                                   join->tails ? join->tails->cosines[cut] : 1),
+                                                   plan->has_tails ? plan->tails.cosines[cut] : 1),
                        .row_tails = tail_lengths(&tiles->collection, column, 1)};
     tiles->column_end = column;
     if (heads->query_tails && heads->row_tails)
@@ -310,14 +331,14 @@ static cog_status join_tiles(void *context, unsigned worker, size_t begin, size_
     return status;
 }
 
-static cog_status run_heads(struct cosine_join *join, const struct cosine_cuts *cuts, int cut,
-                            cog_error *error) {
+static cog_status run_heads(struct cosine_join *join, cog_error *error) {
     struct cosine_tiles *tiles = &join->tiles;
     *tiles = (struct cosine_tiles){.queries = join->queries,
                                    .collection = join->collection,
                                    .later_only = join->self,
-                                   .threads = join->parts.threads};
-    cog_status status = make_heads(&join->heads, tiles, join, cuts, cut, error);
+                                   .threads = join->parts.threads,
+                                   .most_entries = join->list_entries};
+    cog_status status = make_heads(&join->heads, tiles, join->plan, join->plan->cut, error);
     while (cosine_tiles_next(tiles, &status, error))
         status = parallel_for(tiles->threads, tiles->query_count, COSINE_TILE_GRAIN, join_tiles,
                               join, error);
@@ -328,56 +349,57 @@ static cog_status run_heads(struct cosine_join *join, const struct cosine_cuts *
 /* ---- The cheaper of the two ------------------------------------------------------------------ */
 
 /* Rows to judge a join by, evenly spread over both sides. */
-enum { SAMPLE_QUERIES = 128, SAMPLE_ROWS = 1024 };
+enum { SAMPLE_ROWS = COSINE_SAMPLE_ROWS };
 struct sample {
-    uint32_t rows[2][SAMPLE_ROWS];
     struct cosine_rows queries, collection;
     double product_ns; /* what the true product of a pair takes */
 };
 
+size_t cosine_sample_place(size_t count, size_t sampled, size_t i) {
+    return i * count / sampled;
+}
+
 static struct cosine_rows spread(const struct cosine_rows *rows, size_t most, uint32_t *sample) {
     size_t count = rows->count < most ? rows->count : most;
     for (size_t i = 0; i < count; i++)
-        sample[i] = cosine_row_at(rows, i * rows->count / count);
+        sample[i] = cosine_row_at(rows, cosine_sample_place(rows->count, count, i));
     return (struct cosine_rows){rows->matrix, sample, count};
 }
 
 /* The cost of the join by heads at a cut, in nanoseconds per pair of rows. */
-static cog_status judge_cut(const struct cosine_join *join, const struct sample *sample,
-                            const struct cosine_cuts *cuts, int cut, double *pair_ns,
-                            cog_error *error) {
+static cog_status judge_cut(const struct cosine_plan *plan, const struct sample *sample, int cut,
+                            double *pair_ns, cog_error *error) {
     struct cosine_tiles tiles = {
         .queries = sample->queries, .collection = sample->collection, .threads = 1};
     struct heads heads;
     uint64_t in_reach = 0, met = 0;
     uint32_t rows[COSINE_TILE_ROWS];
-    cog_status status = make_heads(&heads, &tiles, join, cuts, cut, error);
+    cog_status status = make_heads(&heads, &tiles, plan, cut, error);
     while (cosine_tiles_next(&tiles, &status, error))
         for (size_t query = 0; query < tiles.query_count; query++) {
             struct cosine_tile tile = cosine_tile(&tiles, 0, query);
             in_reach += rows_in_reach(&heads, &tile, 0, rows, &met);
         }
     free_heads(&heads, &tiles);
-    *pair_ns = head_pair_ns + shared_ns * cuts->products[cut] +
+    *pair_ns = head_pair_ns + shared_ns * plan->cuts.products[cut] +
                sample->product_ns * (double)in_reach /
                    ((double)sample->queries.count * (double)sample->collection.count);
     return status;
 }
 
 /* The cut at which the join by heads is cheapest, and its cost. */
-static cog_status choose_cut(const struct cosine_join *join, const struct sample *sample,
-                             const struct cosine_cuts *cuts, int *best, double *best_ns,
-                             cog_error *error) {
+static cog_status choose_cut(struct cosine_plan *plan, const struct sample *sample,
+                             double *best_ns, cog_error *error) {
     cog_status status = COG_OK;
-    *best = 0;
+    plan->cut = 0;
     *best_ns = HUGE_VAL;
     for (int cut = 0; cut < COSINE_CUTS && status == COG_OK; cut++) {
         double pair_ns;
-        if (head_pair_ns + shared_ns * cuts->products[cut] >= *best_ns)
+        if (head_pair_ns + shared_ns * plan->cuts.products[cut] >= *best_ns)
             break;
-        status = judge_cut(join, sample, cuts, cut, &pair_ns, error);
+        status = judge_cut(plan, sample, cut, &pair_ns, error);
         if (pair_ns < *best_ns) {
-            *best = cut;
+            plan->cut = cut;
             *best_ns = pair_ns;
         }
     }
@@ -385,27 +407,31 @@ static cog_status choose_cut(const struct cosine_join *join, const struct sample
 }
 
 /* The cost of the sample's posting lists to its queries, in nanoseconds per pair of rows. */
-static cog_status judge_lists(const struct cosine_join *join, const struct sample *sample,
+static cog_status judge_lists(const struct cosine_plan *plan, const struct sample *sample,
                               double *pair_ns, cog_error *error) {
+    const struct sparse_matrix *matrix = sample->queries.matrix;
     struct cosine_lists lists = {0};
     struct join_work work = {0};
-    struct cosine_probe *probe = &join->probes[0];
-    float *lengths = memory_array(join->query_extent.count + 1, sizeof *lengths);
-    cog_status status = make_lists(&lists, &sample->collection, error);
-    if (status == COG_OK && !lengths)
-        status = error_memory(error, join->query_extent.count * sizeof *lengths, "a cosine join");
+    struct cosine_probe probe = {0};
+    float *lengths = memory_array(plan->extents[0].count + 1, sizeof *lengths);
+    cog_status status = make_lists(&lists, &sample->collection, BLOCK_ENTRIES, error);
+    if (status == COG_OK &&
+        (!lengths || !cosine_probe_create(&probe, plan->spans, matrix->column_count, SAMPLE_ROWS)))
+        status = error_memory(error, cosine_probe_memory_bytes(matrix->column_count, SAMPLE_ROWS),
+                              "a cosine join");
     if (status == COG_OK)
-        cosine_lists_build(&lists, sample->collection.matrix, sample->collection.rows,
-                           sample->collection.count, least_listed(join));
+        build_lists(&lists, plan, sample->collection.matrix, sample->collection.rows,
+                    sample->collection.count);
     for (size_t i = 0; i < sample->queries.count && status == COG_OK; i++) {
         uint32_t row = sample->queries.rows[i];
-        cosine_tail_lengths(join->queries.matrix, row, met_tail_cosine(join), lengths);
-        struct cosine_query query = query_of(join, row, lengths);
-        size_t kept = cosine_probe_run(probe, &lists, &query, join->filter_threshold, 0, &work);
+        cosine_tail_lengths(matrix, row, met_tail_cosine(plan), lengths);
+        struct cosine_query query = query_of(matrix, row, lengths);
+        size_t kept = cosine_probe_run(&probe, &lists, &query, plan->filter_threshold, 0, &work);
         if (kept > 0)
-            cosine_probe_unload(probe, &query);
+            cosine_probe_unload(&probe, &query);
         work.verified += kept;
     }
+    cosine_probe_free(&probe);
     cosine_lists_free(&lists);
     free(lengths);
     *pair_ns = (posting_ns * (double)work.postings + met_ns * (double)work.candidates +
@@ -414,19 +440,61 @@ static cog_status judge_lists(const struct cosine_join *join, const struct sampl
     return status;
 }
 
-static cog_status run_cheaper(struct cosine_join *join, cog_error *error) {
-    const struct sparse_matrix *matrix = join->collection.matrix;
-    struct sample sample;
-    struct cosine_cuts cuts;
-    int cut = 0;
+static cog_status choose_cheaper(struct cosine_plan *plan, const struct sample *sample,
+                                 cog_error *error) {
     double heads_ns = 0, lists_ns = 0;
-    sample.queries = spread(&join->queries, SAMPLE_QUERIES, sample.rows[0]);
-    sample.collection = spread(&join->collection, SAMPLE_ROWS, sample.rows[1]);
-    sample.product_ns = entry_ns * (double)matrix->offsets[matrix->rows] / (double)matrix->rows;
-    TRY(cosine_cuts_find(join->queries.matrix, matrix, &cuts, error));
-    TRY(choose_cut(join, &sample, &cuts, &cut, &heads_ns, error));
-    TRY(judge_lists(join, &sample, &lists_ns, error));
-    return lists_ns <= heads_ns ? run_lists(join, error) : run_heads(join, &cuts, cut, error);
+    TRY(choose_cut(plan, sample, &heads_ns, error));
+    TRY(judge_lists(plan, sample, &lists_ns, error));
+    plan->by_lists = lists_ns <= heads_ns;
+    return COG_OK;
+}
+
+cog_status cosine_plan_make(struct cosine_plan *plan, const struct cosine_survey surveys[2],
+                            const struct cosine_rows samples[2], double threshold,
+                            const struct cosine_tails *tails, cog_error *error) {
+    const struct sample sample = {samples[0], samples[1],
+                                  entry_ns * (double)surveys[1].entries /
+                                      (double)(surveys[1].rows ? surveys[1].rows : 1)};
+    *plan = (struct cosine_plan){.threshold = threshold,
+                                 .has_tails = tails != NULL,
+                                 .extents = {surveys[0].extent, surveys[1].extent}};
+    if (tails)
+        plan->tails = *tails;
+    plan->filter_threshold =
+        (float)(threshold - cosine_float_error(plan->extents[0], plan->extents[1]));
+    plan->is_empty = !(plan->extents[0].length > 0 && plan->extents[1].length > 0);
+    if (plan->is_empty)
+        return COG_OK;
+    cosine_cuts_of(&surveys[0], &surveys[1], &plan->cuts);
+    plan->spans = cosine_spans(surveys[1].counts, surveys[1].column_count, surveys[1].entries);
+    return plan->spans ? choose_cheaper(plan, &sample, error)
+                       : error_memory(error, surveys[1].column_count, "a cosine join");
+}
+
+void cosine_plan_free(struct cosine_plan *plan) {
+    free(plan->spans);
+    *plan = (struct cosine_plan){0};
+}
+
+/* The plan of a join of all rows at once. */
+static cog_status plan_all(const struct cosine_join *join, const struct join_options *options,
+                           struct cosine_plan *plan, cog_error *error) {
+    uint32_t rows[2][SAMPLE_ROWS];
+    const struct cosine_rows samples[2] = {
+        spread(&join->queries, COSINE_SAMPLE_QUERIES, rows[0]),
+        spread(&join->collection, COSINE_SAMPLE_ROWS, rows[1])};
+    struct cosine_survey surveys[2] = {{0}};
+    cog_status status = cosine_survey_add(&surveys[0], join->queries.matrix, error);
+    if (join->self)
+        surveys[1] = surveys[0];
+    else
+        THEN(status, cosine_survey_add(&surveys[1], join->collection.matrix, error));
+    THEN(status,
+         cosine_plan_make(plan, surveys, samples, options->threshold, options->tails, error));
+    cosine_survey_free(&surveys[0]);
+    if (!join->self)
+        cosine_survey_free(&surveys[1]);
+    return status;
 }
 
 /* Rows of a group are equal, so their similarity is the square of their length. */
@@ -440,7 +508,7 @@ static cog_status match_within_groups(struct cosine_join *join, struct match_lis
             continue;
         uint32_t row = equal_rows_first(groups, g);
         double dot = sparse_row_dot(matrix, row, matrix, row);
-        if (dot >= join->threshold)
+        if (dot >= join->plan->threshold)
             status = equal_rows_match_within(groups, g, dot, matches, error);
     }
     return status;
@@ -462,33 +530,46 @@ static cog_status group_rows(const struct sparse_matrix *matrix, struct equal_ro
 static cog_status make_probes(struct cosine_join *join, cog_error *error) {
     const unsigned threads = join->parts.threads;
     uint32_t columns = join->queries.matrix->column_count;
-    join->spans = cosine_spans(join->collection.matrix);
     join->probes = memory_zeroed_array(threads, sizeof *join->probes);
-    bool enough = join->spans && join->probes;
+    bool enough = join->probes != NULL;
     for (unsigned i = 0; enough && i < threads; i++)
-        enough = cosine_probe_create(&join->probes[i], join->spans, columns, BLOCK_ROWS);
+        enough = cosine_probe_create(&join->probes[i], join->plan->spans, columns, BLOCK_ROWS);
     return enough ? COG_OK
                   : error_memory(error, threads * cosine_probe_memory_bytes(columns, BLOCK_ROWS),
                                  "a cosine join");
 }
 
-static cog_status run_join(struct cosine_join *join, cog_error *error) {
-    struct cosine_extent collection = cosine_extent(join->collection.matrix);
-    join->query_extent = cosine_extent(join->queries.matrix);
-    join->filter_threshold =
-        (float)(join->threshold - cosine_float_error(join->query_extent, collection));
-    TRY(make_probes(join, error));
-    if (join->query_extent.length > 0 && collection.length > 0) {
-        TRY(run_cheaper(join, error));
+/* Posting lists take the most memory per entry; tiles keep to the same number of entries. */
+static size_t list_entries(const struct join_options *options) {
+    const size_t entry_bytes = cosine_lists_memory_bytes(0, 0, 1) - cosine_lists_memory_bytes(0, 0, 0);
+    const uint64_t entries = options->memory_bytes / entry_bytes;
+    if (!options->memory_bytes || entries >= BLOCK_ENTRIES)
+        return BLOCK_ENTRIES;
+    return entries ? (size_t)entries : 1;
+}
+
+static cog_status run_join(struct cosine_join *join, const struct join_options *options,
+                           cog_error *error) {
+    struct cosine_plan own = {0};
+    cog_status status = COG_OK;
+    join->plan = options->plan ? options->plan : &own;
+    join->list_entries = list_entries(options);
+    if (!options->plan)
+        status = plan_all(join, options, &own, error);
+    if (!join->plan->is_empty) {
+        THEN(status, make_probes(join, error));
+        THEN(status, join->plan->by_lists ? run_lists(join, error) : run_heads(join, error));
     }
-    return join->self ? match_within_groups(join, &join->parts.items[0].matches, error) : COG_OK;
+    if (join->self)
+        THEN(status, match_within_groups(join, &join->parts.items[0].matches, error));
+    cosine_plan_free(&own);
+    return status;
 }
 
 static void free_join(struct cosine_join *join) {
     for (unsigned i = 0; join->probes && i < join->parts.threads; i++)
         cosine_probe_free(&join->probes[i]);
     free(join->probes);
-    free(join->spans);
     free(join->query_lengths);
     cosine_lists_free(&join->lists);
     free((void *)join->queries.rows);
@@ -501,8 +582,7 @@ static void free_join(struct cosine_join *join) {
 cog_status cosine_join(const struct sparse_matrix *a, const struct sparse_matrix *b,
                        const struct join_options *options, struct match_list *matches,
                        cog_error *error) {
-    struct cosine_join join = {
-        .self = b == NULL, .threshold = options->threshold, .tails = options->tails};
+    struct cosine_join join = {.self = b == NULL};
     if (b && a->column_count != b->column_count)
         return error_set(error, COG_ERR_USAGE,
                          "rows of %u and of %u columns cannot be joined: number both sides' terms "
@@ -516,7 +596,7 @@ cog_status cosine_join(const struct sparse_matrix *a, const struct sparse_matrix
         status = group_rows(b, &join.groups[1], &join.collection, error);
     else
         join.collection = join.queries;
-    THEN(status, run_join(&join, error));
+    THEN(status, run_join(&join, options, error));
     free_join(&join);
     return join_finish(&join.parts, options, status, matches, error);
 }

@@ -10,6 +10,7 @@
  * of them leaves out more, and misses a pair here and there. */
 #pragma once
 
+#include "join/cosine_tiles.h"
 #include "join/join.h"
 #include "vector/sparse.h"
 
@@ -50,3 +51,52 @@ struct cosine_tails {
 void cosine_tails_needed(const struct sparse_matrix *x, size_t a, const struct sparse_matrix *y,
                          size_t b, double threshold, const struct cosine_cuts *cuts,
                          struct cosine_tails *needed);
+
+/* ---- Joins in blocks --------------------------------------------------------------------------
+ *
+ * Rows that do not fit memory are joined block by block, with one plan for all blocks
+ * (join_options.plan). What a join leaves out depends on the plan and on the two rows, never on the
+ * rows around them, so the pairs are those of one join of all rows. With tails, a pair whose bound
+ * lies nearer to the threshold than the error of float sums may be listed under one division into
+ * blocks and left out under another. */
+
+/* What the plan wants to know about the rows of a side, collected matrix by matrix. Zero-initialise;
+ * cosine_survey_free releases. 4 bytes per column. */
+struct cosine_survey {
+    size_t rows;
+    uint64_t entries;
+    uint32_t column_count;
+    uint32_t *counts; /* entries of each column */
+    struct cosine_extent extent;
+};
+cog_status cosine_survey_add(struct cosine_survey *survey, const struct sparse_matrix *matrix,
+                             cog_error *error);
+void cosine_survey_free(struct cosine_survey *survey);
+/* The cuts of two surveys over the same columns. */
+void cosine_cuts_of(const struct cosine_survey *x, const struct cosine_survey *y,
+                    struct cosine_cuts *cuts);
+
+/* cosine_plan_free releases. */
+struct cosine_plan {
+    double threshold;
+    float filter_threshold; /* lowered by the error of float sums */
+    struct cosine_extent extents[2];
+    uint8_t *spans;
+    struct cosine_cuts cuts;
+    int cut;
+    bool by_lists, has_tails;
+    bool is_empty; /* one side has no entries */
+    struct cosine_tails tails;
+};
+
+/* The rows that a plan is judged by: of `count` different rows of a side, in order, the rows at
+ * these places, for i below `sampled`, which is the least of `count` and the number here. */
+enum { COSINE_SAMPLE_QUERIES = 128, COSINE_SAMPLE_ROWS = 1024 };
+size_t cosine_sample_place(size_t count, size_t sampled, size_t i);
+
+/* surveys and samples: of the rows a and of the rows b; inside one collection both of the same
+ * rows. The rows of samples are listed. tails may be NULL. */
+cog_status cosine_plan_make(struct cosine_plan *plan, const struct cosine_survey surveys[2],
+                            const struct cosine_rows samples[2], double threshold,
+                            const struct cosine_tails *tails, cog_error *error);
+void cosine_plan_free(struct cosine_plan *plan);

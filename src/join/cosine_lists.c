@@ -44,8 +44,6 @@ static void stage_row(struct cosine_lists *lists, const struct sparse_matrix *ma
         entries[i] = (struct cosine_entry){matrix->columns[begin + i], value,
                                            (float)sqrt(squares) * COSINE_ROUND_UP};
     }
-    if (entries[0].length > lists->longest)
-        lists->longest = entries[0].length;
     for (uint32_t i = 0; i < count && entries[i].length >= least; i++) {
         lists->starts[entries[i].column + 2]++;
         lists->staged[lists->posting_count++] = (struct cosine_staged){
@@ -106,10 +104,10 @@ cog_status cosine_lists_create(struct cosine_lists *lists, uint32_t column_count
 }
 
 void cosine_lists_build(struct cosine_lists *lists, const struct sparse_matrix *matrix,
-                        const uint32_t *rows, size_t count, float least) {
+                        const uint32_t *rows, size_t count, float least, float longest) {
     memset(lists->starts, 0, ((size_t)lists->column_count + 2) * sizeof *lists->starts);
     lists->posting_count = 0;
-    lists->longest = 0;
+    lists->longest = longest;
     lists->row_starts[0] = 0;
     for (size_t i = 0; i < count; i++)
         stage_row(lists, matrix, rows[i], (uint32_t)i, least);
@@ -133,22 +131,13 @@ void cosine_lists_free(struct cosine_lists *lists) {
 /* How many lists, or rows, ahead memory is asked for. */
 enum { AHEAD = 8 };
 
-uint8_t *cosine_spans(const struct sparse_matrix *matrix) {
-    uint64_t entries = matrix->offsets[matrix->rows], before = 0;
-    uint32_t *counts = memory_zeroed_array((size_t)matrix->column_count + 1, sizeof *counts);
-    uint8_t *spans = memory_array((size_t)matrix->column_count + 1, sizeof *spans);
-    if (!counts || !spans) {
-        free(counts);
-        free(spans);
-        return NULL;
-    }
-    for (uint64_t i = 0; i < entries; i++)
-        counts[matrix->columns[i]]++;
-    for (uint32_t c = 0; c < matrix->column_count; c++) {
+uint8_t *cosine_spans(const uint32_t *counts, uint32_t column_count, uint64_t entries) {
+    uint8_t *spans = memory_array((size_t)column_count + 1, sizeof *spans);
+    uint64_t before = 0;
+    for (uint32_t c = 0; c < column_count && spans; c++) {
         spans[c] = (uint8_t)(before * COSINE_SPANS / (entries + 1));
         before += counts[c];
     }
-    free(counts);
     return spans;
 }
 

@@ -35,7 +35,7 @@ struct cosine_entry {
  * serves block after block. */
 struct cosine_lists {
     uint32_t column_count;
-    float longest;    /* length of the longest row of the block, rounded up */
+    float longest;    /* no row of any block is longer */
     uint32_t *starts; /* column_count + 2; list c is postings[starts[c] .. starts[c+1]) */
     struct cosine_posting *postings;
     struct cosine_entry
@@ -50,9 +50,10 @@ struct cosine_lists {
 cog_status cosine_lists_create(struct cosine_lists *lists, uint32_t column_count, size_t rows,
                                size_t entries, cog_error *error);
 /* Indexes the entries of rows[0..count) whose y(c) is `least` or more: the threshold, lowered by
- * the error of float sums, over the length of the longest query. */
+ * the error of float sums, over the length of the longest query. `longest` is the length of the
+ * longest row of all blocks, rounded up. */
 void cosine_lists_build(struct cosine_lists *lists, const struct sparse_matrix *matrix,
-                        const uint32_t *rows, size_t count, float least);
+                        const uint32_t *rows, size_t count, float least, float longest);
 void cosine_lists_free(struct cosine_lists *lists);
 size_t cosine_lists_memory_bytes(uint32_t column_count, size_t rows, size_t entries);
 
@@ -60,8 +61,8 @@ size_t cosine_lists_memory_bytes(uint32_t column_count, size_t rows, size_t entr
  * little too large, from its span. */
 enum { COSINE_SPANS = 128 };
 
-/* The span of each column of a matrix; free() it. NULL when memory is out. */
-uint8_t *cosine_spans(const struct sparse_matrix *matrix);
+/* The span of each column, by the entries of each and of all; free() it. NULL when memory is out. */
+uint8_t *cosine_spans(const uint32_t *counts, uint32_t column_count, uint64_t entries);
 
 /* What a query knows of a row of the block: the products so far, and the place of the row's next
  * entry, which is above zero from the first product on. */

@@ -192,12 +192,24 @@ cog_status cosine_tiles_create(struct cosine_tiles *tiles, cog_error *error) {
                : error_memory(error, cosine_tiles_memory_bytes(matrix, tiles->threads), "cosines");
 }
 
+static size_t block_end(const struct cosine_tiles *tiles) {
+    const struct cosine_rows *rows = &tiles->collection;
+    const uint64_t *offsets = rows->matrix->offsets;
+    size_t end = tiles->begin, entries = 0;
+    while (end < rows->count && end - tiles->begin < BLOCK_ROWS &&
+           (!tiles->most_entries || entries < tiles->most_entries)) {
+        uint32_t row = cosine_row_at(rows, end++);
+        entries += (size_t)(offsets[row + 1] - offsets[row]);
+    }
+    return end;
+}
+
 bool cosine_tiles_next(struct cosine_tiles *tiles, cog_status *status, cog_error *error) {
     size_t left = tiles->collection.count - tiles->end;
     if (*status != COG_OK || left == 0)
         return false;
     tiles->begin = tiles->end;
-    tiles->end += left < BLOCK_ROWS ? left : BLOCK_ROWS;
+    tiles->end = block_end(tiles);
     tiles->query_count = tiles->queries.count;
     if (tiles->later_only && tiles->end - 1 < tiles->query_count)
         tiles->query_count = tiles->end - 1;

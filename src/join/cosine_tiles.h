@@ -39,12 +39,13 @@ struct cosine_tile {
     const float *values;
 };
 
-/* Set the first five, zero the others; cosine_tiles_free releases, also after an error. */
+/* Set the first six, zero the others; cosine_tiles_free releases, also after an error. */
 struct cosine_tiles {
     struct cosine_rows queries, collection; /* of matrices with the same columns */
     bool later_only;     /* leave out queries without a row position of the block above theirs */
     unsigned threads;    /* 0 means all */
     uint32_t column_end; /* products of the columns before this one alone; 0: of all */
+    size_t most_entries; /* of a block, about; 0: any */
     size_t query_count;  /* queries that meet the block: 0 .. query_count */
     size_t begin, end;   /* positions of the block */
     struct tile_column *columns;

@@ -5,6 +5,7 @@
 
 #include "search/hits/hit_lists.h"
 
+struct cosine_plan;
 struct cosine_tails;
 
 /* How much a join had to do; the same for every number of threads. */
@@ -22,6 +23,10 @@ struct join_options {
      * joined matrices. NULL: the worst, and no pair is missed. */
     const struct cosine_tails *tails;
     size_t max_matches; /* more are COG_ERR_MEMORY; 0 is no limit */
+    /* Cosine joins of blocks: the plan for all rows, in place of threshold and tails. NULL: made for
+     * the rows of the join. */
+    const struct cosine_plan *plan;
+    uint64_t memory_bytes; /* of posting lists, about; 0: as fast as possible */
 };
 
 /* What one worker finds; workers write to different cache lines. */
