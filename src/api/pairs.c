@@ -105,6 +105,7 @@ const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t 
 
 cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, const char *path,
                            cog_error *error) {
+    enum { RELEASED_AT_ONCE = 1 << 17 };
     const struct result_column columns[] = {
         {"a", RESULT_ID},
         {"b", RESULT_ID},
@@ -123,6 +124,8 @@ cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, con
         cells[0].text.data = cog_pairs_id(pairs, 0, pair.a, &cells[0].text.size);
         cells[1].text.data = cog_pairs_id(pairs, 1, pair.b, &cells[1].text.size);
         status = result_table_add(&table, cells, error);
+        if (i % RELEASED_AT_ONCE == 0)
+            match_list_release(&pairs->matches, i);
     }
     return result_table_close(&table, status, error);
 }

@@ -121,27 +121,19 @@ static cog_status flush_spooled(struct corpus_reading *reading, cog_error *error
                            "set TMPDIR");
 }
 
-cog_status corpus_load(struct corpus *corpus, struct bag_spool *spool, const uint8_t *marks,
-                       cog_error *error) {
-    struct buffer batch = {0};
-    cog_status status = COG_OK;
-    bag_spool_rewind(spool);
-    for (size_t row = 0; row < corpus->rows && status == COG_OK;) {
-        bool end = false;
-        status = bag_spool_read(spool, &batch, &end, error);
-        for (size_t at = 0; at < batch.size && status == COG_OK; row++) {
-            struct corpus_row *item = &corpus->items[row];
-            struct bytes_view id;
-            struct bag_view bag;
-            bag_spool_decode(&batch, &at, &id, &bag);
-            item->first_term = corpus->term_count;
-            item->term_count = marks[row] ? (uint32_t)bag.count : 0;
-            if (marks[row])
-                status = append_terms(corpus, &bag, true, error);
-        }
+void corpus_settle(struct corpus *corpus) {
+    void *items = realloc(corpus->items, (corpus->rows + 1) * sizeof *corpus->items);
+    if (items) {
+        corpus->items = items;
+        corpus->row_capacity = corpus->rows + 1;
     }
-    buffer_free(&batch);
-    return status;
+    char *ids = realloc(corpus->ids.data, corpus->ids.size + 1);
+    if (ids) {
+        corpus->ids.data = ids;
+        corpus->ids.capacity = corpus->ids.size + 1;
+    }
+    id_table_free(corpus->id_table);
+    corpus->id_table = NULL;
 }
 
 static cog_status add_to_batch(void *context, unsigned worker, void *ingest_batch,

@@ -44,16 +44,14 @@ struct corpus_options {
                         struct term_list *terms, cog_error *error);
     void *amend_context;
     /* Where not NULL, the terms go there, one document after the other, and the corpus has their
-     * number only: corpus_load brings back those of some rows. */
+     * number only. */
     struct bag_spool *spool;
 };
 cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        const struct corpus_options *options, const cog_run_options *run,
                        cog_report *report, cog_error *error);
-/* Takes the terms of the rows whose mark is set from the spool that has those of all; the other
- * rows are without terms from now on. */
-cog_status corpus_load(struct corpus *corpus, struct bag_spool *spool, const uint8_t *marks,
-                       cog_error *error);
+/* Gives back what only reading needs: room for more rows, and the table of ids. */
+void corpus_settle(struct corpus *corpus);
 /* A row of these terms, without an id. */
 cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error);
 void corpus_free(struct corpus *corpus);

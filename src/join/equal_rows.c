@@ -93,6 +93,60 @@ cog_status equal_rows_build(const struct row_bytes *source, struct equal_rows *g
     return COG_OK;
 }
 
+/* ---- Rows that are not in memory ------------------------------------------------------------- */
+
+struct row_key row_key_of(uint32_t row, const uint32_t *columns, const float *values,
+                          size_t count) {
+    const XXH128_hash_t x = XXH3_128bits(columns, count * sizeof *columns);
+    const XXH128_hash_t y = XXH3_128bits(values, count * sizeof *values);
+    struct row_key key = {.row = row};
+    if (count) {
+        key.bits[0] = hash_pair(x.low64, y.low64) | 1;
+        key.bits[1] = hash_pair(x.high64, y.high64);
+    }
+    return key;
+}
+
+static int by_key(const void *x, const void *y) {
+    const struct row_key *p = x, *q = y;
+    for (int i = 0; i < 2; i++)
+        if (p->bits[i] != q->bits[i])
+            return p->bits[i] < q->bits[i] ? -1 : 1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+static int by_key_leader(const void *x, const void *y) {
+    const struct row_key *p = x, *q = y;
+    if (p->leader != q->leader)
+        return p->leader < q->leader ? -1 : 1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+cog_status equal_rows_of_keys(struct row_key *keys, size_t rows, struct equal_rows *groups,
+                              cog_error *error) {
+    size_t count = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (keys[i].bits[0])
+            keys[count++] = keys[i];
+    qsort(keys, count, sizeof *keys, by_key);
+    for (size_t i = 0; i < count; i++) {
+        const bool joins = i > 0 && keys[i].bits[0] == keys[i - 1].bits[0] &&
+                           keys[i].bits[1] == keys[i - 1].bits[1];
+        keys[i].leader = joins ? keys[i - 1].leader : keys[i].row;
+    }
+    qsort(keys, count, sizeof *keys, by_key_leader);
+    TAKE(groups->rows, count + 1, "groups of equal rows", error);
+    TAKE(groups->offsets, count + 1, "groups of equal rows", error);
+    groups->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (keys[i].row == keys[i].leader)
+            groups->offsets[groups->count++] = i;
+        groups->rows[i] = keys[i].row;
+    }
+    groups->offsets[groups->count] = count;
+    return COG_OK;
+}
+
 void equal_rows_free(struct equal_rows *groups) {
     free(groups->offsets);
     free(groups->rows);

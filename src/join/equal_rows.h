@@ -25,6 +25,16 @@ struct row_bytes {
 cog_status equal_rows_build(const struct row_bytes *source, struct equal_rows *groups,
                             cog_error *error);
 void equal_rows_free(struct equal_rows *groups);
+
+/* The same for rows that are not in memory, by 128 bits of a hash of each row (row_key_of). Sorts
+ * the keys. */
+struct row_key {
+    uint64_t bits[2]; /* 0 both: the row has no entries */
+    uint32_t row, leader;
+};
+struct row_key row_key_of(uint32_t row, const uint32_t *columns, const float *values, size_t count);
+cog_status equal_rows_of_keys(struct row_key *keys, size_t rows, struct equal_rows *groups,
+                              cog_error *error);
 /* What building takes at its peak, and keeps no more than. */
 size_t equal_rows_memory_bytes(size_t rows);
 

@@ -13,8 +13,10 @@ cog_status join_start(struct join_parts *parts, const struct join_options *optio
                          "threshold %g: a join needs one above 0 and at most 1",
                          options->threshold);
     TAKE_ZEROED(parts->items, parts->threads, "a join", error);
-    for (unsigned i = 0; i < parts->threads; i++)
+    for (unsigned i = 0; i < parts->threads; i++) {
         match_list_share(&parts->items[i].matches, options->max_matches, &parts->listed);
+        parts->items[i].matches.sieve = options->sieve;
+    }
     return COG_OK;
 }
 

@@ -26,7 +26,8 @@ struct join_options {
     /* Cosine joins of blocks: the plan for all rows, in place of threshold and tails. NULL: made for
      * the rows of the join. */
     const struct cosine_plan *plan;
-    uint64_t memory_bytes; /* of posting lists, about; 0: as fast as possible */
+    const struct match_sieve *sieve; /* the last word about matches; may be NULL */
+    uint64_t memory_bytes;           /* of posting lists, about; 0: as fast as possible */
 };
 
 /* What one worker finds; workers write to different cache lines. */

@@ -15,15 +15,19 @@ static cog_status join_all(struct method_join *join, const struct cosine_tails *
                                          .threads = join->threads,
                                          .work = &work,
                                          .tails = tails,
+                                         .plan = join->plan,
+                                         .memory_bytes = join->list_bytes,
+                                         .sieve = pairs->sieve,
                                          .max_matches = pairs->limit};
     pairs->limit = 0; /* the workers keep to it */
+    pairs->sieve = NULL;
     cog_status status =
         join->is_jaccard
             ? jaccard_join(join->first.sets, join->second.sets, &options, pairs, error)
             : cosine_join(join->first.vectors, join->second.vectors, &options, pairs, error);
     report_number(join->report, "candidates", (double)work.candidates);
     report_number(join->report, "comparisons", (double)work.verified);
-    join->is_exact_out = !tails;
+    join->is_exact_out = join->plan ? !join->plan->has_tails : !tails;
     return status;
 }
 
@@ -131,22 +135,24 @@ static int by_value(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* The tail cosines that the pairs need for the wanted recall. Half of the misses is left to chance
- * in the sample, whose pairs are not independent: rows have many or none. */
-static cog_status tails_of_pairs(const struct method_join *join, struct cosine_tails *tails,
-                                 cog_error *error) {
-    const struct sparse_matrix *x = join->first.vectors,
-                               *y = join->second.vectors ? join->second.vectors : x;
-    const size_t count = join->pairs.count;
-    struct cosine_cuts cuts;
+/* Half of the misses is left to chance in the sample, whose pairs are not independent: rows have
+ * many or none. */
+cog_status lists_tails(const struct method_join *join, const struct cosine_cuts *cuts,
+                       struct cosine_tails *tails, cog_error *error) {
+    const struct method_pairs *pairs = &join->pairs;
+    const bool selected = pairs->rows[0].vectors != NULL;
+    const struct sparse_matrix *x = selected ? pairs->rows[0].vectors : join->first.vectors,
+                               *y = selected               ? pairs->rows[1].vectors
+                                    : join->second.vectors ? join->second.vectors
+                                                           : x;
+    const size_t count = pairs->count;
     double *needed = memory_array(count, COSINE_TAILS * sizeof *needed);
     cog_status status =
-        needed ? cosine_cuts_find(x, y, &cuts, error)
-               : error_memory(error, count * COSINE_TAILS * sizeof *needed, "the plan");
+        needed ? COG_OK : error_memory(error, count * COSINE_TAILS * sizeof *needed, "the plan");
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         struct cosine_tails of_pair;
-        cosine_tails_needed(x, join->pairs.items[i].a, y, join->pairs.items[i].b, join->threshold,
-                            &cuts, &of_pair);
+        cosine_tails_needed(x, selected ? i : pairs->items[i].a, y, selected ? i : pairs->items[i].b,
+                            join->threshold, cuts, &of_pair);
         for (size_t tail = 0; tail < COSINE_TAILS; tail++)
             needed[tail * count + i] = of_pair.cosines[tail];
     }
@@ -161,11 +167,14 @@ static cog_status tails_of_pairs(const struct method_join *join, struct cosine_t
 
 static cog_status join_by_lists(struct method_join *join, struct match_list *pairs,
                                 cog_error *error) {
-    enum { LEAST_PAIRS = 50 };
     struct cosine_tails tails;
-    if (join->pairs.count < LEAST_PAIRS)
+    struct cosine_cuts cuts;
+    if (join->plan || join->pairs.count < LISTS_LEAST_PAIRS)
         return join_all(join, NULL, pairs, error);
-    TRY(tails_of_pairs(join, &tails, error));
+    TRY(cosine_cuts_find(join->first.vectors,
+                         join->second.vectors ? join->second.vectors : join->first.vectors, &cuts,
+                         error));
+    TRY(lists_tails(join, &cuts, &tails, error));
     return join_all(join, &tails, pairs, error);
 }
 

@@ -69,6 +69,8 @@ static cog_status find_matches(const struct truth_rows *rows, const uint32_t *sa
     struct set_collection sets = {0};
     struct signatures_view signatures = {0};
     cog_status status = COG_OK;
+    if (rows->find)
+        return rows->find(rows->context, sample, count, truth, error);
     if (rows->vectors[0])
         status = sparse_matrix_select(rows->vectors[0], sample, count, &vectors)
                      ? cosine_join(&vectors, rows->vectors[1], &options, truth, error)
@@ -191,7 +193,8 @@ static cog_status count_part(struct recall_sample *sample, const struct truth_ro
 
 cog_status recall_sample_count(struct recall_sample *sample, const struct truth_rows *rows,
                                const struct match_list *matches, cog_error *error) {
-    size_t most_of_row = rows->vectors[1] ? rows->vectors[1]->rows
+    size_t most_of_row = rows->find         ? rows->side_rows
+                         : rows->vectors[1] ? rows->vectors[1]->rows
                          : rows->sets[1]  ? rows->sets[1]->rows
                                           : rows->signatures[1]->rows;
     size_t limit = most_of_row > TRUTH_AT_ONCE ? most_of_row : TRUTH_AT_ONCE;

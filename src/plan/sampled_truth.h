@@ -42,6 +42,12 @@ struct truth_rows {
     bool self;               /* inside one collection: a sampled row may be either of a pair */
     uint64_t seed;
     unsigned threads;
+    /* If not NULL, finds all matches of rows of side 0 in place of the fields above: for rows that
+     * do not fit memory. The list's limit holds; a counts from 0 among the sample, b is a row. */
+    cog_status (*find)(void *context, const uint32_t *sample, size_t count,
+                       struct match_list *truth, cog_error *error);
+    void *context;
+    size_t side_rows; /* of side 1, if `find` is given */
 };
 
 /* The matches of at most rows_max sampled rows (1 to TRUTH_ROWS_MAX); fewer rows if those have very

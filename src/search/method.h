@@ -94,6 +94,8 @@ struct method_pairs {
     struct method_rows rows[2]; /* for plan_join: row i is that of pair i, with all margins */
 };
 
+struct cosine_plan;
+
 /* Pairs of rows whose similarity is `threshold` or more; signatures propose them within
  * radius_bits, or within a radius by the wanted recall if that is COG_RADIUS_NONE, and the list's
  * sieve has the last word. If threshold is 0, all pairs of signatures within radius_bits. */
@@ -113,10 +115,14 @@ struct method_join {
     uint64_t memory_bytes; /* 0: no limit. A join that would need more works from disk. */
     unsigned threads;
     cog_report *report; /* settings and counts go there; may be NULL */
+    /* Blocks of vectors: the plan for all of them, and memory for posting lists. */
+    const struct cosine_plan *plan;
+    uint64_t list_bytes;
     /* Set by plan_join: margins of each row that join wants, and the memory of its tables. */
     size_t margins_out;
     uint64_t table_bytes_out;
     double expected_out; /* recall */
+    bool directed_out;   /* rows of `first` look for rows of `second`: exchanged, they may find others */
     /* Set by join. */
     bool is_exact_out; /* no pair is missing */
 };
@@ -191,6 +197,9 @@ struct search_method {
     /* Fills the list, sorted by rows; the list's limit and sieve hold. NULL: the method only
      * searches. */
     cog_status (*join)(struct method_join *join, struct match_list *pairs, cog_error *error);
+    /* Whether a pair is found depends on other rows too, so rows are not joined in blocks: join
+     * keeps to memory_bytes by itself, with signatures that may be a mapped file. */
+    bool joins_whole;
 };
 
 /* ---- Knobs ----------------------------------------------------------------------------------- */

@@ -1,37 +1,50 @@
 #include "jobs/pairs/disk_pairs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/files.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/threads.h"
-#include "jobs/pairs/pair_join.h"
+#include "jobs/pairs/block_join.h"
+#include "jobs/pairs/short_blocks.h"
+#include "join/cosine_join.h"
+#include "join/join_method.h"
+#include "plan/method_table.h"
 #include "run/job.h"
 
 enum {
-    MARK_GRAIN = 64,
-    TERM_BYTES = 20,  /* of a document in memory and of its vector */
-    SAMPLE_SHARE = 8, /* of the memory, for the recall sample at most */
-    TRUTH_SHARE = 32  /* of the memory, for documents that the recall sample meets at a time */
+    TERM_BYTES = 48,      /* of a term of documents that are weighed together, at most */
+    PIECE_SHARE = 16,     /* of the room, for documents that are weighed or signed together */
+    PIECE_TERMS = 1 << 18,
+    SORTER_SHARE = 8,     /* of the room, for matches */
+    LIST_SHARE = 4,       /* of the room, for the posting lists of a join of vectors */
+    NUMBER_BYTES = 64,    /* of a term that has a number (vector/term_numbers.h) */
+    IDF_BYTES = 1 << 19,
+    LEAST_ROOM_BYTES = 3 << 20
 };
 
 struct disk_side {
-    struct bag_spool *spool;
-    int signatures; /* a scratch file; -1: not open */
-    struct signatures_view view;
-    uint8_t *marks; /* rows whose terms are wanted in memory */
+    struct row_store store;
+    struct cosine_survey survey; /* if the method joins vectors */
+    struct row_key *keys;        /* until the rows are grouped */
+    struct equal_rows groups;
+    uint32_t *firsts; /* the first rows of the groups */
 };
 
 struct disk_pairs {
     struct pair_task *task;
     struct disk_side sides[2];
-    struct recall_sample sample;
+    struct term_numbers *columns; /* of the terms that have weights, until all rows are weighed */
+    struct rows_on_disk rows;
+    struct joining joining;
+    struct cosine_plan plan;
+    struct match_sorter results;
 };
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static double text_bytes(const struct pair_task *task, cog_documents *const *documents) {
     double bytes = 0;
@@ -40,25 +53,92 @@ static double text_bytes(const struct pair_task *task, cog_documents *const *doc
     return bytes;
 }
 
+static bool has_pipe(const struct pair_task *task, cog_documents *const *documents) {
+    for (size_t side = 0; side < task->sides; side++)
+        if (documents[side]->reader && reader_has_pipe(documents[side]->reader))
+            return true;
+    return false;
+}
+
+static bool joins_vectors(const struct pair_task *task) {
+    return method_of(task->options.method)->needs & NEEDS_VECTORS;
+}
+
 /* The number of documents is not known yet: signatures count as those of short documents. */
 bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents) {
     enum { SHORT_TEXT_BYTES = 48 };
     const cog_pairs_options *options = &task->options;
-    uint64_t budget = task->run ? task->run->memory_bytes : 0;
-    double signatures = text_bytes(task, documents) / SHORT_TEXT_BYTES *
-                        (double)signature_stride_bytes(options->sign.signature.bits);
-    return budget && options->method == COG_METHOD_WINDOW && options->verify &&
-           options->measure == COG_MEASURE_COSINE &&
-           pair_task_memory_bytes(task, documents) + signatures > (double)budget;
+    const uint64_t budget = task->run ? task->run->memory_bytes : 0;
+    const double signatures = text_bytes(task, documents) / SHORT_TEXT_BYTES *
+                              (double)signature_stride_bytes(options->sign.signature.bits);
+    if (!budget || options->measure != COG_MEASURE_COSINE)
+        return false;
+    return has_pipe(task, documents) ||
+           pair_task_memory_bytes(task, documents) + (joins_vectors(task) ? 0 : signatures) >
+               (double)budget;
 }
 
-/* ---- Documents to the scratch file ----------------------------------------------------------- */
+/* Bytes of rows and vocabulary that are in memory now. */
+static uint64_t held_bytes(const struct disk_pairs *pairs) {
+    const struct pair_task *task = pairs->task;
+    uint64_t held = pair_task_held_bytes(task);
+    for (size_t side = 0; side < task->sides; side++) {
+        const struct disk_side *disk = &pairs->sides[side];
+        const size_t rows = task->corpora[side].rows;
+        held += rows * (sizeof(uint64_t) + sizeof(uint32_t) + 1); /* offsets, compared, short */
+        held += disk->keys ? rows * sizeof *disk->keys : 0;
+        held += disk->groups.rows ? rows * (sizeof(size_t) + 2 * sizeof(uint32_t)) : 0;
+        held += (uint64_t)disk->survey.column_count * sizeof(uint32_t);
+    }
+    if (pairs->columns)
+        held += (uint64_t)term_numbers_count(pairs->columns) * NUMBER_BYTES + IDF_BYTES;
+    return held + (pairs->plan.spans ? pairs->sides[0].store.column_count : 0);
+}
 
+/* What the workers of a join have for every column: a spread row, and lists or tiles. */
+static uint64_t column_bytes(const struct disk_pairs *pairs) {
+    return (uint64_t)pairs->sides[0].store.column_count *
+           (pairs->task->threads * sizeof(float) + 3 * sizeof(uint32_t));
+}
+
+/* What the budget leaves, now; COG_ERR_MEMORY with the least budget if that is too little. */
+static cog_status find_room(const struct disk_pairs *pairs, uint64_t taken_bytes, uint64_t *room,
+                            cog_error *error) {
+    const uint64_t budget = pairs->task->run ? pairs->task->run->memory_bytes : 0;
+    const uint64_t taken = MEMORY_BASE_BYTES + held_bytes(pairs) + taken_bytes;
+    if (budget == 0) {
+        *room = UINT64_MAX / 4;
+        return COG_OK;
+    }
+    if (budget < taken + LEAST_ROOM_BYTES)
+        return error_about(error, COG_ERR_MEMORY, "memory_bytes",
+                           "joining these documents from disk needs at least %llu MB and the "
+                           "budget is %llu MB; raise the budget or split the input",
+                           (unsigned long long)((taken + LEAST_ROOM_BYTES) >> 20) + 1,
+                           (unsigned long long)(budget >> 20));
+    *room = budget - taken;
+    return COG_OK;
+}
+
+/* Before anything is read: by the size of the input. */
 static cog_status check_memory(const struct pair_task *task, cog_documents *const *documents,
                                cog_error *error) {
-    double statistics = memory_of_statistics(text_bytes(task, documents), task->terms.ngram);
-    return memory_budget_check(MEMORY_BASE_BYTES + statistics, task->run, task->report, error);
+    const double text = text_bytes(task, documents);
+    const double least = MEMORY_BASE_BYTES + memory_of_statistics(text, task->terms.ngram);
+    const double budget = task->run ? (double)task->run->memory_bytes : 0;
+    const double all = pair_task_memory_bytes(task, documents);
+    memory_budget_announce(budget && budget < all ? budget : all, task->run, task->report);
+    report_number(task->report, "predicted_disk_bytes", text);
+    if (task->run && task->run->announce) {
+        char line[96];
+        snprintf(line, sizeof line, "works from disk: needs about %.0f MB in TMPDIR",
+                 text / (1 << 20));
+        task->run->announce(task->run->progress_context, line);
+    }
+    return memory_budget_keep(least, task->run, error);
 }
+
+/* ---- Documents to disk ----------------------------------------------------------------------- */
 
 static cog_status read_documents(struct disk_pairs *pairs, cog_documents *const *documents,
                                  cog_error *error) {
@@ -66,341 +146,605 @@ static cog_status read_documents(struct disk_pairs *pairs, cog_documents *const 
     struct corpus_options reading = {.terms = &task->terms, .want_frequencies = true};
     cog_status status = COG_OK;
     for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
-        status = bag_spool_create("-", &pairs->sides[side].spool, error);
-        reading.spool = pairs->sides[side].spool;
+        status = row_store_open(&pairs->sides[side].store, error);
+        reading.spool = pairs->sides[side].store.bags;
         THEN(status, corpus_read(&task->corpora[side], documents[side], &reading, task->run,
                                  task->report, error));
-        pairs->sides[side].marks = memory_zeroed_array(task->corpora[side].rows, 1);
-        if (status == COG_OK && !pairs->sides[side].marks)
-            status = error_memory(error, task->corpora[side].rows, "documents");
+        corpus_settle(&task->corpora[side]);
     }
     return status;
 }
 
-/* ---- Passes over the scratch file ------------------------------------------------------------ */
+/* ---- Passes over the documents --------------------------------------------------------------- */
 
-/* Documents of a piece of the spool. */
-struct piece {
-    struct buffer data;
-    struct bag_view *bags;
-    size_t count, capacity;
-};
-
-static cog_status read_piece(struct bag_spool *spool, struct piece *piece, bool *end,
-                             cog_error *error) {
-    cog_status status = bag_spool_read(spool, &piece->data, end, error);
-    piece->count = 0;
-    for (size_t at = 0; at < piece->data.size && status == COG_OK; piece->count++) {
-        struct bytes_view id;
-        GROW(piece->bags, piece->capacity, piece->count + 1, "a piece of the documents", error);
-        bag_spool_decode(&piece->data, &at, &id, &piece->bags[piece->count]);
-    }
-    return status;
-}
-
-static void free_piece(struct piece *piece) {
-    buffer_free(&piece->data);
-    free(piece->bags);
-}
-
-static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
-    struct pair_task *task = pairs->task;
-    struct statistics_batch *batch = NULL;
-    struct piece piece = {0};
-    cog_status status = statistics_create(&task->statistics, error);
-    THEN(status, statistics_batch_create(task->statistics, &batch, error));
-    for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
-        bag_spool_rewind(pairs->sides[side].spool);
-        for (bool end = false; !end && status == COG_OK;) {
-            status = read_piece(pairs->sides[side].spool, &piece, &end, error);
-            for (size_t i = 0; i < piece.count && status == COG_OK; i++)
-                status = statistics_batch_add(batch, &piece.bags[i], error);
+/* The next documents of a side, of `most` terms together or a few more; none behind the last. */
+static cog_status next_documents(struct row_store *store, size_t most, struct corpus *part,
+                                 cog_error *error) {
+    struct buffer batch = {0};
+    cog_status status = COG_OK;
+    part->rows = part->term_count = 0;
+    for (bool end = false; !end && part->term_count < most && status == COG_OK;) {
+        status = bag_spool_read(store->bags, &batch, &end, error);
+        for (size_t at = 0; at < batch.size && status == COG_OK;) {
+            struct bytes_view id;
+            struct bag_view bag;
+            bag_spool_decode(&batch, &at, &id, &bag);
+            status = corpus_add_bag(part, &bag, error);
         }
+    }
+    buffer_free(&batch);
+    return status;
+}
+
+static cog_status count_part(void *context, unsigned worker, size_t begin, size_t end,
+                             cog_error *error) {
+    (void)worker;
+    void **both = context;
+    const struct corpus *part = both[0];
+    struct statistics_batch *batch = NULL;
+    cog_status status = statistics_batch_create(both[1], &batch, error);
+    for (size_t row = begin; row < end && status == COG_OK; row++) {
+        const struct bag_view bag = corpus_bag(part, row);
+        status = statistics_batch_add(batch, &bag, error);
     }
     THEN(status, statistics_batch_flush(batch, error));
     statistics_batch_free(batch);
-    free_piece(&piece);
     return status;
 }
 
-struct piece_signing {
-    const struct term_numbers *columns; /* of terms that have weights */
-    const struct piece *piece;
-    uint8_t *signatures;
-    size_t stride_bytes;
-    uint8_t *marks; /* set for documents that are too short for weights */
-    unsigned short_terms;
-};
-
-static size_t weighted_terms(const struct term_numbers *columns, const struct bag_view *bag) {
-    size_t count = 0;
-    for (size_t i = 0; i < bag->count; i++)
-        count += term_numbers_find(columns, bag->hashes[i]) != TERM_NUMBER_NONE;
-    return count;
+static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
+    enum { COUNT_GRAIN = 1024, COUNTED_TERMS = 1 << 16 };
+    struct pair_task *task = pairs->task;
+    struct corpus part = {0};
+    cog_status status = statistics_create(&task->statistics, error);
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
+        bag_spool_rewind(pairs->sides[side].store.bags);
+        do {
+            uint64_t room;
+            status = next_documents(&pairs->sides[side].store, COUNTED_TERMS, &part, error);
+            void *both[] = {&part, task->statistics};
+            THEN(status,
+                 parallel_for(task->threads, part.rows, COUNT_GRAIN, count_part, both, error));
+            THEN(status, find_room(pairs, 0, &room, error));
+        } while (part.rows && status == COG_OK);
+    }
+    corpus_free(&part);
+    return status;
 }
 
-static cog_status mark_short(void *context, unsigned worker, size_t begin, size_t end,
-                             cog_error *error) {
-    (void)worker;
-    (void)error;
-    const struct piece_signing *signing = context;
-    for (size_t i = begin; i < end; i++) {
-        const struct bag_view *bag = &signing->piece->bags[i];
-        signing->marks[i] =
-            bag->count > 0 && weighted_terms(signing->columns, bag) < signing->short_terms;
-    }
+/* The terms of documents that are weighed or signed together. */
+static cog_status piece_terms(const struct disk_pairs *pairs, size_t *most, cog_error *error) {
+    uint64_t room;
+    TRY(find_room(pairs, 0, &room, error));
+    room = room / PIECE_SHARE / TERM_BYTES;
+    *most = room < PIECE_TERMS ? (size_t)room : PIECE_TERMS;
     return COG_OK;
 }
 
-/* Drops the signatures of documents that are not compared. The first document is row `first`. */
-static size_t keep_compared(const struct piece_signing *signing, size_t first,
-                            struct compared_rows *compared) {
-    size_t kept = 0;
-    for (size_t i = 0; i < signing->piece->count; i++) {
-        if (signing->piece->bags[i].count == 0 || signing->marks[i])
-            continue;
-        memmove(signing->signatures + kept++ * signing->stride_bytes,
-                signing->signatures + i * signing->stride_bytes, signing->stride_bytes);
-        compared->numbers[compared->count++] = (uint32_t)(first + i);
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+/* The rows from `first` on. */
+static cog_status store_vectors(struct disk_pairs *pairs, size_t side, size_t first,
+                                const struct sparse_matrix *matrix, cog_error *error) {
+    struct disk_side *disk = &pairs->sides[side];
+    uint64_t *offsets = pairs->task->vectors[side].offsets;
+    TRY(row_store_add_vectors(&disk->store, matrix, offsets[first], error));
+    for (size_t i = 0; i < matrix->rows; i++) {
+        const uint64_t at = matrix->offsets[i], count = matrix->offsets[i + 1] - at;
+        offsets[first + i + 1] = offsets[first + i] + count;
+        if (disk->keys)
+            disk->keys[first + i] = row_key_of((uint32_t)(first + i), matrix->columns + at,
+                                               matrix->values + at, (size_t)count);
     }
-    return kept;
+    return disk->keys ? cosine_survey_add(&disk->survey, matrix, error) : COG_OK;
 }
 
-/* Signatures of a side, one piece after the other, into their scratch file. */
-static cog_status sign_side(const struct pair_task *task, const struct text_signer *signer,
-                            const struct term_numbers *columns, struct disk_side *side,
-                            struct compared_rows *compared, cog_error *error) {
-    const size_t stride_bytes = signature_stride_bytes(task->options.sign.signature.bits);
-    struct piece piece = {0};
-    struct buffer signatures = {0};
-    size_t row = 0;
+static cog_status weigh_side(struct disk_pairs *pairs, size_t side, cog_error *error) {
+    struct pair_task *task = pairs->task;
+    struct disk_side *disk = &pairs->sides[side];
+    const size_t rows = task->corpora[side].rows;
+    struct corpus part = {0};
+    size_t most, first = 0;
+    TAKE_ZEROED(task->vectors[side].offsets, rows + 1, "rows", error);
+    task->vectors[side].rows = rows;
+    task->vectors[side].column_count = term_numbers_count(pairs->columns);
+    disk->store.offsets = task->vectors[side].offsets;
+    disk->store.column_count = term_numbers_count(pairs->columns);
+    if (joins_vectors(task)) {
+        TAKE_ZEROED(disk->keys, rows, "rows", error);
+    }
+    TRY(piece_terms(pairs, &most, error));
+    bag_spool_rewind(disk->store.bags);
     cog_status status = COG_OK;
-    bag_spool_rewind(side->spool);
-    for (bool end = false; !end && status == COG_OK;) {
-        status = read_piece(side->spool, &piece, &end, error);
-        buffer_reset(&signatures);
-        if (status == COG_OK && !buffer_reserve(&signatures, piece.count * stride_bytes + 1))
-            status = error_memory(error, piece.count * stride_bytes, "signatures");
-        struct piece_signing signing = {.columns = columns,
-                                        .piece = &piece,
-                                        .signatures = (uint8_t *)signatures.data,
-                                        .stride_bytes = stride_bytes,
-                                        .marks = side->marks + row,
-                                        .short_terms = task->short_terms};
-        struct signable_rows rows = {.bags = piece.bags, .count = piece.count};
-        THEN(status, rows_sign(signer, &rows, task->threads, signing.signatures, NULL, 0, error));
-        THEN(status,
-             parallel_for(task->threads, piece.count, MARK_GRAIN, mark_short, &signing, error));
-        if (status == COG_OK) {
-            const size_t before = compared->count, kept = keep_compared(&signing, row, compared);
-            status = descriptor_write_at(side->signatures, signatures.data, kept * stride_bytes,
-                                         before * stride_bytes, "scratch file in TMPDIR", error);
-        }
-        row += piece.count;
-    }
-    buffer_free(&signatures);
-    free_piece(&piece);
+    do {
+        struct sparse_matrix matrix = {0};
+        status = next_documents(&disk->store, most, &part, error);
+        THEN(status, corpus_vectors_in(&part, pairs->columns, task->statistics, &task->weighting,
+                                       task->short_terms, NULL, task->threads, &matrix, error));
+        THEN(status, store_vectors(pairs, side, first, &matrix, error));
+        sparse_matrix_free(&matrix);
+        first += part.rows;
+    } while (part.rows && status == COG_OK);
+    corpus_free(&part);
     return status;
 }
 
-static cog_status map_signatures(const struct pair_task *task, size_t number,
-                                 struct disk_side *side, cog_error *error) {
-    const unsigned bits = task->options.sign.signature.bits;
-    const size_t rows = task->compared[number].count, stride_bytes = signature_stride_bytes(bits);
-    if (rows == 0) {
-        side->view = (struct signatures_view){NULL, 0, bits, stride_bytes};
+/* Equal rows of a side are joined as one. */
+static cog_status group_side(struct disk_pairs *pairs, size_t side, cog_error *error) {
+    struct disk_side *disk = &pairs->sides[side];
+    if (!disk->keys)
         return COG_OK;
-    }
-    void *data = mmap(NULL, rows * stride_bytes, PROT_READ, MAP_SHARED, side->signatures, 0);
-    if (data == MAP_FAILED)
-        return error_memory(error, rows * stride_bytes, "signatures");
-    side->view = (struct signatures_view){data, rows, bits, stride_bytes};
+    TRY(equal_rows_of_keys(disk->keys, pairs->task->corpora[side].rows, &disk->groups, error));
+    free(disk->keys);
+    disk->keys = NULL;
+    TAKE(disk->firsts, disk->groups.count + 1, "groups of equal rows", error);
+    for (size_t group = 0; group < disk->groups.count; group++)
+        disk->firsts[group] = equal_rows_first(&disk->groups, group);
     return COG_OK;
+}
+
+static cog_status weigh_documents(struct disk_pairs *pairs, cog_error *error) {
+    struct pair_task *task = pairs->task;
+    uint64_t start = clock_ns();
+    progress_show("weighing");
+    cog_status status = count_terms(pairs, error);
+    THEN(status, term_numbers_create(task->statistics, 1, task->weighting.min_collection_frequency,
+                                     &pairs->columns, error));
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
+        status = weigh_side(pairs, side, error);
+    term_numbers_free(pairs->columns);
+    pairs->columns = NULL;
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
+        status = group_side(pairs, side, error);
+    THEN(status, short_pairs_mark(task, error));
+    THEN(status, pair_task_list_rows(task, error));
+    report_stage(task->report, "weighing", clock_seconds_since(start));
+    report_number(task->report, "vocabulary_terms",
+                  task->statistics ? (double)statistics_term_count(task->statistics) : 0);
+    return status;
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+/* A join of the compared rows, or of the first rows of groups, with the memory that is left. */
+static cog_status start_blocks(struct disk_pairs *pairs, struct block_join *join,
+                               cog_error *error) {
+    const struct pair_task *task = pairs->task;
+    uint64_t room;
+    *join = (struct block_join){.task = task,
+                                .self = task->sides == 1,
+                                .costs = {.entry_bytes = sizeof(uint32_t) + 2 * sizeof(float),
+                                          .row_bytes = 64},
+                                .results = &pairs->results};
+    TRY(find_room(pairs, column_bytes(pairs), &room, error));
+    join->join = (struct method_join){.threshold = task->options.threshold,
+                                      .verify = task->options.verify,
+                                      .bits = task->options.sign.signature.bits,
+                                      .threads = task->threads,
+                                      .list_bytes = room / LIST_SHARE};
+    join->memory_bytes = room - room / LIST_SHARE - room / SORTER_SHARE;
+    for (size_t side = 0; side < task->sides; side++)
+        join->sides[side] = (struct block_rows){.store = &pairs->sides[side].store,
+                                                .numbers = task->compared[side].numbers,
+                                                .count = task->compared[side].count};
+    return COG_OK;
+}
+
+/* As truth_rows.find. */
+static cog_status find_sampled(void *context, const uint32_t *sample, size_t count,
+                               struct match_list *truth, cog_error *error) {
+    struct block_join join;
+    TRY(start_blocks(context, &join, error));
+    cog_status status = block_join_sample(&join, sample, count, truth, error);
+    block_join_free(&join);
+    return status;
+}
+
+/* ---- Signatures ------------------------------------------------------------------------------ */
+
+static int by_number(const void *x, const void *y) {
+    const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* The different numbers, rising; returns how many. */
+static size_t sort_distinct(uint32_t *numbers, size_t count) {
+    size_t distinct = 0;
+    qsort(numbers, count, sizeof *numbers, by_number);
+    for (size_t i = 0; i < count; i++)
+        if (distinct == 0 || numbers[distinct - 1] != numbers[i])
+            numbers[distinct++] = numbers[i];
+    return distinct;
+}
+
+/* As pair_task_sign: some rows in any order, a few at most. */
+static cog_status sign_sampled(void *context, size_t side, const struct compared_rows *rows,
+                               struct signatures_view *view, float *margins,
+                               size_t margins_per_row, cog_error *error) {
+    struct disk_pairs *pairs = context;
+    const struct pair_task *task = pairs->task;
+    struct corpus part = {0};
+    uint32_t *distinct = memory_array(rows->count + 1, sizeof *distinct);
+    uint32_t *places = memory_array(rows->count + 1, sizeof *places);
+    cog_status status = distinct && places
+                            ? COG_OK
+                            : error_memory(error, rows->count * sizeof *places, "rows");
+    size_t count = 0;
+    if (status == COG_OK) {
+        memcpy(distinct, rows->numbers, rows->count * sizeof *distinct);
+        count = sort_distinct(distinct, rows->count);
+    }
+    for (size_t i = 0; i < rows->count && status == COG_OK; i++)
+        places[i] = (uint32_t)((uint32_t *)bsearch(&rows->numbers[i], distinct, count,
+                                                   sizeof *distinct, by_number) -
+                               distinct);
+    THEN(status, row_store_bags(&pairs->sides[side].store, distinct, count, &part, error));
+    const struct signable_rows signable = {
+        .corpus = &part, .numbers = places, .count = rows->count};
+    THEN(status, corpus_sign(&signable, &task->options.sign, task->statistics, task->threads, view,
+                             margins, margins_per_row, error));
+    corpus_free(&part);
+    free(distinct);
+    free(places);
+    return status;
+}
+
+/* Signs the compared rows of a part of a side, whose first row is `first`. */
+static cog_status sign_part(struct disk_pairs *pairs, size_t side, const struct text_signer *signer,
+                            const struct corpus *part, size_t first, size_t *place,
+                            cog_error *error) {
+    const struct pair_task *task = pairs->task;
+    const struct compared_rows *compared = &task->compared[side];
+    struct row_store *store = &pairs->sides[side].store;
+    const size_t margins_per_row = store->margins_per_row, begin = *place;
+    uint32_t *numbers;
+    size_t count = 0;
+    TAKE(numbers, part->rows + 1, "rows", error);
+    while (begin + count < compared->count && compared->numbers[begin + count] < first + part->rows)
+        numbers[count] = (uint32_t)(compared->numbers[begin + count] - first), count++;
+    uint8_t *signatures = memory_array(count + 1, signature_stride_bytes(store->bits));
+    float *margins = memory_array(count * margins_per_row + 1, sizeof *margins);
+    cog_status status = signatures && margins
+                            ? COG_OK
+                            : error_memory(error, count * margins_per_row * sizeof *margins,
+                                           "signatures");
+    const struct signable_rows rows = {.corpus = part, .numbers = numbers, .count = count};
+    THEN(status, rows_sign(signer, &rows, task->threads, signatures,
+                           margins_per_row ? margins : NULL, margins_per_row, error));
+    THEN(status, row_store_add_signatures(store, begin, count, signatures, margins, error));
+    *place += count;
+    free(numbers);
+    free(signatures);
+    free(margins);
+    return status;
+}
+
+static cog_status sign_side(struct disk_pairs *pairs, size_t side, const struct text_signer *signer,
+                            cog_error *error) {
+    const struct method_join *planned = &pairs->joining.join;
+    struct row_store *store = &pairs->sides[side].store;
+    struct corpus part = {0};
+    size_t most, first = 0, place = 0;
+    TRY(row_store_sign_begin(store, planned->bits, planned->margins_out, error));
+    TRY(piece_terms(pairs, &most, error));
+    bag_spool_rewind(store->bags);
+    cog_status status = COG_OK;
+    do {
+        status = next_documents(store, most, &part, error);
+        THEN(status, sign_part(pairs, side, signer, &part, first, &place, error));
+        first += part.rows;
+    } while (part.rows && status == COG_OK);
+    corpus_free(&part);
+    return status;
 }
 
 static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
-    struct pair_task *task = pairs->task;
-    const cog_sign_options *options = &task->options.sign;
+    const struct pair_task *task = pairs->task;
     struct text_signer signer = {0};
-    struct term_numbers *columns = NULL;
-    cog_status status = text_signer_init(&signer, options, task->statistics, error);
-    THEN(status, term_numbers_create(task->statistics, 1, task->weighting.min_collection_frequency,
-                                     &columns, error));
-    for (size_t side = 0; side < task->sides && status == COG_OK; side++) {
-        struct compared_rows *compared = &task->compared[side];
-        const size_t rows = task->corpora[side].rows;
-        compared->numbers = memory_array(rows, sizeof *compared->numbers);
-        if (!compared->numbers)
-            status = error_memory(error, rows * sizeof *compared->numbers, "rows");
-        if (status == COG_OK) {
-            pairs->sides[side].signatures = scratch_file_open(error);
-            status = pairs->sides[side].signatures < 0 ? COG_ERR_IO : COG_OK;
-        }
-        THEN(status, sign_side(task, &signer, columns, &pairs->sides[side], compared, error));
-        THEN(status, map_signatures(task, side, &pairs->sides[side], error));
-    }
-    term_numbers_free(columns);
+    cog_status status = text_signer_init(&signer, &task->options.sign, task->statistics, error);
+    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
+        status = sign_side(pairs, side, &signer, error);
     text_signer_reset(&signer);
     return status;
 }
 
-/* ---- Documents that have candidates ---------------------------------------------------------- */
+/* ---- Joins of vectors ------------------------------------------------------------------------ */
 
-/* Marks rows that have candidates and rows small enough to match short rows; short rows are marked.
- */
-static void mark_rows(struct disk_pairs *pairs, const struct match_list *candidates) {
-    const struct pair_task *task = pairs->task;
-    const size_t last = task->sides - 1;
-    size_t most[2] = {0, 0}; /* terms of a short row of the side */
-    for (size_t side = 0; side < task->sides; side++)
-        most[side] = short_pairs_most_terms(&task->corpora[side], pairs->sides[side].marks);
-    for (size_t side = 0; side < task->sides; side++) {
-        size_t other = task->sides == 2 && side == 0;
-        short_pairs_mark_partners(task, side, most[other], pairs->sides[side].marks);
-    }
-    for (size_t i = 0; i < candidates->count; i++) {
-        pairs->sides[0].marks[candidates->items[i].a] = 1;
-        pairs->sides[last].marks[candidates->items[i].b] = 1;
-    }
+/* The vectors of the first or second rows of the true pairs. */
+static cog_status load_pairs(struct disk_pairs *pairs, size_t number, struct sparse_matrix *matrix,
+                             cog_error *error) {
+    const struct match_list *truth = &pairs->joining.truth;
+    uint32_t *rows;
+    TAKE(rows, truth->count + 1, "the plan", error);
+    for (size_t i = 0; i < truth->count; i++)
+        rows[i] = number ? truth->items[i].b : truth->items[i].a;
+    cog_status status = row_store_vectors(&pairs->sides[number ? pairs->task->sides - 1 : 0].store,
+                                          rows, truth->count, matrix, error);
+    free(rows);
+    return status;
 }
 
-struct marked {
-    uint64_t rows, bytes;
+static cog_status find_tails(struct disk_pairs *pairs, const struct cosine_survey surveys[2],
+                             struct cosine_tails *tails, cog_error *error) {
+    struct sparse_matrix vectors[2] = {{0}};
+    struct method_join *join = &pairs->joining.join;
+    struct cosine_cuts cuts;
+    cosine_cuts_of(&surveys[0], &surveys[1], &cuts);
+    cog_status status = load_pairs(pairs, 0, &vectors[0], error);
+    THEN(status, load_pairs(pairs, 1, &vectors[1], error));
+    join->pairs.rows[0].vectors = &vectors[0];
+    join->pairs.rows[1].vectors = &vectors[1];
+    THEN(status, lists_tails(join, &cuts, tails, error));
+    join->pairs.rows[0].vectors = join->pairs.rows[1].vectors = NULL;
+    sparse_matrix_free(&vectors[0]);
+    sparse_matrix_free(&vectors[1]);
+    return status;
+}
+
+/* Some first rows of groups, evenly spread. */
+static cog_status load_sample(struct disk_pairs *pairs, size_t side, size_t most,
+                              struct sparse_matrix *matrix, cog_error *error) {
+    struct disk_side *disk = &pairs->sides[side];
+    const size_t all = disk->groups.count, count = all < most ? all : most;
+    uint32_t rows[COSINE_SAMPLE_ROWS];
+    for (size_t i = 0; i < count; i++)
+        rows[i] = disk->firsts[cosine_sample_place(all, count, i)];
+    return row_store_vectors(&disk->store, rows, count, matrix, error);
+}
+
+/* One plan for all blocks. */
+static cog_status plan_vectors(struct disk_pairs *pairs, cog_error *error) {
+    const size_t last = pairs->task->sides - 1;
+    const struct cosine_survey surveys[2] = {pairs->sides[0].survey, pairs->sides[last].survey};
+    const bool has_tails = pairs->joining.truth.count >= LISTS_LEAST_PAIRS;
+    struct sparse_matrix samples[2] = {{0}};
+    struct cosine_tails tails;
+    uint32_t numbers[COSINE_SAMPLE_ROWS];
+    for (uint32_t i = 0; i < COSINE_SAMPLE_ROWS; i++)
+        numbers[i] = i;
+    cog_status status = has_tails ? find_tails(pairs, surveys, &tails, error) : COG_OK;
+    THEN(status, load_sample(pairs, 0, COSINE_SAMPLE_QUERIES, &samples[0], error));
+    THEN(status, load_sample(pairs, last, COSINE_SAMPLE_ROWS, &samples[1], error));
+    const struct cosine_rows rows[2] = {{&samples[0], numbers, samples[0].rows},
+                                        {&samples[1], numbers, samples[1].rows}};
+    THEN(status, cosine_plan_make(&pairs->plan, surveys, rows, pairs->task->options.threshold,
+                                  has_tails ? &tails : NULL, error));
+    sparse_matrix_free(&samples[0]);
+    sparse_matrix_free(&samples[1]);
+    cosine_survey_free(&pairs->sides[0].survey);
+    cosine_survey_free(&pairs->sides[1].survey);
+    return status;
+}
+
+/* ---- The join -------------------------------------------------------------------------------- */
+
+static void take_groups(struct disk_pairs *pairs, struct block_join *join) {
+    for (size_t side = 0; side < pairs->task->sides; side++) {
+        const struct disk_side *disk = &pairs->sides[side];
+        join->sides[side].numbers = disk->firsts;
+        join->sides[side].count = disk->groups.count;
+        join->sides[side].groups = &disk->groups;
+    }
+    join->join.plan = &pairs->plan;
+}
+
+/* Signatures in place of posting lists; tables are those of one of two blocks. */
+static void take_signatures(const struct disk_pairs *pairs, struct block_join *join) {
+    const struct method_join *planned = &pairs->joining.join;
+    const size_t rows = pairs->task->compared[pairs->task->sides - 1].count;
+    join->memory_bytes += join->join.list_bytes;
+    join->costs.entry_bytes = planned->verify ? sizeof(uint32_t) + sizeof(float) : 0;
+    join->costs.row_bytes = sizeof(uint64_t) + signature_stride_bytes(planned->bits) +
+                            planned->margins_out * sizeof(float) +
+                            (rows ? planned->table_bytes_out / rows / 2 : 0);
+}
+
+static cog_status join_blocks(struct disk_pairs *pairs, cog_error *error) {
+    struct joining *joining = &pairs->joining;
+    struct block_join join;
+    TRY(start_blocks(pairs, &join, error));
+    const uint64_t list_bytes = join.join.list_bytes;
+    join.method = joining->method;
+    join.join = joining->join;
+    join.join.list_bytes = list_bytes;
+    if (joins_vectors(pairs->task))
+        take_groups(pairs, &join);
+    else
+        take_signatures(pairs, &join);
+    cog_status status = block_join_run(&join, error);
+    if (status == COG_OK)
+        block_join_report(&join);
+    joining->join.is_exact_out = join.join.is_exact_out && pairs->task->options.verify;
+    block_join_free(&join);
+    return status;
+}
+
+/* ---- Methods that join all rows together ----------------------------------------------------- */
+
+struct proposal {
+    struct match_sorter sorter;
+    unsigned bits;
+    uint64_t count; /* atomic */
 };
 
-static struct marked count_marked(const struct disk_pairs *pairs) {
-    struct marked marked = {0};
-    for (size_t side = 0; side < pairs->task->sides; side++) {
-        const struct corpus *corpus = &pairs->task->corpora[side];
-        for (size_t row = 0; row < corpus->rows; row++)
-            if (pairs->sides[side].marks[row]) {
-                marked.rows++;
-                marked.bytes += (uint64_t)corpus->items[row].term_count * TERM_BYTES;
-            }
-    }
-    return marked;
-}
-
-/* The budget without vocabulary and ids. */
-static uint64_t memory_left(const struct pair_task *task) {
-    uint64_t taken = statistics_memory_bytes(task->statistics);
-    for (size_t side = 0; side < task->sides; side++)
-        taken += corpus_memory_bytes(&task->corpora[side]);
-    return taken < task->run->memory_bytes ? task->run->memory_bytes - taken : 0;
-}
-
-/* Marks as many rows for the recall sample as there is room for. */
-static void mark_sample(struct disk_pairs *pairs, uint64_t room_bytes) {
-    const struct corpus *corpus = &pairs->task->corpora[0];
-    const struct truth_rows rows = pair_task_truth(pairs->task);
-    uint64_t bytes = room_bytes + 1;
-    for (size_t most = RECALL_ROWS; bytes > room_bytes; most /= 2) {
-        recall_sample_draw(&pairs->sample, &rows, most);
-        bytes = 0;
-        for (size_t i = 0; i < pairs->sample.count; i++)
-            bytes += (uint64_t)corpus->items[pairs->sample.rows[i]].term_count * TERM_BYTES;
-    }
-    for (size_t i = 0; i < pairs->sample.count; i++)
-        pairs->sides[0].marks[pairs->sample.rows[i]] = 1;
-}
-
-/* The recall sample takes what the other rows leave, so that it alone never stops a run. */
-static cog_status choose_rows(struct disk_pairs *pairs, const struct match_list *candidates,
-                              cog_error *error) {
-    const struct pair_task *task = pairs->task;
-    const uint64_t left = memory_left(task), share = task->run->memory_bytes / SAMPLE_SHARE;
-    mark_rows(pairs, candidates);
-    struct marked needed = count_marked(pairs);
-    if (needed.bytes > left)
-        return error_about(error, COG_ERR_MEMORY, "memory_bytes",
-                           "%llu documents have candidates or are short, which need about %llu MB "
-                           "of the %llu MB left; raise the memory budget or the threshold",
-                           (unsigned long long)needed.rows,
-                           (unsigned long long)(needed.bytes >> 20),
-                           (unsigned long long)(left >> 20));
-    mark_sample(pairs, left - needed.bytes < share ? left - needed.bytes : share);
-    report_number(task->report, "documents_loaded", (double)count_marked(pairs).rows);
+/* As match_sieve.keep: candidates go to disk. */
+static cog_status propose(void *context, struct match *items, size_t *count, cog_error *error) {
+    struct proposal *proposal = context;
+    for (size_t i = 0; i < *count; i++)
+        items[i].similarity = (float)hamming_cosine(items[i].distance, proposal->bits);
+    __atomic_fetch_add(&proposal->count, *count, __ATOMIC_RELAXED);
+    TRY(match_sorter_add(&proposal->sorter, items, *count, error));
+    *count = 0;
     return COG_OK;
 }
 
-static cog_status load_documents(struct disk_pairs *pairs, cog_error *error) {
-    struct pair_task *task = pairs->task;
-    cog_status status = COG_OK;
-    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
-        status = corpus_load(&task->corpora[side], pairs->sides[side].spool,
-                             pairs->sides[side].marks, error);
-    const struct corpus *corpora[2] = {&task->corpora[0], &task->corpora[1]};
-    THEN(status,
-         corpus_vectors(corpora, task->sides, task->statistics, &task->weighting, task->short_terms,
-                        task->selected, task->threads, task->vectors, error));
-    return status == COG_OK ? short_pairs_mark(task, error) : status;
+static cog_status map_signatures(struct disk_pairs *pairs, struct mapping mappings[2],
+                                 cog_error *error) {
+    struct joining *joining = &pairs->joining;
+    for (size_t side = 0; side < pairs->task->sides; side++) {
+        TRY(mapping_of_descriptor(pairs->sides[side].store.signatures, "scratch file in TMPDIR",
+                                  &mappings[side], error));
+        joining->views[side].data = mappings[side].data;
+    }
+    return COG_OK;
 }
 
-/* ---- Measured recall ------------------------------------------------------------------------- */
+/* All candidates of the method, which are places, sorted. */
+static cog_status propose_all(struct disk_pairs *pairs, struct match_list *candidates,
+                              cog_error *error) {
+    struct joining *joining = &pairs->joining;
+    struct mapping mappings[2] = {{0}};
+    struct proposal proposal = {.bits = joining->join.bits};
+    const struct match_sieve sieve = {propose, &proposal};
+    struct match_list none = {.sieve = &sieve};
+    uint64_t room;
+    TRY(find_room(pairs, 0, &room, error));
+    match_sorter_init(&proposal.sorter, room / SORTER_SHARE / 2);
+    cog_status status = map_signatures(pairs, mappings, error);
+    joining->join.memory_bytes = room - room / 4;
+    THEN(status, joining->method->join(&joining->join, &none, error));
+    joining->views[0].data = joining->views[1].data = NULL;
+    mapping_close(&mappings[0]);
+    mapping_close(&mappings[1]);
+    THEN(status, match_sorter_finish(&proposal.sorter, candidates, error));
+    match_list_free(&none);
+    match_sorter_free(&proposal.sorter);
+    report_number(pairs->task->report, "candidates", (double)proposal.count);
+    return status;
+}
 
-/* The vectors of the next documents of a side, of `room` terms together or a few more. */
-static cog_status next_vectors(const struct pair_task *task, struct disk_side *side,
-                               const struct term_numbers *columns, uint64_t room,
-                               struct sparse_matrix *vectors, bool *end, cog_error *error) {
-    struct corpus part = {0};
-    struct piece piece = {0};
-    cog_status status = COG_OK;
-    while (!*end && part.term_count < room && status == COG_OK) {
-        status = read_piece(side->spool, &piece, end, error);
-        for (size_t i = 0; i < piece.count && status == COG_OK; i++)
-            status = corpus_add_bag(&part, &piece.bags[i], error);
+/* Candidates as places among the rows that have any; these rows in numbers[side]. */
+struct wanted_rows {
+    uint32_t *places[2]; /* by place among the compared rows */
+    uint32_t *numbers[2];
+    size_t counts[2];
+};
+
+static cog_status list_wanted(const struct disk_pairs *pairs, const struct match_list *candidates,
+                              struct wanted_rows *wanted, cog_error *error) {
+    const struct pair_task *task = pairs->task;
+    const size_t last = task->sides - 1;
+    for (size_t side = 0; side < task->sides; side++) {
+        const size_t count = task->compared[side].count;
+        TAKE_ZEROED(wanted->places[side], count + 1, "rows with candidates", error);
+        TAKE(wanted->numbers[side], count + 1, "rows with candidates", error);
     }
-    THEN(status, corpus_vectors_in(&part, columns, task->statistics, &task->weighting,
-                                   task->short_terms, NULL, task->threads, vectors, error));
-    free_piece(&piece);
-    corpus_free(&part);
+    for (size_t i = 0; i < candidates->count; i++) {
+        wanted->places[0][candidates->items[i].a] = 1;
+        wanted->places[last][candidates->items[i].b] = 1;
+    }
+    for (size_t side = 0; side < task->sides; side++)
+        for (size_t place = 0; place < task->compared[side].count; place++) {
+            const uint32_t number = (uint32_t)wanted->counts[side];
+            if (!wanted->places[side][place])
+                continue;
+            wanted->places[side][place] = number;
+            wanted->numbers[side][wanted->counts[side]++] = task->compared[side].numbers[place];
+        }
+    return COG_OK;
+}
+
+static cog_status verify_all(struct disk_pairs *pairs, const struct match_list *candidates,
+                             cog_error *error) {
+    struct block_join join;
+    struct wanted_rows wanted = {0};
+    cog_status status = list_wanted(pairs, candidates, &wanted, error);
+    THEN(status, start_blocks(pairs, &join, error));
+    if (status == COG_OK) {
+        join.memory_bytes += join.join.list_bytes;
+        join.costs.entry_bytes = sizeof(uint32_t) + sizeof(float);
+        for (size_t side = 0; side < pairs->task->sides; side++) {
+            join.sides[side].numbers = wanted.numbers[side];
+            join.sides[side].count = wanted.counts[side];
+            join.places[side] = wanted.places[side];
+        }
+        if (join.self)
+            join.places[1] = join.places[0];
+        status = block_join_check(&join, candidates, error);
+        block_join_free(&join);
+    }
+    report_number(pairs->task->report, "documents_loaded",
+                  (double)(wanted.counts[0] + wanted.counts[1]));
+    for (size_t side = 0; side < 2; side++) {
+        free(wanted.places[side]);
+        free(wanted.numbers[side]);
+    }
+    return status;
+}
+
+/* Candidates of the compared rows that need no check become rows. */
+static cog_status take_all(struct disk_pairs *pairs, const struct match_list *candidates,
+                           cog_error *error) {
+    enum { AT_ONCE = 4096 };
+    struct match batch[AT_ONCE];
+    cog_status status = COG_OK;
+    for (size_t first = 0; first < candidates->count && status == COG_OK; first += AT_ONCE) {
+        const size_t left = candidates->count - first, count = left < AT_ONCE ? left : AT_ONCE;
+        memcpy(batch, candidates->items + first, count * sizeof *batch);
+        pair_task_name_rows(pairs->task, &(struct match_list){.items = batch, .count = count});
+        status = match_sorter_add(&pairs->results, batch, count, error);
+    }
+    return status;
+}
+
+static cog_status join_whole(struct disk_pairs *pairs, cog_error *error) {
+    struct match_list candidates = {0};
+    cog_status status = propose_all(pairs, &candidates, error);
+    THEN(status, pairs->task->options.verify ? verify_all(pairs, &candidates, error)
+                                             : take_all(pairs, &candidates, error));
+    match_list_free(&candidates);
+    return status;
+}
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+static cog_status plan_join(struct disk_pairs *pairs, cog_error *error) {
+    struct pair_task *task = pairs->task;
+    uint64_t room;
+    cog_status status = joining_plan(&pairs->joining, task, error);
+    if (!joins_vectors(task))
+        THEN(status, sign_documents(pairs, error));
+    /* From here on rows are vectors and signatures alone. */
+    statistics_free(task->statistics);
+    task->statistics = NULL;
+    if (joins_vectors(task))
+        THEN(status, plan_vectors(pairs, error));
+    THEN(status, find_room(pairs, 0, &room, error));
+    if (status == COG_OK) {
+        match_sorter_free(&pairs->results);
+        match_sorter_init(&pairs->results, room / SORTER_SHARE / 2);
+    }
     return status;
 }
 
 static cog_status measure_recall(struct disk_pairs *pairs, const struct match_list *matches,
                                  cog_error *error) {
     const struct pair_task *task = pairs->task;
-    const size_t last = task->sides - 1;
-    const uint64_t room = task->run->memory_bytes / TRUTH_SHARE / TERM_BYTES;
-    struct sparse_matrix piece = {0};
-    struct truth_rows rows = pair_task_truth(task);
-    rows.vectors[1] = &piece;
-    struct term_numbers *columns = NULL;
-    cog_status status = term_numbers_create(
-        task->statistics, 1, task->weighting.min_collection_frequency, &columns, error);
-    bag_spool_rewind(pairs->sides[last].spool);
-    for (bool end = false; !end && status == COG_OK;) {
-        status = next_vectors(task, &pairs->sides[last], columns, room, &piece, &end, error);
-        THEN(status, recall_sample_count(&pairs->sample, &rows, matches, error));
-        rows.first_row += piece.rows;
-        sparse_matrix_free(&piece);
-    }
-    if (status == COG_OK)
-        recall_sample_report(&pairs->sample, task->options.recall, "exact", task->report);
-    term_numbers_free(columns);
-    return status;
+    const struct truth_rows rows = pair_task_truth(task);
+    if (!pairs->joining.join.is_exact_out)
+        return recall_measure(&rows, matches, task->options.recall, "exact", task->report, error);
+    report_exact(task->report);
+    return COG_OK;
 }
-
-/* ---- The job --------------------------------------------------------------------------------- */
 
 static cog_status join_documents(struct disk_pairs *pairs, struct match_list *matches,
                                  cog_error *error) {
     struct pair_task *task = pairs->task;
-    struct signatures_view views[2] = {pairs->sides[0].view, pairs->sides[1].view};
-    uint64_t start = clock_ns();
+    const uint64_t start = clock_ns();
+    uint64_t room = 0;
     progress_show("joining");
-    report_text(task->report, "method", "window");
+    report_text(task->report, "method", method_name(task->options.method));
     report_number(task->report, "threshold", task->given_threshold);
-    matches->limit = pair_task_max_matches(task);
-    cog_status status = pair_join_propose(task, views, COG_RADIUS_NONE, matches, error);
-    THEN(status, choose_rows(pairs, matches, error));
-    THEN(status, load_documents(pairs, error));
-    struct pair_check check = pair_task_check(task);
-    check.rows[0] = check.rows[1] = NULL; /* the candidates are rows */
-    THEN(status, pair_check_run(&check, matches, error));
+    cog_status status = plan_join(pairs, error);
+    THEN(status, pairs->joining.method->joins_whole ? join_whole(pairs, error)
+                                                    : join_blocks(pairs, error));
+    THEN(status, find_room(pairs, 0, &room, error));
+    struct row_store *stores[2] = {&pairs->sides[0].store, &pairs->sides[1].store};
+    THEN(status, short_blocks_join(task, stores, room / 2, &pairs->results, error));
+    THEN(status, match_sorter_finish(&pairs->results, matches, error));
     THEN(status, measure_recall(pairs, matches, error));
-    THEN(status, short_pairs_join(task, matches, error));
-    task->has_distances = true;
+    task->has_distances = !joins_vectors(task);
+    task->estimates = !task->options.verify;
     report_number(task->report, "matches", (double)matches->count);
     report_stage(task->report, "joining", clock_seconds_since(start));
     report_notice(task->report,
@@ -408,23 +752,43 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
     return status;
 }
 
+static void report_disk(const struct disk_pairs *pairs) {
+    const struct pair_task *task = pairs->task;
+    double bytes = 0;
+    for (size_t side = 0; side < task->sides; side++)
+        bytes += (double)row_store_disk_bytes(&pairs->sides[side].store, task->corpora[side].rows,
+                                              task->compared[side].count);
+    report_number(task->report, "disk_bytes", bytes);
+}
+
+static void free_pairs(struct disk_pairs *pairs) {
+    for (size_t side = 0; side < 2; side++) {
+        struct disk_side *disk = &pairs->sides[side];
+        row_store_close(&disk->store);
+        cosine_survey_free(&disk->survey);
+        equal_rows_free(&disk->groups);
+        free(disk->keys);
+        free(disk->firsts);
+    }
+    term_numbers_free(pairs->columns);
+    joining_free(&pairs->joining);
+    cosine_plan_free(&pairs->plan);
+    match_sorter_free(&pairs->results);
+}
+
 cog_status disk_pairs_find(struct pair_task *task, cog_documents *const *documents,
                            struct match_list *matches, cog_error *error) {
-    struct disk_pairs pairs = {.task = task, .sides = {{.signatures = -1}, {.signatures = -1}}};
-    task->on_disk = true;
+    struct disk_pairs pairs = {.task = task};
+    match_sorter_init(&pairs.results, 0);
+    pairs.rows = (struct rows_on_disk){&pairs, find_sampled, sign_sampled};
+    task->on_disk = &pairs.rows;
     cog_status status = check_memory(task, documents, error);
     THEN(status, read_documents(&pairs, documents, error));
-    THEN(status, count_terms(&pairs, error));
-    THEN(status, sign_documents(&pairs, error));
+    THEN(status, weigh_documents(&pairs, error));
     THEN(status, join_documents(&pairs, matches, error));
-    for (size_t side = 0; side < 2; side++) {
-        struct disk_side *disk = &pairs.sides[side];
-        bag_spool_free(disk->spool);
-        free(disk->marks);
-        if (disk->view.data)
-            munmap((void *)disk->view.data, disk->view.rows * disk->view.stride_bytes);
-        if (disk->signatures >= 0)
-            close(disk->signatures);
-    }
+    if (status == COG_OK)
+        report_disk(&pairs);
+    task->on_disk = NULL;
+    free_pairs(&pairs);
     return status;
 }

@@ -7,16 +7,6 @@
 #include "plan/method_table.h"
 #include "run/job.h"
 
-/* What is joined, and what of it was made for the join. */
-struct joining {
-    struct pair_task *task;
-    const struct search_method *method;
-    struct method_join join;
-    struct signatures_view views[2], pair_views[2];
-    float *margins[2], *pair_margins[2];
-    struct match_list truth;
-};
-
 static bool needs_signatures(const struct search_method *method) {
     return !(method->needs & NEEDS_VECTORS);
 }
@@ -73,6 +63,15 @@ cog_status pair_join_init(struct pair_task *task, const cog_pairs_options *optio
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
+/* Leaves PLANNED_PAIRS_MAX pairs at most, evenly drawn. */
+static void thin_out(struct match_list *truth) {
+    const size_t step = truth->count / PLANNED_PAIRS_MAX + 1;
+    size_t kept = 0;
+    for (size_t i = 0; i < truth->count; i += step)
+        truth->items[kept++] = truth->items[i];
+    truth->count = kept;
+}
+
 /* True pairs of a sample, as rows of the collection. A recall of 1 needs no plan, and that of bands
  * of minhash values has a formula. */
 static cog_status sample_pairs(struct joining *joining, const struct truth_rows *rows,
@@ -88,6 +87,7 @@ static cog_status sample_pairs(struct joining *joining, const struct truth_rows 
         status = truth_of_rows(rows, most, truth, error);
     else if (join->recall < 1)
         status = truth_to_plan_by(rows, truth, &join->pairs.independent, error);
+    thin_out(truth);
     join->pairs.items = truth->items;
     join->pairs.count = truth->count;
     report_number(join->report, "planned_by_pairs", (double)truth->count);
@@ -190,7 +190,7 @@ static void take_vectors(struct joining *joining) {
     }
 }
 
-static void free_joining(struct joining *joining) {
+void joining_free(struct joining *joining) {
     for (size_t side = 0; side < 2; side++) {
         free((void *)joining->pair_views[side].data);
         free(joining->margins[side]);
@@ -246,15 +246,21 @@ static cog_status join_signed(struct joining *joining, struct match_list *matche
     return COG_OK;
 }
 
+cog_status joining_plan(struct joining *joining, struct pair_task *task, cog_error *error) {
+    const struct truth_rows rows = pair_task_truth(task);
+    *joining = (struct joining){
+        .task = task, .method = method_of(task->options.method), .join = request(task)};
+    TRY(sample_pairs(joining, &rows, error));
+    return needs_signatures(joining->method) ? plan(joining, error) : COG_OK;
+}
+
 static cog_status join_compared(struct pair_task *task, struct match_list *matches,
                                 cog_error *error) {
     const struct truth_rows rows = pair_task_truth(task);
-    struct joining joining = {
-        .task = task, .method = method_of(task->options.method), .join = request(task)};
-    cog_status status = sample_pairs(&joining, &rows, error);
+    struct joining joining;
+    cog_status status = joining_plan(&joining, task, error);
     matches->limit = pair_task_max_matches(task);
     if (needs_signatures(joining.method)) {
-        THEN(status, plan(&joining, error));
         THEN(status, sign_sides(&joining, error));
         THEN(status, join_signed(&joining, matches, error));
         free((void *)joining.views[0].data);
@@ -263,7 +269,7 @@ static cog_status join_compared(struct pair_task *task, struct match_list *match
         take_vectors(&joining);
         THEN(status, joining.method->join(&joining.join, matches, error));
     }
-    free_joining(&joining);
+    joining_free(&joining);
     if (status == COG_OK && joining.join.is_exact_out)
         report_exact(task->report);
     else if (status == COG_OK)
@@ -295,8 +301,6 @@ cog_status pair_join_propose(struct pair_task *task, struct signatures_view view
     if (needs_signatures(joining.method)) {
         joining.views[0] = views[0];
         joining.views[1] = views[1];
-        if (!joining.method->plan_join && task->on_disk)
-            report_number(task->report, "planned_by_pairs", 0);
         status = plan(&joining, error);
         if (joining.join.margins_out) {
             for (size_t side = 0; side < 2; side++) {
@@ -316,7 +320,7 @@ cog_status pair_join_propose(struct pair_task *task, struct signatures_view view
         pair_task_name_rows(task, matches);
         report_number(task->report, "candidates", (double)matches->count);
     }
-    free_joining(&joining);
+    joining_free(&joining);
     return status;
 }
 
@@ -364,7 +368,7 @@ cog_status pair_join_signatures(const struct signatures_view *first,
     matches->limit = (size_t)(joining.join.memory_bytes / (2 * sizeof(struct match)));
     cog_status status = sample_pairs(&joining, &rows, error);
     THEN(status, joining.method->join(&joining.join, matches, error));
-    free_joining(&joining);
+    joining_free(&joining);
     if (status == COG_OK && joining.join.is_exact_out)
         report_exact(report);
     else if (status == COG_OK)

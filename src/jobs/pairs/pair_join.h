@@ -11,6 +11,20 @@
 cog_status pair_join_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
                           const cog_run_options *run, cog_report *report, cog_error *error);
 
+/* What is joined, and what of it was made for the join. */
+struct joining {
+    struct pair_task *task;
+    const struct search_method *method;
+    struct method_join join;
+    struct signatures_view views[2], pair_views[2];
+    float *margins[2], *pair_margins[2];
+    struct match_list truth;
+};
+/* Samples true pairs and chooses the settings of the task's method for its compared rows.
+ * joining_free releases, also after an error. */
+cog_status joining_plan(struct joining *joining, struct pair_task *task, cog_error *error);
+void joining_free(struct joining *joining);
+
 /* Lists the rows to compare, and all pairs of them at or above the threshold, sorted, with recall
  * reported; matches must be zeroed. */
 cog_status pair_join_run(struct pair_task *task, struct match_list *matches, cog_error *error);

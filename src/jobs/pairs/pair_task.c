@@ -80,7 +80,7 @@ uint64_t pair_task_held_bytes(const struct pair_task *task) {
         const struct sparse_matrix *vectors = &task->vectors[side];
         const struct set_collection *sets = &task->sets[side];
         held += corpus_memory_bytes(&task->corpora[side]);
-        held += vectors->offsets ? vectors->offsets[vectors->rows] * 8 : 0;
+        held += vectors->columns ? vectors->offsets[vectors->rows] * 8 : 0;
         held += sets->offsets ? sets->offsets[sets->rows] * 4 : 0;
     }
     return held;
@@ -97,6 +97,9 @@ cog_status pair_task_sign(const struct pair_task *task, size_t side,
                           const struct compared_rows *rows, struct signatures_view *view,
                           float *margins, size_t margins_per_row, cog_error *error) {
     const cog_sign_options *sign = &task->options.sign;
+    if (task->on_disk)
+        return task->on_disk->sign(task->on_disk->context, side, rows, view, margins,
+                                   margins_per_row, error);
     if (!task->projected) {
         struct signable_rows of_corpus = {
             .corpus = &task->corpora[side], .numbers = rows->numbers, .count = rows->count};
@@ -175,19 +178,24 @@ static bool counts(const struct pair_task *task, size_t side, uint32_t row, uint
     return row != partner && (row < partner || !other[partner]);
 }
 
+bool short_pairs_take(const struct pair_task *task, size_t side, struct match *match) {
+    if (!counts(task, side, match->a, match->b))
+        return false;
+    const bool swap = task->sides == 2 ? side == 1 : match->b < match->a;
+    match->distance = DISTANCE_NONE;
+    if (swap)
+        *match = (struct match){match->b, match->a, match->distance, match->similarity};
+    return true;
+}
+
 static cog_status take_pairs(const struct pair_task *task, size_t side,
                              const struct match_list *found, struct match_list *matches,
                              cog_error *error) {
     cog_status status = COG_OK;
     for (size_t i = 0; i < found->count && status == COG_OK; i++) {
         struct match match = found->items[i];
-        if (!counts(task, side, match.a, match.b))
-            continue;
-        bool swap = task->sides == 2 ? side == 1 : match.b < match.a;
-        match.distance = DISTANCE_NONE;
-        if (swap)
-            match = (struct match){match.b, match.a, match.distance, match.similarity};
-        status = match_list_add(matches, match, error);
+        if (short_pairs_take(task, side, &match))
+            status = match_list_add(matches, match, error);
     }
     return status;
 }
@@ -277,7 +285,7 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
 
 uint64_t pair_task_memory_left(const struct pair_task *task) {
     uint64_t budget = task->run ? task->run->memory_bytes : 0;
-    uint64_t held = task->on_disk ? 0 : pair_task_held_bytes(task);
+    uint64_t held = pair_task_held_bytes(task);
     return budget > held ? budget - held : budget ? 1 : 0;
 }
 
@@ -321,6 +329,11 @@ struct truth_rows pair_task_truth(const struct pair_task *task) {
     for (size_t i = 0; i < 2; i++) {
         rows.vectors[i] = cosine ? &task->vectors[i * last] : NULL;
         rows.sets[i] = &task->sets[i * last];
+    }
+    if (task->on_disk) {
+        rows.find = task->on_disk->find;
+        rows.context = task->on_disk->context;
+        rows.side_rows = task->corpora[last].rows;
     }
     return rows;
 }

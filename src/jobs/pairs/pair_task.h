@@ -16,6 +16,18 @@ struct compared_rows {
     size_t count;
 };
 
+/* Rows that do not fit memory: how a plan samples and signs them. */
+struct rows_on_disk {
+    void *context;
+    /* As truth_rows.find. */
+    cog_status (*find)(void *context, const uint32_t *sample, size_t count,
+                       struct match_list *truth, cog_error *error);
+    /* As pair_task_sign. */
+    cog_status (*sign)(void *context, size_t side, const struct compared_rows *rows,
+                       struct signatures_view *view, float *margins, size_t margins_per_row,
+                       cog_error *error);
+};
+
 /* Zero-initialise, then pair_join_init; pair_task_free releases. */
 struct pair_task {
     cog_pairs_options options; /* its threshold is lowered by COSINE_PRECISION for a cosine */
@@ -29,13 +41,13 @@ struct pair_task {
     size_t sides; /* 1: inside a collection, 2: between two */
     struct corpus corpora[2];
     struct statistics *statistics;
-    struct sparse_matrix vectors[2]; /* cosine */
+    struct sparse_matrix vectors[2]; /* cosine; on disk the offsets alone */
     struct set_collection sets[2];   /* Jaccard */
     uint8_t *short_rows[2];          /* cosine: 1 if a row is too short for weights */
     const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
     struct compared_rows compared[2];
     bool projected; /* the vectors are given: documents of two languages */
-    bool on_disk;   /* the terms do not fit into memory */
+    const struct rows_on_disk *on_disk; /* NULL: all rows are in memory */
     bool estimates; /* the matches carry estimates */
     bool has_distances;
     double announced_bytes;
@@ -106,6 +118,10 @@ double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uin
 
 /* Marks the rows that have terms but no vector. */
 cog_status short_pairs_mark(struct pair_task *task, cog_error *error);
+/* Whether a pair of a marked row of `side` and a row of the other side, which is the same side
+ * inside a collection, counts: each pair once, and no row with itself. Puts a match that counts
+ * into order: a is the earlier row, or the row of side 0. */
+bool short_pairs_take(const struct pair_task *task, size_t side, struct match *match);
 /* Adds the pairs of marked rows with each other and with all other rows; the list stays sorted. */
 cog_status short_pairs_join(const struct pair_task *task, struct match_list *matches,
                             cog_error *error);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
@@ -197,8 +199,18 @@ void match_list_sort(struct match_list *list) {
         qsort(list->items, list->count, sizeof *list->items, by_rows);
 }
 
+void match_list_release(const struct match_list *list, size_t before) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (list->file.data)
+        (void)madvise((void *)list->file.data, before * sizeof *list->items / page * page,
+                      MADV_DONTNEED);
+}
+
 void match_list_free(struct match_list *list) {
-    free(list->items);
+    if (list->file.data)
+        mapping_close(&list->file);
+    else
+        free(list->items);
     *list = (struct match_list){0};
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/files.h"
 #include "hamming/hamming.h"
 
 /* Matches: pairs of rows with their measure, collected by several workers, delivered sorted. */
@@ -41,6 +42,7 @@ struct match_list {
     size_t limit;   /* more matches than this are COG_ERR_MEMORY; 0: as many as memory holds. With a
                      * sieve it is on what stays; a batch of candidates comes on top. */
     size_t *listed; /* atomic: how many the lists that share the limit have; NULL: this alone */
+    struct mapping file; /* not zero: the items are in this file, and cannot be changed */
 };
 
 /* Makes a worker's list, which is empty, one of those that share a limit and a count. */
@@ -56,6 +58,8 @@ cog_status match_list_move(struct match_list *to, struct match_list *from, cog_e
 void match_list_sort(struct match_list *list);
 /* Whether a sorted list has the pair. */
 bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b);
+/* Items of a file before this one are not wanted soon: their memory is given back. */
+void match_list_release(const struct match_list *list, size_t before);
 void match_list_free(struct match_list *list);
 
 /* COG_ERR_USAGE if signatures of one collection, or of two, cannot be joined: their width is out of

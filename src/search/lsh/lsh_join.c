@@ -27,14 +27,13 @@ struct lsh_join {
     struct prober *probers;
 };
 
-/* Flips on one side only let one of two rows find the other; all else is symmetric, and then it is
- * enough that the later row looks for the earlier. */
-static bool is_symmetric(const struct lsh_options *options) {
+/* Then it is enough that the later row looks for the earlier. */
+bool lsh_is_symmetric(const struct lsh_options *options) {
     return options->flip_mode == LSH_FLIP_NONE || options->flips == 0 || options->flip_both;
 }
 
 static bool looks_back_only(const struct lsh_join *join) {
-    return join->self && is_symmetric(&join->tables->options);
+    return join->self && lsh_is_symmetric(&join->tables->options);
 }
 
 /* The distances of all candidates; returns how many are within the radius, their positions in

@@ -17,6 +17,9 @@ struct lsh_work {
     uint64_t table_bytes;
 };
 
+/* Whether of two rows each finds the other: flips on one side only let one find the other. */
+bool lsh_is_symmetric(const struct lsh_options *options);
+
 /* Pairs a < b of one collection if `rows` is NULL: every row is a query, and if only the query's
  * bits are flipped, a pair is found when either row finds the other. Else rows of the first
  * collection, the queries, against rows of the second, which is in the tables. matches is

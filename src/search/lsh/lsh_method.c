@@ -137,6 +137,7 @@ static cog_status plan_join(struct method_join *join, cog_error *error) {
     knob_set(&join->knobs, LSH_BAND_VALUES, options.band_values);
     const struct method_rows *rows = join_second(join) ? &join->second : &join->first;
     join->margins_out = options.flip_mode >= LSH_FLIP_DISTANCE ? lsh_bits_used(&options) : 0;
+    join->directed_out = !lsh_is_symmetric(&options);
     join->table_bytes_out =
         lsh_tables_memory_bytes(&options, rows->signatures->rows, join->threads);
     report_number(join->report, "key_bits", options.key_bits);

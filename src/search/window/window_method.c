@@ -118,4 +118,5 @@ const struct search_method window_method = {
     .check_join = join_check_signatures,
     .planned_rows = 2000,
     .join = join_rows,
+    .joins_whole = true,
 };
