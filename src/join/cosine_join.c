@@ -121,7 +121,8 @@ struct cosine_join {
     size_t list_entries; /* of the rows whose posting lists are in memory together, about */
     size_t block_begin, block_end;
     struct cosine_lists lists;
-    float *query_lengths; /* x(c) at each entry of the queries' matrix, times the tail's cosine */
+    /* x(c) at each entry of the queries' matrix, times the tail's cosine */
+    float **query_lengths, *own_lengths;
     struct heads heads;
     struct cosine_tiles tiles;
     struct cosine_probe *probes; /* one per worker */
@@ -146,12 +147,14 @@ static float met_tail_cosine(const struct cosine_plan *plan) {
     return plan->has_tails ? (float)plan->tails.cosines[COSINE_TAIL_MET] : 1;
 }
 
-/* The lists of some rows: with the entries that are long enough for the longest query. */
+/* The least y(c) of an entry that lists hold. */
+static float least_listed(const struct cosine_plan *plan) {
+    return plan->filter_threshold / (plan->extents[0].length * met_tail_cosine(plan));
+}
+
 static void build_lists(struct cosine_lists *lists, const struct cosine_plan *plan,
                         const struct sparse_matrix *matrix, const uint32_t *rows, size_t count) {
-    const float least =
-        plan->filter_threshold / (plan->extents[0].length * met_tail_cosine(plan));
-    cosine_lists_build(lists, matrix, rows, count, least, plan->extents[1].length);
+    cosine_lists_build(lists, matrix, rows, count, least_listed(plan), plan->extents[1].length);
 }
 
 static struct cosine_query query_of(const struct sparse_matrix *matrix, uint32_t row,
@@ -167,7 +170,7 @@ static cog_status run_query(const struct cosine_join *join, unsigned worker, siz
     uint32_t row = join->queries.rows[position], first = 0;
     struct cosine_query query =
         query_of(join->queries.matrix, row,
-                 join->query_lengths + join->queries.matrix->offsets[row]);
+                 *join->query_lengths + join->queries.matrix->offsets[row]);
     if (join->self && position >= join->block_begin)
         first = (uint32_t)(position - join->block_begin) + 1;
     size_t kept = cosine_probe_run(probe, &join->lists, &query, join->plan->filter_threshold, first,
@@ -212,16 +215,39 @@ static cog_status make_lists(struct cosine_lists *lists, const struct cosine_row
     return cosine_lists_create(lists, rows->matrix->column_count, BLOCK_ROWS, most_entries, error);
 }
 
-static cog_status run_lists(struct cosine_join *join, cog_error *error) {
+struct measuring {
+    const struct sparse_matrix *queries;
+    float tail, *lengths;
+};
+
+static cog_status measure_tails(void *context, unsigned worker, size_t begin, size_t end,
+                                cog_error *error) {
+    (void)worker;
+    (void)error;
+    const struct measuring *measuring = context;
+    const struct sparse_matrix *queries = measuring->queries;
+    for (size_t row = begin; row < end; row++)
+        cosine_tail_lengths(queries, row, measuring->tail,
+                            measuring->lengths + queries->offsets[row]);
+    return COG_OK;
+}
+
+/* The norms of the tails of all queries, unless they were kept. */
+static cog_status make_lengths(struct cosine_join *join, cog_error *error) {
     const struct sparse_matrix *queries = join->queries.matrix;
-    size_t count = (size_t)queries->offsets[queries->rows], entries;
-    const float tail = met_tail_cosine(join->plan);
+    if (!*join->query_lengths) {
+        TAKE(*join->query_lengths, queries->offsets[queries->rows] + 1, "a cosine join", error);
+        struct measuring measuring = {queries, met_tail_cosine(join->plan), *join->query_lengths};
+        return parallel_for(join->parts.threads, queries->rows, QUERY_GRAIN, measure_tails,
+                            &measuring, error);
+    }
+    return COG_OK;
+}
+
+static cog_status run_lists(struct cosine_join *join, cog_error *error) {
+    size_t entries;
     cog_status status = make_lists(&join->lists, &join->collection, join->list_entries, error);
-    join->query_lengths = memory_array(count + 1, sizeof *join->query_lengths);
-    if (status == COG_OK && !join->query_lengths)
-        status = error_memory(error, count * sizeof *join->query_lengths, "a cosine join");
-    for (size_t row = 0; row < queries->rows && status == COG_OK; row++)
-        cosine_tail_lengths(queries, row, tail, join->query_lengths + queries->offsets[row]);
+    THEN(status, make_lengths(join, error));
     while (join->block_end < join->collection.count && status == COG_OK) {
         join->block_begin = join->block_end;
         join->block_end =
@@ -440,12 +466,29 @@ static cog_status judge_lists(const struct cosine_plan *plan, const struct sampl
     return status;
 }
 
+/* The share of the sample's entries that lists hold, and some more. */
+static double listed_share(const struct cosine_plan *plan, const struct cosine_rows *rows) {
+    const float least = least_listed(plan);
+    uint64_t listed = 0, all = 1;
+    for (size_t i = 0; i < rows->count; i++) {
+        const uint64_t *offsets = rows->matrix->offsets + cosine_row_at(rows, i);
+        double squares = 0;
+        all += offsets[1] - offsets[0];
+        for (uint64_t at = offsets[1]; at-- > offsets[0];) {
+            squares += (double)rows->matrix->values[at] * (double)rows->matrix->values[at];
+            listed += sqrt(squares) >= (double)least;
+        }
+    }
+    return fmin(1.1 * (double)listed / (double)all + 0.02, 1);
+}
+
 static cog_status choose_cheaper(struct cosine_plan *plan, const struct sample *sample,
                                  cog_error *error) {
     double heads_ns = 0, lists_ns = 0;
     TRY(choose_cut(plan, sample, &heads_ns, error));
     TRY(judge_lists(plan, sample, &lists_ns, error));
     plan->by_lists = lists_ns <= heads_ns;
+    plan->listed = listed_share(plan, &sample->collection);
     return COG_OK;
 }
 
@@ -514,11 +557,13 @@ static cog_status match_within_groups(struct cosine_join *join, struct match_lis
     return status;
 }
 
-static cog_status group_rows(const struct sparse_matrix *matrix, struct equal_rows *groups,
-                             struct cosine_rows *rows, cog_error *error) {
+static cog_status group_rows(const struct sparse_matrix *matrix, bool differ,
+                             struct equal_rows *groups, struct cosine_rows *rows,
+                             cog_error *error) {
     struct row_bytes source = {matrix->rows, matrix->offsets, matrix->columns, matrix->values,
                                NULL};
-    TRY(equal_rows_build(&source, groups, error));
+    TRY(differ ? equal_rows_none(&source, groups, error)
+               : equal_rows_build(&source, groups, error));
     uint32_t *firsts;
     TAKE(firsts, groups->count + 1, "a cosine join", error);
     for (size_t g = 0; g < groups->count; g++)
@@ -539,13 +584,17 @@ static cog_status make_probes(struct cosine_join *join, cog_error *error) {
                                  "a cosine join");
 }
 
-/* Posting lists take the most memory per entry; tiles keep to the same number of entries. */
-static size_t list_entries(const struct join_options *options) {
-    const size_t entry_bytes = cosine_lists_memory_bytes(0, 0, 1) - cosine_lists_memory_bytes(0, 0, 0);
-    const uint64_t entries = options->memory_bytes / entry_bytes;
+/* Entries of rows whose lists fit; tiles keep to the same number. */
+static size_t list_entries(const struct join_options *options, const struct cosine_plan *plan) {
+    const double least_bytes = sizeof(struct cosine_entry);
+    const double posting_bytes =
+        (double)(cosine_lists_memory_bytes(0, 0, 1) - cosine_lists_memory_bytes(0, 0, 0)) -
+        least_bytes;
+    const double entries =
+        (double)options->memory_bytes / (least_bytes + posting_bytes * plan->listed);
     if (!options->memory_bytes || entries >= BLOCK_ENTRIES)
         return BLOCK_ENTRIES;
-    return entries ? (size_t)entries : 1;
+    return entries >= 1 ? (size_t)entries : 1;
 }
 
 static cog_status run_join(struct cosine_join *join, const struct join_options *options,
@@ -553,9 +602,10 @@ static cog_status run_join(struct cosine_join *join, const struct join_options *
     struct cosine_plan own = {0};
     cog_status status = COG_OK;
     join->plan = options->plan ? options->plan : &own;
-    join->list_entries = list_entries(options);
+    join->query_lengths = options->kept_lengths ? options->kept_lengths : &join->own_lengths;
     if (!options->plan)
         status = plan_all(join, options, &own, error);
+    join->list_entries = list_entries(options, join->plan);
     if (!join->plan->is_empty) {
         THEN(status, make_probes(join, error));
         THEN(status, join->plan->by_lists ? run_lists(join, error) : run_heads(join, error));
@@ -570,7 +620,7 @@ static void free_join(struct cosine_join *join) {
     for (unsigned i = 0; join->probes && i < join->parts.threads; i++)
         cosine_probe_free(&join->probes[i]);
     free(join->probes);
-    free(join->query_lengths);
+    free(join->own_lengths);
     cosine_lists_free(&join->lists);
     free((void *)join->queries.rows);
     if (!join->self)
@@ -591,9 +641,9 @@ cog_status cosine_join(const struct sparse_matrix *a, const struct sparse_matrix
     join.query_groups = &join.groups[0];
     join.collection_groups = &join.groups[b ? 1 : 0];
     cog_status status = join_start(&join.parts, options, error);
-    THEN(status, group_rows(a, &join.groups[0], &join.queries, error));
+    THEN(status, group_rows(a, options->plan, &join.groups[0], &join.queries, error));
     if (status == COG_OK && b)
-        status = group_rows(b, &join.groups[1], &join.collection, error);
+        status = group_rows(b, options->plan, &join.groups[1], &join.collection, error);
     else
         join.collection = join.queries;
     THEN(status, run_join(&join, options, error));

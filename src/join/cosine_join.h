@@ -56,7 +56,8 @@ void cosine_tails_needed(const struct sparse_matrix *x, size_t a, const struct s
  *
  * Rows that do not fit memory are joined block by block, with one plan for all blocks
  * (join_options.plan). What a join leaves out depends on the plan and on the two rows, never on the
- * rows around them, so the pairs are those of one join of all rows. With tails, a pair whose bound
+ * rows around them, so the pairs are those of one join of all rows. Equal rows of a block are
+ * compared like others: the caller groups them. With tails, a pair whose bound
  * lies nearer to the threshold than the error of float sums may be listed under one division into
  * blocks and left out under another. */
 
@@ -86,6 +87,7 @@ struct cosine_plan {
     int cut;
     bool by_lists, has_tails;
     bool is_empty; /* one side has no entries */
+    double listed; /* the share of the entries of b that posting lists hold, about */
     struct cosine_tails tails;
 };
 

@@ -93,6 +93,20 @@ cog_status equal_rows_build(const struct row_bytes *source, struct equal_rows *g
     return COG_OK;
 }
 
+cog_status equal_rows_none(const struct row_bytes *source, struct equal_rows *groups,
+                           cog_error *error) {
+    TAKE(groups->rows, source->rows + 1, "rows", error);
+    TAKE(groups->offsets, source->rows + 1, "rows", error);
+    groups->count = 0;
+    for (uint32_t row = 0; row < source->rows; row++)
+        if (row_count(source, row) > 0) {
+            groups->offsets[groups->count] = groups->count;
+            groups->rows[groups->count++] = row;
+        }
+    groups->offsets[groups->count] = groups->count;
+    return COG_OK;
+}
+
 /* ---- Rows that are not in memory ------------------------------------------------------------- */
 
 struct row_key row_key_of(uint32_t row, const uint32_t *columns, const float *values,

@@ -24,6 +24,9 @@ struct row_bytes {
 };
 cog_status equal_rows_build(const struct row_bytes *source, struct equal_rows *groups,
                             cog_error *error);
+/* Every row is a group of its own: for rows that are known to differ. */
+cog_status equal_rows_none(const struct row_bytes *source, struct equal_rows *groups,
+                           cog_error *error);
 void equal_rows_free(struct equal_rows *groups);
 
 /* The same for rows that are not in memory, by 128 bits of a hash of each row (row_key_of). Sorts

@@ -28,6 +28,9 @@ struct join_options {
     const struct cosine_plan *plan;
     const struct match_sieve *sieve; /* the last word about matches; may be NULL */
     uint64_t memory_bytes;           /* of posting lists, about; 0: as fast as possible */
+    /* Cosine joins: NULL, or where the norms of the tails of the rows a stay for the next join of
+     * the same rows; NULL there at first, free() it. */
+    float **kept_lengths;
 };
 
 /* What one worker finds; workers write to different cache lines. */

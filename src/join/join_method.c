@@ -17,6 +17,7 @@ static cog_status join_all(struct method_join *join, const struct cosine_tails *
                                          .tails = tails,
                                          .plan = join->plan,
                                          .memory_bytes = join->list_bytes,
+                                         .kept_lengths = join->kept_lengths,
                                          .sieve = pairs->sieve,
                                          .max_matches = pairs->limit};
     pairs->limit = 0; /* the workers keep to it */

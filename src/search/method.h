@@ -118,6 +118,7 @@ struct method_join {
     /* Blocks of vectors: the plan for all of them, and memory for posting lists. */
     const struct cosine_plan *plan;
     uint64_t list_bytes;
+    float **kept_lengths; /* as join_options.kept_lengths */
     /* Set by plan_join: margins of each row that join wants, and the memory of its tables. */
     size_t margins_out;
     uint64_t table_bytes_out;

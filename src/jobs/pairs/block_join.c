@@ -8,14 +8,16 @@
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-cog_status blocks_cut(size_t count, uint64_t block_bytes,
-                      uint64_t (*bytes)(const void *context, size_t place), const void *context,
-                      size_t **ends, size_t *block_count, cog_error *error) {
+cog_status blocks_cut(const struct block_cutting *cutting, size_t **ends, size_t *block_count,
+                      cog_error *error) {
+    const size_t *inside = cutting->inside;
     uint64_t held = 0;
     size_t capacity = 0, blocks = 0;
-    for (size_t place = 0; place < count; place++) {
-        const uint64_t more = bytes(context, place);
-        if (place > 0 && held + more > block_bytes) {
+    for (size_t place = 0; place < cutting->count; place++) {
+        const uint64_t more = cutting->bytes(cutting->context, place);
+        const bool at_end = inside && place == *inside;
+        inside += at_end;
+        if (place > 0 && (at_end || held + more > cutting->block_bytes)) {
             GROW(*ends, capacity, blocks + 2, "blocks", error);
             (*ends)[blocks++] = place;
             held = 0;
@@ -23,8 +25,8 @@ cog_status blocks_cut(size_t count, uint64_t block_bytes,
         held += more;
     }
     GROW(*ends, capacity, blocks + 1, "blocks", error);
-    if (count)
-        (*ends)[blocks++] = count;
+    if (cutting->count)
+        (*ends)[blocks++] = cutting->count;
     *block_count = blocks;
     return COG_OK;
 }
@@ -50,31 +52,40 @@ static uint64_t side_bytes(const struct block_join *join, size_t side) {
 }
 
 static cog_status cut_side(struct block_join *join, size_t side, uint64_t block_bytes,
-                           cog_error *error) {
+                           const size_t *inside, cog_error *error) {
     struct block_rows *rows = &join->sides[side];
     const struct costed_rows costed = {rows, join->costs};
-    return blocks_cut(rows->count, block_bytes, row_bytes, &costed, &rows->ends,
-                      &rows->block_count, error);
+    const struct block_cutting cutting = {rows->count, block_bytes, row_bytes, &costed, inside};
+    return blocks_cut(&cutting, &rows->ends, &rows->block_count, error);
 }
 
-/* One block has all the memory if it is the only one; of two sides, a small one leaves the rest to
- * the other. */
-static cog_status cut_blocks(struct block_join *join, cog_error *error) {
-    const uint64_t half = join->memory_bytes / 2, first = side_bytes(join, 0);
-    if (join->self) {
-        TRY(cut_side(join, 0, first <= join->memory_bytes ? first + 1 : half, error));
-        join->sides[1] = join->sides[0];
+/* One block has all the memory if it is the only one. */
+static cog_status cut_self(struct block_join *join, cog_error *error) {
+    const uint64_t all = side_bytes(join, 0), memory = join->memory_bytes;
+    const uint64_t second = join->small_second ? memory / 4 : memory / 2;
+    TRY(cut_side(join, 0, all <= memory ? all + 1 : memory - second, NULL, error));
+    join->sides[1] = join->sides[0];
+    if (!join->small_second || join->sides[0].block_count < 2)
         return COG_OK;
-    }
-    const uint64_t second = side_bytes(join, 1);
-    TRY(cut_side(join, 0, second < half ? join->memory_bytes - second : half, error));
-    return cut_side(join, 1, first < half ? join->memory_bytes - first : half, error);
+    join->sides[1].ends = NULL;
+    return cut_side(join, 1, second, join->sides[0].ends, error);
+}
+
+/* Of two sides, a small one leaves the rest to the other. */
+static cog_status cut_blocks(struct block_join *join, cog_error *error) {
+    if (join->self)
+        return cut_self(join, error);
+    const uint64_t first = side_bytes(join, 0), second = side_bytes(join, 1);
+    const uint64_t memory = join->memory_bytes, share = join->small_second ? memory / 4 : memory / 2;
+    TRY(cut_side(join, 0, second < share ? memory - second : memory - share, NULL, error));
+    return cut_side(join, 1, first < memory - share ? memory - first : share, NULL, error);
 }
 
 static void unload(struct loaded_block *block) {
     sparse_matrix_free(&block->vectors);
     free((void *)block->signatures.data);
     free(block->margins);
+    free(block->lengths);
     *block = (struct loaded_block){0};
 }
 
@@ -105,9 +116,9 @@ static cog_status load(struct block_join *join, size_t slot, size_t side, size_t
 void block_join_free(struct block_join *join) {
     unload(&join->loaded[0]);
     unload(&join->loaded[1]);
-    free(join->sides[0].ends);
-    if (!join->self)
+    if (join->sides[1].ends != join->sides[0].ends)
         free(join->sides[1].ends);
+    free(join->sides[0].ends);
     cog_report_free(join->block_report);
 }
 
@@ -242,6 +253,7 @@ static cog_status join_slots(struct block_join *join, size_t first, size_t secon
     call.second = first == second ? (struct method_rows){0} : rows_of(&join->loaded[second]);
     call.first.margins_per_row = call.second.margins_per_row = join->sides[0].store->margins_per_row;
     call.report = join->block_report;
+    call.kept_lengths = &join->loaded[first].lengths;
     cog_status status = join->method->join(&call, &none, error);
     add_counts(join, join->loaded[first].count,
                join->self && first != second && !call.directed_out);
@@ -255,6 +267,15 @@ static cog_status join_two(struct block_join *join, cog_error *error) {
     return join->self && join->join.directed_out ? join_slots(join, 1, 0, error) : COG_OK;
 }
 
+/* Inside a collection a block meets the blocks behind it. */
+static size_t first_partner(const struct block_join *join, size_t block) {
+    size_t partner = 0;
+    while (join->self && join->sides[1].ends[partner] <= join->sides[0].ends[block] &&
+           ++partner < join->sides[1].block_count)
+        ;
+    return partner;
+}
+
 cog_status block_join_run(struct block_join *join, cog_error *error) {
     cog_status status = cog_report_create(&join->block_report, error);
     join->join.is_exact_out = join->method->needs & NEEDS_VECTORS;
@@ -265,8 +286,8 @@ cog_status block_join_run(struct block_join *join, cog_error *error) {
             THEN(status, join_slots(join, 0, 0, error));
             THEN(status, match_within_groups(join, error));
         }
-        for (size_t j = join->self ? i + 1 : 0; j < join->sides[1].block_count && status == COG_OK;
-             j++) {
+        for (size_t j = first_partner(join, i);
+             j < join->sides[1].block_count && status == COG_OK; j++) {
             status = load(join, 1, 1, j, error);
             THEN(status, join_two(join, error));
         }
@@ -390,8 +411,9 @@ cog_status block_join_sample(struct block_join *join, const uint32_t *rows, size
     const struct block_rows sample = {.store = join->sides[0].store, .numbers = rows};
     const struct costed_rows costed = {&sample, join->costs};
     size_t *ends = NULL, parts = 0, first = 0;
-    cog_status status = cut_side(join, join->self ? 0 : 1, join->memory_bytes / 2, error);
-    THEN(status, blocks_cut(count, join->memory_bytes / 2, row_bytes, &costed, &ends, &parts, error));
+    const struct block_cutting cutting = {count, join->memory_bytes / 2, row_bytes, &costed, NULL};
+    cog_status status = cut_side(join, join->self ? 0 : 1, join->memory_bytes / 2, NULL, error);
+    THEN(status, blocks_cut(&cutting, &ends, &parts, error));
     for (size_t i = 0; i < parts && status == COG_OK; i++) {
         struct sparse_matrix vectors = {0};
         status =

@@ -31,6 +31,7 @@ struct loaded_block {
     struct sparse_matrix vectors;
     struct signatures_view signatures;
     float *margins;
+    float *lengths; /* of the tails of the vectors, once a join needed them */
 };
 
 struct block_join {
@@ -41,6 +42,9 @@ struct block_join {
     bool self;
     struct block_costs costs;
     uint64_t memory_bytes; /* of two blocks together */
+    /* Blocks of the second side are small: what the method builds of a second block is built again
+     * for every first one, and large first blocks are few. */
+    bool small_second;
     struct match_sorter *results;
     struct loaded_block loaded[2];
     uint64_t candidates; /* pairs that were verified; atomic */
@@ -64,8 +68,14 @@ cog_status block_join_sample(struct block_join *join, const uint32_t *rows, size
 void block_join_report(const struct block_join *join);
 void block_join_free(struct block_join *join);
 
-/* Cuts places [0, count) into blocks of about that size, at least one row each; bytes(context, i) is
- * the memory of place i. free() the ends. */
-cog_status blocks_cut(size_t count, uint64_t block_bytes,
-                      uint64_t (*bytes)(const void *context, size_t place), const void *context,
-                      size_t **ends, size_t *block_count, cog_error *error);
+/* Places in blocks of about a size, at least one row each; bytes(context, i) is the memory of place
+ * i. No block reaches over an end of the blocks in `inside`, which may be NULL. free() the ends. */
+struct block_cutting {
+    size_t count;
+    uint64_t block_bytes;
+    uint64_t (*bytes)(const void *context, size_t place);
+    const void *context;
+    const size_t *inside;
+};
+cog_status blocks_cut(const struct block_cutting *cutting, size_t **ends, size_t *block_count,
+                      cog_error *error);

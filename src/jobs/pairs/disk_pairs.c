@@ -15,12 +15,15 @@
 #include "plan/method_table.h"
 #include "run/job.h"
 
+/* Program and dictionaries; and what a thread that reads documents holds. */
+enum { PROGRAM_BYTES = 20 << 20, READER_BYTES = 9 << 20 };
+
 enum {
     TERM_BYTES = 48,      /* of a term of documents that are weighed together, at most */
     PIECE_SHARE = 16,     /* of the room, for documents that are weighed or signed together */
     PIECE_TERMS = 1 << 18,
     SORTER_SHARE = 8,     /* of the room, for matches */
-    LIST_SHARE = 4,       /* of the room, for the posting lists of a join of vectors */
+    LIST_EIGHTHS = 3,     /* of the room, for the posting lists of a join of vectors */
     NUMBER_BYTES = 64,    /* of a term that has a number (vector/term_numbers.h) */
     IDF_BYTES = 1 << 19,
     LEAST_ROOM_BYTES = 3 << 20
@@ -105,7 +108,7 @@ static uint64_t column_bytes(const struct disk_pairs *pairs) {
 static cog_status find_room(const struct disk_pairs *pairs, uint64_t taken_bytes, uint64_t *room,
                             cog_error *error) {
     const uint64_t budget = pairs->task->run ? pairs->task->run->memory_bytes : 0;
-    const uint64_t taken = MEMORY_BASE_BYTES + held_bytes(pairs) + taken_bytes;
+    const uint64_t taken = PROGRAM_BYTES + held_bytes(pairs) + taken_bytes;
     if (budget == 0) {
         *room = UINT64_MAX / 4;
         return COG_OK;
@@ -124,7 +127,9 @@ static cog_status find_room(const struct disk_pairs *pairs, uint64_t taken_bytes
 static cog_status check_memory(const struct pair_task *task, cog_documents *const *documents,
                                cog_error *error) {
     const double text = text_bytes(task, documents);
-    const double least = MEMORY_BASE_BYTES + memory_of_statistics(text, task->terms.ngram);
+    const double reading = (double)task->threads * READER_BYTES;
+    const double weighing = memory_of_statistics(text, task->terms.ngram) + LEAST_ROOM_BYTES;
+    const double least = PROGRAM_BYTES + (reading > weighing ? reading : weighing);
     const double budget = task->run ? (double)task->run->memory_bytes : 0;
     const double all = pair_task_memory_bytes(task, documents);
     memory_budget_announce(budget && budget < all ? budget : all, task->run, task->report);
@@ -321,8 +326,8 @@ static cog_status start_blocks(struct disk_pairs *pairs, struct block_join *join
                                       .verify = task->options.verify,
                                       .bits = task->options.sign.signature.bits,
                                       .threads = task->threads,
-                                      .list_bytes = room / LIST_SHARE};
-    join->memory_bytes = room - room / LIST_SHARE - room / SORTER_SHARE;
+                                      .list_bytes = room / 8 * LIST_EIGHTHS};
+    join->memory_bytes = room - join->join.list_bytes - room / SORTER_SHARE;
     for (size_t side = 0; side < task->sides; side++)
         join->sides[side] = (struct block_rows){.store = &pairs->sides[side].store,
                                                 .numbers = task->compared[side].numbers,
@@ -526,6 +531,7 @@ static void take_groups(struct disk_pairs *pairs, struct block_join *join) {
         join->sides[side].groups = &disk->groups;
     }
     join->join.plan = &pairs->plan;
+    join->small_second = true;
 }
 
 /* Signatures in place of posting lists; tables are those of one of two blocks. */

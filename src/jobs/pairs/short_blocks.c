@@ -41,8 +41,8 @@ static uint64_t set_bytes(const void *context, size_t place) {
 }
 
 static cog_status cut(struct set_rows *rows, uint64_t block_bytes, cog_error *error) {
-    return blocks_cut(rows->count, block_bytes, set_bytes, rows, &rows->ends, &rows->block_count,
-                      error);
+    const struct block_cutting cutting = {rows->count, block_bytes, set_bytes, rows, NULL};
+    return blocks_cut(&cutting, &rows->ends, &rows->block_count, error);
 }
 
 static cog_status load(struct set_rows *rows, size_t number, cog_error *error) {
