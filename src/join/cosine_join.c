@@ -584,14 +584,22 @@ static cog_status make_probes(struct cosine_join *join, cog_error *error) {
                                  "a cosine join");
 }
 
+/* Memory of the lists per entry of their rows. */
+static double listed_entry_bytes(const struct cosine_plan *plan) {
+    const double entry_bytes = sizeof(struct cosine_entry);
+    const double all_bytes =
+        (double)(cosine_lists_memory_bytes(0, 0, 1) - cosine_lists_memory_bytes(0, 0, 0));
+    return entry_bytes + (all_bytes - entry_bytes) * plan->listed;
+}
+
+uint64_t cosine_join_list_bytes(const struct cosine_plan *plan, double row_entries) {
+    const double entries = fmin(BLOCK_ROWS * row_entries, BLOCK_ENTRIES);
+    return (uint64_t)(entries * listed_entry_bytes(plan)) + 1;
+}
+
 /* Entries of rows whose lists fit; tiles keep to the same number. */
 static size_t list_entries(const struct join_options *options, const struct cosine_plan *plan) {
-    const double least_bytes = sizeof(struct cosine_entry);
-    const double posting_bytes =
-        (double)(cosine_lists_memory_bytes(0, 0, 1) - cosine_lists_memory_bytes(0, 0, 0)) -
-        least_bytes;
-    const double entries =
-        (double)options->memory_bytes / (least_bytes + posting_bytes * plan->listed);
+    const double entries = (double)options->memory_bytes / listed_entry_bytes(plan);
     if (!options->memory_bytes || entries >= BLOCK_ENTRIES)
         return BLOCK_ENTRIES;
     return entries >= 1 ? (size_t)entries : 1;

@@ -102,3 +102,5 @@ cog_status cosine_plan_make(struct cosine_plan *plan, const struct cosine_survey
                             const struct cosine_rows samples[2], double threshold,
                             const struct cosine_tails *tails, cog_error *error);
 void cosine_plan_free(struct cosine_plan *plan);
+/* What posting lists take without a limit, for rows of row_entries entries on average. */
+uint64_t cosine_join_list_bytes(const struct cosine_plan *plan, double row_entries);

@@ -1,6 +1,6 @@
-# Pairs of documents in less memory than they take, by windows: terms and signatures in scratch files, the same pairs and
-# the same recall as in memory, of one collection and of two, with short and empty documents and ids used twice; nothing
-# stays in TMPDIR.
+# Pairs of documents in less memory than they take, by every method: terms, vectors and signatures in scratch files, the
+# same pairs and the same recall as in memory, of one collection and of two, with short and empty documents and ids used
+# twice, for every budget and number of threads; nothing stays in TMPDIR.
 python3 - <<'PYTHON'
 import json, random
 rng = random.Random(5)
@@ -8,7 +8,7 @@ words = ["".join(rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(rng.ran
 def text(count):
     return [words[min(int(rng.paretovariate(0.6)) - 1, 3999)] for _ in range(count)]
 documents = []
-for row in range(6000):
+for row in range(24000):
     kind = rng.random()
     if kind < 0.25 and documents:
         document = list(rng.choice(documents))
@@ -16,37 +16,70 @@ for row in range(6000):
             if document:
                 document[rng.randrange(len(document))] = rng.choice(words)
     else:
-        document = text(0 if kind > 0.99 else rng.randint(1, 6) if kind > 0.95 else rng.randint(20, 50))
+        document = text(0 if kind > 0.99 else rng.randint(1, 6) if kind > 0.95 else rng.randint(30, 80))
     documents.append(document)
-for name, part in (("a", documents[:4000]), ("b", documents[4000:])):
+for name, part in (("a", documents[:16000]), ("b", documents[16000:])):
     with open(name + ".jsonl", "w") as file:
         for row, document in enumerate(part):
             number = 17 if row == 900 else row
             file.write(json.dumps({"id": "%s%d" % (name, number), "text": " ".join(document)}) + "\n")
 PYTHON
 mkdir scratch
+knobs() { # of a method: few tables, so that the test is quick
+    case $1 in
+    lsh) echo "--key-bits 12 --tables 4 --flips 3" ;;
+    window) echo "--tables 9 --window 40" ;;
+    esac
+}
+same() { # options: exit, pairs and recall as those in memory
+    TMPDIR=scratch "$COGNATE" pairs "$@" --stats disk.json -o disk.tsv 2>notices.txt || echo "$*: exit $?"
+    grep -q 'joined from scratch files' notices.txt || echo "$*: not from disk"
+    grep -q 'fewer than 5 weighted terms' notices.txt || echo "$*: no short documents"
+    grep '^cognate: recall [01][.]' notices.txt | cmp - recall.txt || echo "$*: another recall"
+    cmp memory.tsv disk.tsv || echo "$*: other pairs"
+}
 for inputs in "a.jsonl" "a.jsonl --against b.jsonl"; do
-    for threshold in 0.5 0.9; do
-        set -- $inputs --lang none --method window --threshold $threshold --tables 9 --window 40
+    for method in exact lists flat lsh window auto; do
+        set -- $inputs --lang none --method $method --threshold 0.6 $(knobs $method)
         "$COGNATE" pairs "$@" -o memory.tsv 2>memory.txt
-        echo "exit $?"
-        TMPDIR=scratch "$COGNATE" pairs "$@" --memory 41M --stats disk.json -o disk.tsv 2>notices.txt
-        echo "exit $?"
-        grep -c 'joined from scratch files' notices.txt
-        grep -c 'fewer than 5 weighted terms' notices.txt
-        grep '^cognate: recall [01][.]' memory.txt >recall.txt && grep -Fxf recall.txt notices.txt >/dev/null && echo "the same recall"
-        grep -q documents_loaded disk.json && cmp memory.tsv disk.tsv && [ "$(wc -l <memory.tsv)" -gt 100 ] && echo "the same pairs"
+        grep '^cognate: recall [01][.]' memory.txt >recall.txt
+        same "$@" --memory 36M --threads 1
+        blocks=$(grep -o '"blocks": [0-9]*' disk.json | cut -d ' ' -f 2)
+        same "$@" --memory 40M --threads 2
+        same "$@" --memory 56M --threads 2
+        [ "$(wc -l <memory.tsv)" -gt 100 ] && [ "${blocks:-2}" -gt 1 ] && echo "$method: the same for every budget"
     done
+    same $inputs --lang none --threshold 0.6 --memory 36M --threads 1
 done
-ls scratch | wc -l
-TMPDIR=/nowhere "$COGNATE" pairs a.jsonl --lang none --method window --memory 41M -o none.tsv 2>/dev/null
+set -- a.jsonl --lang none --method flat --no-verify --threshold 0.8
+"$COGNATE" pairs "$@" -o memory.tsv --quiet
+TMPDIR=scratch "$COGNATE" pairs "$@" --memory 36M --threads 1 -o disk.tsv --quiet
+head -n 1 disk.tsv | cut -f 3
+cmp memory.tsv disk.tsv && echo "the same estimates"
+# Through a pipe, whose size is not known.
+"$COGNATE" pairs a.jsonl --lang none -o memory.tsv --quiet
+TMPDIR=scratch "$COGNATE" pairs - --input-format jsonl --lang none --memory 60M -o disk.tsv --stats disk.json --quiet <a.jsonl
+grep -q disk_bytes disk.json && cmp memory.tsv disk.tsv && echo "the same through a pipe"
+# Below the minimum, which the message states.
+for budget in 10M 27M; do
+    "$COGNATE" pairs a.jsonl --lang none --method exact --threads 1 --memory $budget -o none.tsv 2>err
+    echo "too little: exit $?"
+    grep -oE '(needs about|needs at least) [0-9]+ MB' err | sed 's/[0-9][0-9]*/.../' | tail -n 1
+done
+TMPDIR=/nowhere "$COGNATE" pairs a.jsonl --lang none --method flat --memory 41M -o none.tsv 2>/dev/null
 echo "no scratch file: exit $?"
-(ulimit -f 64 && trap '' XFSZ && TMPDIR=scratch "$COGNATE" pairs a.jsonl --lang none --method window --memory 41M -o none.tsv 2>err)
-echo "full disk: exit $?"
-sed 's/.*\(scratch file in TMPDIR\).*/\1/' err | tail -n 1
-"$COGNATE" pairs a.jsonl --lang none --method exact --memory 41M -o none.tsv 2>/dev/null
-echo "exact: exit $?"
-ls none.tsv 2>/dev/null | wc -l
+for method in exact flat window; do
+    (ulimit -f 4096 && trap '' XFSZ && TMPDIR=scratch "$COGNATE" pairs a.jsonl --lang none --method $method --memory 41M -o none.tsv 2>err)
+    echo "full disk: exit $?"
+    sed 's/.*\(scratch file in TMPDIR\).*/\1/' err | tail -n 1
+done
+# Stopped in the middle.
+TMPDIR=scratch "$COGNATE" pairs a.jsonl --lang none --method flat --threshold 0.2 --memory 36M --threads 1 -o none.tsv 2>/dev/null &
+sleep 1
+kill -INT $!
+wait $!
+echo "stopped: exit $?"
+ls scratch none.tsv* 2>/dev/null | grep -v scratch: | wc -l
 # Documents too long for a whole recall sample: fewer are sampled; only documents that have candidates may be too many.
 python3 - <<'PYTHON'
 import json, random

@@ -51,6 +51,10 @@ static uint64_t side_bytes(const struct block_join *join, size_t side) {
     return bytes;
 }
 
+uint64_t block_join_bytes(const struct block_join *join) {
+    return side_bytes(join, 0) + (join->self ? 0 : side_bytes(join, 1));
+}
+
 static cog_status cut_side(struct block_join *join, size_t side, uint64_t block_bytes,
                            const size_t *inside, cog_error *error) {
     struct block_rows *rows = &join->sides[side];

@@ -64,6 +64,8 @@ cog_status block_join_check(struct block_join *join, const struct match_list *ca
  * side. The list's limit holds. */
 cog_status block_join_sample(struct block_join *join, const uint32_t *rows, size_t count,
                              struct match_list *matches, cog_error *error);
+/* Bytes of all rows of all sides as blocks. */
+uint64_t block_join_bytes(const struct block_join *join);
 /* Writes what the method counted into the task's report. */
 void block_join_report(const struct block_join *join);
 void block_join_free(struct block_join *join);

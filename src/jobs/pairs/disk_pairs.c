@@ -534,6 +534,31 @@ static void take_groups(struct disk_pairs *pairs, struct block_join *join) {
     join->small_second = true;
 }
 
+/* Posting lists of more rows than a join builds at a time need no memory: blocks have it. */
+static void limit_lists(const struct disk_pairs *pairs, struct block_join *join) {
+    double rows = 0, entries = 0;
+    for (size_t side = 0; side < pairs->task->sides; side++) {
+        rows += (double)pairs->task->compared[side].count;
+        entries += (double)pairs->task->vectors[side].offsets[pairs->task->corpora[side].rows];
+    }
+    const uint64_t most = cosine_join_list_bytes(&pairs->plan, rows > 0 ? entries / rows : 0);
+    if (join->join.list_bytes <= most)
+        return;
+    join->memory_bytes += join->join.list_bytes - most;
+    join->join.list_bytes = most;
+}
+
+/* What the join will use, now that the rows are known. */
+static void predict_memory(const struct disk_pairs *pairs, const struct block_join *join) {
+    const uint64_t blocks = block_join_bytes(join);
+    const uint64_t reading = pairs->task->threads * (uint64_t)READER_BYTES;
+    const uint64_t joining = held_bytes(pairs) + column_bytes(pairs) +
+                             (blocks < join->memory_bytes ? blocks : join->memory_bytes) +
+                             (joins_vectors(pairs->task) ? join->join.list_bytes : 0);
+    report_number(pairs->task->report, "predicted_memory_bytes",
+                  (double)(PROGRAM_BYTES + (joining > reading ? joining : reading)));
+}
+
 /* Signatures in place of posting lists; tables are those of one of two blocks. */
 static void take_signatures(const struct disk_pairs *pairs, struct block_join *join) {
     const struct method_join *planned = &pairs->joining.join;
@@ -557,6 +582,9 @@ static cog_status join_blocks(struct disk_pairs *pairs, cog_error *error) {
         take_groups(pairs, &join);
     else
         take_signatures(pairs, &join);
+    if (joins_vectors(pairs->task))
+        limit_lists(pairs, &join);
+    predict_memory(pairs, &join);
     cog_status status = block_join_run(&join, error);
     if (status == COG_OK)
         block_join_report(&join);
