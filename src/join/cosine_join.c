@@ -168,9 +168,8 @@ static cog_status run_query(const struct cosine_join *join, unsigned worker, siz
                             cog_error *error) {
     struct cosine_probe *probe = &join->probes[worker];
     uint32_t row = join->queries.rows[position], first = 0;
-    struct cosine_query query =
-        query_of(join->queries.matrix, row,
-                 *join->query_lengths + join->queries.matrix->offsets[row]);
+    struct cosine_query query = query_of(join->queries.matrix, row,
+                                         *join->query_lengths + join->queries.matrix->offsets[row]);
     if (join->self && position >= join->block_begin)
         first = (uint32_t)(position - join->block_begin) + 1;
     size_t kept = cosine_probe_run(probe, &join->lists, &query, join->plan->filter_threshold, first,
@@ -253,8 +252,7 @@ static cog_status run_lists(struct cosine_join *join, cog_error *error) {
         join->block_end =
             block_end(&join->collection, join->block_begin, join->list_entries, &entries);
         build_lists(&join->lists, join->plan, join->collection.matrix,
-                    join->collection.rows + join->block_begin,
-                    join->block_end - join->block_begin);
+                    join->collection.rows + join->block_begin, join->block_end - join->block_begin);
         status =
             parallel_for(join->parts.threads, join->self ? join->block_end : join->queries.count,
                          QUERY_GRAIN, run_queries, join, error);
@@ -414,8 +412,8 @@ static cog_status judge_cut(const struct cosine_plan *plan, const struct sample 
 }
 
 /* The cut at which the join by heads is cheapest, and its cost. */
-static cog_status choose_cut(struct cosine_plan *plan, const struct sample *sample,
-                             double *best_ns, cog_error *error) {
+static cog_status choose_cut(struct cosine_plan *plan, const struct sample *sample, double *best_ns,
+                             cog_error *error) {
     cog_status status = COG_OK;
     plan->cut = 0;
     *best_ns = HUGE_VAL;
@@ -523,9 +521,8 @@ void cosine_plan_free(struct cosine_plan *plan) {
 static cog_status plan_all(const struct cosine_join *join, const struct join_options *options,
                            struct cosine_plan *plan, cog_error *error) {
     uint32_t rows[2][SAMPLE_ROWS];
-    const struct cosine_rows samples[2] = {
-        spread(&join->queries, COSINE_SAMPLE_QUERIES, rows[0]),
-        spread(&join->collection, COSINE_SAMPLE_ROWS, rows[1])};
+    const struct cosine_rows samples[2] = {spread(&join->queries, COSINE_SAMPLE_QUERIES, rows[0]),
+                                           spread(&join->collection, COSINE_SAMPLE_ROWS, rows[1])};
     struct cosine_survey surveys[2] = {{0}};
     cog_status status = cosine_survey_add(&surveys[0], join->queries.matrix, error);
     if (join->self)

@@ -61,8 +61,8 @@ void cosine_tails_needed(const struct sparse_matrix *x, size_t a, const struct s
  * lies nearer to the threshold than the error of float sums may be listed under one division into
  * blocks and left out under another. */
 
-/* What the plan wants to know about the rows of a side, collected matrix by matrix. Zero-initialise;
- * cosine_survey_free releases. 4 bytes per column. */
+/* What the plan wants to know about the rows of a side, collected matrix by matrix.
+ * Zero-initialise; cosine_survey_free releases. 4 bytes per column. */
 struct cosine_survey {
     size_t rows;
     uint64_t entries;

@@ -23,8 +23,8 @@ struct join_options {
      * joined matrices. NULL: the worst, and no pair is missed. */
     const struct cosine_tails *tails;
     size_t max_matches; /* more are COG_ERR_MEMORY; 0 is no limit */
-    /* Cosine joins of blocks: the plan for all rows, in place of threshold and tails. NULL: made for
-     * the rows of the join. */
+    /* Cosine joins of blocks: the plan for all rows, in place of threshold and tails. NULL: made
+     * for the rows of the join. */
     const struct cosine_plan *plan;
     const struct match_sieve *sieve; /* the last word about matches; may be NULL */
     uint64_t memory_bytes;           /* of posting lists, about; 0: as fast as possible */

@@ -152,8 +152,8 @@ cog_status lists_tails(const struct method_join *join, const struct cosine_cuts 
         needed ? COG_OK : error_memory(error, count * COSINE_TAILS * sizeof *needed, "the plan");
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         struct cosine_tails of_pair;
-        cosine_tails_needed(x, selected ? i : pairs->items[i].a, y, selected ? i : pairs->items[i].b,
-                            join->threshold, cuts, &of_pair);
+        cosine_tails_needed(x, selected ? i : pairs->items[i].a, y,
+                            selected ? i : pairs->items[i].b, join->threshold, cuts, &of_pair);
         for (size_t tail = 0; tail < COSINE_TAILS; tail++)
             needed[tail * count + i] = of_pair.cosines[tail];
     }

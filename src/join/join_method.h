@@ -8,8 +8,8 @@
 extern const struct search_method exact_method, lists_method;
 
 /* The tail cosines that the true pairs of a join need for the wanted recall: `lists` cuts its
- * bounds there. The rows of pair i are those of join->pairs.rows if these have vectors, else rows of
- * the joined matrices. With fewer pairs than this, `lists` is exact. */
+ * bounds there. The rows of pair i are those of join->pairs.rows if these have vectors, else rows
+ * of the joined matrices. With fewer pairs than this, `lists` is exact. */
 enum { LISTS_LEAST_PAIRS = 50 };
 cog_status lists_tails(const struct method_join *join, const struct cosine_cuts *cuts,
                        struct cosine_tails *tails, cog_error *error);

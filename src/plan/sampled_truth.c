@@ -195,8 +195,8 @@ cog_status recall_sample_count(struct recall_sample *sample, const struct truth_
                                const struct match_list *matches, cog_error *error) {
     size_t most_of_row = rows->find         ? rows->side_rows
                          : rows->vectors[1] ? rows->vectors[1]->rows
-                         : rows->sets[1]  ? rows->sets[1]->rows
-                                          : rows->signatures[1]->rows;
+                         : rows->sets[1]    ? rows->sets[1]->rows
+                                            : rows->signatures[1]->rows;
     size_t limit = most_of_row > TRUTH_AT_ONCE ? most_of_row : TRUTH_AT_ONCE;
     return sample->count ? count_part(sample, rows, limit, 0, sample->count, matches, error)
                          : COG_OK;

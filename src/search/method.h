@@ -123,7 +123,8 @@ struct method_join {
     size_t margins_out;
     uint64_t table_bytes_out;
     double expected_out; /* recall */
-    bool directed_out;   /* rows of `first` look for rows of `second`: exchanged, they may find others */
+    bool directed_out; /* rows of `first` look for rows of `second`: exchanged, they may find others
+                        */
     /* Set by join. */
     bool is_exact_out; /* no pair is missing */
 };

@@ -80,7 +80,8 @@ static cog_status cut_blocks(struct block_join *join, cog_error *error) {
     if (join->self)
         return cut_self(join, error);
     const uint64_t first = side_bytes(join, 0), second = side_bytes(join, 1);
-    const uint64_t memory = join->memory_bytes, share = join->small_second ? memory / 4 : memory / 2;
+    const uint64_t memory = join->memory_bytes,
+                   share = join->small_second ? memory / 4 : memory / 2;
     TRY(cut_side(join, 0, second < share ? memory - second : memory - share, NULL, error));
     return cut_side(join, 1, first < memory - share ? memory - first : share, NULL, error);
 }
@@ -148,13 +149,14 @@ static cog_status deliver_groups(const struct block_sink *sink, const struct mat
         for (size_t j = y->offsets[b]; j < y->offsets[b + 1] && status == COG_OK; j++) {
             const uint32_t p = x->rows[i], q = y->rows[j];
             const bool swap = sink->join->self && q < p;
-            status = match_list_add(&matches,
-                                    (struct match){swap ? q : p, swap ? p : q, pair->distance,
-                                                   pair->similarity},
-                                    error);
+            status = match_list_add(
+                &matches,
+                (struct match){swap ? q : p, swap ? p : q, pair->distance, pair->similarity},
+                error);
             if (matches.count < AT_ONCE)
                 continue;
-            THEN(status, match_sorter_add(sink->join->results, matches.items, matches.count, error));
+            THEN(status,
+                 match_sorter_add(sink->join->results, matches.items, matches.count, error));
             matches.count = 0;
         }
     THEN(status, match_sorter_add(sink->join->results, matches.items, matches.count, error));
@@ -255,7 +257,8 @@ static cog_status join_slots(struct block_join *join, size_t first, size_t secon
     struct method_join call = join->join;
     call.first = rows_of(&join->loaded[first]);
     call.second = first == second ? (struct method_rows){0} : rows_of(&join->loaded[second]);
-    call.first.margins_per_row = call.second.margins_per_row = join->sides[0].store->margins_per_row;
+    call.first.margins_per_row = call.second.margins_per_row =
+        join->sides[0].store->margins_per_row;
     call.report = join->block_report;
     call.kept_lengths = &join->loaded[first].lengths;
     cog_status status = join->method->join(&call, &none, error);
@@ -290,8 +293,8 @@ cog_status block_join_run(struct block_join *join, cog_error *error) {
             THEN(status, join_slots(join, 0, 0, error));
             THEN(status, match_within_groups(join, error));
         }
-        for (size_t j = first_partner(join, i);
-             j < join->sides[1].block_count && status == COG_OK; j++) {
+        for (size_t j = first_partner(join, i); j < join->sides[1].block_count && status == COG_OK;
+             j++) {
             status = load(join, 1, 1, j, error);
             THEN(status, join_two(join, error));
         }
@@ -313,8 +316,9 @@ void block_join_report(const struct block_join *join) {
                       queries ? join->comparisons_of_queries / (double)queries : 0);
         report_number(report, "table_bytes", join->table_bytes);
     }
-    report_number(report, "blocks", (double)(join->sides[0].block_count +
-                                             (join->self ? 0 : join->sides[1].block_count)));
+    report_number(
+        report, "blocks",
+        (double)(join->sides[0].block_count + (join->self ? 0 : join->sides[1].block_count)));
 }
 
 /* ---- Candidates ------------------------------------------------------------------------------ */

@@ -1,8 +1,9 @@
-/* Joins of rows that are on disk (row_store.h), block against block, by a method that is planned for
- * all of them. In: the rows of one side or two, and the memory that blocks may take. Out: matches of
- * rows, in a sorter. Two blocks are in memory at a time; a collection is joined with itself by
- * joining every block with itself and with the later ones. The pairs are those that the method finds
- * among rows in memory: whether it finds a pair depends on the two rows and the plan. */
+/* Joins of rows that are on disk (row_store.h), block against block, by a method that is planned
+ * for all of them. In: the rows of one side or two, and the memory that blocks may take. Out:
+ * matches of rows, in a sorter. Two blocks are in memory at a time; a collection is joined with
+ * itself by joining every block with itself and with the later ones. The pairs are those that the
+ * method finds among rows in memory: whether it finds a pair depends on the two rows and the plan.
+ */
 #pragma once
 
 #include "jobs/pairs/match_sorter.h"

@@ -19,12 +19,12 @@
 enum { PROGRAM_BYTES = 20 << 20, READER_BYTES = 9 << 20 };
 
 enum {
-    TERM_BYTES = 48,      /* of a term of documents that are weighed together, at most */
-    PIECE_SHARE = 16,     /* of the room, for documents that are weighed or signed together */
+    TERM_BYTES = 48,  /* of a term of documents that are weighed together, at most */
+    PIECE_SHARE = 16, /* of the room, for documents that are weighed or signed together */
     PIECE_TERMS = 1 << 18,
-    SORTER_SHARE = 8,     /* of the room, for matches */
-    LIST_EIGHTHS = 3,     /* of the room, for the posting lists of a join of vectors */
-    NUMBER_BYTES = 64,    /* of a term that has a number (vector/term_numbers.h) */
+    SORTER_SHARE = 8,  /* of the room, for matches */
+    LIST_EIGHTHS = 3,  /* of the room, for the posting lists of a join of vectors */
+    NUMBER_BYTES = 64, /* of a term that has a number (vector/term_numbers.h) */
     IDF_BYTES = 1 << 19,
     LEAST_ROOM_BYTES = 3 << 20
 };
@@ -123,6 +123,16 @@ static cog_status find_room(const struct disk_pairs *pairs, uint64_t taken_bytes
     return COG_OK;
 }
 
+/* Bytes on disk per byte of input, as measured: terms and vectors, of which stop words are a third;
+ * signatures, and margins for methods that plan by them. */
+static double disk_factor(const struct pair_task *task) {
+    const bool stops = task->terms.drop_stop_words && task->terms.language[0];
+    const double rows = joins_vectors(task)                          ? 0
+                        : method_of(task->options.method)->plan_join ? 0.45
+                                                                     : 0.1;
+    return (stops ? 1.1 : 1.6) + rows;
+}
+
 /* Before anything is read: by the size of the input. */
 static cog_status check_memory(const struct pair_task *task, cog_documents *const *documents,
                                cog_error *error) {
@@ -133,11 +143,12 @@ static cog_status check_memory(const struct pair_task *task, cog_documents *cons
     const double budget = task->run ? (double)task->run->memory_bytes : 0;
     const double all = pair_task_memory_bytes(task, documents);
     memory_budget_announce(budget && budget < all ? budget : all, task->run, task->report);
-    report_number(task->report, "predicted_disk_bytes", text);
-    if (task->run && task->run->announce) {
+    const double disk = text * disk_factor(task);
+    report_number(task->report, "predicted_disk_bytes", disk);
+    if (task->run && task->run->announce && text > 0) {
         char line[96];
         snprintf(line, sizeof line, "works from disk: needs about %.0f MB in TMPDIR",
-                 text / (1 << 20));
+                 disk / (1 << 20));
         task->run->announce(task->run->progress_context, line);
     }
     return memory_budget_keep(least, task->run, error);
@@ -316,11 +327,11 @@ static cog_status start_blocks(struct disk_pairs *pairs, struct block_join *join
                                cog_error *error) {
     const struct pair_task *task = pairs->task;
     uint64_t room;
-    *join = (struct block_join){.task = task,
-                                .self = task->sides == 1,
-                                .costs = {.entry_bytes = sizeof(uint32_t) + 2 * sizeof(float),
-                                          .row_bytes = 64},
-                                .results = &pairs->results};
+    *join = (struct block_join){
+        .task = task,
+        .self = task->sides == 1,
+        .costs = {.entry_bytes = sizeof(uint32_t) + 2 * sizeof(float), .row_bytes = 64},
+        .results = &pairs->results};
     TRY(find_room(pairs, column_bytes(pairs), &room, error));
     join->join = (struct method_join){.threshold = task->options.threshold,
                                       .verify = task->options.verify,
@@ -364,16 +375,15 @@ static size_t sort_distinct(uint32_t *numbers, size_t count) {
 
 /* As pair_task_sign: some rows in any order, a few at most. */
 static cog_status sign_sampled(void *context, size_t side, const struct compared_rows *rows,
-                               struct signatures_view *view, float *margins,
-                               size_t margins_per_row, cog_error *error) {
+                               struct signatures_view *view, float *margins, size_t margins_per_row,
+                               cog_error *error) {
     struct disk_pairs *pairs = context;
     const struct pair_task *task = pairs->task;
     struct corpus part = {0};
     uint32_t *distinct = memory_array(rows->count + 1, sizeof *distinct);
     uint32_t *places = memory_array(rows->count + 1, sizeof *places);
-    cog_status status = distinct && places
-                            ? COG_OK
-                            : error_memory(error, rows->count * sizeof *places, "rows");
+    cog_status status =
+        distinct && places ? COG_OK : error_memory(error, rows->count * sizeof *places, "rows");
     size_t count = 0;
     if (status == COG_OK) {
         memcpy(distinct, rows->numbers, rows->count * sizeof *distinct);
@@ -409,10 +419,10 @@ static cog_status sign_part(struct disk_pairs *pairs, size_t side, const struct 
         numbers[count] = (uint32_t)(compared->numbers[begin + count] - first), count++;
     uint8_t *signatures = memory_array(count + 1, signature_stride_bytes(store->bits));
     float *margins = memory_array(count * margins_per_row + 1, sizeof *margins);
-    cog_status status = signatures && margins
-                            ? COG_OK
-                            : error_memory(error, count * margins_per_row * sizeof *margins,
-                                           "signatures");
+    cog_status status =
+        signatures && margins
+            ? COG_OK
+            : error_memory(error, count * margins_per_row * sizeof *margins, "signatures");
     const struct signable_rows rows = {.corpus = part, .numbers = numbers, .count = count};
     THEN(status, rows_sign(signer, &rows, task->threads, signatures,
                            margins_per_row ? margins : NULL, margins_per_row, error));
@@ -559,7 +569,8 @@ static void predict_memory(const struct disk_pairs *pairs, const struct block_jo
                   (double)(PROGRAM_BYTES + (joining > reading ? joining : reading)));
 }
 
-/* Signatures in place of posting lists; tables are those of one of two blocks. */
+/* Signatures in place of posting lists; tables are those of one of two blocks, and memory that was
+ * freed is not all used again. */
 static void take_signatures(const struct disk_pairs *pairs, struct block_join *join) {
     const struct method_join *planned = &pairs->joining.join;
     const size_t rows = pairs->task->compared[pairs->task->sides - 1].count;
@@ -567,7 +578,7 @@ static void take_signatures(const struct disk_pairs *pairs, struct block_join *j
     join->costs.entry_bytes = planned->verify ? sizeof(uint32_t) + sizeof(float) : 0;
     join->costs.row_bytes = sizeof(uint64_t) + signature_stride_bytes(planned->bits) +
                             planned->margins_out * sizeof(float) +
-                            (rows ? planned->table_bytes_out / rows / 2 : 0);
+                            (rows ? planned->table_bytes_out / rows * 3 / 4 : 0);
 }
 
 static cog_status join_blocks(struct disk_pairs *pairs, cog_error *error) {
@@ -770,8 +781,8 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
     report_text(task->report, "method", method_name(task->options.method));
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = plan_join(pairs, error);
-    THEN(status, pairs->joining.method->joins_whole ? join_whole(pairs, error)
-                                                    : join_blocks(pairs, error));
+    THEN(status,
+         pairs->joining.method->joins_whole ? join_whole(pairs, error) : join_blocks(pairs, error));
     THEN(status, find_room(pairs, 0, &room, error));
     struct row_store *stores[2] = {&pairs->sides[0].store, &pairs->sides[1].store};
     THEN(status, short_blocks_join(task, stores, room / 2, &pairs->results, error));

@@ -1,7 +1,7 @@
 /* Matches in the order of their rows, more of them than fit memory. In: matches in any order, from
  * any thread. Out: a sorted list with every pair once; if they were too many, the list is in a
- * scratch file in TMPDIR that vanishes with it. Memory: a buffer, twice while it is sorted; disk: 16
- * bytes per match, twice while sorted runs are merged. */
+ * scratch file in TMPDIR that vanishes with it. Memory: a buffer, twice while it is sorted; disk:
+ * 16 bytes per match, twice while sorted runs are merged. */
 #pragma once
 
 #include <pthread.h>

@@ -46,9 +46,9 @@ struct pair_task {
     uint8_t *short_rows[2];          /* cosine: 1 if a row is too short for weights */
     const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
     struct compared_rows compared[2];
-    bool projected; /* the vectors are given: documents of two languages */
+    bool projected;                     /* the vectors are given: documents of two languages */
     const struct rows_on_disk *on_disk; /* NULL: all rows are in memory */
-    bool estimates; /* the matches carry estimates */
+    bool estimates;                     /* the matches carry estimates */
     bool has_distances;
     double announced_bytes;
     struct job job; /* from init to free, on one thread */

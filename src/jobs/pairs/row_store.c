@@ -180,6 +180,6 @@ cog_status row_store_signatures(struct row_store *store, size_t place, size_t co
 uint64_t row_store_disk_bytes(const struct row_store *store, size_t rows, size_t compared) {
     const uint64_t row_bytes = (store->signatures >= 0 ? signature_stride_bytes(store->bits) : 0) +
                                store->margins_per_row * sizeof(float);
-    return bag_spool_size_bytes(store->bags) + (store->offsets ? store->offsets[rows] : 0) * ENTRY_BYTES +
-           compared * row_bytes;
+    return bag_spool_size_bytes(store->bags) +
+           (store->offsets ? store->offsets[rows] : 0) * ENTRY_BYTES + compared * row_bytes;
 }

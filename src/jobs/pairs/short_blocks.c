@@ -48,8 +48,8 @@ static cog_status cut(struct set_rows *rows, uint64_t block_bytes, cog_error *er
 static cog_status load(struct set_rows *rows, size_t number, cog_error *error) {
     rows->first = number ? rows->ends[number - 1] : 0;
     corpus_free(&rows->block);
-    return row_store_bags(rows->store, rows->numbers + rows->first, rows->ends[number] - rows->first,
-                          &rows->block, error);
+    return row_store_bags(rows->store, rows->numbers + rows->first,
+                          rows->ends[number] - rows->first, &rows->block, error);
 }
 
 /* As match_sieve.keep: all that counts goes to the sorter. */
@@ -72,9 +72,8 @@ static cog_status join_blocks(struct short_join *join, cog_error *error) {
     const struct corpus *corpora[2] = {&join->rows[0].block, &join->rows[1].block};
     const uint8_t *const all[2] = {NULL, NULL};
     const struct match_sieve sieve = {take_batch, join};
-    const struct join_options options = {.threshold = join->task->given_threshold,
-                                         .threads = join->task->threads,
-                                         .sieve = &sieve};
+    const struct join_options options = {
+        .threshold = join->task->given_threshold, .threads = join->task->threads, .sieve = &sieve};
     struct set_collection sets[2] = {{0}};
     struct statistics *statistics = NULL;
     struct match_list none = {0};
@@ -114,12 +113,11 @@ static cog_status join_side(const struct pair_task *task, size_t side,
                             struct match_sorter *results, cog_error *error) {
     const size_t other = task->sides == 2 ? 1 - side : side;
     const size_t most = short_pairs_most_terms(&task->corpora[side], task->short_rows[side]);
-    struct short_join join = {
-        .task = task,
-        .side = side,
-        .rows = {{.store = stores[side], .corpus = &task->corpora[side]},
-                 {.store = stores[other], .corpus = &task->corpora[other]}},
-        .results = results};
+    struct short_join join = {.task = task,
+                              .side = side,
+                              .rows = {{.store = stores[side], .corpus = &task->corpora[side]},
+                                       {.store = stores[other], .corpus = &task->corpora[other]}},
+                              .results = results};
     if (most == 0)
         return COG_OK;
     uint8_t *partners;

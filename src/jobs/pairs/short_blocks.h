@@ -9,5 +9,4 @@
 
 /* The short rows are marked in the task. stores[1] is not used inside one collection. */
 cog_status short_blocks_join(const struct pair_task *task, struct row_store *const stores[2],
-                             uint64_t memory_bytes, struct match_sorter *results,
-                             cog_error *error);
+                             uint64_t memory_bytes, struct match_sorter *results, cog_error *error);

@@ -34,8 +34,8 @@ static bool bag_is(const struct bag_view *bag, struct bytes_view id, const struc
            (bag->weights != NULL) == (view->weights != NULL) &&
            view_equals(id, view_of(made->id, strlen(made->id))) &&
            memcmp(bag->hashes, view->hashes, view->count * sizeof *view->hashes) == 0 &&
-           memcmp(bag->frequencies, view->frequencies,
-                  view->count * sizeof *view->frequencies) == 0 &&
+           memcmp(bag->frequencies, view->frequencies, view->count * sizeof *view->frequencies) ==
+               0 &&
            (!bag->weights ||
             memcmp(bag->weights, view->weights, view->count * sizeof *view->weights) == 0);
 }

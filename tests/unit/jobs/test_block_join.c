@@ -66,7 +66,8 @@ static bool make_plan(struct side *const sides[2], double threshold,
     struct cosine_rows samples[2];
     for (size_t s = 0; s < 2; s++) {
         const size_t all = sides[s]->groups.count;
-        size_t most = s ? COSINE_SAMPLE_ROWS : COSINE_SAMPLE_QUERIES, count = all < most ? all : most;
+        size_t most = s ? COSINE_SAMPLE_ROWS : COSINE_SAMPLE_QUERIES,
+               count = all < most ? all : most;
         for (size_t i = 0; i < count; i++)
             rows[s][i] = sides[s]->firsts[cosine_sample_place(all, count, i)];
         samples[s] = (struct cosine_rows){&sides[s]->matrix, rows[s], count};
@@ -118,7 +119,8 @@ TEST(block_join_equals_the_double_loop) {
         CHECK(make_side(&first, &random, 40 + 10 * (size_t)round));
         CHECK(make_side(&second, &random, 30 + 4 * (size_t)round));
         CHECK(make_plan(sides, threshold, NULL, &plan));
-        struct match_list expected = expected_matches(&sides[0]->matrix, &sides[1]->matrix, threshold);
+        struct match_list expected =
+            expected_matches(&sides[0]->matrix, &sides[1]->matrix, threshold);
         for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++)
             for (unsigned threads = 1; threads <= 2; threads++) {
                 struct match_list found = {0};

@@ -36,17 +36,18 @@ TEST(match_sorter_sorts_as_memory_does) {
         match_sorter_init(&sorter, 0); /* the smallest buffer: 16,384 matches */
         for (size_t at = 0; at < expected.count; at += 999) {
             size_t left = expected.count - at;
-            CHECK_OK(match_sorter_add(&sorter, expected.items + at, left < 999 ? left : 999, error));
+            CHECK_OK(
+                match_sorter_add(&sorter, expected.items + at, left < 999 ? left : 999, error));
         }
         CHECK_OK(match_sorter_finish(&sorter, &sorted, error));
         sort_plainly(&expected);
         CHECK_MSG(sorted.count == expected.count, "%zu of %zu", sorted.count, expected.count);
-        CHECK(sorted.count == 0 || memcmp(sorted.items, expected.items,
-                                          sorted.count * sizeof *sorted.items) == 0);
+        CHECK(sorted.count == 0 ||
+              memcmp(sorted.items, expected.items, sorted.count * sizeof *sorted.items) == 0);
         CHECK(expected.count <= 16384 || sorted.file.data);
         match_list_release(&sorted, sorted.count / 2);
-        CHECK(sorted.count == 0 || match_list_holds(&sorted, expected.items[0].a,
-                                                    expected.items[0].b));
+        CHECK(sorted.count == 0 ||
+              match_list_holds(&sorted, expected.items[0].a, expected.items[0].b));
         match_list_free(&sorted);
         match_list_free(&expected);
         match_sorter_free(&sorter);
