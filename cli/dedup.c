@@ -141,8 +141,7 @@ const struct command command_dedup = {
         "it, so chains of similar documents do not swallow a collection; --grouping connected "
         "follows the chains.",
     .examples = "cognate dedup crawl.jsonl.gz -o kept.jsonl.gz\n"
-                "cognate dedup crawl/ -o kept/ --threshold 0.9 --clusters clusters.tsv\n"
-                "cognate dedup crawl.jsonl --report report.html --dry-run",
+                "cognate dedup crawl/ -o kept/ --threshold 0.9 --report report.html",
     .sets = sets,
     .usual = usual,
     .texts = texts,
