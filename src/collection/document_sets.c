@@ -57,12 +57,12 @@ static cog_status add_document(struct set_batch *batch, const struct ingested *i
                                cog_error *error) {
     struct term_list *list = item->terms;
     const size_t all = list->count, words_from = all - list->short_terms;
+    uint64_t *word_hashes = all ? list->hashes + words_from : NULL;
     const struct document *document = item->document;
     GROW(batch->documents, batch->capacity, batch->count + 1, "documents", error);
     GROW(batch->scratch, batch->scratch_capacity, all, "a document's terms", error);
     const size_t terms = member_set_make(list->hashes, words_from, batch->scratch);
-    const size_t words =
-        member_set_make(list->hashes + words_from, list->short_terms, batch->scratch);
+    const size_t words = member_set_make(word_hashes, list->short_terms, batch->scratch);
     if (terms > UINT32_MAX || document->id.size > UINT32_MAX)
         return error_set(error, COG_ERR_INPUT, "a document of more than 4 billion terms");
     struct set_document *added = &batch->documents[batch->count];
@@ -70,7 +70,7 @@ static cog_status add_document(struct set_batch *batch, const struct ingested *i
     added->fact.record = (uint32_t)item->record;
     added->fact.text_bytes =
         document->text.size < UINT32_MAX ? (uint32_t)document->text.size : UINT32_MAX;
-    if (!set_record_append(&batch->bytes, list->hashes, terms, list->hashes + words_from, words,
+    if (!set_record_append(&batch->bytes, list->hashes, terms, word_hashes, words,
                            document->id))
         return error_memory(error, batch->bytes.size, "documents");
     const size_t set_bytes = set_record_bytes(&added->row, 0) - sizeof(uint32_t);
