@@ -21,11 +21,11 @@
 #include "link_bench.h"
 #include "papers/window_equations.h"
 #include "search/flat/flat_join.h"
+#include "search/hits/query_batch.h"
 #include "search/lsh/lsh_join.h"
 #include "search/lsh/lsh_plan.h"
 #include "search/slices/slices.h"
 #include "search/window/window_join.h"
-#include "search/hits/query_batch.h"
 
 /* The paper's signatures. */
 enum { COST_BITS = 1000 };

@@ -89,7 +89,7 @@ static cog_status find_above(const struct method_search *asked, struct hit_sink 
     return queries->rows <= COSINE_SCAN_QUERIES && asked->threshold > 0
                ? cosine_scan(queries, asked->rows.vectors, asked->threads, take_product, &scan,
                              error)
-               : cosine_join(queries, asked->rows.vectors, &options, &sink->workers[0], error);
+               : cosine_join(queries, asked->rows.vectors, &options, &sink->workers[0].hits, error);
 }
 
 static cog_status search_exactly(const void *tables, struct method_search *asked,

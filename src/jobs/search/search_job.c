@@ -176,17 +176,14 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
             "queries as signatures (.npy)");
     struct search_task task = task_of(index, options, run, report);
     struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
-    cog_status status =
-        check_memory(index, bytes_of_texts(index, options, (double)ingest_text_bytes(queries)), run,
-                     report, error);
-    if (status != COG_OK)
-        return status;
+    TRY(check_memory(index, bytes_of_texts(index, options, (double)ingest_text_bytes(queries)), run,
+                     report, error));
     cog_hits *hits;
     TAKE_ZEROED(hits, 1, "hits", error);
     struct job job;
     job_begin(&job, run, report);
     hits->has_query_ids = true;
-    status = corpus_read(&hits->queries, queries, &reading, run, report, error);
+    cog_status status = corpus_read(&hits->queries, queries, &reading, run, report, error);
     THEN(status, search_corpus(&task, &hits->queries, hits, error));
     search_task_free(&task);
     job_end(&job);

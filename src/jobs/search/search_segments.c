@@ -63,9 +63,8 @@ static cog_status search_tables(const cog_index *index, size_t part,
     if ((method->build && !tables && !streams) ||
         !(method->answers & (asked->k ? COG_ANSWERS_NEAREST : COG_ANSWERS_WITHIN)))
         method = method_of(method_exhaustive(false));
-    if (method->needs & NEEDS_VECTORS) {
+    if (method->needs & NEEDS_VECTORS)
         TRY(check_vectors(index, part, error));
-    }
     asked->rows = segment_method_rows(segment);
     asked->streamed = streams ? &streamed : NULL;
     return method->search(streams ? NULL : tables, asked, lists, error);

@@ -732,9 +732,7 @@ cog_status search_task_measure(struct search_task *task, bool *enough, cog_error
     if (radius)
         count_within(task, telling, &tally);
     else
-        status = count_hits(task, telling->queries, telling, &tally, error);
-    if (status != COG_OK)
-        return status;
+        TRY(count_hits(task, telling->queries, telling, &tally, error));
     if (recall_decides(task) && !is_enough(task, &tally)) {
         *enough = false;
         raise_effort(task);

@@ -129,11 +129,10 @@ static cog_status permute_keys(void *context, unsigned worker, size_t begin, siz
 cog_status block_permuted_keys(const struct block_layout *layout, unsigned choice,
                                const struct key_array *keys, unsigned threads,
                                struct key_array *permuted, cog_error *error) {
-    cog_status status = key_array_init(permuted, keys->count, keys->words, false, error);
-    if (status != COG_OK)
-        return status;
+    TRY(key_array_init(permuted, keys->count, keys->words, false, error));
     struct permute_job job = {layout, &layout->choices[choice], keys, permuted};
-    status = parallel_for(threads, keys->count, PERMUTED_AT_A_TIME, permute_keys, &job, error);
+    cog_status status =
+        parallel_for(threads, keys->count, PERMUTED_AT_A_TIME, permute_keys, &job, error);
     THEN(status, key_sort(permuted, threads, error));
     if (status != COG_OK)
         key_array_free(permuted);

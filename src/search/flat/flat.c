@@ -171,15 +171,13 @@ static cog_status searcher_create(struct searcher *searcher, struct search *sear
     searcher->limits = memory_zeroed_array(search->block_capacity, sizeof *searcher->limits);
     if (!searcher->distances || !searcher->positions || !searcher->limits)
         return error_memory(error, search->scan_rows * 8, "an exhaustive search");
-    if (search->block.panels) {
+    if (search->block.panels)
         TRY(tile_scratch_create(&searcher->scratch, search->block.tile, search->rows->bits, error));
-    }
     if (!search->nearest)
         return COG_OK;
     TAKE_ZEROED(searcher->topks, search->block_capacity, "the nearest neighbours", error);
-    for (size_t query = 0; query < search->block_capacity; query++) {
+    for (size_t query = 0; query < search->block_capacity; query++)
         TRY(topk_init(&searcher->topks[query], search->k, search->rows->bits, error));
-    }
     return COG_OK;
 }
 
@@ -203,9 +201,8 @@ static cog_status search_prepare(struct search *search, cog_error *error) {
     search->scan_rows = search->scan_rows < 32 ? 32 : search->scan_rows / 32 * 32;
     size_t fitting = tile_queries_fitting(tile, bits);
     search->block_capacity = search->queries->rows < fitting ? search->queries->rows : fitting;
-    if (search->queries->rows >= tile->worthwhile_queries) {
+    if (search->queries->rows >= tile->worthwhile_queries)
         TRY(tile_queries_create(&search->block, tile, bits, search->block_capacity, error));
-    }
     TAKE_ZEROED(search->searchers, search->threads, "threads", error);
     for (unsigned worker = 0; worker < search->threads; worker++) {
         search->searchers[worker].number = worker;
@@ -249,11 +246,9 @@ static unsigned threads_for(size_t rows, unsigned threads) {
 }
 
 static cog_status search_whole(struct search *search, struct hit_lists *hits, cog_error *error) {
-    cog_status status = check_views(search->rows, search->queries, error);
-    if (status != COG_OK)
-        return status;
+    TRY(check_views(search->rows, search->queries, error));
     search->threads = threads_for(search->rows->rows, search->threads);
-    status = hit_sink_init(&search->sink, search->threads, error);
+    cog_status status = hit_sink_init(&search->sink, search->threads, error);
     if (status == COG_OK && search->queries->rows && search->rows->rows) {
         status = search_prepare(search, error);
         THEN(status, search_blocks(search, error));

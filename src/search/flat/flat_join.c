@@ -16,7 +16,7 @@ struct joiner {
     struct tile_queries block;
     size_t block_first;
     struct tile_scratch scratch;
-    struct match_list matches;
+    unsigned number; /* of the worker */
 };
 
 struct join {
@@ -26,24 +26,19 @@ struct join {
     unsigned threads;
     size_t block_rows, chunks; /* queries in a block, chunks of the second collection */
     uint16_t *limits;
-    float *similarities; /* by distance */
     struct joiner *joiners;
-    const struct match_sieve *sieve;
-    size_t max_matches, listed; /* matches that fit, and those of all joiners (atomic) */
-    uint64_t *comparisons;      /* atomic */
+    struct hit_sink sink;
+    uint64_t *comparisons; /* atomic */
 };
 
 static cog_status take_hits(void *context, const struct tile_hits *found, cog_error *error) {
     struct joiner *joiner = context;
-    const struct join *join = joiner->join;
     for (size_t i = 0; i < found->count; i++) {
         struct match match = {
             (uint32_t)(joiner->block_first + found->first_query + found->hits[i].query),
-            (uint32_t)(found->first_row + found->hits[i].row), found->hits[i].distance,
-            join->similarities[found->hits[i].distance]};
-        if (join->self && match.a >= match.b)
-            continue;
-        TRY(match_list_add(&joiner->matches, match, error));
+            (uint32_t)(found->first_row + found->hits[i].row), found->hits[i].distance, 0};
+        if (!joiner->join->self || match.a < match.b)
+            TRY(hit_sink_add(&joiner->join->sink, joiner->number, match, error));
     }
     return COG_OK;
 }
@@ -74,60 +69,35 @@ static cog_status join_piece(void *context, unsigned worker, size_t begin, size_
     return COG_OK;
 }
 
-static cog_status fill_tables(struct join *join, cog_error *error) {
-    const unsigned bits = join->first->bits;
-    join->limits = memory_array(join->block_rows, sizeof *join->limits);
-    join->similarities = memory_array((size_t)bits + 1, sizeof *join->similarities);
-    if (!join->limits || !join->similarities)
-        return error_memory(error, bits * sizeof *join->similarities, "a join");
-    for (size_t i = 0; i < join->block_rows; i++)
-        join->limits[i] = (uint16_t)join->radius_bits;
-    for (unsigned distance = 0; distance <= bits; distance++)
-        join->similarities[distance] = (float)hamming_cosine(distance, bits);
-    return COG_OK;
-}
-
-static cog_status join_prepare(struct join *join, cog_error *error) {
+static cog_status join_prepare(struct join *join, struct match_list *matches, cog_error *error) {
     const struct hamming_tile *tile = hamming_tile();
     const unsigned bits = join->first->bits;
-    join->threads = threads_resolve(join->threads);
     join->block_rows = tile_queries_fitting(tile, bits);
     join->chunks = (join->second->rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
-    cog_status status = fill_tables(join, error);
-    if (status != COG_OK)
-        return status;
+    TRY(hit_sink_init(&join->sink, join->threads, error));
+    hit_sink_share(&join->sink, matches);
+    TAKE(join->limits, join->block_rows, "a join", error);
+    for (size_t i = 0; i < join->block_rows; i++)
+        join->limits[i] = (uint16_t)join->radius_bits;
     TAKE_ZEROED(join->joiners, join->threads, "threads", error);
-    for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++) {
+    for (unsigned worker = 0; worker < join->threads; worker++) {
         struct joiner *joiner = &join->joiners[worker];
         joiner->join = join;
-        match_list_share(&joiner->matches, join->max_matches, &join->listed);
-        joiner->matches.sieve = join->sieve;
-        status = tile_queries_create(&joiner->block, tile, bits, join->block_rows, error);
-        THEN(status, tile_scratch_create(&joiner->scratch, tile, bits, error));
+        joiner->number = worker;
+        TRY(tile_queries_create(&joiner->block, tile, bits, join->block_rows, error));
+        TRY(tile_scratch_create(&joiner->scratch, tile, bits, error));
     }
-    return status;
+    return COG_OK;
 }
 
 static void join_free(struct join *join) {
     for (unsigned worker = 0; join->joiners && worker < join->threads; worker++) {
         tile_queries_free(&join->joiners[worker].block);
         tile_scratch_free(&join->joiners[worker].scratch);
-        match_list_free(&join->joiners[worker].matches);
     }
     free(join->joiners);
     free(join->limits);
-    free(join->similarities);
-}
-
-static cog_status join_run(struct join *join, struct match_list *matches, cog_error *error) {
-    cog_status status = join_prepare(join, error);
-    size_t blocks = (join->first->rows + join->block_rows - 1) / join->block_rows;
-    THEN(status, parallel_for(join->threads, blocks * join->chunks, 1, join_piece, join, error));
-    for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++)
-        status = match_list_move(matches, &join->joiners[worker].matches, error);
-    if (status == COG_OK)
-        match_list_sort(matches);
-    return status;
+    hit_sink_free(&join->sink);
 }
 
 cog_status flat_join(const struct signatures_view *first, const struct signatures_view *second,
@@ -138,14 +108,14 @@ cog_status flat_join(const struct signatures_view *first, const struct signature
                         .second = second ? second : first,
                         .self = second == NULL,
                         .radius_bits = radius_bits < first->bits ? radius_bits : first->bits,
-                        .threads = threads,
-                        .sieve = matches->sieve,
-                        .max_matches = matches->limit,
+                        .threads = threads_resolve(threads),
                         .comparisons = comparisons ? comparisons : &unwatched};
     TRY(signatures_check(first, second, error));
     *join.comparisons = 0;
-    matches->count = matches->sieved = 0;
-    cog_status status = join_run(&join, matches, error);
+    cog_status status = join_prepare(&join, matches, error);
+    size_t blocks = (first->rows + join.block_rows - 1) / join.block_rows;
+    THEN(status, parallel_for(join.threads, blocks * join.chunks, 1, join_piece, &join, error));
+    THEN(status, hit_sink_pairs(&join.sink, first->bits, matches, error));
     join_free(&join);
     return status;
 }

@@ -47,25 +47,43 @@ void hits_sort(struct match *items, size_t count, enum hit_order order) {
 /* ---- The sink -------------------------------------------------------------------------------- */
 
 cog_status hit_sink_init(struct hit_sink *sink, unsigned count, cog_error *error) {
-    *sink = (struct hit_sink){memory_zeroed_array(count + 1, sizeof *sink->workers), count};
-    return sink->workers ? COG_OK : error_memory(error, count * sizeof *sink->workers, "hits");
+    *sink = (struct hit_sink){.count = count};
+    return TAKEN_ZEROED(sink->workers, count, "hits", error);
 }
 
 void hit_sink_free(struct hit_sink *sink) {
     for (unsigned i = 0; sink->workers && i < sink->count; i++)
-        match_list_free(&sink->workers[i]);
+        match_list_free(&sink->workers[i].hits);
     free(sink->workers);
     *sink = (struct hit_sink){0};
 }
 
+void hit_sink_share(struct hit_sink *sink, struct match_list *matches) {
+    matches->count = matches->sieved = 0;
+    for (unsigned i = 0; sink->workers && i < sink->count; i++) {
+        match_list_share(&sink->workers[i].hits, matches->limit, &sink->listed);
+        sink->workers[i].hits.sieve = matches->sieve;
+    }
+}
+
+cog_status hit_sink_pairs(struct hit_sink *sink, unsigned bits, struct match_list *matches,
+                          cog_error *error) {
+    for (unsigned i = 0; i < sink->count; i++)
+        TRY(match_list_move(matches, &sink->workers[i].hits, error));
+    match_list_sort(matches);
+    if (!matches->sieve)
+        match_list_estimate(matches, bits);
+    return COG_OK;
+}
+
 /* The only list with hits, if it has them in the order of the queries; NULL otherwise. */
 static struct match_list *list_in_order(struct hit_sink *sink) {
-    struct match_list *only = &sink->workers[0];
+    struct match_list *only = &sink->workers[0].hits;
     for (unsigned i = 0; i < sink->count; i++)
-        if (sink->workers[i].count) {
-            if (only->count && only != &sink->workers[i])
+        if (sink->workers[i].hits.count) {
+            if (only->count && only != &sink->workers[i].hits)
                 return NULL;
-            only = &sink->workers[i];
+            only = &sink->workers[i].hits;
         }
     for (size_t i = 1; i < only->count; i++)
         if (only->items[i - 1].a > only->items[i].a)
@@ -77,7 +95,7 @@ cog_status hit_sink_finish(struct hit_sink *sink, size_t queries, enum hit_order
                            struct hit_lists *lists, cog_error *error) {
     size_t total = 0;
     for (unsigned i = 0; i < sink->count; i++)
-        total += sink->workers[i].count;
+        total += sink->workers[i].hits.count;
     struct match_list *whole = list_in_order(sink);
     TRY(hit_lists_init(lists, queries, whole ? 0 : total, error));
     if (whole && whole->items) {
@@ -87,15 +105,15 @@ cog_status hit_sink_finish(struct hit_sink *sink, size_t queries, enum hit_order
     /* starts[q] runs from the first place of query q to its end, which is where q + 1 begins. */
     size_t *starts = lists->offsets + 1, start = 0;
     for (unsigned i = 0; i < sink->count; i++)
-        for (size_t j = 0; j < sink->workers[i].count; j++)
-            starts[sink->workers[i].items[j].a]++;
+        for (size_t j = 0; j < sink->workers[i].hits.count; j++)
+            starts[sink->workers[i].hits.items[j].a]++;
     for (size_t query = 0; query < queries; query++) {
         size_t count = starts[query];
         starts[query] = start;
         start += count;
     }
     for (unsigned i = 0; i < sink->count; i++) {
-        struct match_list *list = &sink->workers[i];
+        struct match_list *list = &sink->workers[i].hits;
         for (size_t j = 0; j < list->count; j++) /* onto its own place if they are in order */
             lists->items[starts[list->items[j].a]++] = list->items[j];
         if (list == whole)
@@ -149,9 +167,8 @@ cog_status match_list_sieve(struct match_list *list, cog_error *error) {
 }
 
 cog_status match_list_add(struct match_list *list, struct match match, cog_error *error) {
-    if (list->count == list->capacity || (list->limit && list->count >= list->limit)) {
+    if (list->count == list->capacity || (list->limit && list->count >= list->limit))
         TRY(reserve(list, list->count + 1, error));
-    }
     list->items[list->count++] = match;
     if (list->sieve)
         return list->count - list->sieved < MATCH_BATCH ? COG_OK : match_list_sieve(list, error);
@@ -161,9 +178,7 @@ cog_status match_list_add(struct match_list *list, struct match match, cog_error
 }
 
 cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error) {
-    cog_status status = match_list_sieve(from, error);
-    if (status != COG_OK)
-        return status;
+    TRY(match_list_sieve(from, error));
     if (to->count == 0 && !to->limit) {
         struct match_list empty = {.items = to->items,
                                    .capacity = to->capacity,
@@ -177,9 +192,7 @@ cog_status match_list_move(struct match_list *to, struct match_list *from, cog_e
     }
     if (from->count == 0)
         return COG_OK;
-    status = reserve(to, to->count + from->count, error);
-    if (status != COG_OK)
-        return status;
+    TRY(reserve(to, to->count + from->count, error));
     memcpy(to->items + to->count, from->items, from->count * sizeof *from->items);
     to->count += from->count;
     to->sieved = to->count;
@@ -204,6 +217,14 @@ void match_list_release(const struct match_list *list, size_t before) {
     if (list->file.data)
         (void)madvise((void *)list->file.data, before * sizeof *list->items / page * page,
                       MADV_DONTNEED);
+}
+
+void match_list_estimate(struct match_list *list, unsigned bits) {
+    float similarities[HAMMING_MAX_BITS + 1];
+    for (unsigned distance = 0; distance <= bits; distance++)
+        similarities[distance] = (float)hamming_cosine(distance, bits);
+    for (size_t i = 0; i < list->count; i++)
+        list->items[i].similarity = similarities[list->items[i].distance];
 }
 
 void match_list_free(struct match_list *list) {

@@ -51,11 +51,13 @@ void match_list_share(struct match_list *list, size_t limit, size_t *listed);
 cog_status match_list_add(struct match_list *list, struct match match, cog_error *error);
 /* Puts the candidates that are left through the sieve, if there is one. */
 cog_status match_list_sieve(struct match_list *list, cog_error *error);
-/* Moves everything, sieved, of `from` behind `to`; from is left
- * empty. */
+/* Moves everything, sieved, of `from` behind `to`; from is left empty. */
 cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error);
 /* By a, then b. */
 void match_list_sort(struct match_list *list);
+/* Sets every similarity to the cosine that the distance estimates for random projection, cos(pi
+ * distance / bits). */
+void match_list_estimate(struct match_list *list, unsigned bits);
 /* Whether a sorted list has the pair. */
 bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b);
 /* Items of a file before this one are not wanted soon: their memory is given back. */
@@ -85,22 +87,33 @@ enum hit_order {
 };
 void hits_sort(struct match *items, size_t count, enum hit_order order);
 
-/* Collects hits of many queries. Each worker adds to its own list, without a lock. Zero-initialise,
- * hit_sink_init, hit_sink_free. */
+/* Collects hits of many queries, or pairs of rows. Each worker adds to its own list, without a
+ * lock. Zero-initialise, hit_sink_init, hit_sink_free. */
 struct hit_sink {
-    struct match_list *workers;
+    struct sink_worker {
+        struct match_list hits;
+        uint64_t unused[9]; /* workers write to different cache lines */
+    } * workers;
     unsigned count;
+    size_t listed; /* by all workers, if they share a limit; atomic */
 };
 /* For workers 0 to count - 1. */
 cog_status hit_sink_init(struct hit_sink *sink, unsigned count, cog_error *error);
 static inline cog_status hit_sink_add(struct hit_sink *sink, unsigned worker, struct match hit,
                                       cog_error *error) {
-    return match_list_add(&sink->workers[worker], hit, error);
+    return match_list_add(&sink->workers[worker].hits, hit, error);
 }
 /* Sorts the hits by query, and within a query as ordered; HITS_AS_ADDED needs all hits of a query
  * to come from one worker. `lists` is overwritten; the sink is empty afterwards. */
 cog_status hit_sink_finish(struct hit_sink *sink, size_t queries, enum hit_order order,
                            struct hit_lists *lists, cog_error *error);
+/* For a join: empties `matches`, whose limit all workers share and whose sieve they use. The sink
+ * stays where it is. */
+void hit_sink_share(struct hit_sink *sink, struct match_list *matches);
+/* Moves the pairs of all workers to `matches`, sorted by rows. Without a sieve the similarity of a
+ * pair is the cosine that its distance in `bits` bits estimates. */
+cog_status hit_sink_pairs(struct hit_sink *sink, unsigned bits, struct match_list *matches,
+                          cog_error *error);
 void hit_sink_free(struct hit_sink *sink);
 
 /* The k nearest of a stream of candidates.

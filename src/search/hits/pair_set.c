@@ -129,8 +129,7 @@ cog_status pair_set_flush(struct pair_set *set, struct pair_buffer *buffer, cog_
     return status;
 }
 
-cog_status pair_set_take(struct pair_set *set, const float *similarities,
-                         struct match_list *matches, cog_error *error) {
+cog_status pair_set_take(struct pair_set *set, struct match_list *matches, cog_error *error) {
     cog_status status = COG_OK;
     for (int s = 0; s < PAIR_SHARDS; s++) {
         struct pair_shard *shard = &set->shards[s];
@@ -138,8 +137,8 @@ cog_status pair_set_take(struct pair_set *set, const float *similarities,
             const struct row_pair *pair = &shard->slots[i];
             if (pair->distance == EMPTY)
                 continue;
-            struct match match = {pair->a, pair->b, pair->distance, similarities[pair->distance]};
-            status = match_list_add(matches, match, error);
+            status =
+                match_list_add(matches, (struct match){pair->a, pair->b, pair->distance, 0}, error);
         }
         free(shard->slots);
         shard->slots = NULL;

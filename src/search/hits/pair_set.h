@@ -38,7 +38,5 @@ void pair_set_free(struct pair_set *set);
 cog_status pair_set_add(struct pair_set *set, struct pair_buffer *buffer, struct row_pair pair,
                         cog_error *error);
 cog_status pair_set_flush(struct pair_set *set, struct pair_buffer *buffer, cog_error *error);
-/* All pairs, sorted by rows, with similarities[distance] where the list has no sieve; the set is
- * left empty. */
-cog_status pair_set_take(struct pair_set *set, const float *similarities,
-                         struct match_list *matches, cog_error *error);
+/* All pairs, sorted by rows; the set is left empty. */
+cog_status pair_set_take(struct pair_set *set, struct match_list *matches, cog_error *error);

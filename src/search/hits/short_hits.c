@@ -13,9 +13,8 @@ static cog_status reserve(struct short_hits *hits, size_t needed, cog_error *err
 }
 
 cog_status short_hits_add(struct short_hits *hits, struct short_hit hit, cog_error *error) {
-    if (hits->count == hits->capacity) {
+    if (hits->count == hits->capacity)
         TRY(reserve(hits, hits->count + 1, error));
-    }
     hits->items[hits->count++] = hit;
     return COG_OK;
 }
@@ -108,9 +107,7 @@ cog_status short_hits_sort(struct short_hits *hits, size_t first, unsigned threa
                            cog_error *error) {
     size_t count = hits->count - first;
     struct key_array sorted;
-    cog_status status = key_array_init(&sorted, count, 1, true, error);
-    if (status != COG_OK)
-        return status;
+    TRY(key_array_init(&sorted, count, 1, true, error));
     uint32_t all = 1;
     for (size_t i = first; i < hits->count; i++)
         all |= hits->items[i].query;
@@ -120,7 +117,7 @@ cog_status short_hits_sort(struct short_hits *hits, size_t first, unsigned threa
         sorted.keys[i] = ((uint64_t)hit->query << 32 | hit->row) << shift;
         sorted.rows[i] = hit->distance;
     }
-    status = key_sort(&sorted, threads, error);
+    cog_status status = key_sort(&sorted, threads, error);
     for (size_t i = 0; status == COG_OK && i < count; i++) {
         uint64_t key = sorted.keys[i] >> shift;
         hits->items[first + i] =

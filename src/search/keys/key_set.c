@@ -126,10 +126,8 @@ cog_status key_set_build(struct key_set *set, const struct signatures_view *view
                          cog_error *error) {
     struct key_array keys;
     *set = (struct key_set){0};
-    cog_status status = key_array_init(&keys, view->rows, view->bits / 64, true, error);
-    if (status != COG_OK)
-        return status;
-    status = key_array_load(&keys, 0, view, threads, error);
+    TRY(key_array_init(&keys, view->rows, view->bits / 64, true, error));
+    cog_status status = key_array_load(&keys, 0, view, threads, error);
     if (status == COG_OK)
         return key_set_from(set, &keys, threads, error);
     key_array_free(&keys);

@@ -10,7 +10,6 @@ enum { QUERY_GRAIN = 64, SELECT_SLACK = 16 };
 
 struct prober {
     struct lsh_probing probing;
-    struct match_list matches;
     uint64_t comparisons;
     uint16_t *distances;
     uint32_t *positions;
@@ -18,13 +17,12 @@ struct prober {
 };
 
 struct lsh_join {
-    size_t listed; /* matches of all probers; atomic */
     const struct lsh_tables *tables;
     const struct lsh_collection *queries, *rows;
     uint32_t radius_bits;
     bool self;
-    float *similarities; /* by distance */
     struct prober *probers;
+    struct hit_sink sink;
 };
 
 /* Then it is enough that the later row looks for the earlier. */
@@ -54,8 +52,9 @@ static cog_status find_distances(const struct lsh_join *join, struct prober *pro
     return COG_OK;
 }
 
-static cog_status take_candidates(const struct lsh_join *join, struct prober *prober,
-                                  uint32_t query, cog_error *error) {
+static cog_status take_candidates(struct lsh_join *join, unsigned worker, uint32_t query,
+                                  cog_error *error) {
+    struct prober *prober = &join->probers[worker];
     const uint32_t *rows = prober->probing.candidates;
     size_t found = 0;
     cog_status status = find_distances(join, prober, query, &found, error);
@@ -66,10 +65,9 @@ static cog_status take_candidates(const struct lsh_join *join, struct prober *pr
                  distance = prober->distances[prober->positions[i]];
         bool swap = join->self && row < query;
         if (!join->self || row != query)
-            status = match_list_add(&prober->matches,
-                                    (struct match){swap ? row : query, swap ? query : row, distance,
-                                                   join->similarities[distance]},
-                                    error);
+            status = hit_sink_add(
+                &join->sink, worker,
+                (struct match){swap ? row : query, swap ? query : row, distance, 0}, error);
     }
     return status;
 }
@@ -86,7 +84,7 @@ static cog_status run_queries(void *context, unsigned worker, size_t begin, size
     for (size_t query = begin; query < end && status == COG_OK; query++) {
         status = lsh_probe(&prober->probing, signature_row(view, query), view->stride_bytes,
                            lsh_sums(join->queries, query), earlier ? query : SIZE_MAX, error);
-        THEN(status, take_candidates(join, prober, (uint32_t)query, error));
+        THEN(status, take_candidates(join, worker, (uint32_t)query, error));
     }
     return status;
 }
@@ -107,51 +105,27 @@ static double comparisons_a_query(const struct lsh_join *join, uint64_t comparis
     return queries ? met / (double)queries : 0;
 }
 
-static cog_status collect(struct lsh_join *join, unsigned threads, struct match_list *matches,
-                          struct lsh_work *work, cog_error *error) {
-    cog_status status = COG_OK;
-    for (unsigned worker = 0; worker < threads; worker++) {
-        struct prober *prober = &join->probers[worker];
-        THEN(status, match_list_move(matches, &prober->matches, error));
-        if (work) {
-            work->entries += prober->probing.entries;
-            work->comparisons += prober->comparisons;
-        }
+static cog_status collect(struct lsh_join *join, struct match_list *matches, struct lsh_work *work,
+                          cog_error *error) {
+    for (unsigned worker = 0; worker < join->sink.count && work; worker++) {
+        work->entries += join->probers[worker].probing.entries;
+        work->comparisons += join->probers[worker].comparisons;
     }
     if (work)
         work->comparisons_a_query = comparisons_a_query(join, work->comparisons);
-    if (status == COG_OK) {
-        match_list_sort(matches);
-        drop_repeated(matches);
-    }
-    return status;
-}
-
-static cog_status make_probers(struct lsh_join *join, unsigned threads,
-                               const struct match_list *matches, cog_error *error) {
-    const unsigned bits = join->rows->signatures->bits;
-    join->probers = memory_zeroed_array(threads, sizeof *join->probers);
-    join->similarities = memory_array((size_t)bits + 1, sizeof *join->similarities);
-    if (!join->probers || !join->similarities)
-        return error_memory(error, threads * sizeof *join->probers, "a join by hash tables");
-    for (unsigned distance = 0; distance <= bits; distance++)
-        join->similarities[distance] = (float)hamming_cosine(distance, bits);
-    for (unsigned worker = 0; worker < threads; worker++) {
-        match_list_share(&join->probers[worker].matches, matches->limit, &join->listed);
-        join->probers[worker].matches.sieve = matches->sieve;
-    }
+    TRY(hit_sink_pairs(&join->sink, join->rows->signatures->bits, matches, error));
+    drop_repeated(matches);
     return COG_OK;
 }
 
 static void free_probers(struct lsh_join *join, unsigned threads) {
     for (unsigned worker = 0; join->probers && worker < threads; worker++) {
         lsh_probing_free(&join->probers[worker].probing);
-        match_list_free(&join->probers[worker].matches);
         free(join->probers[worker].distances);
         free(join->probers[worker].positions);
     }
     free(join->probers);
-    free(join->similarities);
+    hit_sink_free(&join->sink);
 }
 
 cog_status lsh_join(const struct lsh_collection *queries, const struct lsh_collection *rows,
@@ -164,16 +138,17 @@ cog_status lsh_join(const struct lsh_collection *queries, const struct lsh_colle
                             .radius_bits = radius_bits,
                             .self = rows == NULL};
     threads = threads_resolve(threads);
-    matches->count = matches->sieved = 0;
     TRY(signatures_check(queries->signatures, join.rows->signatures, error));
     TRY(lsh_options_check(options, queries->signatures->bits, queries->sums != NULL, error));
     cog_status status = lsh_tables_build(&tables, join.rows, options, threads, error);
     if (work)
         *work = (struct lsh_work){.table_bytes = status == COG_OK ? lsh_tables_bytes(&tables) : 0};
-    THEN(status, make_probers(&join, threads, matches, error));
+    THEN(status, hit_sink_init(&join.sink, threads, error));
+    THEN(status, TAKEN_ZEROED(join.probers, threads, "a join by hash tables", error));
+    hit_sink_share(&join.sink, matches);
     THEN(status,
          parallel_for(threads, queries->signatures->rows, QUERY_GRAIN, run_queries, &join, error));
-    THEN(status, collect(&join, threads, matches, work, error));
+    THEN(status, collect(&join, matches, work, error));
     free_probers(&join, threads);
     lsh_tables_free(&tables);
     return status;

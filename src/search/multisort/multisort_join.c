@@ -168,9 +168,7 @@ static cog_status read_part(const struct scratch_parts *parts, const struct cut 
 
 static cog_status visit(struct scratch_parts *parts, struct cut *cut, scratch_part_use *use,
                         void *context, cog_error *error) {
-    cog_status status = plan_cut(parts, cut, error);
-    if (status != COG_OK)
-        return status;
+    TRY(plan_cut(parts, cut, error));
     size_t record = record_bytes(parts->views->bits);
     size_t each = parts->buffer_bytes / cut->count;
     cut->buffer_records = (each < BUFFER_BYTES_MIN ? BUFFER_BYTES_MIN : each) / record;
@@ -178,7 +176,7 @@ static cog_status visit(struct scratch_parts *parts, struct cut *cut, scratch_pa
     if (!cut->buffers)
         return error_memory(error, cut->count * cut->buffer_records * record,
                             "the parts of a join");
-    status = write_parts(parts, cut, error);
+    cog_status status = write_parts(parts, cut, error);
     for (size_t part = 0; part < cut->count && status == COG_OK; part++) {
         struct key_array keys;
         if (cut->starts[part + 1] - cut->starts[part] < 2)
@@ -210,54 +208,36 @@ enum {
     EXTRA_BLOCKS_MAX = 3,
     RUN_ROWS = 2048,   /* keys of a run that is worked on at once: it and its table fit the cache */
     AGREEING_ROWS = 4, /* average number of keys that may agree in a step by chance */
-    BUFFERED_MATCHES = 1024,
     ENTRIES_GRAIN = 1 << 16
-};
-
-struct join_worker {
-    struct pair_finder finder;
-    struct match buffer[BUFFERED_MATCHES];
-    size_t buffered;
 };
 
 struct multisort {
     const struct multisort_options *options;
-    multisort_sink *sink;
-    void *context;
+    struct hit_sink sink;
     size_t rows, first_rows; /* rows below first_rows are of the first collection */
     bool between;
     unsigned key_bits, blocks, chosen;
     struct pair_step steps[STEPS_MAX];
     unsigned first_blocks[STEPS_MAX]; /* of each step */
     unsigned step_count;
-    float similarities[SHORT_KEY_RADIUS_MAX + 1];
-    struct join_worker *workers;
+    struct pair_finder *finders; /* one per worker */
 };
 
-static cog_status flush(const struct multisort *join, unsigned worker, cog_error *error) {
-    struct join_worker *own = &join->workers[worker];
-    size_t count = own->buffered;
-    own->buffered = 0;
-    return count ? join->sink(join->context, worker, own->buffer, count, error) : COG_OK;
-}
-
 /* Delivers a pair of rows, unless both are of one collection in a join between two. */
-static cog_status deliver(const struct multisort *join, unsigned worker, uint32_t x, uint32_t y,
+static cog_status deliver(struct multisort *join, unsigned worker, uint32_t x, uint32_t y,
                           uint32_t distance, cog_error *error) {
-    struct join_worker *own = &join->workers[worker];
     uint32_t a = x < y ? x : y, b = x < y ? y : x;
     if (join->between) {
         if ((a < join->first_rows) == (b < join->first_rows))
             return COG_OK;
         b -= (uint32_t)join->first_rows;
     }
-    own->buffer[own->buffered++] = (struct match){a, b, distance, join->similarities[distance]};
-    return own->buffered == BUFFERED_MATCHES ? flush(join, worker, error) : COG_OK;
+    return hit_sink_add(&join->sink, worker, (struct match){a, b, distance, 0}, error);
 }
 
-static cog_status deliver_pairs(const struct multisort *join, unsigned worker,
+static cog_status deliver_pairs(struct multisort *join, unsigned worker,
                                 const struct key_rows *rows, cog_error *error) {
-    struct pair_finder *finder = &join->workers[worker].finder;
+    struct pair_finder *finder = &join->finders[worker];
     cog_status status = COG_OK;
     for (size_t p = 0; p < finder->pair_count; p++) {
         const struct key_pair *pair = &finder->pairs[p];
@@ -274,7 +254,7 @@ static cog_status deliver_pairs(const struct multisort *join, unsigned worker,
 
 /* One pass over keys whose runs agree in bits of the same block. */
 struct join_pass {
-    const struct multisort *join;
+    struct multisort *join;
     const struct key_set *set;
     const struct key_array *keys; /* runs, one after the other; ids are positions in set */
     const uint32_t *starts;
@@ -284,13 +264,13 @@ struct join_pass {
 static cog_status join_runs(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
     const struct join_pass *pass = context;
-    const struct multisort *join = pass->join;
+    struct multisort *join = pass->join;
     cog_status status = COG_OK;
     for (size_t run = begin; run < end; run++)
         for (unsigned s = 0; s < join->step_count && status == COG_OK; s++) {
             if (join->first_blocks[s] != pass->block)
                 continue;
-            status = pair_finder_run(&join->workers[worker].finder, pass->keys, pass->starts[run],
+            status = pair_finder_run(&join->finders[worker], pass->keys, pass->starts[run],
                                      pass->starts[run + 1], &join->steps[s], error);
             THEN(status, deliver_pairs(join, worker, &pass->set->rows, error));
         }
@@ -332,8 +312,8 @@ static unsigned block_run_bits(const struct multisort *join, unsigned block) {
 
 /* Reports the pairs whose first equal block is `block`. The set holds every row that may be in one.
  */
-static cog_status join_block(const struct multisort *join, const struct key_set *set,
-                             unsigned block, cog_error *error) {
+static cog_status join_block(struct multisort *join, const struct key_set *set, unsigned block,
+                             cog_error *error) {
     unsigned threads = join->options->threads;
     unsigned bit = block_begin(join, block), width = block_run_bits(join, block);
     uint32_t *starts = memory_array(((size_t)1 << width) + 1, sizeof *starts);
@@ -352,24 +332,20 @@ static cog_status join_block(const struct multisort *join, const struct key_set 
     return status;
 }
 
-static cog_status join_in_memory(const struct multisort *join, const struct signatures_view *views,
+static cog_status join_in_memory(struct multisort *join, const struct signatures_view *views,
                                  cog_error *error) {
     struct key_array keys;
     struct key_set set;
     unsigned threads = join->options->threads;
-    cog_status status = key_array_init(&keys, join->rows, join->key_bits / 64, true, error);
-    if (status != COG_OK)
-        return status;
-    status = key_array_load(&keys, 0, &views[0], threads, error);
+    TRY(key_array_init(&keys, join->rows, join->key_bits / 64, true, error));
+    cog_status status = key_array_load(&keys, 0, &views[0], threads, error);
     if (status == COG_OK && join->between)
         status = key_array_load(&keys, join->first_rows, &views[1], threads, error);
     if (status != COG_OK) {
         key_array_free(&keys);
         return status;
     }
-    status = key_set_from(&set, &keys, threads, error);
-    if (status != COG_OK)
-        return status;
+    TRY(key_set_from(&set, &keys, threads, error));
     for (unsigned block = 0; block <= join->options->radius_bits && status == COG_OK; block++)
         status = join_block(join, &set, block, error);
     key_set_free(&set);
@@ -377,7 +353,7 @@ static cog_status join_in_memory(const struct multisort *join, const struct sign
 }
 
 struct part_context {
-    const struct multisort *join;
+    struct multisort *join;
     unsigned block;
 };
 
@@ -390,7 +366,7 @@ static cog_status join_part(void *context, struct key_array *keys, cog_error *er
     return status;
 }
 
-static cog_status join_on_disk(const struct multisort *join, const struct signatures_view *views,
+static cog_status join_on_disk(struct multisort *join, const struct signatures_view *views,
                                cog_error *error) {
     struct scratch_parts parts;
     cog_status status = scratch_parts_open(&parts, views, join->between ? 2 : 1,
@@ -436,36 +412,32 @@ static cog_status plan(struct multisort *join, cog_error *error) {
     base.open_errors = radius;
     short_key masks[SHORT_KEY_RADIUS_MAX + EXTRA_BLOCKS_MAX];
     pair_blocks(short_key_mask(0, join->key_bits), join->blocks, masks);
-    for (unsigned distance = 0; distance <= radius; distance++)
-        join->similarities[distance] = (float)hamming_cosine(distance, join->key_bits);
     return pair_steps(&base, masks, join->blocks, join->chosen, keep_step, join, error);
 }
 
 static cog_status run(struct multisort *join, const struct signatures_view *views,
-                      cog_error *error) {
+                      struct match_list *matches, cog_error *error) {
     unsigned threads = threads_resolve(join->options->threads);
-    TAKE_ZEROED(join->workers, threads, "the workers of a join", error);
     size_t limit = join->options->memory_bytes;
     bool fits = limit == 0 || scratch_rows_within(limit, join->key_bits) >= join->rows;
-    cog_status status =
-        fits ? join_in_memory(join, views, error) : join_on_disk(join, views, error);
-    for (unsigned worker = 0; worker < threads; worker++) {
-        THEN(status, flush(join, worker, error));
-        pair_finder_free(&join->workers[worker].finder);
-    }
-    free(join->workers);
+    cog_status status = hit_sink_init(&join->sink, threads, error);
+    THEN(status, TAKEN_ZEROED(join->finders, threads, "the workers of a join", error));
+    hit_sink_share(&join->sink, matches);
+    THEN(status, fits ? join_in_memory(join, views, error) : join_on_disk(join, views, error));
+    THEN(status, hit_sink_pairs(&join->sink, join->key_bits, matches, error));
+    for (unsigned worker = 0; join->finders && worker < threads; worker++)
+        pair_finder_free(&join->finders[worker]);
+    free(join->finders);
+    hit_sink_free(&join->sink);
     return status;
 }
 
-cog_status multisort_join_stream(const struct signatures_view *first,
-                                 const struct signatures_view *second,
-                                 const struct multisort_options *options, multisort_sink *sink,
-                                 void *context, cog_error *error) {
+cog_status multisort_join(const struct signatures_view *first, const struct signatures_view *second,
+                          const struct multisort_options *options, struct match_list *matches,
+                          cog_error *error) {
     struct signatures_view views[2] = {*first, second ? *second : *first};
-    cog_status status = short_key_check(&views[0], options->radius_bits, error);
-    THEN(status, short_key_check(&views[1], options->radius_bits, error));
-    if (status != COG_OK)
-        return status;
+    TRY(short_key_check(&views[0], options->radius_bits, error));
+    TRY(short_key_check(&views[1], options->radius_bits, error));
     size_t rows = views[0].rows + (second ? views[1].rows : 0);
     if (views[0].bits != views[1].bits || rows > SHORT_KEY_ROWS_MAX)
         return error_set(error, COG_ERR_USAGE,
@@ -474,47 +446,16 @@ cog_status multisort_join_stream(const struct signatures_view *first,
                          views[0].bits, views[1].bits, SHORT_KEY_ROWS_MAX);
     struct multisort *join;
     TAKE_ZEROED(join, 1, "a join", error);
-    join->options = options;
-    join->sink = sink;
-    join->context = context;
-    join->rows = rows;
-    join->first_rows = views[0].rows;
-    join->between = second != NULL;
-    join->key_bits = views[0].bits;
-    status = plan(join, error);
+    *join = (struct multisort){.options = options,
+                               .rows = rows,
+                               .first_rows = views[0].rows,
+                               .between = second != NULL,
+                               .key_bits = views[0].bits};
+    cog_status status = plan(join, error);
     if (status == COG_OK && rows > 0)
-        status = run(join, views, error);
+        status = run(join, views, matches, error);
     free(join);
-    return status;
-}
-
-static cog_status add_to_list(void *context, unsigned worker, const struct match *matches,
-                              size_t count, cog_error *error) {
-    struct match_list *list = (struct match_list *)context + worker;
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < count && status == COG_OK; i++)
-        status = match_list_add(list, matches[i], error);
-    return status;
-}
-
-cog_status multisort_join(const struct signatures_view *first, const struct signatures_view *second,
-                          const struct multisort_options *options, struct match_list *matches,
-                          cog_error *error) {
-    unsigned threads = threads_resolve(options->threads);
-    size_t listed = 0;
-    struct match_list *lists;
-    TAKE_ZEROED(lists, threads, "the matches of a join", error);
-    for (unsigned worker = 0; worker < threads; worker++)
-        match_list_share(&lists[worker], matches->limit, &listed);
-    cog_status status = multisort_join_stream(first, second, options, add_to_list, lists, error);
-    for (unsigned worker = 0; worker < threads; worker++) {
-        THEN(status, match_list_move(matches, &lists[worker], error));
-        match_list_free(&lists[worker]);
-    }
-    free(lists);
-    if (status == COG_OK)
-        match_list_sort(matches);
-    else
+    if (status != COG_OK)
         match_list_free(matches);
     return status;
 }

@@ -17,21 +17,11 @@ struct multisort_options {
     size_t memory_bytes; /* 0 is no limit; a join that would need more works from a scratch file */
 };
 
-/* Takes matches as they are found, in no order; called by several workers at once, each with its
- * own number below threads_resolve(threads). An error ends the join. */
-typedef cog_status multisort_sink(void *context, unsigned worker, const struct match *matches,
-                                  size_t count, cog_error *error);
-
-/* Pairs a < b of one collection, or a of the first with b of the second when `second` is not NULL.
- * similarity is the estimated cosine of a random projection, cos(pi distance / bits). A scratch
- * file's space is taken before the first match is delivered: a full disk is COG_ERR_DISK without
- * matches. */
-cog_status multisort_join_stream(const struct signatures_view *first,
-                                 const struct signatures_view *second,
-                                 const struct multisort_options *options, multisort_sink *sink,
-                                 void *context, cog_error *error);
-
-/* The same as a list, sorted by rows; empty after a failure. Zero-initialise matches. */
+/* Pairs a < b of one collection, or a of the first with b of the second when `second` is not NULL,
+ * sorted by rows. similarity is the estimated cosine of a random projection, cos(pi distance /
+ * bits). Zero-initialise matches; its limit and its sieve hold, and it is empty after a failure. A
+ * scratch file's space is taken before the first match is found: a full disk is COG_ERR_DISK
+ * without matches. */
 cog_status multisort_join(const struct signatures_view *first, const struct signatures_view *second,
                           const struct multisort_options *options, struct match_list *matches,
                           cog_error *error);

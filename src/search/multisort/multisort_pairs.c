@@ -174,15 +174,13 @@ static cog_status split_run(struct pair_finder *finder, const struct key_array *
 /* Brings the keys that agree in the step's bits together. */
 static cog_status sort_by_agreement(const struct key_array *keys, size_t begin, size_t end,
                                     short_key equal, struct key_array *sorted, cog_error *error) {
-    cog_status status = key_array_init(sorted, end - begin, keys->words, true, error);
-    if (status != COG_OK)
-        return status;
+    TRY(key_array_init(sorted, end - begin, keys->words, true, error));
     for (size_t i = begin; i < end; i++) {
         short_key key = short_key_at(keys->keys, keys->words, i);
         short_key_put(sorted->keys, sorted->words, i - begin, key & equal);
         sorted->rows[i - begin] = (uint32_t)i;
     }
-    status = key_sort(sorted, 1, error);
+    cog_status status = key_sort(sorted, 1, error);
     if (status != COG_OK)
         key_array_free(sorted);
     return status;
@@ -193,10 +191,8 @@ static cog_status find_by_sorting(struct pair_finder *finder, const struct key_a
                                   size_t begin, size_t end, const struct pair_step *step,
                                   cog_error *error) {
     struct key_array sorted, run_keys;
-    cog_status status = sort_by_agreement(keys, begin, end, step->equal, &sorted, error);
-    if (status != COG_OK)
-        return status;
-    status = key_array_init(&run_keys, sorted.count, keys->words, true, error);
+    TRY(sort_by_agreement(keys, begin, end, step->equal, &sorted, error));
+    cog_status status = key_array_init(&run_keys, sorted.count, keys->words, true, error);
     for (size_t run = 0, next; status == COG_OK && run < sorted.count; run = next) {
         short_key shared = short_key_at(sorted.keys, sorted.words, run);
         for (next = run;

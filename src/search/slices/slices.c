@@ -169,9 +169,8 @@ cog_status slices_check(const struct slices_view *view, cog_error *error) {
                                 "the offsets of slice %u do not cover the rows; build the index "
                                 "again",
                                 slice);
-        for (size_t value = 0; value < values; value++) {
+        for (size_t value = 0; value < values; value++)
             TRY(check_list(view, slice, value, offsets, error));
-        }
     }
     return COG_OK;
 }

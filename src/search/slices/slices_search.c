@@ -437,10 +437,7 @@ static cog_status search_expanded(struct slices_searcher *searcher, const uint8_
         return status;
     slice_reading_locate(reading, view, 0);
     size_t beyond = reading->count;
-    status =
-        slice_reading_add_rings(reading, view, query, searcher->admitted, searcher->reach, error);
-    if (status != COG_OK)
-        return status;
+    TRY(slice_reading_add_rings(reading, view, query, searcher->admitted, searcher->reach, error));
     slice_reading_locate(reading, view, beyond);
     return run(searcher, query, request, &plan, beyond, answer, error);
 }
@@ -502,13 +499,12 @@ static cog_status search_exactly(struct slices_searcher *searcher, const uint8_t
         !deal_rings(searcher, query, radius_bits + 1) || scan_is_cheaper(searcher))
         return scan(searcher, query, request, answer, error);
     slice_reading_reset(&searcher->reading);
-    cog_status status = slice_reading_add_rings(&searcher->reading, searcher->view, query, NULL,
-                                                searcher->reach, error);
-    if (status != COG_OK)
-        return status;
+    TRY(slice_reading_add_rings(&searcher->reading, searcher->view, query, NULL, searcher->reach,
+                                error));
     slice_reading_locate(&searcher->reading, searcher->view, 0);
     struct plan plan = {SIZE_MAX, 1, radius_bits + 1, radius_bits + 1, 0};
-    status = run(searcher, query, request, &plan, searcher->reading.count, answer, error);
+    cog_status status =
+        run(searcher, query, request, &plan, searcher->reading.count, answer, error);
     answer->exact = true;
     return status;
 }

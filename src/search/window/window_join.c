@@ -505,17 +505,12 @@ static void release(struct window_join *join) {
 }
 
 static cog_status deliver(struct window_join *join, struct match_list *matches, cog_error *error) {
-    const unsigned bits = join->space.first->bits;
-    cog_status status = COG_OK;
-    for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++)
-        status = pair_set_flush(&join->found, &join->detectors[worker].pairs, error);
-    float *similarities;
-    TAKE(similarities, (size_t)bits + 1, "matches", error);
-    for (unsigned distance = 0; distance <= bits; distance++)
-        similarities[distance] = (float)hamming_cosine(distance, bits);
-    THEN(status, pair_set_take(&join->found, similarities, matches, error));
-    free(similarities);
-    return status;
+    for (unsigned worker = 0; worker < join->threads; worker++)
+        TRY(pair_set_flush(&join->found, &join->detectors[worker].pairs, error));
+    TRY(pair_set_take(&join->found, matches, error));
+    if (!matches->sieve)
+        match_list_estimate(matches, join->space.first->bits);
+    return COG_OK;
 }
 
 static cog_status check(const struct window_join *join, cog_error *error) {

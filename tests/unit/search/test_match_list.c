@@ -97,7 +97,6 @@ TEST(pair_set_forgets_what_is_refused) {
     static struct pair_set set;
     static struct pair_buffer buffer;
     struct match_list found = {.sieve = &sieve};
-    const float similarities[1] = {1};
     pair_set_init(&set, 1, &sieve);
     for (int table = 0; table < 2; table++)
         for (uint32_t i = 0; i < ROWS; i++) {
@@ -105,7 +104,7 @@ TEST(pair_set_forgets_what_is_refused) {
             CHECK(set.count < BATCHES + ROWS / 100);
         }
     CHECK_OK(pair_set_flush(&set, &buffer, error));
-    CHECK_OK(pair_set_take(&set, similarities, &found, error));
+    CHECK_OK(pair_set_take(&set, &found, error));
     CHECK(found.count == ROWS / 100 && asked > ROWS);
     for (uint32_t i = 0; i < found.count; i++)
         CHECK(found.items[i].a == 100 * i && found.items[i].b == 100 * i + 1);

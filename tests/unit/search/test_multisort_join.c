@@ -139,36 +139,39 @@ TEST(multisort_pair_blocks_are_even_and_cover_all) {
     }
 }
 
-static cog_status count_only(void *context, unsigned worker, const struct match *matches,
-                             size_t count, cog_error *error) {
+/* Counts pairs and keeps none: more pairs than memory holds can be counted. */
+static cog_status count_only(void *context, struct match *matches, size_t *count,
+                             cog_error *error) {
     (void)matches;
     (void)error;
-    ((size_t *)context)[worker] += count;
+    __atomic_fetch_add((size_t *)context, *count, __ATOMIC_RELAXED);
+    *count = 0;
     return COG_OK;
 }
 
-static cog_status refuse(void *context, unsigned worker, const struct match *matches, size_t count,
-                         cog_error *error) {
+static cog_status refuse(void *context, struct match *matches, size_t *count, cog_error *error) {
     (void)context;
-    (void)worker;
     (void)matches;
     (void)count;
     return error_set(error, COG_ERR_CANCELLED, "enough");
 }
 
-TEST(multisort_join_streams_copies_of_one_signature) {
+TEST(multisort_join_sieves_copies_of_one_signature) {
     enum { COPIES = 1500 };
     struct short_data data = short_data_make(90, 5, COPIES, 64, 1, 0);
-    size_t counts[3] = {0};
+    size_t found = 0;
+    const struct match_sieve counting = {count_only, &found}, refusing = {refuse, NULL};
+    struct match_list matches = {.sieve = &counting};
     struct multisort_options options = {3, 3, 0, 0};
-    CHECK_OK(multisort_join_stream(&data.view, NULL, &options, count_only, counts, error));
-    CHECK(counts[0] + counts[1] + counts[2] == COPIES * (COPIES - 1) / 2);
+    CHECK_OK(multisort_join(&data.view, NULL, &options, &matches, error));
+    CHECK(found == COPIES * (COPIES - 1) / 2 && matches.count == 0);
     cog_error failure = {0};
-    CHECK(multisort_join_stream(&data.view, NULL, &options, refuse, NULL, &failure) ==
-          COG_ERR_CANCELLED);
+    match_list_free(&matches);
+    matches.sieve = &refusing;
+    CHECK(multisort_join(&data.view, NULL, &options, &matches, &failure) == COG_ERR_CANCELLED);
+    matches.sieve = &counting;
     options.memory_bytes = 10000;
-    CHECK(multisort_join_stream(&data.view, NULL, &options, count_only, counts, &failure) ==
-          COG_ERR_MEMORY);
+    CHECK(multisort_join(&data.view, NULL, &options, &matches, &failure) == COG_ERR_MEMORY);
     short_data_free(&data);
 }
 
@@ -180,11 +183,12 @@ TEST(multisort_join_on_a_full_disk_delivers_nothing) {
     struct short_data data = short_data_make(91, 5, 3000, 64, 300, 4);
     struct multisort_options options = {3, 1, 0, 30000};
     size_t delivered = 0;
+    const struct match_sieve counting = {count_only, &delivered};
+    struct match_list matches = {.sieve = &counting};
     cog_error failure = {0};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &none);
-    cog_status status =
-        multisort_join_stream(&data.view, NULL, &options, count_only, &delivered, &failure);
+    cog_status status = multisort_join(&data.view, NULL, &options, &matches, &failure);
     setrlimit(RLIMIT_FSIZE, &old);
     signal(SIGXFSZ, handler);
     CHECK(status == COG_ERR_DISK && delivered == 0 && failure.message[0]);
