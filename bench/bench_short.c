@@ -58,14 +58,14 @@ static void print_goals(void) {
 struct timed {
     double seconds;     /* wall clock */
     double cpu_seconds; /* of all threads: what one would take on an idle machine */
-    struct short_hits hits;
+    struct match_list hits;
 };
 
 #define TIMED(result, repeats, call)                                                               \
     do {                                                                                           \
         double timed_wall[REPEATS], timed_cpu[REPEATS];                                            \
         for (int timed_i = 0; timed_i < (repeats); timed_i++) {                                    \
-            short_hits_free(&(result)->hits);                                                      \
+            match_list_free(&(result)->hits);                                                      \
             uint64_t timed_start = clock_ns();                                                     \
             double timed_cpu_start = process_seconds();                                            \
             DO(call);                                                                              \
@@ -93,7 +93,7 @@ static double print_row(const struct row *row, struct timed *timed) {
         printf(" %7.1fx", rival_ns / ns);
     printf("\n");
     fflush(stdout);
-    short_hits_free(&timed->hits);
+    match_list_free(&timed->hits);
     return ns;
 }
 
@@ -262,13 +262,13 @@ static uint32_t bound_for_recall(const struct short_world *world, const struct p
     while (high - low > PROBE_PENALTY_ONE / 64) {
         struct short_search search = {.radius_bits = RADIUS,
                                       .penalty_bound = low + (high - low) / 2};
-        struct short_hits hits = {0};
+        struct match_list hits = {0};
         DO(psm_search(index, &queries, &search, &hits, error));
         if ((double)hits.count >= wanted)
             high = search.penalty_bound;
         else
             low = search.penalty_bound;
-        short_hits_free(&hits);
+        match_list_free(&hits);
     }
     return high;
 }
@@ -380,7 +380,7 @@ static void bench_chunks(const struct short_world *world, size_t stored, size_t 
                      : "PSM, tables of 4 chunks built, find-all",
                view.rows, queries.signatures.rows,
                (double)queries.signatures.rows / timed.seconds * 1e-6);
-        short_hits_free(&timed.hits);
+        match_list_free(&timed.hits);
     }
 }
 
@@ -401,7 +401,7 @@ static double bench_bphs_batch(const struct short_world *world, size_t stored, s
     double rate = (double)queries.rows / seconds * 1e-6;
     printf("%-46s %11zu %10zu %10.3f\n", "BPHS published, T=4 (1% of the stored timed)", stored,
            queries.rows, rate);
-    short_hits_free(&timed.hits);
+    match_list_free(&timed.hits);
     bphs_published_free(&tables);
     return rate;
 }
@@ -419,7 +419,7 @@ static void bench_batches(const struct short_world *world, const struct psm_inde
         TIMED(&timed, REPEATS, psm_search(index, &queries, &search, &timed.hits, error));
         printf("%-46s %11zu %10zu %10.3f\n", "PSM, an index", stored, asked,
                (double)asked / timed.seconds * 1e-6);
-        short_hits_free(&timed.hits);
+        match_list_free(&timed.hits);
     }
     for (size_t asked = most / 10; asked <= most; asked *= 10)
         bench_bphs_batch(world, stored, asked);

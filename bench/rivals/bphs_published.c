@@ -67,7 +67,7 @@ static bool found_before(const struct block_layout *layout, unsigned choice, sho
 
 /* Binary search for the header in one copy, then the scan. */
 static cog_status search_copy(const struct published_job *job, unsigned choice, short_key query,
-                              uint32_t number, struct short_hits *hits, cog_error *error) {
+                              uint32_t number, struct match_list *hits, cog_error *error) {
     const struct bphs_published *index = job->index;
     const struct block_layout *layout = &index->layout;
     const struct block_choice *chosen = &layout->choices[choice];
@@ -93,7 +93,7 @@ static cog_status search_copy(const struct published_job *job, unsigned choice, 
 }
 
 static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
-                               struct short_hits *hits, cog_error *error) {
+                               struct match_list *hits, cog_error *error) {
     (void)worker;
     const struct published_job *job = context;
     for (size_t number = begin; number < end; number++) {
@@ -112,7 +112,7 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
 
 cog_status bphs_published_search(const struct bphs_published *index,
                                  const struct signatures_view *queries,
-                                 const struct short_search *search, struct short_hits *hits,
+                                 const struct short_search *search, struct match_list *hits,
                                  cog_error *error) {
     cog_status status = block_layout_check(&index->layout, queries, search->radius_bits, error);
     if (status != COG_OK)
@@ -124,7 +124,7 @@ cog_status bphs_published_search(const struct bphs_published *index,
 cog_status bphs_published_search_batch(const struct signatures_view *stored,
                                        const struct signatures_view *queries, unsigned blocks,
                                        unsigned chosen, unsigned radius_bits, unsigned threads,
-                                       struct short_hits *hits, cog_error *error) {
+                                       struct match_list *hits, cog_error *error) {
     struct bphs_published tables;
     cog_status status =
         bphs_published_build(&tables, queries, blocks, chosen, radius_bits, threads, error);
@@ -134,8 +134,8 @@ cog_status bphs_published_search_batch(const struct signatures_view *stored,
     size_t before = hits->count;
     status = bphs_published_search(&tables, stored, &search, hits, error);
     for (size_t i = before; i < hits->count; i++) {
-        struct short_hit *hit = &hits->items[i];
-        *hit = (struct short_hit){hit->row, hit->query, hit->distance};
+        struct match *hit = &hits->items[i];
+        *hit = (struct match){hit->b, hit->a, hit->distance, 0};
     }
     if (status == COG_OK)
         status = short_hits_sort(hits, before, threads, error);

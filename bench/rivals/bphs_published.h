@@ -21,7 +21,7 @@ size_t bphs_published_bytes(const struct bphs_published *index);
 
 cog_status bphs_published_search(const struct bphs_published *index,
                                  const struct signatures_view *queries,
-                                 const struct short_search *search, struct short_hits *hits,
+                                 const struct short_search *search, struct match_list *hits,
                                  cog_error *error);
 
 /* The paper's batch mode: the tables hold the queries, and the stored signatures search them. Hits
@@ -29,4 +29,4 @@ cog_status bphs_published_search(const struct bphs_published *index,
 cog_status bphs_published_search_batch(const struct signatures_view *stored,
                                        const struct signatures_view *queries, unsigned blocks,
                                        unsigned chosen, unsigned radius_bits, unsigned threads,
-                                       struct short_hits *hits, cog_error *error);
+                                       struct match_list *hits, cog_error *error);

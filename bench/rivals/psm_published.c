@@ -55,7 +55,7 @@ struct published_job {
 
 /* Linear scan of one header. */
 static cog_status scan_header(const struct published_job *job, short_key key, uint64_t header,
-                              uint32_t query, struct short_hits *hits, cog_error *error) {
+                              uint32_t query, struct match_list *hits, cog_error *error) {
     const struct psm_published *index = job->index;
     const struct key_array *keys = &index->set.keys;
     size_t end = index->offsets[header + 1], i = index->offsets[header];
@@ -72,7 +72,7 @@ static cog_status scan_header(const struct published_job *job, short_key key, ui
 }
 
 static cog_status search_query(const struct published_job *job, struct probe_heap *heap,
-                               uint32_t query, struct short_hits *hits, cog_error *error) {
+                               uint32_t query, struct match_list *hits, cog_error *error) {
     unsigned header_bits = job->index->header_bits;
     struct probe_bits bits;
     psm_query_bits(job->queries, query, header_bits, PROBE_BOUND_NONE, &bits);
@@ -93,7 +93,7 @@ static cog_status search_query(const struct published_job *job, struct probe_hea
 }
 
 static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
-                               struct short_hits *hits, cog_error *error) {
+                               struct match_list *hits, cog_error *error) {
     const struct published_job *job = context;
     cog_status status = COG_OK;
     for (size_t query = begin; query < end && status == COG_OK; query++)
@@ -103,7 +103,7 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
 
 cog_status psm_published_search(const struct psm_published *index,
                                 const struct psm_queries *queries,
-                                const struct psm_published_search *search, struct short_hits *hits,
+                                const struct psm_published_search *search, struct match_list *hits,
                                 cog_error *error) {
     cog_status status = short_key_check(&queries->signatures, search->radius_bits, error);
     if (status != COG_OK)

@@ -27,5 +27,5 @@ size_t psm_published_bytes(const struct psm_published *index);
 
 cog_status psm_published_search(const struct psm_published *index,
                                 const struct psm_queries *queries,
-                                const struct psm_published_search *search, struct short_hits *hits,
+                                const struct psm_published_search *search, struct match_list *hits,
                                 cog_error *error);

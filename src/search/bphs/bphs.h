@@ -37,7 +37,7 @@ cog_status bphs_address_tables(struct bphs_index *index, cog_error *error);
 
 /* Adds the hits, by query and row. */
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
-                       const struct short_search *search, struct short_hits *hits,
+                       const struct short_search *search, struct match_list *hits,
                        cog_error *error);
 
 /* The same in tables of chunk_rows stored signatures, one chunk after the other: for a mapped file
@@ -45,5 +45,5 @@ cog_status bphs_search(const struct bphs_index *index, const struct signatures_v
 cog_status bphs_search_chunks(const struct signatures_view *stored, size_t chunk_rows,
                               unsigned blocks, unsigned chosen,
                               const struct signatures_view *queries,
-                              const struct short_search *search, struct short_hits *hits,
+                              const struct short_search *search, struct match_list *hits,
                               cog_error *error);

@@ -133,7 +133,7 @@ static void describe(const void *tables, cog_index_info *info) {
 static cog_status search(const void *tables, struct method_search *asked, struct hit_lists *lists,
                          cog_error *error) {
     struct short_search own = short_search_of(asked);
-    struct short_hits hits = {0};
+    struct match_list hits = {0};
     struct block_layout layout;
     cog_status status = COG_OK;
     asked->is_exact_out = true;

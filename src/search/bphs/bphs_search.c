@@ -148,7 +148,7 @@ static void drop_found(unsigned words, struct bphs_block *block) {
 
 /* Turns found keys into hits with rows, prefetching what the look-ups need. */
 static cog_status look_up(const struct bphs_index *index, const struct found_keys *found,
-                          bool first_only, struct short_hits *hits, cog_error *error) {
+                          bool first_only, struct match_list *hits, cog_error *error) {
     const struct bucket_table *table = &index->stored.tables[0];
     size_t before = hits->count;
     cog_status status = COG_OK;
@@ -162,7 +162,7 @@ static cog_status look_up(const struct bphs_index *index, const struct found_key
         const struct found_key *key = &found->items[i];
         uint32_t position = (uint32_t)bucket_find(table, key->key);
         status =
-            short_hits_add(hits, (struct short_hit){key->query, position, key->distance}, error);
+            match_list_add(hits, (struct match){key->query, position, key->distance, 0}, error);
     }
     THEN(status, short_hits_expand(hits, before, &index->stored.rows, first_only, error));
     return status;
@@ -192,7 +192,7 @@ static size_t block_queries(const struct bphs_job *job) {
 }
 
 static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
-                               struct short_hits *hits, cog_error *error) {
+                               struct match_list *hits, cog_error *error) {
     const struct bphs_job *job = context;
     struct bphs_block *block = &job->blocks[worker];
     size_t step = block_queries(job), before = hits->count;
@@ -209,7 +209,7 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
 }
 
 /* Searches the queries of the job in its range of tables. */
-static cog_status search_list(struct bphs_job *job, struct short_hits *hits, cog_error *error) {
+static cog_status search_list(struct bphs_job *job, struct match_list *hits, cog_error *error) {
     unsigned threads = threads_resolve(job->search->threads);
     cog_status status;
     TAKE(job->blocks, threads, "a search", error);
@@ -235,7 +235,7 @@ static unsigned same_block_end(const struct block_layout *layout, unsigned begin
  * buckets nearly one after the other. If one hit is enough, the next order has only the queries
  * without a hit. */
 static cog_status search_blocks(struct bphs_job *job, struct query_order *order,
-                                struct short_hits *hits, cog_error *error) {
+                                struct match_list *hits, cog_error *error) {
     const struct block_layout *layout = &job->index->layout;
     cog_status status = COG_OK;
     job->list = &order->ordered;
@@ -260,7 +260,7 @@ struct ordered_job {
 };
 
 static cog_status search_ordered(void *context, const struct signatures_view *chunk,
-                                 struct query_order *order, struct short_hits *hits,
+                                 struct query_order *order, struct match_list *hits,
                                  cog_error *error) {
     const struct ordered_job *ordered = context;
     struct bphs_index built = {0};
@@ -274,7 +274,7 @@ static cog_status search_ordered(void *context, const struct signatures_view *ch
 }
 
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
-                       const struct short_search *search, struct short_hits *hits,
+                       const struct short_search *search, struct match_list *hits,
                        cog_error *error) {
     TRY(block_layout_check(&index->layout, queries, search->radius_bits, error));
     struct bphs_job job = {.index = index,
@@ -292,7 +292,7 @@ cog_status bphs_search(const struct bphs_index *index, const struct signatures_v
 cog_status bphs_search_chunks(const struct signatures_view *stored, size_t chunk_rows,
                               unsigned blocks, unsigned chosen,
                               const struct signatures_view *queries,
-                              const struct short_search *search, struct short_hits *hits,
+                              const struct short_search *search, struct match_list *hits,
                               cog_error *error) {
     struct ordered_job ordered = {NULL, search, blocks, chosen};
     TRY(short_search_check(queries, search->radius_bits, stored->bits, error));

@@ -5,21 +5,7 @@
 
 enum { PREFETCH_AHEAD = 16 };
 
-static cog_status reserve(struct short_hits *hits, size_t needed, cog_error *error) {
-    if (memory_grow((void **)&hits->items, &hits->capacity, needed, sizeof *hits->items))
-        return COG_OK;
-    return error_memory(error, needed * sizeof *hits->items,
-                        "the hits of a search; a smaller radius gives fewer");
-}
-
-cog_status short_hits_add(struct short_hits *hits, struct short_hit hit, cog_error *error) {
-    if (hits->count == hits->capacity)
-        TRY(reserve(hits, hits->count + 1, error));
-    hits->items[hits->count++] = hit;
-    return COG_OK;
-}
-
-cog_status short_hits_add_rows(struct short_hits *hits, const struct key_rows *rows,
+cog_status short_hits_add_rows(struct match_list *hits, const struct key_rows *rows,
                                size_t position, uint32_t query, uint32_t distance, bool first_only,
                                cog_error *error) {
     size_t count;
@@ -28,58 +14,42 @@ cog_status short_hits_add_rows(struct short_hits *hits, const struct key_rows *r
         count = 1;
     cog_status status = COG_OK;
     for (size_t i = 0; i < count && status == COG_OK; i++)
-        status = short_hits_add(hits, (struct short_hit){query, of_key[i], distance}, error);
+        status = match_list_add(hits, (struct match){query, of_key[i], distance, 0}, error);
     return status;
 }
 
-/* Appends lists of hits in order. */
-static cog_status join(struct short_hits *hits, const struct short_hits *pieces, size_t count,
-                       cog_error *error) {
-    size_t total = hits->count;
-    for (size_t i = 0; i < count; i++)
-        total += pieces[i].count;
-    cog_status status = reserve(hits, total, error);
-    for (size_t i = 0; status == COG_OK && i < count; i++)
-        if (pieces[i].count > 0) {
-            memcpy(hits->items + hits->count, pieces[i].items,
-                   pieces[i].count * sizeof *hits->items);
-            hits->count += pieces[i].count;
-        }
-    return status;
-}
-
-cog_status short_hits_expand(struct short_hits *hits, size_t first, const struct key_rows *rows,
+cog_status short_hits_expand(struct match_list *hits, size_t first, const struct key_rows *rows,
                              bool first_only, cog_error *error) {
-    struct short_hits expanded = {0};
+    struct match_list expanded = {0};
     cog_status status = COG_OK;
     bool grouped = false;
     for (size_t i = first; i < hits->count; i++) {
-        const struct short_hit *hit = &hits->items[i];
+        const struct match *hit = &hits->items[i];
         if (i + PREFETCH_AHEAD < hits->count)
-            __builtin_prefetch(rows->entries + hit[PREFETCH_AHEAD].row);
-        if (!key_rows_are_sound(rows, hit->row))
+            __builtin_prefetch(rows->entries + hit[PREFETCH_AHEAD].b);
+        if (!key_rows_are_sound(rows, hit->b))
             return error_set(error, COG_ERR_FORMAT,
                              "the rows of short signatures are damaged: build the index again");
-        grouped |= rows->entries[hit->row] >> 31 != 0;
+        grouped |= rows->entries[hit->b] >> 31 != 0;
     }
     if (!grouped) {
         for (size_t i = first; i < hits->count; i++)
-            hits->items[i].row = rows->entries[hits->items[i].row];
+            hits->items[i].b = rows->entries[hits->items[i].b];
         return COG_OK;
     }
     for (size_t i = first; i < hits->count && status == COG_OK; i++)
-        status = short_hits_add_rows(&expanded, rows, hits->items[i].row, hits->items[i].query,
+        status = short_hits_add_rows(&expanded, rows, hits->items[i].b, hits->items[i].a,
                                      hits->items[i].distance, first_only, error);
     hits->count = first;
-    THEN(status, join(hits, &expanded, 1, error));
-    short_hits_free(&expanded);
+    THEN(status, match_list_move(hits, &expanded, error));
+    match_list_free(&expanded);
     return status;
 }
 
 struct gathering {
     short_search_piece *search;
     void *context;
-    struct short_hits *pieces;
+    struct match_list *pieces;
 };
 
 static cog_status gather_piece(void *context, unsigned worker, size_t begin, size_t end,
@@ -89,47 +59,43 @@ static cog_status gather_piece(void *context, unsigned worker, size_t begin, siz
                              &gathering->pieces[begin / SHORT_PIECE_QUERIES], error);
 }
 
-cog_status short_hits_gather(struct short_hits *hits, unsigned threads, size_t queries,
+cog_status short_hits_gather(struct match_list *hits, unsigned threads, size_t queries,
                              short_search_piece *search, void *context, cog_error *error) {
     size_t count = (queries + SHORT_PIECE_QUERIES - 1) / SHORT_PIECE_QUERIES;
     struct gathering gathering = {search, context, NULL};
     TAKE_ZEROED(gathering.pieces, count, "a search", error);
     cog_status status =
         parallel_for(threads, queries, SHORT_PIECE_QUERIES, gather_piece, &gathering, error);
-    THEN(status, join(hits, gathering.pieces, count, error));
-    for (size_t i = 0; i < count; i++)
-        short_hits_free(&gathering.pieces[i]);
+    for (size_t i = 0; i < count; i++) {
+        THEN(status, match_list_move(hits, &gathering.pieces[i], error));
+        match_list_free(&gathering.pieces[i]);
+    }
     free(gathering.pieces);
     return status;
 }
 
-cog_status short_hits_sort(struct short_hits *hits, size_t first, unsigned threads,
+cog_status short_hits_sort(struct match_list *hits, size_t first, unsigned threads,
                            cog_error *error) {
     size_t count = hits->count - first;
     struct key_array sorted;
     TRY(key_array_init(&sorted, count, 1, true, error));
     uint32_t all = 1;
     for (size_t i = first; i < hits->count; i++)
-        all |= hits->items[i].query;
+        all |= hits->items[i].a;
     unsigned shift = (unsigned)__builtin_clz(all); /* the sort is parallel by the highest bits */
     for (size_t i = 0; i < count; i++) {
-        const struct short_hit *hit = &hits->items[first + i];
-        sorted.keys[i] = ((uint64_t)hit->query << 32 | hit->row) << shift;
+        const struct match *hit = &hits->items[first + i];
+        sorted.keys[i] = ((uint64_t)hit->a << 32 | hit->b) << shift;
         sorted.rows[i] = hit->distance;
     }
     cog_status status = key_sort(&sorted, threads, error);
     for (size_t i = 0; status == COG_OK && i < count; i++) {
         uint64_t key = sorted.keys[i] >> shift;
         hits->items[first + i] =
-            (struct short_hit){(uint32_t)(key >> 32), (uint32_t)key, sorted.rows[i]};
+            (struct match){(uint32_t)(key >> 32), (uint32_t)key, sorted.rows[i], 0};
     }
     key_array_free(&sorted);
     return status;
-}
-
-void short_hits_free(struct short_hits *hits) {
-    free(hits->items);
-    *hits = (struct short_hits){0};
 }
 
 cog_status short_search_check(const struct signatures_view *queries, unsigned radius_bits,
@@ -169,13 +135,13 @@ cog_status query_order_by(struct query_order *order, unsigned first_bit, cog_err
                          order->threads, error);
 }
 
-cog_status query_order_drop(struct query_order *order, const struct short_hits *hits, size_t first,
+cog_status query_order_drop(struct query_order *order, const struct match_list *hits, size_t first,
                             cog_error *error) {
     struct key_array *keys = &order->keys;
     bool *has_hit;
     TAKE_ZEROED(has_hit, order->rows, "the queries that have a hit", error);
     for (size_t i = first; i < hits->count; i++)
-        has_hit[hits->items[i].query] = true;
+        has_hit[hits->items[i].a] = true;
     size_t left = 0;
     for (size_t i = 0; i < keys->count; i++) {
         short_key_put(keys->keys, keys->words, left, short_key_at(keys->keys, keys->words, i));
@@ -190,7 +156,7 @@ cog_status query_order_drop(struct query_order *order, const struct short_hits *
 cog_status short_search_chunks(const struct signatures_view *queries,
                                const struct signatures_view *stored, size_t chunk_rows,
                                unsigned threads, short_search_ordered *search, void *context,
-                               struct short_hits *hits, cog_error *error) {
+                               struct match_list *hits, cog_error *error) {
     struct query_order order;
     size_t before = hits->count;
     TRY(query_order_init(&order, queries, threads, error));
@@ -202,7 +168,7 @@ cog_status short_search_chunks(const struct signatures_view *queries,
         size_t known = hits->count;
         status = search(context, &chunk, &order, hits, error);
         for (size_t i = known; i < hits->count; i++)
-            hits->items[i].row += (uint32_t)first;
+            hits->items[i].b += (uint32_t)first;
     }
     query_order_free(&order);
     THEN(status, short_hits_sort(hits, before, threads, error));
@@ -251,24 +217,21 @@ struct short_search short_search_of(const struct method_search *asked) {
                                  .threads = asked->threads};
 }
 
-cog_status short_hits_finish(struct short_hits *hits, const struct method_search *asked,
+cog_status short_hits_finish(struct match_list *hits, const struct method_search *asked,
                              cog_status status, struct hit_lists *lists, cog_error *error) {
-    size_t queries = asked->queries.signatures->rows, at = 0;
-    THEN(status, hit_lists_init(lists, queries, hits->count, error));
-    for (size_t query = 0; query < queries && status == COG_OK; query++) {
-        size_t first = at;
-        for (; at < hits->count && hits->items[at].query == query; at++) {
-            const struct short_hit *hit = &hits->items[at];
-            if (hit->row >= asked->rows.signatures->rows)
-                status = error_set(error, COG_ERR_FORMAT,
-                                   "the rows of short signatures are damaged: build the index "
-                                   "again");
-            lists->items[at] =
-                (struct match){.a = (uint32_t)query, .b = hit->row, .distance = hit->distance};
-        }
-        hits_sort(lists->items + first, at - first, HITS_BY_DISTANCE);
-        lists->offsets[query + 1] = at;
+    struct hit_sink sink = {0};
+    for (size_t i = 0; i < hits->count && status == COG_OK; i++)
+        if (hits->items[i].b >= asked->rows.signatures->rows)
+            status = error_set(error, COG_ERR_FORMAT,
+                               "the rows of short signatures are damaged: build the index again");
+    THEN(status, hit_sink_init(&sink, 1, error));
+    if (status == COG_OK) {
+        sink.workers[0].hits = *hits;
+        *hits = (struct match_list){0};
+        status = hit_sink_finish(&sink, asked->queries.signatures->rows, HITS_BY_DISTANCE, lists,
+                                 error);
     }
-    short_hits_free(hits);
+    hit_sink_free(&sink);
+    match_list_free(hits);
     return status;
 }

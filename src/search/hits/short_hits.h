@@ -3,36 +3,24 @@
  * A method searches pieces of a list of queries; this module spreads the pieces over threads, puts
  * the hits in the order of the queries, turns positions of keys into rows, orders large batches so
  * that queries that read the same part of a table follow each other, and feeds a stored collection
- * that is larger than memory chunk by chunk. Hits cost 12 bytes each and are owned by the caller.
+ * that is larger than memory chunk by chunk. A hit has the query as `a` and the row as `b`.
  */
 #pragma once
 
 #include "search/keys/key_set.h"
 #include "search/method.h"
 
-struct short_hit {
-    uint32_t query, row, distance;
-};
-
-/* Zero-initialise; free with short_hits_free. */
-struct short_hits {
-    struct short_hit *items;
-    size_t count, capacity;
-};
-
-cog_status short_hits_add(struct short_hits *hits, struct short_hit hit, cog_error *error);
 /* Adds a hit for every row of key `position`, or only for the first row. */
-cog_status short_hits_add_rows(struct short_hits *hits, const struct key_rows *rows,
+cog_status short_hits_add_rows(struct match_list *hits, const struct key_rows *rows,
                                size_t position, uint32_t query, uint32_t distance, bool first_only,
                                cog_error *error);
 /* In hits from number `first` on, `row` is the position of a key: replaces each by the rows of its
  * key, or by the first of them. */
-cog_status short_hits_expand(struct short_hits *hits, size_t first, const struct key_rows *rows,
+cog_status short_hits_expand(struct match_list *hits, size_t first, const struct key_rows *rows,
                              bool first_only, cog_error *error);
 /* Sorts the hits from number `first` on by query, then row. */
-cog_status short_hits_sort(struct short_hits *hits, size_t first, unsigned threads,
+cog_status short_hits_sort(struct match_list *hits, size_t first, unsigned threads,
                            cog_error *error);
-void short_hits_free(struct short_hits *hits);
 
 /* What psm and bphs are asked. */
 struct short_search {
@@ -55,10 +43,10 @@ enum { SHORT_PIECE_QUERIES = 2048 };
 
 /* Searches queries [begin, end), at most SHORT_PIECE_QUERIES, and adds to `hits`. */
 typedef cog_status short_search_piece(void *context, unsigned worker, size_t begin, size_t end,
-                                      struct short_hits *hits, cog_error *error);
+                                      struct match_list *hits, cog_error *error);
 /* Searches queries [0, queries) on all threads. Hits come in the order of the queries, whatever the
  * number of threads. */
-cog_status short_hits_gather(struct short_hits *hits, unsigned threads, size_t queries,
+cog_status short_hits_gather(struct match_list *hits, unsigned threads, size_t queries,
                              short_search_piece *search, void *context, cog_error *error);
 
 /* Queries in the order of some bits of their keys. */
@@ -72,20 +60,20 @@ struct query_order {
  * order. */
 cog_status query_order_by(struct query_order *order, unsigned first_bit, cog_error *error);
 /* Removes the queries that have a hit from number `first` on. */
-cog_status query_order_drop(struct query_order *order, const struct short_hits *hits, size_t first,
+cog_status query_order_drop(struct query_order *order, const struct match_list *hits, size_t first,
                             cog_error *error);
 
 /* Searches the queries of `order` and adds to `hits`: in a table of the chunk, or if `chunk` is
  * NULL in the table that the context has. May drop queries. */
 typedef cog_status short_search_ordered(void *context, const struct signatures_view *chunk,
-                                        struct query_order *order, struct short_hits *hits,
+                                        struct query_order *order, struct match_list *hits,
                                         cog_error *error);
 /* Searches all queries in order; hits come by query and row. If `stored` is not NULL, passes it in
  * chunks of chunk_rows, until the end or until no queries are left. */
 cog_status short_search_chunks(const struct signatures_view *queries,
                                const struct signatures_view *stored, size_t chunk_rows,
                                unsigned threads, short_search_ordered *search, void *context,
-                               struct short_hits *hits, cog_error *error);
+                               struct match_list *hits, cog_error *error);
 
 /* ---- Behind the descriptors of psm and bphs -------------------------------------------------- */
 
@@ -100,5 +88,5 @@ struct short_search short_search_of(const struct method_search *asked);
 size_t short_chunk_rows(struct method_search *asked, double copies);
 /* Moves the hits, which come by query, to lists by distance, then row; frees them. Passes on a
  * status that is not COG_OK. COG_ERR_FORMAT if a row does not exist. */
-cog_status short_hits_finish(struct short_hits *hits, const struct method_search *asked,
+cog_status short_hits_finish(struct match_list *hits, const struct method_search *asked,
                              cog_status status, struct hit_lists *lists, cog_error *error);

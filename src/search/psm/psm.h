@@ -96,7 +96,7 @@ cog_status psm_bound_for_recall(const struct psm_queries *queries, unsigned head
 /* Adds the hits, by query; with `batch` by query and row. Misses hits whose header differs in a set
  * of bits above the bound. */
 cog_status psm_search(const struct psm_index *index, const struct psm_queries *queries,
-                      const struct short_search *search, struct short_hits *hits, cog_error *error);
+                      const struct short_search *search, struct match_list *hits, cog_error *error);
 
 /* A stored collection that is searched in tables of chunk_rows signatures, one after the other: for
  * a mapped file larger than memory. */
@@ -111,5 +111,5 @@ struct psm_chunks {
 /* As psm_search; hits come by query and row. If one hit is enough, a query is dropped after the
  * first chunk that has one. */
 cog_status psm_search_chunks(const struct psm_chunks *chunks, const struct psm_queries *queries,
-                             const struct short_search *search, struct short_hits *hits,
+                             const struct short_search *search, struct match_list *hits,
                              cog_error *error);

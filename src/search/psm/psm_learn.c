@@ -71,17 +71,17 @@ struct near_pairs {
 };
 
 /* The number of rows that have the key of a hit, without the asking row itself. */
-static size_t other_rows(const struct psm_training *training, const struct short_hit *hit) {
+static size_t other_rows(const struct psm_training *training, const struct match *hit) {
     const struct psm_index *index = training->index;
     size_t position =
-               bucket_find(&index->stored.tables[0], short_key_of_row(training->stored, hit->row)),
+               bucket_find(&index->stored.tables[0], short_key_of_row(training->stored, hit->b)),
            count;
     key_rows_of(&index->stored.rows, position, &count);
     return count - (hit->distance == 0 && training->asked == training->stored);
 }
 
 /* Keeps every step-th hit of a query that is no copy; it also stands for the hits left out. */
-static cog_status keep_hits(const struct psm_training *training, const struct short_hit *hits,
+static cog_status keep_hits(const struct psm_training *training, const struct match *hits,
                             size_t count, size_t first, struct near_pairs *pairs,
                             cog_error *error) {
     size_t step = (count + PAIRS_PER_ROW - 1) / PAIRS_PER_ROW;
@@ -94,7 +94,7 @@ static cog_status keep_hits(const struct psm_training *training, const struct sh
             continue;
         GROW(pairs->items, pairs->capacity, pairs->count + 1, "pairs", error);
         pairs->items[pairs->count++] =
-            (struct near_pair){hits[i].query + (uint32_t)first, hits[i].row, hits[i].distance,
+            (struct near_pair){hits[i].a + (uint32_t)first, hits[i].b, hits[i].distance,
                                (double)rows * (is_copy ? 1 : (double)step)};
         pairs->apart += !is_copy;
     }
@@ -102,11 +102,11 @@ static cog_status keep_hits(const struct psm_training *training, const struct sh
 }
 
 /* Keeps the hits of a part of the sample that begins with row `first`, query by query. */
-static cog_status keep_pairs(const struct psm_training *training, const struct short_hits *hits,
+static cog_status keep_pairs(const struct psm_training *training, const struct match_list *hits,
                              size_t first, struct near_pairs *pairs, cog_error *error) {
     cog_status status = COG_OK;
     for (size_t begin = 0, end = 0; begin < hits->count && status == COG_OK; begin = end) {
-        while (end < hits->count && hits->items[end].query == hits->items[begin].query)
+        while (end < hits->count && hits->items[end].a == hits->items[begin].a)
             end++;
         status = keep_hits(training, hits->items + begin, end - begin, first, pairs, error);
     }
@@ -127,7 +127,7 @@ static cog_status find_pairs(const struct psm_training *training, const struct r
     for (size_t first = 0; first < sample->rows && pairs->count < PAIRS_ENOUGH && status == COG_OK;
          first += SAMPLED_AT_A_TIME) {
         size_t left = sample->rows - first;
-        struct short_hits hits = {0};
+        struct match_list hits = {0};
         struct psm_queries queries = {{sample->signatures + first * (bits / 8),
                                        left < SAMPLED_AT_A_TIME ? left : SAMPLED_AT_A_TIME, bits,
                                        bits / 8},
@@ -136,7 +136,7 @@ static cog_status find_pairs(const struct psm_training *training, const struct r
                                       false};
         status = psm_search(training->index, &queries, &search, &hits, error);
         THEN(status, keep_pairs(training, &hits, first, pairs, error));
-        short_hits_free(&hits);
+        match_list_free(&hits);
     }
     return status;
 }

@@ -174,7 +174,7 @@ static void describe(const void *tables, cog_index_info *info) {
 /* ---- Searching ------------------------------------------------------------------------------- */
 
 static cog_status search_chunks(struct method_search *asked, const struct psm_queries *queries,
-                                const struct short_search *search, struct short_hits *hits,
+                                const struct short_search *search, struct match_list *hits,
                                 cog_error *error) {
     size_t rows = short_chunk_rows(asked, TABLE_COPIES);
     struct psm_chunks chunks = {asked->rows.signatures, rows,
@@ -192,7 +192,7 @@ static cog_status search(const void *tables, struct method_search *asked, struct
     struct psm_queries queries = {*asked->queries.signatures, asked->queries.margins,
                                   index ? &index->learned.volatility : NULL, true};
     struct short_search own = short_search_of(asked);
-    struct short_hits hits = {0};
+    struct match_list hits = {0};
     if (!queries.margins)
         return error_about(
             error, COG_ERR_USAGE, "weights",

@@ -30,7 +30,7 @@ struct psm_worker {
     uint32_t queries[SHORT_PIECE_QUERIES]; /* of the piece */
     uint32_t order[SHORT_PIECE_QUERIES];   /* numbers in the piece that a round searches */
     bool is_found[SHORT_PIECE_QUERIES];    /* find-first only */
-    struct short_hit first[SHORT_PIECE_QUERIES];
+    struct match first[SHORT_PIECE_QUERIES];
 };
 
 struct psm_job {
@@ -48,7 +48,7 @@ struct psm_piece {
     const struct psm_job *job;
     const struct header_probes *probes;
     struct psm_worker *worker;
-    struct short_hits *hits;
+    struct match_list *hits;
     size_t count; /* of order */
 };
 
@@ -133,14 +133,14 @@ static cog_status collect_query(const struct psm_piece *piece, size_t slot, cog_
                                               job->search->radius_bits, next, matches, &next);
             for (size_t m = 0; m < count; m++) {
                 size_t position = bucket_rank(table, &matches[m]);
-                struct short_hit hit = {piece->worker->queries[flight->number], (uint32_t)position,
-                                        matches[m].distance};
+                struct match hit = {piece->worker->queries[flight->number], (uint32_t)position,
+                                        matches[m].distance, 0};
                 if (job->search->first_only) {
                     piece->worker->first[flight->number] = hit;
                     piece->worker->is_found[flight->number] = true;
                     return COG_OK;
                 }
-                TRY(short_hits_add(piece->hits, hit, error));
+                TRY(match_list_add(piece->hits, hit, error));
             }
         } while (next != 0);
     }
@@ -176,17 +176,17 @@ static size_t keep_open(struct psm_worker *worker, size_t count) {
     return left;
 }
 
-static cog_status add_firsts(const struct psm_worker *worker, size_t count, struct short_hits *hits,
+static cog_status add_firsts(const struct psm_worker *worker, size_t count, struct match_list *hits,
                              cog_error *error) {
     cog_status status = COG_OK;
     for (size_t i = 0; i < count && status == COG_OK; i++)
         if (worker->is_found[i])
-            status = short_hits_add(hits, worker->first[i], error);
+            status = match_list_add(hits, worker->first[i], error);
     return status;
 }
 
 static cog_status search_piece(void *context, unsigned worker_number, size_t begin, size_t end,
-                               struct short_hits *hits, cog_error *error) {
+                               struct match_list *hits, cog_error *error) {
     const struct psm_job *job = context;
     struct psm_worker *worker = &job->workers[worker_number];
     struct psm_piece piece = {job, NULL, worker, hits, end - begin};
@@ -229,7 +229,7 @@ static void plan_rounds(struct psm_job *job) {
 /* Searches `count` queries, those of `list` or all; hits come in that order. */
 static cog_status search_list(const struct psm_index *index, const struct psm_queries *queries,
                               const struct short_search *search, const uint32_t *list, size_t count,
-                              struct short_hits *hits, cog_error *error) {
+                              struct match_list *hits, cog_error *error) {
     unsigned threads = threads_resolve(search->threads);
     if (search->flips >= PSM_PROBES_MAX)
         return error_set(error, COG_ERR_USAGE, "%zu flips: give at most %d", search->flips,
@@ -281,7 +281,7 @@ static cog_status find_bound(struct ordered_job *job, const struct psm_index *in
 }
 
 static cog_status search_ordered(void *context, const struct signatures_view *chunk,
-                                 struct query_order *order, struct short_hits *hits,
+                                 struct query_order *order, struct match_list *hits,
                                  cog_error *error) {
     struct ordered_job *job = context;
     struct psm_index built = {0};
@@ -300,7 +300,7 @@ static cog_status search_ordered(void *context, const struct signatures_view *ch
 }
 
 cog_status psm_search(const struct psm_index *index, const struct psm_queries *queries,
-                      const struct short_search *search, struct short_hits *hits,
+                      const struct short_search *search, struct match_list *hits,
                       cog_error *error) {
     const struct signatures_view *view = &queries->signatures;
     TRY(short_search_check(view, search->radius_bits, index->stored.tables[0].key_bits, error));
@@ -311,7 +311,7 @@ cog_status psm_search(const struct psm_index *index, const struct psm_queries *q
 }
 
 cog_status psm_search_chunks(const struct psm_chunks *chunks, const struct psm_queries *queries,
-                             const struct short_search *search, struct short_hits *hits,
+                             const struct short_search *search, struct match_list *hits,
                              cog_error *error) {
     const struct signatures_view *view = &queries->signatures;
     TRY(short_search_check(view, search->radius_bits, chunks->stored->bits, error));

@@ -44,7 +44,7 @@ static bool make_image(const struct short_data *data, struct tables tables, stru
 
 /* All within the radius, or the share that the recall asks for. */
 static cog_status search(struct tables tables, const struct signatures_view *stored,
-                         const struct short_data *asked, double recall, struct short_hits *hits,
+                         const struct short_data *asked, double recall, struct match_list *hits,
                          cog_error *error) {
     struct method_search request = {
         .rows = {.signatures = stored},
@@ -55,9 +55,7 @@ static cog_status search(struct tables tables, const struct signatures_view *sto
     struct hit_lists lists = {0};
     cog_status status = tables.method->search(tables.own, &request, &lists, error);
     for (size_t i = 0; status == COG_OK && i < lists.offsets[lists.queries]; i++)
-        short_hits_add(
-            hits, (struct short_hit){lists.items[i].a, lists.items[i].b, lists.items[i].distance},
-            NULL);
+        match_list_add(hits, lists.items[i], NULL);
     hit_lists_free(&lists);
     return status;
 }
@@ -86,7 +84,7 @@ TEST(short_tables_in_a_file_answer_as_in_memory) {
         size_t rows = round < 4 ? ROWS : 2;
         struct short_data stored = short_data_make(31, 5, rows, bits, rows / 8 + 1, 4);
         struct short_data asked = short_data_make(32, 5, 400, bits, rows / 8 + 1, 4);
-        struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, RADIUS);
+        struct match_list expected = short_data_brute_force(&stored.view, &asked.view, RADIUS);
         struct tables tables = make_tables(&stored, method, round % 3);
         struct image image;
         struct segment segment;
@@ -97,15 +95,15 @@ TEST(short_tables_in_a_file_answer_as_in_memory) {
         CHECK_OK(segment_verify(&segment, error));
         const struct tables both[] = {tables, {segment.tables[0].method, segment.tables[0].data}};
         for (int i = 0; i < 2; i++) {
-            struct short_hits hits = {0};
+            struct match_list hits = {0};
             CHECK_OK(search(both[i], &stored.view, &asked, 1, &hits, error));
             CHECK(short_hits_equal(&hits, &expected));
-            short_hits_free(&hits);
+            match_list_free(&hits);
         }
         segment_close(&segment);
         free(image.bytes);
         tables.method->release(tables.own);
-        short_hits_free(&expected);
+        match_list_free(&expected);
         short_data_free(&stored);
         short_data_free(&asked);
     }
@@ -122,7 +120,7 @@ TEST(short_tables_survive_damage) {
         CHECK(tables.own && make_image(&stored, tables, &image));
         for (int round = 0; round < 1500; round++) {
             struct segment segment;
-            struct short_hits hits = {0};
+            struct match_list hits = {0};
             size_t place = random_below(&random, image.size);
             uint8_t change = (uint8_t)(1 + random_below(&random, 255));
             image.bytes[place] ^= change;
@@ -133,7 +131,7 @@ TEST(short_tables_survive_damage) {
                 CHECK_MSG(segment_verify(&segment, NULL) != COG_OK, "byte %zu", place);
                 segment_close(&segment);
             }
-            short_hits_free(&hits);
+            match_list_free(&hits);
             image.bytes[place] ^= change;
         }
         free(image.bytes);
@@ -146,15 +144,15 @@ TEST(short_tables_survive_damage) {
 /* Searches at several recalls find at least that share of all hits. */
 static void check_recalls(struct tables tables, const struct short_data *stored) {
     struct short_data asked = short_data_make(36, 5, 2000, 64, 2500, 4);
-    struct short_hits all = short_data_brute_force(&stored->view, &asked.view, RADIUS);
+    struct match_list all = short_data_brute_force(&stored->view, &asked.view, RADIUS);
     for (double recall = 0.6; recall < 0.96; recall += 0.1) {
-        struct short_hits hits = {0};
+        struct match_list hits = {0};
         CHECK_OK(search(tables, &stored->view, &asked, recall, &hits, error));
         CHECK_MSG((double)hits.count >= (recall - 0.03) * (double)all.count,
                   "recall %.3f, wanted %.2f", (double)hits.count / (double)all.count, recall);
-        short_hits_free(&hits);
+        match_list_free(&hits);
     }
-    short_hits_free(&all);
+    match_list_free(&all);
     short_data_free(&asked);
 }
 
@@ -205,13 +203,13 @@ TEST(short_tables_take_many_equal_rows) {
     struct short_data asked = {stored.words, stored.margins, some};
     for (int method = 0; method < METHODS; method++) {
         struct tables tables = make_tables(&stored, method, 1 + method);
-        struct short_hits hits = {0};
+        struct match_list hits = {0};
         struct method_rows rows = {.signatures = &stored.view};
         CHECK(tables.own != NULL);
         CHECK_OK(tables.method->check(tables.own, &rows, error));
         CHECK_OK(search(tables, &stored.view, &asked, 1, &hits, error));
         CHECK(hits.count == (size_t)COPIES * 50);
-        short_hits_free(&hits);
+        match_list_free(&hits);
         tables.method->release(tables.own);
     }
     short_data_free(&stored);

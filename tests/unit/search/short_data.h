@@ -43,23 +43,23 @@ static inline void short_data_free(struct short_data *data) {
 }
 
 /* All hits within the radius, by query and row. */
-static inline struct short_hits short_data_brute_force(const struct signatures_view *stored,
+static inline struct match_list short_data_brute_force(const struct signatures_view *stored,
                                                        const struct signatures_view *queries,
                                                        unsigned radius_bits) {
-    struct short_hits hits = {0};
+    struct match_list hits = {0};
     for (size_t q = 0; q < queries->rows; q++)
         for (size_t row = 0; row < stored->rows; row++) {
             unsigned distance =
                 short_key_distance(short_key_of_row(queries, q), short_key_of_row(stored, row));
             if (distance <= radius_bits)
-                short_hits_add(&hits, (struct short_hit){(uint32_t)q, (uint32_t)row, distance},
+                match_list_add(&hits, (struct match){(uint32_t)q, (uint32_t)row, distance, 0},
                                NULL);
         }
     return hits;
 }
 
 /* Sorts `found`. */
-static inline bool short_hits_equal(struct short_hits *found, const struct short_hits *expected) {
+static inline bool short_hits_equal(struct match_list *found, const struct match_list *expected) {
     short_hits_sort(found, 0, 1, NULL);
     return found->count == expected->count &&
            (found->count == 0 ||
@@ -67,16 +67,16 @@ static inline bool short_hits_equal(struct short_hits *found, const struct short
 }
 
 /* Whether `first` has exactly one hit of `all` for every query that has any there. */
-static inline bool short_hits_are_first_of(struct short_hits *first, const struct short_hits *all) {
+static inline bool short_hits_are_first_of(struct match_list *first, const struct match_list *all) {
     short_hits_sort(first, 0, 1, NULL);
     size_t next = 0;
     for (size_t i = 0; i < all->count;) {
-        uint32_t query = all->items[i].query;
+        uint32_t query = all->items[i].a;
         bool member = false;
-        if (next >= first->count || first->items[next].query != query)
+        if (next >= first->count || first->items[next].a != query)
             return false;
-        for (; i < all->count && all->items[i].query == query; i++)
-            member |= all->items[i].row == first->items[next].row &&
+        for (; i < all->count && all->items[i].a == query; i++)
+            member |= all->items[i].b == first->items[next].b &&
                       all->items[i].distance == first->items[next].distance;
         if (!member)
             return false;

@@ -26,23 +26,23 @@ static void check_round(uint64_t seed, size_t rows, unsigned bits, unsigned radi
                         unsigned chosen) {
     struct short_data stored = short_data_make(seed, 5, rows, bits, rows / 8 + 1, 4);
     struct short_data asked = short_data_make(seed + 1, 5, rows / 3, bits, rows / 8 + 1, 4);
-    struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
+    struct match_list expected = short_data_brute_force(&stored.view, &asked.view, radius);
     struct bphs_index index;
     CHECK_OK(bphs_build(&index, &stored.view, blocks, chosen, radius, 2, error));
     for (unsigned threads = 1; threads <= 3; threads++) {
         struct short_search search = {
             .radius_bits = radius, .batch = threads == 2, .threads = threads};
-        struct short_hits hits = {0}, first = {0};
+        struct match_list hits = {0}, first = {0};
         CHECK_OK(bphs_search(&index, &asked.view, &search, &hits, error));
         CHECK_MSG(short_hits_equal(&hits, &expected), "%zu rows, radius %u: %zu hits, expected %zu",
                   rows, radius, hits.count, expected.count);
         search.first_only = true;
         CHECK_OK(bphs_search(&index, &asked.view, &search, &first, error));
         CHECK(short_hits_are_first_of(&first, &expected));
-        short_hits_free(&hits);
-        short_hits_free(&first);
+        match_list_free(&hits);
+        match_list_free(&first);
     }
-    short_hits_free(&expected);
+    match_list_free(&expected);
     bphs_free(&index);
     short_data_free(&stored);
     short_data_free(&asked);
@@ -65,16 +65,16 @@ TEST(bphs_serves_smaller_radii_too) {
     CHECK_OK(bphs_build(&index, &data.view, 5, 2, 3, 1, error));
     for (unsigned radius = 0; radius <= 3; radius++) {
         struct short_search search = {.radius_bits = radius, .threads = 1};
-        struct short_hits hits = {0};
-        struct short_hits expected = short_data_brute_force(&data.view, &data.view, radius);
+        struct match_list hits = {0};
+        struct match_list expected = short_data_brute_force(&data.view, &data.view, radius);
         CHECK_OK(bphs_search(&index, &data.view, &search, &hits, error));
         CHECK(short_hits_equal(&hits, &expected));
-        short_hits_free(&hits);
-        short_hits_free(&expected);
+        match_list_free(&hits);
+        match_list_free(&expected);
     }
     cog_error failure = {0};
     struct short_search search = {.radius_bits = 4, .threads = 1};
-    struct short_hits none = {0};
+    struct match_list none = {0};
     CHECK(bphs_search(&index, &data.view, &search, &none, &failure) == COG_ERR_USAGE);
     bphs_free(&index);
     short_data_free(&data);
@@ -85,19 +85,19 @@ TEST(bphs_in_chunks_finds_what_one_index_does) {
     for (unsigned words = 1; words <= 2; words++) {
         struct short_data stored = short_data_make(7, 9, 2000, 64 * words, 200, 4);
         struct short_data asked = short_data_make(8, 9, 500, 64 * words, 200, 4);
-        struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, 3);
+        struct match_list expected = short_data_brute_force(&stored.view, &asked.view, 3);
         for (int c = 0; c < 3; c++)
             for (int first_only = 0; first_only <= 1; first_only++) {
                 struct short_search search = {
                     .radius_bits = 3, .first_only = first_only, .batch = true, .threads = 2};
-                struct short_hits hits = {0};
+                struct match_list hits = {0};
                 CHECK_OK(bphs_search_chunks(&stored.view, chunks[c], 4 + c % 2, 1, &asked.view,
                                             &search, &hits, error));
                 CHECK(first_only ? short_hits_are_first_of(&hits, &expected)
                                  : short_hits_equal(&hits, &expected));
-                short_hits_free(&hits);
+                match_list_free(&hits);
             }
-        short_hits_free(&expected);
+        match_list_free(&expected);
         short_data_free(&stored);
         short_data_free(&asked);
     }
@@ -108,11 +108,11 @@ TEST(bphs_as_published_finds_the_same) {
         for (unsigned radius = 0; radius <= 4; radius++) {
             struct short_data stored = short_data_make(17, 9, 2000, 64 * words, 300, 4);
             struct short_data asked = short_data_make(18, 9, 500, 64 * words, 300, 4);
-            struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
+            struct match_list expected = short_data_brute_force(&stored.view, &asked.view, radius);
             struct bphs_published index;
             CHECK_OK(bphs_published_build(&index, &stored.view, radius + 2, 2, radius, 2, error));
             struct short_search search = {.radius_bits = radius, .threads = 2};
-            struct short_hits hits = {0}, first = {0}, batch = {0};
+            struct match_list hits = {0}, first = {0}, batch = {0};
             CHECK_OK(bphs_published_search(&index, &asked.view, &search, &hits, error));
             CHECK(short_hits_equal(&hits, &expected));
             search.first_only = true;
@@ -121,10 +121,10 @@ TEST(bphs_as_published_finds_the_same) {
             CHECK_OK(bphs_published_search_batch(&stored.view, &asked.view, radius + 1, 1, radius,
                                                  2, &batch, error));
             CHECK(short_hits_equal(&batch, &expected));
-            short_hits_free(&hits);
-            short_hits_free(&first);
-            short_hits_free(&batch);
-            short_hits_free(&expected);
+            match_list_free(&hits);
+            match_list_free(&first);
+            match_list_free(&batch);
+            match_list_free(&expected);
             bphs_published_free(&index);
             short_data_free(&stored);
             short_data_free(&asked);

@@ -11,13 +11,13 @@
 static struct match_list brute_force(const struct signatures_view *first,
                                      const struct signatures_view *second, unsigned radius) {
     struct match_list matches = {0};
-    struct short_hits hits = short_data_brute_force(second ? second : first, first, radius);
+    struct match_list hits = short_data_brute_force(second ? second : first, first, radius);
     for (size_t i = 0; i < hits.count; i++) {
-        struct short_hit hit = hits.items[i];
-        if (second || hit.query < hit.row)
-            match_list_add(&matches, (struct match){hit.query, hit.row, hit.distance, 0}, NULL);
+        struct match hit = hits.items[i];
+        if (second || hit.a < hit.b)
+            match_list_add(&matches, (struct match){hit.a, hit.b, hit.distance, 0}, NULL);
     }
-    short_hits_free(&hits);
+    match_list_free(&hits);
     return matches;
 }
 

@@ -11,19 +11,19 @@ static bool learn(struct volatility *volatility) {
 }
 
 /* What a bound lets through: hits whose header differs in bits of that penalty at most. */
-static void keep_below(struct short_hits *hits, const struct short_data *stored,
+static void keep_below(struct match_list *hits, const struct short_data *stored,
                        const struct psm_queries *queries, unsigned header_bits, uint32_t bound) {
     size_t kept = 0;
     for (size_t i = 0; i < hits->count; i++) {
-        struct short_hit hit = hits->items[i];
-        short_key difference = short_key_of_row(&queries->signatures, hit.query) ^
-                               short_key_of_row(&stored->view, hit.row);
+        struct match hit = hits->items[i];
+        short_key difference = short_key_of_row(&queries->signatures, hit.a) ^
+                               short_key_of_row(&stored->view, hit.b);
         uint64_t sum = 0;
         for (unsigned bit = 0; bit < header_bits; bit++)
             if (difference >> (127 - bit) & 1)
                 sum += volatility_penalty(
                     queries->volatility,
-                    queries->margins[hit.query * queries->signatures.bits + bit]);
+                    queries->margins[hit.a * queries->signatures.bits + bit]);
         if (sum <= bound)
             hits->items[kept++] = hit;
     }
@@ -39,24 +39,24 @@ static void check_round(uint64_t seed, size_t rows, unsigned bits, unsigned radi
     struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
     struct psm_index index;
     CHECK_OK(psm_build(&index, &stored.view, BUCKET_LIMITS_DEFAULT, 1, error));
-    struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
+    struct match_list expected = short_data_brute_force(&stored.view, &asked.view, radius);
     keep_below(&expected, &stored, &queries, index.stored.tables[0].header_bits, bound);
     for (unsigned threads = 1; threads <= 3; threads++) {
         struct short_search search = {.radius_bits = radius,
                                       .penalty_bound = bound,
                                       .batch = threads == 2,
                                       .threads = threads};
-        struct short_hits hits = {0}, first = {0};
+        struct match_list hits = {0}, first = {0};
         CHECK_OK(psm_search(&index, &queries, &search, &hits, error));
         CHECK_MSG(short_hits_equal(&hits, &expected), "%zu rows, radius %u: %zu hits, expected %zu",
                   rows, radius, hits.count, expected.count);
         search.first_only = true;
         CHECK_OK(psm_search(&index, &queries, &search, &first, error));
         CHECK(short_hits_are_first_of(&first, &expected));
-        short_hits_free(&hits);
-        short_hits_free(&first);
+        match_list_free(&hits);
+        match_list_free(&first);
     }
-    short_hits_free(&expected);
+    match_list_free(&expected);
     psm_free(&index);
     short_data_free(&stored);
     short_data_free(&asked);
@@ -79,7 +79,7 @@ TEST(psm_in_chunks_finds_what_one_table_does) {
         struct short_data stored = short_data_make(7, 9, 5000, 64 * words, 500, 4);
         struct short_data asked = short_data_make(8, 9, 800, 64 * words, 500, 4);
         struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
-        struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, 3);
+        struct match_list expected = short_data_brute_force(&stored.view, &asked.view, 3);
         static const size_t chunks[] = {1500, 4999, 9000};
         for (int c = 0; c < 3; c++)
             for (int first_only = 0; first_only <= 1; first_only++) {
@@ -87,14 +87,14 @@ TEST(psm_in_chunks_finds_what_one_table_does) {
                                               .penalty_bound = PROBE_BOUND_NONE,
                                               .first_only = first_only,
                                               .threads = 2};
-                struct short_hits hits = {0};
+                struct match_list hits = {0};
                 struct psm_chunks stream = {&stored.view, chunks[c], BUCKET_LIMITS_DEFAULT, 0};
                 CHECK_OK(psm_search_chunks(&stream, &queries, &search, &hits, error));
                 CHECK(first_only ? short_hits_are_first_of(&hits, &expected)
                                  : short_hits_equal(&hits, &expected));
-                short_hits_free(&hits);
+                match_list_free(&hits);
             }
-        short_hits_free(&expected);
+        match_list_free(&expected);
         short_data_free(&stored);
         short_data_free(&asked);
     }
@@ -115,7 +115,7 @@ TEST(psm_with_so_many_flips_finds_what_the_published_form_does) {
     for (size_t flips = 1; flips <= 100; flips *= 3) {
         struct psm_published_search plain = {3, flips, false, 1};
         struct short_search search = {.radius_bits = 3, .flips = flips, .threads = 2};
-        struct short_hits expected = {0}, hits = {0}, first = {0};
+        struct match_list expected = {0}, hits = {0}, first = {0};
         CHECK_OK(psm_published_search(&published, &queries, &plain, &expected, error));
         CHECK_OK(psm_search(&index, &queries, &search, &hits, error));
         CHECK(short_hits_sort(&expected, 0, 1, NULL) == COG_OK);
@@ -126,12 +126,12 @@ TEST(psm_with_so_many_flips_finds_what_the_published_form_does) {
         search.first_only = true;
         CHECK_OK(psm_search(&index, &queries, &search, &first, error));
         CHECK(short_hits_are_first_of(&first, &expected));
-        short_hits_free(&expected);
-        short_hits_free(&hits);
-        short_hits_free(&first);
+        match_list_free(&expected);
+        match_list_free(&hits);
+        match_list_free(&first);
     }
     struct short_search search = {.radius_bits = 3, .flips = PSM_PROBES_MAX, .threads = 1};
-    struct short_hits none = {0};
+    struct match_list none = {0};
     CHECK(psm_search(&index, &queries, &search, &none, NULL) == COG_ERR_USAGE);
     psm_free(&index);
     psm_published_free(&published);
@@ -148,9 +148,9 @@ TEST(psm_as_published_finds_the_same) {
             struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
             struct psm_published index;
             CHECK_OK(psm_published_build(&index, &stored.view, 9, 1, error));
-            struct short_hits expected = short_data_brute_force(&stored.view, &asked.view, radius);
+            struct match_list expected = short_data_brute_force(&stored.view, &asked.view, radius);
             struct psm_published_search search = {radius, SIZE_MAX, false, 2};
-            struct short_hits hits = {0}, first = {0}, some = {0};
+            struct match_list hits = {0}, first = {0}, some = {0};
             CHECK_OK(psm_published_search(&index, &queries, &search, &hits, error));
             CHECK(short_hits_equal(&hits, &expected));
             search.first_only = true;
@@ -160,10 +160,10 @@ TEST(psm_as_published_finds_the_same) {
             search.flips = 2;
             CHECK_OK(psm_published_search(&index, &queries, &search, &some, error));
             CHECK(radius == 0 ? some.count == hits.count : some.count < hits.count);
-            short_hits_free(&hits);
-            short_hits_free(&first);
-            short_hits_free(&some);
-            short_hits_free(&expected);
+            match_list_free(&hits);
+            match_list_free(&first);
+            match_list_free(&some);
+            match_list_free(&expected);
             psm_published_free(&index);
             short_data_free(&stored);
             short_data_free(&asked);
@@ -205,7 +205,7 @@ TEST(psm_refuses_queries_of_another_width) {
     struct psm_queries queries = {asked.view, asked.margins, &volatility, false};
     struct psm_index index;
     struct short_search search = {.radius_bits = 3, .threads = 1};
-    struct short_hits hits = {0};
+    struct match_list hits = {0};
     cog_error failure = {0};
     CHECK_OK(psm_build(&index, &stored.view, BUCKET_LIMITS_DEFAULT, 1, error));
     CHECK(psm_search(&index, &queries, &search, &hits, &failure) == COG_ERR_USAGE);
