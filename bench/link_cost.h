@@ -397,12 +397,12 @@ static void cost_print_slices(const struct cost_study *study, struct cost_best *
                                          .admit = settings[i].expand,
                                          .verify = settings[i].verify};
         struct slices_batch own = {&lists.view, &study->views[1], request};
-        struct query_batch batch =
-            slices_batch_of(&own, &study->views[0], NULL, threads_resolve(0));
+        struct method_search asked = {.rows = {.signatures = &study->views[1]},
+                                      .queries = {.signatures = &study->views[0]}};
         struct hit_lists hits = {0};
         double start = cost_seconds();
-        need(query_batch_run(&batch, &hits, &error), &error);
-        double seconds = cost_seconds() - start, comparisons = (double)batch.verified_out;
+        need(query_batch_run(&slices_searching, &own, &asked, &hits, &error), &error);
+        double seconds = cost_seconds() - start, comparisons = (double)asked.compared_out;
         for (size_t j = 0; j < hits.offsets[queries]; j++)
             if (hits.items[j].distance <= study->radius_bits)
                 need(match_list_add(&found,

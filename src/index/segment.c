@@ -75,13 +75,12 @@ static cog_status open_tables(struct segment *segment, cog_error *error) {
     const struct search_method *method;
     for (int i = COG_METHOD_AUTO + 1; (method = method_of((cog_method)i)); i++) {
         struct method_tables *tables = &segment->tables[segment->table_count];
-        struct bytes_view section;
-        if (!method->open || segment->table_count == SEGMENT_TABLES_MAX ||
-            !container_find(&segment->container, method->section, &section))
+        if (segment->table_count == SEGMENT_TABLES_MAX ||
+            !method_has_tables(method, &segment->container))
             continue;
         tables->method = method;
-        TRY(method->open(&segment->container, &rows, &tables->data, error));
-        segment->table_count += tables->data != NULL;
+        TRY(method_open(method, &segment->container, &rows, &tables->data, error));
+        segment->table_count++;
     }
     return COG_OK;
 }
@@ -180,7 +179,7 @@ bool segment_vector(const struct segment *segment, size_t row, const uint32_t **
 
 void segment_close(struct segment *segment) {
     for (unsigned i = 0; i < segment->table_count; i++)
-        segment->tables[i].method->release(segment->tables[i].data);
+        method_release(segment->tables[i].method, segment->tables[i].data);
     settings_free(&segment->settings);
     container_close(&segment->container);
     *segment = (struct segment){0};

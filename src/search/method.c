@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/numbers.h"
 #include "estimate/radius.h"
 
 bool method_takes_bits(const struct search_method *method, unsigned bits) {
@@ -59,6 +61,45 @@ cog_status method_write(struct container_writer *writer, const struct method_par
         status = container_writer_section(writer, parts[i].kind, parts[i].data,
                                           parts[i].count * parts[i].size_bytes, error);
     return status;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+void method_release(const struct search_method *method, void *tables) {
+    if (tables)
+        method->reset(tables);
+    free(tables);
+}
+
+static cog_status finish(const struct search_method *method, cog_status status, void *made,
+                         void **tables) {
+    *tables = status == COG_OK ? made : NULL;
+    if (status != COG_OK)
+        method_release(method, made);
+    return status;
+}
+
+cog_status method_build(const struct search_method *method, const struct method_build *asked,
+                        void **tables, cog_error *error) {
+    void *made;
+    TRY(memory_take(&made, 1, method->tables_bytes, true, method->name, error));
+    return finish(method, method->build(asked, made, error), made, tables);
+}
+
+cog_status method_open(const struct search_method *method, const struct container *container,
+                       const struct method_rows *rows, void **tables, cog_error *error) {
+    void *made;
+    TRY(memory_take(&made, 1, method->tables_bytes, true, method->name, error));
+    return finish(method, method->open(container, rows, made, error), made, tables);
+}
+
+bool method_has_tables(const struct search_method *method, const struct container *container) {
+    struct bytes_view section;
+    if (!method->open || !container_find(container, method->section, &section))
+        return false;
+    return method->section_kind == 0 ||
+           (section.size >= sizeof(uint64_t) &&
+            decode_u64((const uint8_t *)section.data) == method->section_kind);
 }
 
 /* ---- Joins ----------------------------------------------------------------------------------- */

@@ -12,9 +12,9 @@
  * tests/unit/search/ones shows all of this in its shortest form.
  *
  * Who owns what: requests borrow everything they point to, for the call. Tables belong to whoever
- * called build or open, and go back to `release`; tables that were opened borrow the container's
- * bytes. A method is asked by several threads at once with the same tables, each with its own
- * request and scratch. */
+ * built or opened them, and go back to method_release; tables that were opened borrow the
+ * container's bytes. A method is asked by several threads at once with the same tables, each with
+ * its own request and scratch. */
 #pragma once
 
 #include "hamming/hamming.h"
@@ -162,22 +162,26 @@ struct search_method {
      * complete. */
     cog_status (*settings)(const struct method_size *size, cog_knobs *knobs, cog_error *error);
 
-    /* Tag of a section that every file with tables of the method has: a file without it is not
-     * opened by the method. */
+    /* Tag of a section that every file with tables of the method has, and if methods share it, the
+     * number (64 bits) that it begins with. */
     uint32_t section;
-    /* Tables. build NULL: the method keeps none, and tables are NULL below. */
-    cog_status (*build)(const struct method_build *build, void **tables, cog_error *error);
+    uint64_t section_kind;
+    /* Tables: a struct of tables_bytes, which is zeroed before it is built or opened (method_build,
+     * method_open). build NULL: the method keeps none, and tables are NULL below. */
+    size_t tables_bytes;
+    cog_status (*build)(const struct method_build *build, void *tables, cog_error *error);
     /* Adds sections to a segment's file. */
     cog_status (*write)(const void *tables, struct container_writer *writer, cog_error *error);
-    /* Finds the sections that `write` made for these rows, in constant time, without copying.
-     * *tables stays NULL if the file has none. Must survive any bytes (COG_ERR_FORMAT). */
+    /* Finds the sections that `write` made for these rows, in constant time, without copying. Must
+     * survive any bytes (COG_ERR_FORMAT). */
     cog_status (*open)(const struct container *container, const struct method_rows *rows,
-                       void **tables, cog_error *error);
+                       void *tables, cog_error *error);
     /* Reads everything; COG_ERR_FORMAT names the first fault. */
     cog_status (*check)(const void *tables, const struct method_rows *rows, cog_error *error);
     /* Fills in the fields of the method's own. */
     void (*describe)(const void *tables, cog_index_info *info);
-    void (*release)(void *tables); /* accepts NULL */
+    /* Releases what the struct holds, also after a failed build or open. */
+    void (*reset)(void *tables);
 
     /* Answers all queries; hits of a query by distance (or falling similarity), then row. Must
      * survive tables of a damaged file. NULL: the method only joins. */
@@ -186,9 +190,9 @@ struct search_method {
     void (*scratch_free)(void *scratch); /* accepts NULL. NULL: search keeps no scratch */
     /* How many steps of effort there are: more effort finds more, and a job tries steps on a
      * sample until the recall is reached. 0: the effort changes nothing. usual_effort is the step
-     * that is taken without a sample. */
-    unsigned effort_steps;
-    unsigned (*usual_effort)(double recall);
+     * that is taken without a sample for a recall of 0.85; the next ones are for 0.95, and above.
+     */
+    unsigned effort_steps, usual_effort;
 
     /* Pairs. Refuses what cannot be (COG_ERR_USAGE) before any row is read. */
     cog_status (*check_join)(const struct method_join *join, cog_error *error);
@@ -204,6 +208,29 @@ struct search_method {
     bool joins_whole;
 };
 
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* *tables is NULL after a failure; method_release releases them, and accepts NULL. */
+cog_status method_build(const struct search_method *method, const struct method_build *asked,
+                        void **tables, cog_error *error);
+cog_status method_open(const struct search_method *method, const struct container *container,
+                       const struct method_rows *rows, void **tables, cog_error *error);
+void method_release(const struct search_method *method, void *tables);
+/* Whether a file has tables of the method. */
+bool method_has_tables(const struct search_method *method, const struct container *container);
+
+/* Finds a section that must hold `count` elements of size_bytes each; COG_ERR_FORMAT otherwise. */
+cog_status method_section(const struct container *container, uint32_t kind, uint64_t count,
+                          size_t size_bytes, const void **data, cog_error *error);
+/* Sections to write, one after the other. */
+struct method_part {
+    uint32_t kind;
+    const void *data;
+    size_t count, size_bytes;
+};
+cog_status method_write(struct container_writer *writer, const struct method_part *parts,
+                        size_t count, cog_error *error);
+
 /* ---- Knobs ----------------------------------------------------------------------------------- */
 
 /* The value of a knob, by its number in the method's own list. */
@@ -218,17 +245,7 @@ static inline void knob_set(cog_knobs *knobs, unsigned number, uint64_t value) {
     knobs->given |= 1u << number;
 }
 
-/* Finds a section that must hold `count` elements of size_bytes each; COG_ERR_FORMAT otherwise. */
-cog_status method_section(const struct container *container, uint32_t kind, uint64_t count,
-                          size_t size_bytes, const void **data, cog_error *error);
-/* Sections to write, one after the other. */
-struct method_part {
-    uint32_t kind;
-    const void *data;
-    size_t count, size_bytes;
-};
-cog_status method_write(struct container_writer *writer, const struct method_part *parts,
-                        size_t count, cog_error *error);
+/* ---- Joins ----------------------------------------------------------------------------------- */
 
 /* Rows of the second side of a join, NULL inside one collection. */
 static inline const struct signatures_view *join_second(const struct method_join *join) {

@@ -70,7 +70,7 @@ static cog_status add_tables(const cog_index *index, const float *margins, unsig
         build.earlier = segment_tables(&index->parts.segments[0], method);
     struct method_tables *tables = &draft->segment.tables[0];
     tables->method = method;
-    TRY(method->build(&build, &tables->data, error));
+    TRY(method_build(method, &build, &tables->data, error));
     draft->segment.table_count = 1;
     return COG_OK;
 }

@@ -48,10 +48,9 @@ static cog_status propose_nearest(const struct proposing *work, int side, struct
                                    .candidates = most * DISTANCES_PER_PROPOSAL,
                                    .threads = work->job->threads};
     void *tables = NULL;
-    cog_status status = method->build ? method->build(&build, &tables, error) : COG_OK;
+    cog_status status = method->build ? method_build(method, &build, &tables, error) : COG_OK;
     THEN(status, method->search(tables, &search, hits, error));
-    if (method->release)
-        method->release(tables);
+    method_release(method, tables);
     return status;
 }
 

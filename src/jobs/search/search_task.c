@@ -683,7 +683,9 @@ static cog_status try_step(const struct search_task *task, const struct query_sa
 
 cog_status search_task_tune(struct search_task *task, cog_error *error) {
     const struct search_method *method = method_of(task->options.method);
-    task->effort = method->usual_effort ? method->usual_effort(task->options.recall) : 0;
+    task->effort = method->effort_steps ? method->usual_effort + (task->options.recall > 0.85) +
+                                              (task->options.recall > 0.95)
+                                        : 0;
     if (!recall_decides(task))
         return COG_OK;
     bool enough = false;

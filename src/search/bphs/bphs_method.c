@@ -50,33 +50,16 @@ static void predict(const struct method_size *size, const cog_knobs *given,
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-static void release(void *tables) {
-    if (tables)
-        bphs_free(tables);
-    free(tables);
+static void reset(void *tables) {
+    bphs_free(tables);
 }
 
-static cog_status create(void **tables, cog_error *error) {
-    *tables = memory_zeroed_array(1, sizeof(struct bphs_index));
-    return *tables ? COG_OK : error_memory(error, sizeof(struct bphs_index), "the tables of bphs");
-}
-
-/* Releases what a failed call made. */
-static cog_status finish(void **tables, cog_status status) {
-    if (status != COG_OK) {
-        release(*tables);
-        *tables = NULL;
-    }
-    return status;
-}
-
-static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
+static cog_status build(const struct method_build *asked, void *tables, cog_error *error) {
     const struct signatures_view *view = asked->rows.signatures;
     struct block_layout layout;
     TRY(complete(view->bits, asked->radius_bits, asked->knobs, &layout, error));
-    TRY(create(tables, error));
-    return finish(tables, bphs_build(*tables, view, layout.blocks, layout.chosen,
-                                     asked->radius_bits, asked->threads, error));
+    return bphs_build(tables, view, layout.blocks, layout.chosen, asked->radius_bits,
+                      asked->threads, error);
 }
 
 static cog_status write(const void *tables, struct container_writer *writer, cog_error *error) {
@@ -89,24 +72,18 @@ static cog_status write(const void *tables, struct container_writer *writer, cog
 }
 
 static cog_status open(const struct container *container, const struct method_rows *rows,
-                       void **tables, cog_error *error) {
+                       void *tables, cog_error *error) {
     unsigned bits = rows->signatures->bits;
     struct bucket_description own;
-    struct block_layout layout;
-    if (!bucket_index_describe(container, &own) || own.kind != BUCKETS_BPHS)
-        return COG_OK;
-    if ((bits != 64 && bits != 128) || own.radius_bits > SHORT_KEY_RADIUS_MAX ||
-        own.blocks > BLOCKS_MAX || own.chosen > own.blocks ||
-        block_layout_init(&layout, bits, (unsigned)own.blocks, (unsigned)own.chosen,
+    struct bphs_index *index = tables;
+    if (!bucket_index_describe(container, &own) || (bits != 64 && bits != 128) ||
+        own.radius_bits > SHORT_KEY_RADIUS_MAX || own.blocks > BLOCKS_MAX ||
+        own.chosen > own.blocks ||
+        block_layout_init(&index->layout, bits, (unsigned)own.blocks, (unsigned)own.chosen,
                           (unsigned)own.radius_bits, NULL) != COG_OK)
         return bucket_index_damaged(container, error);
-    TRY(create(tables, error));
-    struct bphs_index *index = *tables;
-    index->layout = layout;
-    cog_status status =
-        bucket_index_open(&index->stored, container, bits, layout.choice_count, error);
-    THEN(status, bphs_address_tables(index, error));
-    return finish(tables, status);
+    TRY(bucket_index_open(&index->stored, container, bits, index->layout.choice_count, error));
+    return bphs_address_tables(index, error);
 }
 
 static short_key permute_for(const void *context, unsigned table, short_key key) {
@@ -167,12 +144,14 @@ const struct search_method bphs_method = {
     .is_chosen_unmeasured = true,
     .predict = predict,
     .settings = settings,
+    .section = SECTION_BUCKETS_SHAPE,
+    .section_kind = BUCKETS_BPHS,
+    .tables_bytes = sizeof(struct bphs_index),
     .build = build,
     .write = write,
-    .section = SECTION_BUCKETS_SHAPE,
     .open = open,
     .check = check,
     .describe = describe,
-    .release = release,
+    .reset = reset,
     .search = search,
 };

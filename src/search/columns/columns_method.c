@@ -15,23 +15,12 @@ static const struct columns_view *view_of_tables(const void *tables) {
     return &((const struct bit_columns *)tables)->view;
 }
 
-static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
-    struct bit_columns *columns;
-    TAKE_ZEROED(columns, 1, "columns", error);
-    cog_status status = bit_columns_build(columns, asked->rows.signatures, asked->threads, error);
-    if (status == COG_OK) {
-        *tables = columns;
-        return COG_OK;
-    }
-    bit_columns_free(columns);
-    free(columns);
-    return status;
+static cog_status build(const struct method_build *asked, void *tables, cog_error *error) {
+    return bit_columns_build(tables, asked->rows.signatures, asked->threads, error);
 }
 
-static void release(void *tables) {
-    if (tables)
-        bit_columns_free(tables);
-    free(tables);
+static void reset(void *tables) {
+    bit_columns_free(tables);
 }
 
 static cog_status write(const void *tables, struct container_writer *writer, cog_error *error) {
@@ -46,9 +35,8 @@ static cog_status write(const void *tables, struct container_writer *writer, cog
 }
 
 /* The sizes of their sections tell the numbers of clusters and groups. */
-static cog_status open_view(const struct container *container, const struct method_rows *rows,
-                            struct columns_view *view, cog_error *error) {
-    struct clusters_view *clusters = &view->clusters;
+static cog_status open(const struct container *container, const struct method_rows *rows,
+                       void *tables, cog_error *error) {
     struct bytes_view ends_view, order_view;
     const void *order = NULL, *ends = NULL, *shares = NULL, *words = NULL;
     unsigned bits = rows->signatures->bits;
@@ -61,23 +49,8 @@ static cog_status open_view(const struct container *container, const struct meth
     TRY(method_section(container, SECTION_SHARES, count, cluster_stride(bits), &shares, error));
     TRY(method_section(container, SECTION_GROUPS, columns_size_bytes(groups, bits), 1, &words,
                        error));
-    *clusters =
-        (struct clusters_view){order, ends, shares, count, groups, rows->signatures->rows, bits};
-    view->words = words;
-    return COG_OK;
-}
-
-static cog_status open(const struct container *container, const struct method_rows *rows,
-                       void **tables, cog_error *error) {
-    struct bytes_view section;
-    struct columns_view view = {0};
-    if (rows->signatures->bits == 0 || !container_find(container, SECTION_GROUPS, &section))
-        return COG_OK;
-    TRY(open_view(container, rows, &view, error));
-    struct bit_columns *columns;
-    TAKE_ZEROED(columns, 1, "columns", error);
-    columns->view = view;
-    *tables = columns;
+    ((struct bit_columns *)tables)->view = (struct columns_view){
+        words, {order, ends, shares, count, groups, rows->signatures->rows, bits}};
     return COG_OK;
 }
 
@@ -112,21 +85,7 @@ static cog_status search(const void *tables, struct method_search *asked, struct
     own.request.k = asked->k;
     if (own.request.verify < asked->candidates)
         own.request.verify = asked->candidates;
-    struct query_batch batch =
-        columns_batch_of(&own, asked->queries.signatures, asked->queries.margins, asked->threads);
-    batch.scratch = asked->scratch;
-    TRY(query_batch_run(&batch, hits, error));
-    asked->is_exact_out = batch.exact_out;
-    asked->compared_out = batch.verified_out;
-    return COG_OK;
-}
-
-static void scratch_free(void *scratch) {
-    query_batch_free_scratch(scratch, columns_release_searcher);
-}
-
-static unsigned usual_effort(double recall) {
-    return recall <= 0.85 ? 2 : recall <= 0.95 ? 3 : 4;
+    return query_batch_run(&columns_searching, &own, asked, hits, error);
 }
 
 const struct search_method columns_method = {
@@ -138,14 +97,15 @@ const struct search_method columns_method = {
     .bits_max = HAMMING_MAX_BITS,
     .bits_step = 1,
     .predict = predict,
+    .section = SECTION_GROUPS,
+    .tables_bytes = sizeof(struct bit_columns),
     .build = build,
     .write = write,
-    .section = SECTION_GROUPS,
     .open = open,
     .check = check,
-    .release = release,
+    .reset = reset,
     .search = search,
-    .scratch_free = scratch_free,
+    .scratch_free = query_batch_free_scratch,
     .effort_steps = EFFORT_STEPS,
-    .usual_effort = usual_effort,
+    .usual_effort = 2,
 };

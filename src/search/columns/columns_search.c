@@ -152,19 +152,8 @@ static cog_status search_one(const void *context, void *searcher, const uint8_t 
     return columns_search(searcher, query, &request, answer, error);
 }
 
-void columns_release_searcher(void *searcher) {
+static void release_searcher(void *searcher) {
     columns_searcher_free(searcher);
 }
 
-struct query_batch columns_batch_of(const struct columns_batch *batch,
-                                    const struct signatures_view *queries, const float *margins,
-                                    unsigned threads) {
-    return (struct query_batch){.rows = batch->signatures,
-                                .queries = queries,
-                                .margins = margins,
-                                .threads = threads,
-                                .method = batch,
-                                .create = create_searcher,
-                                .search = search_one,
-                                .release = columns_release_searcher};
-}
+const struct query_searching columns_searching = {create_searcher, search_one, release_searcher};

@@ -29,13 +29,10 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
                           cog_error *error);
 void columns_searcher_free(struct columns_searcher *searcher);
 
-/* The same for many queries: what query_batch_run wants to search with. */
+/* The same for many queries (query_batch_run). */
 struct columns_batch {
     const struct columns_view *view;
     const struct signatures_view *signatures;
     struct columns_request request;
 };
-struct query_batch columns_batch_of(const struct columns_batch *batch,
-                                    const struct signatures_view *queries, const float *margins,
-                                    unsigned threads);
-void columns_release_searcher(void *searcher);
+extern const struct query_searching columns_searching; /* its context is a columns_batch */

@@ -26,10 +26,6 @@ static cog_status search(const void *tables, struct method_search *asked, struct
                                          asked->radius_bits, asked->threads, hits, error);
 }
 
-static unsigned usual_effort(double recall) {
-    return recall <= 0.85 ? 1 : recall <= 0.95 ? 2 : 3;
-}
-
 static cog_status join_rows(struct method_join *join, struct match_list *pairs, cog_error *error) {
     uint32_t radius_bits = join_radius(join, join->recall);
     uint64_t comparisons = 0;
@@ -53,7 +49,7 @@ const struct search_method flat_method = {
     .predict = predict,
     .search = search,
     .effort_steps = EFFORT_STEPS,
-    .usual_effort = usual_effort,
+    .usual_effort = 1,
     .check_join = join_check_signatures,
     .join = join_rows,
 };

@@ -228,8 +228,8 @@ cog_status short_hits_finish(struct match_list *hits, const struct method_search
     if (status == COG_OK) {
         sink.workers[0].hits = *hits;
         *hits = (struct match_list){0};
-        status = hit_sink_finish(&sink, asked->queries.signatures->rows, HITS_BY_DISTANCE, lists,
-                                 error);
+        status =
+            hit_sink_finish(&sink, asked->queries.signatures->rows, HITS_BY_DISTANCE, lists, error);
     }
     hit_sink_free(&sink);
     match_list_free(hits);

@@ -49,24 +49,8 @@ static void predict(const struct method_size *size, const cog_knobs *given,
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-static void release(void *tables) {
-    if (tables)
-        psm_free(tables);
-    free(tables);
-}
-
-static cog_status create(void **tables, cog_error *error) {
-    *tables = memory_zeroed_array(1, sizeof(struct psm_index));
-    return *tables ? COG_OK : error_memory(error, sizeof(struct psm_index), "the table of psm");
-}
-
-/* Releases what a failed call made. */
-static cog_status finish(void **tables, cog_status status) {
-    if (status != COG_OK) {
-        release(*tables);
-        *tables = NULL;
-    }
-    return status;
+static void reset(void *tables) {
+    psm_free(tables);
 }
 
 /* What was learned when the index was built holds for rows that come without margins. */
@@ -87,18 +71,15 @@ static cog_status learn(const struct method_build *asked, struct psm_index *inde
     return COG_OK;
 }
 
-static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
+static cog_status build(const struct method_build *asked, void *tables, cog_error *error) {
     const struct signatures_view *view = asked->rows.signatures;
     if (!asked->rows.margins && !asked->earlier)
         return error_about(error, COG_ERR_USAGE, "weights",
                            "psm learns which bits are volatile from the margins: give them, "
                            "or use bphs");
     TRY(short_key_check(view, asked->radius_bits, error));
-    TRY(create(tables, error));
-    cog_status status =
-        psm_build(*tables, view, limits_of(asked->knobs, view->rows), asked->threads, error);
-    THEN(status, learn(asked, *tables, error));
-    return finish(tables, status);
+    TRY(psm_build(tables, view, limits_of(asked->knobs, view->rows), asked->threads, error));
+    return learn(asked, tables, error);
 }
 
 static cog_status write(const void *tables, struct container_writer *writer, cog_error *error) {
@@ -141,21 +122,16 @@ static cog_status open_learned(struct psm_learned *learned, const struct contain
 }
 
 static cog_status open(const struct container *container, const struct method_rows *rows,
-                       void **tables, cog_error *error) {
+                       void *tables, cog_error *error) {
     struct bucket_description own;
-    if (!bucket_index_describe(container, &own) || own.kind != BUCKETS_PSM)
-        return COG_OK;
-    if (own.radius_bits > SHORT_KEY_RADIUS_MAX)
+    struct psm_index *index = tables;
+    if (!bucket_index_describe(container, &own) || own.radius_bits > SHORT_KEY_RADIUS_MAX)
         return bucket_index_damaged(container, error);
-    TRY(create(tables, error));
-    struct psm_index *index = *tables;
     index->radius_bits = (unsigned)own.radius_bits;
     index->learned.pairs = (size_t)own.learned_pairs;
     index->learned.radius_bits = (unsigned)own.learned_radius_bits;
-    cog_status status =
-        bucket_index_open(&index->stored, container, rows->signatures->bits, 1, error);
-    THEN(status, open_learned(&index->learned, container, error));
-    return finish(tables, status);
+    TRY(bucket_index_open(&index->stored, container, rows->signatures->bits, 1, error));
+    return open_learned(&index->learned, container, error);
 }
 
 static cog_status check(const void *tables, const struct method_rows *rows, cog_error *error) {
@@ -227,12 +203,14 @@ const struct search_method psm_method = {
     .is_chosen_unmeasured = true,
     .predict = predict,
     .settings = settings,
+    .section = SECTION_BUCKETS_SHAPE,
+    .section_kind = BUCKETS_PSM,
+    .tables_bytes = sizeof(struct psm_index),
     .build = build,
     .write = write,
-    .section = SECTION_BUCKETS_SHAPE,
     .open = open,
     .check = check,
     .describe = describe,
-    .release = release,
+    .reset = reset,
     .search = search,
 };

@@ -134,7 +134,7 @@ static cog_status collect_query(const struct psm_piece *piece, size_t slot, cog_
             for (size_t m = 0; m < count; m++) {
                 size_t position = bucket_rank(table, &matches[m]);
                 struct match hit = {piece->worker->queries[flight->number], (uint32_t)position,
-                                        matches[m].distance, 0};
+                                    matches[m].distance, 0};
                 if (job->search->first_only) {
                     piece->worker->first[flight->number] = hit;
                     piece->worker->is_found[flight->number] = true;

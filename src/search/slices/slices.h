@@ -120,23 +120,13 @@ cog_status slices_search(struct slices_searcher *searcher, const uint8_t *query,
                          cog_error *error);
 void slices_searcher_free(struct slices_searcher *searcher);
 
-/* The same for many queries: what query_batch_run wants to search with. */
+/* The same for many queries (query_batch_run). */
 struct slices_batch {
     const struct slices_view *view;
     const struct signatures_view *signatures;
     struct slices_request request;
 };
-struct query_batch slices_batch_of(const struct slices_batch *batch,
-                                   const struct signatures_view *queries, const float *margins,
-                                   unsigned threads);
-void slices_release_searcher(void *searcher);
-/* All queries, in parallel. weights holds `bits` numbers for each query, or is NULL; the weights of
- * the request are ignored. */
-cog_status slices_search_all(const struct slices_view *view,
-                             const struct signatures_view *signatures,
-                             const struct signatures_view *queries, const float *weights,
-                             const struct slices_request *request, unsigned threads,
-                             struct hit_lists *hits, cog_error *error);
+extern const struct query_searching slices_searching; /* its context is a slices_batch */
 
 /* The lists that a query reads: which they are, found and prefetched as one sequence over all
  * slices. The part of slice search between the request and the scores. */

@@ -25,23 +25,14 @@ static unsigned width_of(const struct method_size *size, const cog_knobs *given)
     return (unsigned)knob_or(given, SLICES_WIDTH, slice_width_for(size->rows, size->bits));
 }
 
-static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
-    struct slice_lists *lists;
-    TAKE_ZEROED(lists, 1, "slice lists", error);
-    cog_status status =
-        slice_lists_build(lists, asked->rows.signatures,
-                          (unsigned)knob_or(asked->knobs, SLICES_WIDTH, 0), asked->threads, error);
-    if (status == COG_OK)
-        *tables = lists;
-    else
-        free(lists);
-    return status;
+static cog_status build(const struct method_build *asked, void *tables, cog_error *error) {
+    return slice_lists_build(tables, asked->rows.signatures,
+                             (unsigned)knob_or(asked->knobs, SLICES_WIDTH, 0), asked->threads,
+                             error);
 }
 
-static void release(void *tables) {
-    if (tables)
-        slice_lists_free(tables);
-    free(tables);
+static void reset(void *tables) {
+    slice_lists_free(tables);
 }
 
 static cog_status write(const void *tables, struct container_writer *writer, cog_error *error) {
@@ -63,13 +54,12 @@ static bool find_layout(unsigned bits, size_t offsets, struct slice_layout *layo
 }
 
 static cog_status open(const struct container *container, const struct method_rows *rows,
-                       void **tables, cog_error *error) {
+                       void *tables, cog_error *error) {
     struct bytes_view section;
     const void *offsets = NULL, *postings = NULL;
     const struct signatures_view *signatures = rows->signatures;
     struct slice_layout layout;
-    if (!container_find(container, SECTION_OFFSETS, &section))
-        return COG_OK;
+    TRY(container_require(container, SECTION_OFFSETS, &section, error));
     if (!find_layout(signatures->bits, section.size / sizeof(uint32_t), &layout))
         return error_set(error, COG_ERR_FORMAT,
                          "%s: %zu bytes of offsets are no slices of %u bits; build the index again",
@@ -78,10 +68,8 @@ static cog_status open(const struct container *container, const struct method_ro
                        &offsets, error));
     TRY(method_section(container, SECTION_POSTINGS, (uint64_t)layout.count * signatures->rows,
                        sizeof(uint32_t), &postings, error));
-    struct slice_lists *lists;
-    TAKE_ZEROED(lists, 1, "slice lists", error);
-    lists->view = (struct slices_view){layout, signatures->rows, offsets, postings};
-    *tables = lists;
+    ((struct slice_lists *)tables)->view =
+        (struct slices_view){layout, signatures->rows, offsets, postings};
     return COG_OK;
 }
 
@@ -132,21 +120,7 @@ static cog_status search(const void *tables, struct method_search *asked, struct
         own.request.probes = 0;
     }
     own.request.admit = (unsigned)knob_or(asked->knobs, SLICES_ADMIT, own.request.admit);
-    struct query_batch batch =
-        slices_batch_of(&own, asked->queries.signatures, asked->queries.margins, asked->threads);
-    batch.scratch = asked->scratch;
-    TRY(query_batch_run(&batch, hits, error));
-    asked->is_exact_out = batch.exact_out;
-    asked->compared_out = batch.verified_out;
-    return COG_OK;
-}
-
-static void scratch_free(void *scratch) {
-    query_batch_free_scratch(scratch, slices_release_searcher);
-}
-
-static unsigned usual_effort(double recall) {
-    return recall <= 0.85 ? 1 : recall <= 0.95 ? 2 : 3;
+    return query_batch_run(&slices_searching, &own, asked, hits, error);
 }
 
 static cog_status settings(const struct method_size *size, cog_knobs *given, cog_error *error) {
@@ -177,15 +151,16 @@ const struct search_method slices_method = {
     .bits_step = 1,
     .predict = predict,
     .settings = settings,
+    .section = SECTION_OFFSETS,
+    .tables_bytes = sizeof(struct slice_lists),
     .build = build,
     .write = write,
-    .section = SECTION_OFFSETS,
     .open = open,
     .check = check,
     .describe = describe,
-    .release = release,
+    .reset = reset,
     .search = search,
-    .scratch_free = scratch_free,
+    .scratch_free = query_batch_free_scratch,
     .effort_steps = EFFORT_STEPS,
-    .usual_effort = usual_effort,
+    .usual_effort = 1,
 };

@@ -557,29 +557,8 @@ static cog_status search_one(const void *context, void *searcher, const uint8_t 
     return slices_search(searcher, query, &request, answer, error);
 }
 
-void slices_release_searcher(void *searcher) {
+static void release_searcher(void *searcher) {
     slices_searcher_free(searcher);
 }
 
-struct query_batch slices_batch_of(const struct slices_batch *batch,
-                                   const struct signatures_view *queries, const float *margins,
-                                   unsigned threads) {
-    return (struct query_batch){.rows = batch->signatures,
-                                .queries = queries,
-                                .margins = margins,
-                                .threads = threads,
-                                .method = batch,
-                                .create = create_searcher,
-                                .search = search_one,
-                                .release = slices_release_searcher};
-}
-
-cog_status slices_search_all(const struct slices_view *view,
-                             const struct signatures_view *signatures,
-                             const struct signatures_view *queries, const float *weights,
-                             const struct slices_request *request, unsigned threads,
-                             struct hit_lists *hits, cog_error *error) {
-    struct slices_batch own = {view, signatures, *request};
-    struct query_batch batch = slices_batch_of(&own, queries, weights, threads);
-    return query_batch_run(&batch, hits, error);
-}
+const struct query_searching slices_searching = {create_searcher, search_one, release_searcher};

@@ -73,7 +73,7 @@ static struct tables make_tables(const struct short_data *data, int method, int 
                                  .radius_bits = RADIUS,
                                  .knobs = &knobs[method][knob],
                                  .threads = 2};
-    tables.method->build(&build, &tables.own, NULL);
+    method_build(tables.method, &build, &tables.own, NULL);
     return tables;
 }
 
@@ -102,7 +102,7 @@ TEST(short_tables_in_a_file_answer_as_in_memory) {
         }
         segment_close(&segment);
         free(image.bytes);
-        tables.method->release(tables.own);
+        method_release(tables.method, tables.own);
         match_list_free(&expected);
         short_data_free(&stored);
         short_data_free(&asked);
@@ -135,7 +135,7 @@ TEST(short_tables_survive_damage) {
             image.bytes[place] ^= change;
         }
         free(image.bytes);
-        tables.method->release(tables.own);
+        method_release(tables.method, tables.own);
         short_data_free(&stored);
         short_data_free(&asked);
     }
@@ -162,7 +162,7 @@ TEST(psm_learns_the_bound_of_a_recall) {
     const struct psm_index *index = tables.own;
     CHECK(index && index->learned.pairs > 100);
     check_recalls(tables, &stored);
-    tables.method->release(tables.own);
+    method_release(tables.method, tables.own);
     short_data_free(&stored);
 }
 
@@ -179,19 +179,19 @@ TEST(psm_bounds_hold_for_a_header_that_grows) {
                                  .threads = 2};
     struct image image;
     struct segment segment;
-    CHECK_OK(psm_method.build(&build, &grown.own, error));
+    CHECK_OK(method_build(&psm_method, &build, &grown.own, error));
     check_recalls(grown, &stored);
     CHECK(make_image(&stored, first, &image)); /* and when it was read from a file */
     CHECK_OK(segment_open_memory("image", image.bytes, image.size, &segment, error));
     build.earlier = segment.tables[0].data;
-    grown.method->release(grown.own);
+    method_release(grown.method, grown.own);
     grown.own = NULL;
-    CHECK_OK(psm_method.build(&build, &grown.own, error));
+    CHECK_OK(method_build(&psm_method, &build, &grown.own, error));
     check_recalls(grown, &stored);
     segment_close(&segment);
     free(image.bytes);
-    first.method->release(first.own);
-    grown.method->release(grown.own);
+    method_release(first.method, first.own);
+    method_release(grown.method, grown.own);
     short_data_free(&stored);
 }
 
@@ -210,7 +210,7 @@ TEST(short_tables_take_many_equal_rows) {
         CHECK_OK(search(tables, &stored.view, &asked, 1, &hits, error));
         CHECK(hits.count == (size_t)COPIES * 50);
         match_list_free(&hits);
-        tables.method->release(tables.own);
+        method_release(tables.method, tables.own);
     }
     short_data_free(&stored);
 }

@@ -70,7 +70,7 @@ static cog_status build_tables(const struct search_method *method, void **tables
     if (!method->build)
         return COG_OK;
     TRY(method->settings ? method->settings(&size, &knobs, error) : COG_OK);
-    return method->build(&asked, tables, error);
+    return method_build(method, &asked, tables, error);
 }
 
 static bool same_lists(const struct hit_lists *a, const struct hit_lists *b) {
@@ -153,8 +153,7 @@ static void check_collection(unsigned bits, size_t rows, size_t queries, bool eq
             continue;
         CHECK_OK(build_tables(method, &tables, error));
         check_answers(method, tables);
-        if (method->build)
-            method->release(tables);
+        method_release(method, tables);
     }
 }
 
@@ -224,7 +223,7 @@ TEST(every_method_survives_its_file_and_damage) {
         CHECK_OK(build_tables(method, &tables, error));
         const char *path = test_path(method->name);
         check_file(method, tables, path);
-        method->release(tables);
+        method_release(method, tables);
         damage_file(method, path);
     }
 }

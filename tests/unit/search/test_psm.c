@@ -16,14 +16,13 @@ static void keep_below(struct match_list *hits, const struct short_data *stored,
     size_t kept = 0;
     for (size_t i = 0; i < hits->count; i++) {
         struct match hit = hits->items[i];
-        short_key difference = short_key_of_row(&queries->signatures, hit.a) ^
-                               short_key_of_row(&stored->view, hit.b);
+        short_key difference =
+            short_key_of_row(&queries->signatures, hit.a) ^ short_key_of_row(&stored->view, hit.b);
         uint64_t sum = 0;
         for (unsigned bit = 0; bit < header_bits; bit++)
             if (difference >> (127 - bit) & 1)
-                sum += volatility_penalty(
-                    queries->volatility,
-                    queries->margins[hit.a * queries->signatures.bits + bit]);
+                sum += volatility_penalty(queries->volatility,
+                                          queries->margins[hit.a * queries->signatures.bits + bit]);
         if (sum <= bound)
             hits->items[kept++] = hit;
     }

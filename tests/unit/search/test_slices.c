@@ -366,13 +366,16 @@ TEST(slices_batches_do_not_depend_on_threads) {
     for (int weighted = 0; weighted < 2; weighted++) {
         struct slices_request request = {
             .k = 10, .expand = 1, .admit = 1, .verify = 50, .probes = 300};
+        struct slices_batch batch = {&lists.view, &set.view, request};
+        struct method_search asked = {
+            .rows = {.signatures = &set.view},
+            .queries = {.signatures = &queries, .margins = weighted ? weights : NULL},
+            .threads = 1};
         struct hit_lists first = {0}, other = {0};
-        CHECK_OK(slices_search_all(&lists.view, &set.view, &queries, weighted ? weights : NULL,
-                                   &request, 1, &first, error));
+        CHECK_OK(query_batch_run(&slices_searching, &batch, &asked, &first, error));
         CHECK(first.offsets[1] == 10 && first.items[0].distance == 0);
-        for (unsigned threads = 2; threads <= 3; threads++) {
-            CHECK_OK(slices_search_all(&lists.view, &set.view, &queries, weighted ? weights : NULL,
-                                       &request, threads, &other, error));
+        for (asked.threads = 2; asked.threads <= 3; asked.threads++) {
+            CHECK_OK(query_batch_run(&slices_searching, &batch, &asked, &other, error));
             CHECK(memcmp(first.offsets, other.offsets, 101 * sizeof *first.offsets) == 0);
             CHECK(memcmp(first.items, other.items, first.offsets[100] * sizeof *first.items) == 0);
             hit_lists_free(&other);

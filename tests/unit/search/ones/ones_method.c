@@ -30,21 +30,14 @@ static unsigned count_ones(const uint8_t *signature, unsigned bits) {
     return ones;
 }
 
-static void release(void *tables) {
-    if (tables)
-        free(((struct ones *)tables)->own);
-    free(tables);
+static void reset(void *tables) {
+    free(((struct ones *)tables)->own);
 }
 
-static cog_status build(const struct method_build *asked, void **tables, cog_error *error) {
+static cog_status build(const struct method_build *asked, void *tables, cog_error *error) {
     const struct signatures_view *view = asked->rows.signatures;
-    struct ones *ones = memory_zeroed_array(1, sizeof *ones);
-    uint32_t *own = memory_zeroed_array(view->rows + view->bits + 3, sizeof *own);
-    if (!ones || !own) {
-        free(ones);
-        free(own);
-        return error_memory(error, view->rows * sizeof *own, "numbers of ones");
-    }
+    uint32_t *own;
+    TAKE_ZEROED(own, view->rows + view->bits + 3, "numbers of ones", error);
     uint32_t *starts = own + view->rows;
     for (size_t row = 0; row < view->rows; row++)
         starts[count_ones(signature_row(view, row), view->bits) + 2]++;
@@ -52,26 +45,19 @@ static cog_status build(const struct method_build *asked, void **tables, cog_err
         starts[i] += starts[i - 1];
     for (size_t row = 0; row < view->rows; row++)
         own[starts[count_ones(signature_row(view, row), view->bits) + 1]++] = (uint32_t)row;
-    *ones = (struct ones){own, starts, own, view->rows, view->bits};
-    *tables = ones;
+    *(struct ones *)tables = (struct ones){own, starts, own, view->rows, view->bits};
     return COG_OK;
 }
 
 static cog_status open(const struct container *container, const struct method_rows *rows,
-                       void **tables, cog_error *error) {
-    struct bytes_view section;
+                       void *tables, cog_error *error) {
     const void *order = NULL, *starts = NULL;
-    if (!container_find(container, SECTION_ORDER, &section))
-        return COG_OK;
     TRY(method_section(container, SECTION_ORDER, rows->signatures->rows, sizeof(uint32_t), &order,
                        error));
     TRY(method_section(container, SECTION_STARTS, rows->signatures->bits + 2, sizeof(uint32_t),
                        &starts, error));
-    struct ones *ones = memory_zeroed_array(1, sizeof *ones);
-    if (!ones)
-        return error_memory(error, sizeof *ones, "numbers of ones");
-    *ones = (struct ones){order, starts, NULL, rows->signatures->rows, rows->signatures->bits};
-    *tables = ones;
+    *(struct ones *)tables =
+        (struct ones){order, starts, NULL, rows->signatures->rows, rows->signatures->bits};
     return COG_OK;
 }
 
@@ -155,11 +141,12 @@ const struct search_method ones_method = {
     .bits_min = 1,
     .bits_max = HAMMING_MAX_BITS,
     .bits_step = 1,
+    .section = SECTION_ORDER,
+    .tables_bytes = sizeof(struct ones),
     .build = build,
     .write = write,
-    .section = SECTION_ORDER,
     .open = open,
     .check = check,
-    .release = release,
+    .reset = reset,
     .search = search,
 };
