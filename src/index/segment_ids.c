@@ -67,12 +67,8 @@ static void place_rows(const struct segment *segment, struct id_buckets *buckets
 
 cog_status id_buckets_build(const struct segment *segment, struct id_buckets *buckets,
                             cog_error *error) {
-    size_t count = id_buckets_count(segment->rows);
-    buckets->starts = memory_zeroed_array(count + 1, sizeof *buckets->starts);
-    buckets->entries = memory_array(segment->rows + 1, ID_ENTRY_BYTES);
-    if (!buckets->starts || !buckets->entries)
-        return error_memory(error, segment->rows * ID_ENTRY_BYTES + count * sizeof *buckets->starts,
-                            "a table of ids");
+    TAKE_ZEROED(buckets->starts, id_buckets_count(segment->rows) + 1, "a table of ids", error);
+    TAKE(buckets->entries, segment->rows * ID_ENTRY_BYTES, "a table of ids", error);
     if (!count_rows(segment, buckets->starts))
         return error_set(error, COG_ERR_FORMAT,
                          "%s: the ids are damaged; build the index again, or restore the file",
@@ -244,9 +240,8 @@ static cog_status write_entries(struct container_writer *writer, uint64_t first,
     for (size_t begin = 0; begin < buckets && status == COG_OK; begin += step) {
         size_t end = begin + step < buckets ? begin + step : buckets;
         size_t size_bytes = (size_t)(starts[end] - starts[begin]) * ID_ENTRY_BYTES;
-        uint8_t *entries = memory_array(size_bytes + 1, 1);
-        if (!entries)
-            return error_memory(error, size_bytes, "a table of ids");
+        uint8_t *entries;
+        TAKE(entries, size_bytes, "a table of ids", error);
         fill_entries(first, rows, begin, end, starts, entries);
         status = container_writer_append(writer, entries, size_bytes, error);
         free(entries);

@@ -62,10 +62,8 @@ cog_status signature_options_check(const struct signature_options *options, cog_
 static cog_status create_orderings(struct signer *signer, cog_error *error) {
     size_t values = signer->options.bits / signer->options.value_bits;
     signer->lanes = (values + 7) / 8 * 8;
-    signer->multipliers = memory_array(signer->lanes, sizeof(uint64_t));
-    signer->increments = memory_array(signer->lanes, sizeof(uint64_t));
-    if (!signer->multipliers || !signer->increments)
-        return error_memory(error, signer->lanes * 16, "minhash orderings");
+    TAKE(signer->multipliers, signer->lanes, "minhash orderings", error);
+    TAKE(signer->increments, signer->lanes, "minhash orderings", error);
     uint64_t key = hash_mix(signer->options.seed ^ 0x6d696e68617368u);
     for (size_t i = 0; i < signer->lanes; i++) {
         signer->multipliers[i] = hash_sequence(key, 2 * i) | 1;
@@ -76,24 +74,17 @@ static cog_status create_orderings(struct signer *signer, cog_error *error) {
 
 cog_status signer_create(const struct signature_options *options, struct signer **result,
                          cog_error *error) {
-    cog_status status = signature_options_check(options, error);
-    if (status != COG_OK)
-        return status;
+    TRY(signature_options_check(options, error));
     struct signer *signer;
     TAKE_ZEROED(signer, 1, "a signer", error);
     signer->options = *options;
     signer->kernels = signature_kernels_for(cpu_best_level());
     signer->words = (options->bits + 63) / 64;
-    if (options->kind == SIGNATURE_MINHASH)
-        status = create_orderings(signer, error);
     if (options->kind == SIGNATURE_RP && options->gaussian)
         gaussian_steps(signer->gaussian);
-    if (status != COG_OK) {
-        signer_free(signer);
-        return status;
-    }
-    *result = signer;
-    return COG_OK;
+    cog_status status =
+        options->kind == SIGNATURE_MINHASH ? create_orderings(signer, error) : COG_OK;
+    return HAND_OUT(status, signer, signer_free, result);
 }
 
 void signer_free(struct signer *signer) {
@@ -110,21 +101,16 @@ const struct signature_options *signer_options(const struct signer *signer) {
 
 cog_status signer_workspace_create(const struct signer *signer, struct signer_workspace **result,
                                    cog_error *error) {
+    const char *what = "a signer's workspace";
     struct signer_workspace *workspace;
-    TAKE_ZEROED(workspace, 1, "a signer's workspace", error);
-    size_t sums = 64 * (size_t)signer->words;
-    workspace->patterns = memory_array(2 * BLOCK_TERMS * (size_t)signer->words, sizeof(uint64_t));
-    workspace->partial = memory_array(sums, sizeof *workspace->partial);
-    workspace->totals = memory_array(sums, sizeof *workspace->totals);
-    workspace->minima = memory_array(signer->lanes, sizeof *workspace->minima);
-    workspace->positions = memory_array(signer->options.bits, sizeof *workspace->positions);
-    if (!workspace->patterns || !workspace->partial || !workspace->totals || !workspace->minima ||
-        !workspace->positions) {
-        signer_workspace_free(workspace);
-        return error_memory(error, sums * 12, "a signer's workspace");
-    }
-    *result = workspace;
-    return COG_OK;
+    TAKE_ZEROED(workspace, 1, what, error);
+    size_t words = signer->words;
+    cog_status status = TAKEN(workspace->patterns, 2 * BLOCK_TERMS * words, what, error);
+    THEN(status, TAKEN(workspace->partial, 64 * words, what, error));
+    THEN(status, TAKEN(workspace->totals, 64 * words, what, error));
+    THEN(status, TAKEN(workspace->minima, signer->lanes, what, error));
+    THEN(status, TAKEN(workspace->positions, signer->options.bits, what, error));
+    return HAND_OUT(status, workspace, signer_workspace_free, result);
 }
 
 void signer_workspace_free(struct signer_workspace *workspace) {

@@ -63,21 +63,13 @@ static void fill_group(const struct signatures_view *signatures, const uint32_t 
                COLUMN_GROUP_WORDS * sizeof *words);
 }
 
-static uint64_t *group_scratch(unsigned bits, cog_error *error) {
-    uint64_t *scratch = memory_array(bits, COLUMN_GROUP_WORDS * sizeof *scratch);
-    if (!scratch)
-        error_memory(error, bits * COLUMN_GROUP_WORDS * sizeof *scratch, "columns of a group");
-    return scratch;
-}
-
 static cog_status fill_groups(void *context, unsigned worker, size_t begin, size_t end,
                               cog_error *error) {
     (void)worker;
     const struct build *build = context;
     unsigned bits = build->signatures->bits;
-    uint64_t *scratch = group_scratch(bits, error);
-    if (!scratch)
-        return COG_ERR_MEMORY;
+    uint64_t *scratch;
+    TAKE(scratch, bits * COLUMN_GROUP_WORDS, "columns of a group", error);
     for (size_t group = begin; group < end; group++)
         fill_group(build->signatures, build->order, group, scratch,
                    build->words + group * bits * COLUMN_GROUP_WORDS);
@@ -110,12 +102,10 @@ void bit_columns_free(struct bit_columns *columns) {
 cog_status columns_check(const struct columns_view *view, const struct signatures_view *signatures,
                          cog_error *error) {
     size_t group_words = (size_t)signatures->bits * COLUMN_GROUP_WORDS;
-    cog_status status = row_clusters_check(&view->clusters, signatures, error);
-    if (status != COG_OK)
-        return status;
-    uint64_t *scratch = group_scratch(2 * signatures->bits, error);
-    if (!scratch)
-        return COG_ERR_MEMORY;
+    TRY(row_clusters_check(&view->clusters, signatures, error));
+    uint64_t *scratch;
+    TAKE(scratch, 2 * group_words, "columns of a group", error);
+    cog_status status = COG_OK;
     for (size_t group = 0; group < view->clusters.groups && status == COG_OK; group++) {
         uint64_t *expected = scratch + group_words;
         fill_group(signatures, view->clusters.order, group, scratch, expected);

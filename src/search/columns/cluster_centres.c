@@ -69,10 +69,9 @@ cog_status centres_nearest(const struct signatures_view *centres,
                            uint16_t *distances, cog_error *error) {
     const struct hamming_tile *tile = hamming_tile();
     size_t block_rows = tile_queries_fitting(tile, rows->bits);
-    struct assigner *assigners = memory_zeroed_array(threads, sizeof *assigners);
+    struct assigner *assigners;
+    TAKE_ZEROED(assigners, threads, "a search for nearest centres", error);
     struct assignment assignment = {rows, centres, assigners, nearest, distances};
-    if (!assigners)
-        return error_memory(error, threads * sizeof *assigners, "a search for nearest centres");
     cog_status status = COG_OK;
     for (unsigned i = 0; i < threads && status == COG_OK; i++) {
         status = tile_queries_create(&assigners[i].queries, tile, rows->bits, block_rows, error);
@@ -159,16 +158,14 @@ static cog_status training_start(struct training *training, struct cluster_centr
                                  cog_error *error) {
     size_t sample = count * SAMPLE_FOR_CENTRE, stride = signature_stride_bytes(signatures->bits);
     sample = sample < signatures->rows ? sample : signatures->rows;
-    centres->rows = memory_array(count, stride);
-    *training = (struct training){.sample = memory_array(sample, stride),
-                                  .centres = centres->rows,
-                                  .nearest = memory_array(sample, sizeof *training->nearest),
-                                  .order = memory_array(sample, sizeof *training->order),
-                                  .ends = memory_array(count, sizeof *training->ends),
-                                  .distances = memory_array(sample, sizeof *training->distances)};
-    if (!centres->rows || !training->sample || !training->nearest || !training->order ||
-        !training->ends || !training->distances)
-        return error_memory(error, sample * (stride + 10), "a sample of the rows");
+    *training = (struct training){0};
+    TAKE(centres->rows, count * stride, "a sample of the rows", error);
+    TAKE(training->sample, sample * stride, "a sample of the rows", error);
+    TAKE(training->nearest, sample, "a sample of the rows", error);
+    TAKE(training->order, sample, "a sample of the rows", error);
+    TAKE(training->ends, count, "a sample of the rows", error);
+    TAKE(training->distances, sample, "a sample of the rows", error);
+    training->centres = centres->rows;
     copy_spread(signatures, sample, training->sample, &training->sample_view);
     copy_spread(&training->sample_view, count, centres->rows, &centres->view);
     for (size_t i = 0; i < sample; i++)
@@ -249,12 +246,10 @@ static void chain(struct cluster_centres *centres, uint32_t *numbers) {
 static cog_status finish_centres(struct cluster_centres *centres, const struct training *training,
                                  cog_error *error) {
     size_t count = centres->view.rows, sample = training->sample_view.rows;
-    uint32_t *numbers = memory_array(2 * count, sizeof *numbers), *places = numbers + count;
-    centres->of_sample = memory_array(sample, sizeof *centres->of_sample);
-    if (!numbers || !centres->of_sample) {
-        free(numbers);
-        return error_memory(error, (2 * count + sample) * sizeof *numbers, "numbers of centres");
-    }
+    uint32_t *numbers;
+    TAKE(centres->of_sample, sample, "numbers of centres", error);
+    TAKE(numbers, 2 * count, "numbers of centres", error);
+    uint32_t *places = numbers + count;
     for (size_t i = 0; i < count; i++)
         numbers[i] = (uint32_t)i;
     chain(centres, numbers);

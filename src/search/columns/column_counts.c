@@ -33,11 +33,9 @@ cog_status column_counts_init(struct column_counts *counts, const struct columns
     size_t planes = view->clusters.groups + 1;
     counts->view = view;
     counts->kernels = column_kernels_for(cpu_best_level());
-    counts->places = memory_array(bits, sizeof *counts->places);
-    counts->planes =
-        memory_array(planes, planes_for(bits) * COLUMN_GROUP_WORDS * sizeof *counts->planes);
-    if (!counts->places || !counts->planes)
-        return error_memory(error, planes * COLUMN_GROUP_WORDS * 8, "counts of columns");
+    TAKE(counts->places, bits, "counts of columns", error);
+    TAKE(counts->planes, planes * planes_for(bits) * COLUMN_GROUP_WORDS, "counts of columns",
+         error);
     for (unsigned column = 0; column < bits; column++)
         counts->places[(size_t)column * step % bits] = (uint16_t)column;
     return group_choice_init(&counts->choice, &view->clusters, error);

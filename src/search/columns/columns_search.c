@@ -33,12 +33,7 @@ cog_status columns_searcher_create(const struct columns_view *view,
     TAKE_ZEROED(searcher, 1, "a searcher", error);
     searcher->signatures = signatures;
     cog_status status = column_counts_init(&searcher->counts, view, error);
-    if (status != COG_OK) {
-        columns_searcher_free(searcher);
-        return status;
-    }
-    *result = searcher;
-    return COG_OK;
+    return HAND_OUT(status, searcher, columns_searcher_free, result);
 }
 
 void columns_searcher_free(struct columns_searcher *searcher) {
@@ -55,12 +50,9 @@ void columns_searcher_free(struct columns_searcher *searcher) {
 static cog_status reserve(struct columns_searcher *searcher, size_t rows, size_t k,
                           cog_error *error) {
     struct topk *nearest = &searcher->nearest;
-    if (!memory_grow((void **)&searcher->chosen, &searcher->chosen_capacity, rows,
-                     sizeof *searcher->chosen) ||
-        !memory_grow((void **)&searcher->distances, &searcher->distance_capacity, rows,
-                     sizeof *searcher->distances) ||
-        !memory_grow((void **)&searcher->hits, &searcher->hit_capacity, k, sizeof *searcher->hits))
-        return error_memory(error, rows * 6, "the candidates of a query");
+    GROW(searcher->chosen, searcher->chosen_capacity, rows, "the candidates of a query", error);
+    GROW(searcher->distances, searcher->distance_capacity, rows, "the candidates of a query", error);
+    GROW(searcher->hits, searcher->hit_capacity, k, "the candidates of a query", error);
     if (nearest->items && nearest->k == k)
         return COG_OK;
     topk_free(nearest);

@@ -17,13 +17,9 @@ enum {
 
 cog_status group_choice_init(struct group_choice *choice, const struct clusters_view *clusters,
                              cog_error *error) {
-    size_t groups = clusters->groups;
-    choice->groups = memory_array(groups + 1, sizeof *choice->groups);
-    choice->leans = memory_array(groups + 1, sizeof *choice->leans);
-    choice->scores = memory_array(clusters->count + 1, sizeof *choice->scores);
-    return choice->groups && choice->leans && choice->scores
-               ? COG_OK
-               : error_memory(error, (groups + clusters->count) * 4, "a choice of clusters");
+    TAKE(choice->groups, clusters->groups, "a choice of clusters", error);
+    TAKE(choice->leans, clusters->groups, "a choice of clusters", error);
+    return TAKEN(choice->scores, clusters->count, "a choice of clusters", error);
 }
 
 void group_choice_free(struct group_choice *choice) {

@@ -49,17 +49,14 @@ static void placing_free(struct placing *placing) {
 
 static cog_status placing_start(struct placing *placing, cog_error *error) {
     size_t rows = placing->signatures->rows, centres = placing->centres->view.rows;
-    placing->cluster = memory_array(rows, sizeof *placing->cluster);
-    placing->room = memory_zeroed_array(centres, sizeof *placing->room);
-    placing->rows = memory_array(rows, sizeof *placing->rows);
-    placing->open = memory_array(centres, sizeof *placing->open);
-    placing->nearest = memory_array(rows, sizeof *placing->nearest);
-    placing->distances = memory_array(rows, sizeof *placing->distances);
-    placing->order = memory_array(rows, sizeof *placing->order);
-    placing->ends = memory_array(centres, sizeof *placing->ends);
-    if (!placing->cluster || !placing->room || !placing->rows || !placing->open ||
-        !placing->nearest || !placing->distances || !placing->order || !placing->ends)
-        return error_memory(error, rows * 18, "the clusters of rows");
+    TAKE(placing->cluster, rows, "the clusters of rows", error);
+    TAKE_ZEROED(placing->room, centres, "the clusters of rows", error);
+    TAKE(placing->rows, rows, "the clusters of rows", error);
+    TAKE(placing->open, centres, "the clusters of rows", error);
+    TAKE(placing->nearest, rows, "the clusters of rows", error);
+    TAKE(placing->distances, rows, "the clusters of rows", error);
+    TAKE(placing->order, rows, "the clusters of rows", error);
+    TAKE(placing->ends, centres, "the clusters of rows", error);
     for (size_t row = 0; row < rows; row++)
         placing->cluster[row] = NOWHERE;
     return COG_OK;
@@ -79,9 +76,8 @@ static cog_status copy_open(struct placing *placing, cog_error *error) {
         if (placing->room[i])
             placing->open[placing->open_count++] = (uint32_t)i;
     free(placing->copies);
-    placing->copies = memory_array(placing->row_count + placing->open_count + 1, stride);
-    if (!placing->copies)
-        return error_memory(error, placing->row_count * stride, "copies of rows");
+    TAKE(placing->copies, (placing->row_count + placing->open_count) * stride, "copies of rows",
+         error);
     uint8_t *to = placing->copies;
     for (size_t i = 0; i < placing->row_count; i++, to += stride)
         memcpy(to, signature_row(placing->signatures, placing->rows[i]), stride);
@@ -242,11 +238,9 @@ static size_t groups_for(size_t rows) {
 static cog_status make_room(struct row_clusters *clusters, const struct signatures_view *signatures,
                             size_t count, size_t groups, cog_error *error) {
     size_t places = groups * CLUSTER_GROUP, stride = cluster_stride(signatures->bits);
-    clusters->order = memory_array(places + 1, sizeof *clusters->order);
-    clusters->ends = memory_array(count + 1, sizeof *clusters->ends);
-    clusters->shares = memory_array(count + 1, stride);
-    if (!clusters->order || !clusters->ends || !clusters->shares)
-        return error_memory(error, places * 4 + count * stride, "clusters of rows");
+    TAKE(clusters->order, places, "clusters of rows", error);
+    TAKE(clusters->ends, count + 1, "clusters of rows", error);
+    TAKE(clusters->shares, count * stride, "clusters of rows", error);
     clusters->view = (struct clusters_view){.order = clusters->order,
                                             .ends = clusters->ends,
                                             .shares = clusters->shares,
@@ -288,10 +282,9 @@ static cog_status take_places(struct row_clusters *clusters, const struct placin
 static cog_status build_placed(struct row_clusters *clusters, struct placing *placing,
                                cog_error *error) {
     size_t count = 0;
+    uint32_t *sizes = NULL;
     cog_status status = place_rows(placing, &count, error);
-    uint32_t *sizes = memory_zeroed_array(count + 1, sizeof *sizes);
-    if (status == COG_OK && !sizes)
-        status = error_memory(error, count * sizeof *sizes, "sizes of clusters");
+    THEN(status, TAKEN_ZEROED(sizes, count, "sizes of clusters", error));
     THEN(status, take_places(clusters, placing, sizes, count, error));
     free(sizes);
     placing_free(placing);

@@ -166,11 +166,9 @@ static cog_status search_blocks(struct search *search, cog_error *error) {
 static cog_status searcher_create(struct searcher *searcher, struct search *search,
                                   cog_error *error) {
     searcher->search = search;
-    searcher->distances = memory_array(search->scan_rows, sizeof *searcher->distances);
-    searcher->positions = memory_array(search->scan_rows + 16, sizeof *searcher->positions);
-    searcher->limits = memory_zeroed_array(search->block_capacity, sizeof *searcher->limits);
-    if (!searcher->distances || !searcher->positions || !searcher->limits)
-        return error_memory(error, search->scan_rows * 8, "an exhaustive search");
+    TAKE(searcher->distances, search->scan_rows, "an exhaustive search", error);
+    TAKE(searcher->positions, search->scan_rows + 16, "an exhaustive search", error);
+    TAKE_ZEROED(searcher->limits, search->block_capacity, "an exhaustive search", error);
     if (search->block.panels)
         TRY(tile_scratch_create(&searcher->scratch, search->block.tile, search->rows->bits, error));
     if (!search->nearest)
@@ -208,10 +206,7 @@ static cog_status search_prepare(struct search *search, cog_error *error) {
         search->searchers[worker].number = worker;
         TRY(searcher_create(&search->searchers[worker], search, error));
     }
-    search->nearest_hits = memory_array(search->k + 1, sizeof *search->nearest_hits);
-    return search->nearest_hits
-               ? COG_OK
-               : error_memory(error, search->k * sizeof *search->nearest_hits, "neighbours");
+    return TAKEN(search->nearest_hits, search->k, "neighbours", error);
 }
 
 static void search_free(struct search *search) {

@@ -10,13 +10,11 @@
 
 cog_status hit_lists_init(struct hit_lists *lists, size_t queries, size_t hits, cog_error *error) {
     *lists = (struct hit_lists){.queries = queries};
-    lists->offsets = memory_zeroed_array(queries + 1, sizeof *lists->offsets);
-    lists->items = memory_array(hits + 1, sizeof *lists->items);
-    if (lists->offsets && lists->items)
-        return COG_OK;
-    hit_lists_free(lists);
-    return error_memory(error, hits * sizeof *lists->items + queries * sizeof *lists->offsets,
-                        "the hits");
+    TAKE_ZEROED(lists->offsets, queries + 1, "the hits", error);
+    cog_status status = TAKEN(lists->items, hits, "the hits", error);
+    if (status != COG_OK)
+        hit_lists_free(lists);
+    return status;
 }
 
 void hit_lists_free(struct hit_lists *lists) {
@@ -283,15 +281,13 @@ cog_status topk_init(struct topk *topk, size_t k, uint32_t bits, cog_error *erro
     if (!size_multiply(k, 2, &doubled) || doubled > SIZE_MAX - SPARE_ITEMS)
         return error_memory(error, SIZE_MAX, "that many neighbours");
     topk->capacity = doubled + SPARE_ITEMS;
-    topk->items = memory_array(topk->capacity, sizeof *topk->items);
-    topk->counts = memory_array((size_t)bits + 1, sizeof *topk->counts);
-    if (!topk->items || !topk->counts) {
-        size_t size_bytes = topk->capacity * sizeof *topk->items;
+    TAKE(topk->items, topk->capacity, "the nearest neighbours; a smaller k needs less", error);
+    cog_status status = TAKEN(topk->counts, (size_t)bits + 1, "the nearest neighbours", error);
+    if (status == COG_OK)
+        reset(topk);
+    else
         topk_free(topk);
-        return error_memory(error, size_bytes, "the nearest neighbours; a smaller k needs less");
-    }
-    reset(topk);
-    return COG_OK;
+    return status;
 }
 
 double topk_bytes(size_t k, uint32_t bits) {

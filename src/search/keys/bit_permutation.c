@@ -143,10 +143,9 @@ cog_status permuted_keys_sort(const struct row_space *space,
         size_t count = end - begin;
         if (count < 2)
             continue;
-        if (!memory_grow((void **)&sort.tied, &sort.capacity, count, sizeof *sort.tied)) {
-            status = error_memory(error, count * sizeof *sort.tied, "rows with equal keys");
+        status = GROWN(sort.tied, sort.capacity, count, "rows with equal keys", error);
+        if (status != COG_OK)
             break;
-        }
         for (size_t i = 0; i < count; i++)
             sort.tied[i] = (struct tied_row){0, table->rows[begin + i]};
         sort_tied(&sort, sort.tied, count, BLOCK);

@@ -9,9 +9,8 @@
 enum { TABLES_MAX = 64 };
 
 cog_status bucket_index_init(struct bucket_index *index, unsigned tables, cog_error *error) {
-    *index = (struct bucket_index){.tables = memory_zeroed_array(tables, sizeof *index->tables)};
-    if (!index->tables)
-        return error_memory(error, tables * sizeof *index->tables, "the tables of signatures");
+    *index = (struct bucket_index){0};
+    TAKE_ZEROED(index->tables, tables, "the tables of signatures", error);
     index->count = tables;
     return COG_OK;
 }

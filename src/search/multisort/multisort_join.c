@@ -172,10 +172,7 @@ static cog_status visit(struct scratch_parts *parts, struct cut *cut, scratch_pa
     size_t record = record_bytes(parts->views->bits);
     size_t each = parts->buffer_bytes / cut->count;
     cut->buffer_records = (each < BUFFER_BYTES_MIN ? BUFFER_BYTES_MIN : each) / record;
-    cut->buffers = memory_array(cut->count * cut->buffer_records, record);
-    if (!cut->buffers)
-        return error_memory(error, cut->count * cut->buffer_records * record,
-                            "the parts of a join");
+    TAKE(cut->buffers, cut->count * cut->buffer_records * record, "the parts of a join", error);
     cog_status status = write_parts(parts, cut, error);
     for (size_t part = 0; part < cut->count && status == COG_OK; part++) {
         struct key_array keys;
@@ -316,11 +313,10 @@ static cog_status join_block(struct multisort *join, const struct key_set *set, 
                              cog_error *error) {
     unsigned threads = join->options->threads;
     unsigned bit = block_begin(join, block), width = block_run_bits(join, block);
-    uint32_t *starts = memory_array(((size_t)1 << width) + 1, sizeof *starts);
-    struct key_array runs = {0};
-    cog_status status = starts
-                            ? key_array_init(&runs, set->keys.count, set->keys.words, true, error)
-                            : error_memory(error, sizeof *starts << width, "the runs of a join");
+    uint32_t *starts;
+    struct key_array runs;
+    TAKE(starts, ((size_t)1 << width) + 1, "the runs of a join", error);
+    cog_status status = key_array_init(&runs, set->keys.count, set->keys.words, true, error);
     THEN(status, key_partition(&runs, &set->keys, bit, width, starts, threads, error));
     struct join_pass pass = {join, set, &runs, starts, block};
     THEN(status, parallel_for(threads, (size_t)1 << width, 1, join_runs, &pass, error));

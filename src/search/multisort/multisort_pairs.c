@@ -108,10 +108,8 @@ static cog_status make_chains(struct pair_finder *finder, size_t count, unsigned
     while (((size_t)1 << bits) < count * HEADS_FOR_A_KEY)
         bits++;
     size_t heads = (size_t)1 << bits;
-    if (!memory_grow((void **)&finder->heads, &finder->head_capacity, heads,
-                     sizeof *finder->heads) ||
-        !memory_grow((void **)&finder->nexts, &finder->next_capacity, count, sizeof *finder->nexts))
-        return error_memory(error, (heads + count) * sizeof *finder->heads, "a run of a join");
+    GROW(finder->heads, finder->head_capacity, heads, "a run of a join", error);
+    GROW(finder->nexts, finder->next_capacity, count, "a run of a join", error);
     memset(finder->heads, 0, heads * sizeof *finder->heads);
     *shift = 64 - bits;
     return COG_OK;

@@ -43,11 +43,9 @@ static cog_status row_sample_take(struct row_sample *sample, const struct signat
                                   const float *margins, cog_error *error) {
     size_t row_bytes = view->bits / 8;
     sample->rows = view->rows < SAMPLED_ROWS ? view->rows : SAMPLED_ROWS;
-    sample->numbers = memory_array(sample->rows + 1, sizeof *sample->numbers);
-    sample->signatures = memory_array(sample->rows + 1, row_bytes);
-    sample->margins = memory_array(sample->rows + 1, view->bits * sizeof *sample->margins);
-    if (!sample->numbers || !sample->signatures || !sample->margins)
-        return error_memory(error, sample->rows * view->bits * 4, "a sample of rows");
+    TAKE(sample->numbers, sample->rows, "a sample of rows", error);
+    TAKE(sample->signatures, sample->rows * row_bytes, "a sample of rows", error);
+    TAKE(sample->margins, sample->rows * view->bits, "a sample of rows", error);
     struct random random = random_seeded(SEED);
     for (size_t i = 0; i < sample->rows; i++) {
         size_t row = random_below(&random, view->rows);

@@ -203,7 +203,7 @@ static cog_status ball_extend(struct slice_ball *ball, unsigned width, unsigned 
     return COG_OK;
 }
 
-cog_status slice_reading_reserve(struct slice_reading *reading, size_t extra, cog_error *error) {
+static cog_status reserve_lists(struct slice_reading *reading, size_t extra, cog_error *error) {
     GROW(reading->lists, reading->capacity, reading->count + extra, "the lists of a query", error);
     return COG_OK;
 }
@@ -222,10 +222,8 @@ cog_status slice_reading_add_rings(struct slice_reading *reading, const struct s
             continue;
         unsigned width = slice_width(&view->layout, slice);
         struct slice_ball *ball = &reading->balls[width - view->layout.narrow_width];
-        cog_status status = ball_extend(ball, width, end[slice], error);
-        THEN(status, slice_reading_reserve(reading, ball->ring_ends[end[slice] - 1], error));
-        if (status != COG_OK)
-            return status;
+        TRY(ball_extend(ball, width, end[slice], error));
+        TRY(reserve_lists(reading, ball->ring_ends[end[slice] - 1], error));
         const uint32_t *offsets = view->offsets + slice_first_offset(&view->layout, slice);
         uint32_t key = slice_query_key(view, query, slice);
         for (size_t i = first ? ball->ring_ends[first - 1] : 0; i < ball->ring_ends[end[slice] - 1];
@@ -338,12 +336,9 @@ static uint32_t bound_for(const struct slice_odds *odds, unsigned slices, size_t
 
 static cog_status reserve_probes(struct slice_reading *reading, unsigned slices, size_t most,
                                  cog_error *error) {
-    if (!memory_grow((void **)&reading->probe_masks, &reading->probe_capacity, most,
-                     sizeof *reading->probe_masks) ||
-        !memory_grow((void **)&reading->odds, &reading->odds_capacity, slices,
-                     sizeof *reading->odds))
-        return error_memory(error, most * sizeof *reading->probe_masks, "probes");
-    return slice_reading_reserve(reading, most, error);
+    GROW(reading->probe_masks, reading->probe_capacity, most, "probes", error);
+    GROW(reading->odds, reading->odds_capacity, slices, "probes", error);
+    return reserve_lists(reading, most, error);
 }
 
 cog_status slice_reading_add_probes(struct slice_reading *reading, const struct slices_view *view,

@@ -183,8 +183,6 @@ cog_status slice_reading_add_rings(struct slice_reading *reading, const struct s
 cog_status slice_reading_add_probes(struct slice_reading *reading, const struct slices_view *view,
                                     const uint8_t *query, const float *weights, size_t probes,
                                     cog_error *error);
-/* Makes room for that many more lists. */
-cog_status slice_reading_reserve(struct slice_reading *reading, size_t extra, cog_error *error);
 /* Looks the lists up from number `begin` on, and drops empty and impossible ones. */
 void slice_reading_locate(struct slice_reading *reading, const struct slices_view *view,
                           size_t begin);

@@ -229,17 +229,10 @@ cog_status slices_searcher_create(const struct slices_view *view,
     TAKE_ZEROED(searcher, 1, "a searcher", error);
     searcher->view = view;
     searcher->signatures = signatures;
-    searcher->chosen = memory_array(view->rows + SELECT_SLACK, sizeof *searcher->chosen);
-    searcher->distances = memory_array(view->rows + SELECT_SLACK, sizeof *searcher->distances);
     cog_status status = slice_scores_init(&searcher->scores, view->rows, view->layout.count, error);
-    if (status == COG_OK && (!searcher->chosen || !searcher->distances))
-        status = error_memory(error, view->rows * 6, "a searcher");
-    if (status != COG_OK) {
-        slices_searcher_free(searcher);
-        return status;
-    }
-    *result = searcher;
-    return COG_OK;
+    THEN(status, TAKEN(searcher->chosen, view->rows + SELECT_SLACK, "a searcher", error));
+    THEN(status, TAKEN(searcher->distances, view->rows + SELECT_SLACK, "a searcher", error));
+    return HAND_OUT(status, searcher, slices_searcher_free, result);
 }
 
 void slices_searcher_free(struct slices_searcher *searcher) {
@@ -431,10 +424,7 @@ static cog_status search_expanded(struct slices_searcher *searcher, const uint8_
     set_reach(view, request->expand + 1, searcher->reach, &plan.total);
     set_reach(view, admit + 1, searcher->admitted, &plan.admit_total);
     slice_reading_reset(reading);
-    cog_status status =
-        slice_reading_add_rings(reading, view, query, NULL, searcher->admitted, error);
-    if (status != COG_OK)
-        return status;
+    TRY(slice_reading_add_rings(reading, view, query, NULL, searcher->admitted, error));
     slice_reading_locate(reading, view, 0);
     size_t beyond = reading->count;
     TRY(slice_reading_add_rings(reading, view, query, searcher->admitted, searcher->reach, error));
