@@ -166,8 +166,8 @@ static struct outcome measure(const struct study *study, struct lsh_options opti
     struct signatures_view test_bits = study->test_bits;
     test_bits.rows =
         options.key_bits <= 8 && study->all.rows > 100000 ? test_bits.rows / 10 : test_bits.rows;
-    struct lsh_collection test = {&test_bits, study->test_sums, 0};
-    struct lsh_collection all = {&study->all_bits, study->all_sums, 0};
+    struct method_rows test = {.signatures = &test_bits, .margins = study->test_sums};
+    struct method_rows all = {.signatures = &study->all_bits, .margins = study->all_sums};
     struct pair_check check = {
         .vectors = {&study->test, &study->all}, .threshold = THRESHOLD, .scattered = true};
     const struct match_sieve sieve = {pair_check_keep, &check};
@@ -527,7 +527,7 @@ static void key_costs(const struct study *study) {
 
 /* All pairs of the log, once by tables and once exactly. */
 static void join_costs(const struct study *study) {
-    struct lsh_collection all = {&study->all_bits, study->all_sums, 0};
+    struct method_rows all = {.signatures = &study->all_bits, .margins = study->all_sums};
     struct pair_check check = {
         .vectors = {&study->all, &study->all}, .threshold = THRESHOLD, .scattered = true};
     const struct match_sieve sieve = {pair_check_keep, &check};

@@ -526,7 +526,7 @@ static void lsh_growth(void) {
     struct growth sizes[DOUBLINGS + 1];
     for (int i = 0; i <= DOUBLINGS; i++) {
         struct signatures_view view = random_rows((size_t)SMALLEST << i, LSH_BITS);
-        struct lsh_collection rows = {&view, NULL, 0};
+        struct method_rows rows = {.signatures = &view, .margins = NULL};
         struct lsh_options options = {.key_bits = KEY_BITS, .tables = TABLES};
         struct match_list matches = {0};
         struct lsh_work work;

@@ -356,9 +356,11 @@ static void cost_print_tables(const struct cost_study *study, struct cost_best *
         {.key_bits = 12, .tables = 650, .flips = 5, .flip_mode = LSH_FLIP_ACROSS},
     };
     cog_error error = {0};
-    struct lsh_collection sides[2];
+    struct method_rows sides[2];
     for (int side = 0; side < 2; side++)
-        sides[side] = (struct lsh_collection){&study->views[side], study->sums[side], COST_BITS};
+        sides[side] = (struct method_rows){.signatures = &study->views[side],
+                                           .margins = study->sums[side],
+                                           .margins_per_row = COST_BITS};
     cost_header("hash tables (K bits, L tables, F flips a table, by distance or in one order "
                 "across tables)");
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {

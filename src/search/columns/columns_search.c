@@ -51,7 +51,8 @@ static cog_status reserve(struct columns_searcher *searcher, size_t rows, size_t
                           cog_error *error) {
     struct topk *nearest = &searcher->nearest;
     GROW(searcher->chosen, searcher->chosen_capacity, rows, "the candidates of a query", error);
-    GROW(searcher->distances, searcher->distance_capacity, rows, "the candidates of a query", error);
+    GROW(searcher->distances, searcher->distance_capacity, rows, "the candidates of a query",
+         error);
     GROW(searcher->hits, searcher->hit_capacity, k, "the candidates of a query", error);
     if (nearest->items && nearest->k == k)
         return COG_OK;

@@ -7,10 +7,10 @@
 #include "search/lsh/lsh_across.h"
 #include "search/probes/volatility.h"
 
-static void fill_penalties(const float *restrict sums, size_t count, double scale,
+static void fill_penalties(const float *restrict margins, size_t count, double scale,
                            uint32_t *restrict penalties, double *restrict differs) {
     for (size_t i = 0; i < count; i++) {
-        differs[i] = volatility_at_cosine(fabs((double)sums[i]) * scale);
+        differs[i] = volatility_at_cosine(fabs((double)margins[i]) * scale);
         penalties[i] = probe_penalty(differs[i]);
     }
 }

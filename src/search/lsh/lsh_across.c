@@ -34,7 +34,7 @@ struct tie {
 struct lsh_across {
     const struct lsh_options *options;
     const struct flip_kernels *kernels;
-    size_t bits, wanted, sets_max; /* sums of a row, keys of a row, sets of a half-key */
+    size_t bits, wanted, sets_max; /* margins of a row, keys of a row, sets of a half-key */
     unsigned half_count, half_bits;
     struct half_key *halves;
     uint32_t *masks, *mask_penalties; /* scratch: the sets of one half-key */
@@ -55,50 +55,44 @@ static size_t sets_of(size_t bits) {
 }
 
 /* A table's last set of one half may add all sets of the other. */
-static bool make_room(struct flip_keys *keys, size_t most, size_t sets_max) {
-    size_t room = most + sets_max + FLIP_SLACK;
-    keys->most = most;
-    keys->costs = memory_array(room, sizeof *keys->costs);
-    keys->keys = memory_array(room, sizeof *keys->keys);
-    keys->tables = memory_array(room, sizeof *keys->tables);
-    return keys->costs && keys->keys && keys->tables;
-}
-
-cog_status lsh_across_create(const struct lsh_options *options, struct lsh_across **across,
-                             cog_error *error) {
-    struct lsh_across *made = memory_zeroed_array(1, sizeof *made);
-    *across = made;
-    if (!made)
-        return error_memory(error, sizeof *made, "flips");
-    made->options = options;
-    made->kernels = flip_kernels_for(cpu_best_level());
-    made->bits = lsh_bits_used(options);
-    made->wanted = (size_t)options->flips * options->tables;
-    made->half_count = lsh_half_keys(options->tables);
-    made->half_bits = options->key_bits / 2;
-    made->sets_max = sets_of(made->half_bits) + FLIP_SLACK;
-    made->reach = made->spread = FIRST_REACH;
-    made->halves = memory_zeroed_array(made->half_count, sizeof *made->halves);
-    made->set_costs = memory_array(made->half_count * made->sets_max, sizeof *made->set_costs);
-    made->set_flips = memory_array(made->half_count * made->sets_max, sizeof *made->set_flips);
-    made->masks = memory_array(made->sets_max, sizeof *made->masks);
-    made->mask_penalties = memory_array(made->sets_max, sizeof *made->mask_penalties);
-    made->penalties = memory_array(made->bits, sizeof *made->penalties);
-    made->differs = memory_array(made->bits, sizeof *made->differs);
-    made->ties = memory_array(made->wanted, sizeof *made->ties);
-    bool room = make_room(&made->collected, COLLECTED_FACTOR * made->wanted, made->sets_max);
-    if (!room || !made->halves || !made->set_costs || !made->set_flips || !made->penalties ||
-        !made->differs || !made->ties || !made->masks || !made->mask_penalties) {
-        *across = NULL;
-        error_memory(error, made->half_count * made->sets_max * sizeof(int64_t), "flips");
-        lsh_across_free(made);
-        return COG_ERR_MEMORY;
-    }
+static cog_status make_room(struct lsh_across *made, cog_error *error) {
+    const size_t sets = made->half_count * made->sets_max;
+    struct flip_keys *keys = &made->collected;
+    keys->most = COLLECTED_FACTOR * made->wanted;
+    const size_t room = keys->most + made->sets_max + FLIP_SLACK;
+    TAKE_ZEROED(made->halves, made->half_count, "flips", error);
+    TAKE(made->set_costs, sets, "flips", error);
+    TAKE(made->set_flips, sets, "flips", error);
+    TAKE(made->masks, made->sets_max, "flips", error);
+    TAKE(made->mask_penalties, made->sets_max, "flips", error);
+    TAKE(made->penalties, made->bits, "flips", error);
+    TAKE(made->differs, made->bits, "flips", error);
+    TAKE(made->ties, made->wanted, "flips", error);
+    TAKE(keys->costs, room, "flips", error);
+    TAKE(keys->keys, room, "flips", error);
+    TAKE(keys->tables, room, "flips", error);
     for (unsigned half = 0; half < made->half_count; half++)
         made->halves[half].sets =
             (struct flip_sets){.costs = made->set_costs + half * made->sets_max,
                                .flips = made->set_flips + half * made->sets_max};
     return COG_OK;
+}
+
+cog_status lsh_across_create(const struct lsh_options *options, struct lsh_across **across,
+                             cog_error *error) {
+    struct lsh_across *made;
+    TAKE(made, 1, "flips", error);
+    *made = (struct lsh_across){.options = options,
+                                .kernels = flip_kernels_for(cpu_best_level()),
+                                .bits = lsh_bits_used(options),
+                                .wanted = (size_t)options->flips * options->tables,
+                                .half_count = lsh_half_keys(options->tables),
+                                .half_bits = options->key_bits / 2,
+                                .sets_max = sets_of(options->key_bits / 2) + FLIP_SLACK,
+                                .reach = FIRST_REACH,
+                                .spread = FIRST_REACH};
+    cog_status status = make_room(made, error);
+    return HAND_OUT(status, made, lsh_across_free, across);
 }
 
 void lsh_across_free(struct lsh_across *across) {
@@ -166,13 +160,13 @@ static void find_halves(struct lsh_across *across) {
 /* How unlikely it is that bits, and whole half-keys, differ or agree in a row at that cosine. A
  * sum over its standard deviation is z, the other row's is cosine * z and an independent part:
  * the bit differs with probability Phi(-x), x = z cosine / sqrt(1 - cosine^2). */
-static void find_costs(struct lsh_across *across, const float *sums) {
+static void find_costs(struct lsh_across *across, const float *margins) {
     const double slope = FLIP_COSINE / sqrt(1 - FLIP_COSINE * FLIP_COSINE);
     double squares = 0;
     for (size_t i = 0; i < across->bits; i++)
-        squares += (double)sums[i] * (double)sums[i];
+        squares += (double)margins[i] * (double)margins[i];
     double scale = squares > 0 ? slope / sqrt(squares / (double)across->bits) : 0;
-    across->kernels->penalties(sums, across->bits, scale, across->penalties, across->differs);
+    across->kernels->penalties(margins, across->bits, scale, across->penalties, across->differs);
     find_halves(across);
 }
 
@@ -398,10 +392,10 @@ static size_t collect_enough(struct lsh_across *across, const struct lsh_key *ow
     }
 }
 
-void lsh_across_keys(struct lsh_across *across, const float *sums, const struct lsh_key *own,
+void lsh_across_keys(struct lsh_across *across, const float *margins, const struct lsh_key *own,
                      struct lsh_key *keys) {
     int32_t last;
-    find_costs(across, sums);
+    find_costs(across, margins);
     find_level(across);
     size_t count = collect_enough(across, own, &last);
     if (count >= across->wanted)

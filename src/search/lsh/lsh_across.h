@@ -22,9 +22,9 @@ cog_status lsh_across_create(const struct lsh_options *options, struct lsh_acros
 void lsh_across_free(struct lsh_across *across);
 
 /* Writes flips * tables keys, in no order; of equal costs those of earlier tables, of fewer flips,
- * of likelier and then of earlier bits are taken. sums are those behind the bits, own the row's own
- * keys by table. */
-void lsh_across_keys(struct lsh_across *across, const float *sums, const struct lsh_key *own,
+ * of likelier and then of earlier bits are taken. margins are those behind the bits, own the row's
+ * own keys by table. */
+void lsh_across_keys(struct lsh_across *across, const float *margins, const struct lsh_key *own,
                      struct lsh_key *keys);
 
 /* Sets of flipped bits of a half-key, by cost; the last is above all. */
@@ -47,8 +47,8 @@ struct flip_keys {
  * numbers. */
 struct flip_kernels {
     /* What bits cost: penalties[i] = probe_penalty(p), differs[i] = p, the probability that bit i
-     * differs in a row whose sums are scaled to `scale` standard deviations. */
-    void (*penalties)(const float *sums, size_t count, double scale, uint32_t *penalties,
+     * differs in a row whose margins are scaled to `scale` standard deviations. */
+    void (*penalties)(const float *margins, size_t count, double scale, uint32_t *penalties,
                       double *differs);
     /* The log-odds against these probabilities. */
     void (*costs)(const double *probabilities, size_t count, int32_t *costs);

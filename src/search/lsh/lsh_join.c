@@ -18,7 +18,7 @@ struct prober {
 
 struct lsh_join {
     const struct lsh_tables *tables;
-    const struct lsh_collection *queries, *rows;
+    const struct method_rows *queries, *rows;
     uint32_t radius_bits;
     bool self;
     struct prober *probers;
@@ -40,11 +40,8 @@ static cog_status find_distances(const struct lsh_join *join, struct prober *pro
                                  size_t *found, cog_error *error) {
     const uint32_t *rows = prober->probing.candidates;
     const size_t count = prober->probing.candidate_count;
-    if (!memory_grow((void **)&prober->distances, &prober->distance_capacity, count,
-                     sizeof *prober->distances) ||
-        !memory_grow((void **)&prober->positions, &prober->position_capacity, count + SELECT_SLACK,
-                     sizeof *prober->positions))
-        return error_memory(error, count * sizeof *prober->positions, "candidates");
+    GROW(prober->distances, prober->distance_capacity, count, "candidates", error);
+    GROW(prober->positions, prober->position_capacity, count + SELECT_SLACK, "candidates", error);
     hamming_gather(join->rows->signatures, signature_row(join->queries->signatures, query), rows,
                    count, prober->distances);
     *found =
@@ -83,7 +80,7 @@ static cog_status run_queries(void *context, unsigned worker, size_t begin, size
         status = lsh_probing_create(&prober->probing, join->tables, error);
     for (size_t query = begin; query < end && status == COG_OK; query++) {
         status = lsh_probe(&prober->probing, signature_row(view, query), view->stride_bytes,
-                           lsh_sums(join->queries, query), earlier ? query : SIZE_MAX, error);
+                           lsh_margins(join->queries, query), earlier ? query : SIZE_MAX, error);
         THEN(status, take_candidates(join, worker, (uint32_t)query, error));
     }
     return status;
@@ -128,7 +125,7 @@ static void free_probers(struct lsh_join *join, unsigned threads) {
     hit_sink_free(&join->sink);
 }
 
-cog_status lsh_join(const struct lsh_collection *queries, const struct lsh_collection *rows,
+cog_status lsh_join(const struct method_rows *queries, const struct method_rows *rows,
                     const struct lsh_options *options, uint32_t radius_bits, unsigned threads,
                     struct match_list *matches, struct lsh_work *work, cog_error *error) {
     struct lsh_tables tables = {0};
@@ -139,7 +136,7 @@ cog_status lsh_join(const struct lsh_collection *queries, const struct lsh_colle
                             .self = rows == NULL};
     threads = threads_resolve(threads);
     TRY(signatures_check(queries->signatures, join.rows->signatures, error));
-    TRY(lsh_options_check(options, queries->signatures->bits, queries->sums != NULL, error));
+    TRY(lsh_options_check(options, queries->signatures->bits, queries->margins != NULL, error));
     cog_status status = lsh_tables_build(&tables, join.rows, options, threads, error);
     if (work)
         *work = (struct lsh_work){.table_bytes = status == COG_OK ? lsh_tables_bytes(&tables) : 0};

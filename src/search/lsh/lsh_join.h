@@ -25,6 +25,6 @@ bool lsh_is_symmetric(const struct lsh_options *options);
  * collection, the queries, against rows of the second, which is in the tables. matches is
  * overwritten: zero-initialise it, free it with match_list_free; its limit and its sieve hold. work
  * may be NULL. */
-cog_status lsh_join(const struct lsh_collection *queries, const struct lsh_collection *rows,
+cog_status lsh_join(const struct method_rows *queries, const struct method_rows *rows,
                     const struct lsh_options *options, uint32_t radius_bits, unsigned threads,
                     struct match_list *matches, struct lsh_work *work, cog_error *error);

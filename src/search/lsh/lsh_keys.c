@@ -35,7 +35,8 @@ size_t lsh_keys_max(const struct lsh_options *options, bool flipped) {
     return (size_t)options->tables * (flips ? 1 + options->flips : 1);
 }
 
-static cog_status check_bits(const struct lsh_options *options, bool have_sums, cog_error *error) {
+static cog_status check_bits(const struct lsh_options *options, bool have_margins,
+                             cog_error *error) {
     if (options->key_bits < 2 || options->key_bits > LSH_KEY_BITS_MAX || options->key_bits % 2)
         return error_set(error, COG_ERR_USAGE,
                          "keys of %u bits: choose an even number from 2 to %d", options->key_bits,
@@ -43,9 +44,9 @@ static cog_status check_bits(const struct lsh_options *options, bool have_sums, 
     if (options->flip_mode != LSH_FLIP_NONE && options->flips > options->key_bits)
         return error_set(error, COG_ERR_USAGE, "%u flips in keys of %u bits: flip fewer",
                          options->flips, options->key_bits);
-    if (options->flip_mode >= LSH_FLIP_DISTANCE && !have_sums)
+    if (options->flip_mode >= LSH_FLIP_DISTANCE && !have_margins)
         return error_set(error, COG_ERR_USAGE,
-                         "flips of likely bits need the sums behind the bits: give the weights, "
+                         "flips of likely bits need the margins behind the bits: give the weights, "
                          "or flip random bits");
     return COG_OK;
 }
@@ -60,13 +61,13 @@ static cog_status check_values(const struct lsh_options *options, cog_error *err
     return COG_OK;
 }
 
-cog_status lsh_options_check(const struct lsh_options *options, unsigned bits, bool have_sums,
+cog_status lsh_options_check(const struct lsh_options *options, unsigned bits, bool have_margins,
                              cog_error *error) {
     if (options->tables < 1 || options->tables > LSH_TABLES_MAX)
         return error_set(error, COG_ERR_USAGE, "%u tables: choose 1 to %d", options->tables,
                          LSH_TABLES_MAX);
     TRY(options->band_values ? check_values(options, error)
-                             : check_bits(options, have_sums, error));
+                             : check_bits(options, have_margins, error));
     size_t used = lsh_bits_used(options);
     if (used > bits)
         return error_set(error, COG_ERR_USAGE,
@@ -149,14 +150,14 @@ static size_t flip_random(const struct lsh_options *options, struct lsh_key own,
     return options->flips;
 }
 
-static float key_sum(const struct lsh_options *options, const float *sums, unsigned first,
-                     unsigned second, unsigned position) {
+static float key_margin(const struct lsh_options *options, const float *margins, unsigned first,
+                        unsigned second, unsigned position) {
     unsigned half = options->key_bits / 2;
-    return fabsf(position < half ? sums[first * half + position]
-                                 : sums[second * half + position - half]);
+    return fabsf(position < half ? margins[first * half + position]
+                                 : margins[second * half + position - half]);
 }
 
-/* Of equal sums, which vectors of few terms have many of, every key has an order of its own: two
+/* Of equal margins, which vectors of few terms have many of, every key has an order of its own: two
  * rows that went by the same order would flip the same bits, and meet no more often for it. */
 static bool flips_earlier(const float *distances, unsigned a, unsigned b, uint64_t own_order) {
     if (distances[a] != distances[b])
@@ -164,15 +165,15 @@ static bool flips_earlier(const float *distances, unsigned a, unsigned b, uint64
     return hash_pair(own_order, a) < hash_pair(own_order, b);
 }
 
-/* The F bits whose sums are nearest to zero. */
-static size_t flip_nearest(const struct lsh_options *options, struct lsh_key own, const float *sums,
-                           struct lsh_key *keys) {
+/* The F bits whose margins are nearest to zero. */
+static size_t flip_nearest(const struct lsh_options *options, struct lsh_key own,
+                           const float *margins, struct lsh_key *keys) {
     unsigned first, second, order[LSH_KEY_BITS_MAX], count = 0;
     float distances[LSH_KEY_BITS_MAX];
     const uint64_t own_order = hash_pair(own.key, own.table);
     table_halves(own.table, &first, &second);
     for (unsigned position = 0; position < options->key_bits; position++) {
-        distances[position] = key_sum(options, sums, first, second, position);
+        distances[position] = key_margin(options, margins, first, second, position);
         unsigned place = count;
         for (; place > 0 && flips_earlier(distances, position, order[place - 1], own_order);
              place--)
@@ -189,7 +190,7 @@ static size_t flip_nearest(const struct lsh_options *options, struct lsh_key own
 }
 
 size_t lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t stride_bytes,
-                   const float *sums, bool flipped, struct lsh_key *keys) {
+                   const float *margins, bool flipped, struct lsh_key *keys) {
     const struct lsh_options *options = keyer->options;
     size_t count = options->tables;
     for (unsigned table = 0; options->band_values && table < options->tables; table++)
@@ -199,12 +200,12 @@ size_t lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t str
     if (!flipped || options->flip_mode == LSH_FLIP_NONE || options->flips == 0)
         return count;
     if (options->flip_mode == LSH_FLIP_ACROSS) {
-        lsh_across_keys(keyer->across, sums, keys, keys + count);
+        lsh_across_keys(keyer->across, margins, keys, keys + count);
         return lsh_keys_max(options, true);
     }
     for (unsigned table = 0; table < options->tables; table++)
         count += options->flip_mode == LSH_FLIP_RANDOM
                      ? flip_random(options, keys[table], keys + count)
-                     : flip_nearest(options, keys[table], sums, keys + count);
+                     : flip_nearest(options, keys[table], margins, keys + count);
     return count;
 }

@@ -4,9 +4,9 @@
  * other, make R(R-1)/2 tables (section 3.3). Table t is the t-th of the pairs (0,1), (0,2), (1,2),
  * (0,3), (1,3), ...: the tables of a smaller L are the first ones of a larger L, and R is the
  * smallest that suffices. Flips add F keys per table, one flipped bit each (section 3.4): random
- * bits, or those whose sums are nearest to zero. `across` spends the same F * L extra keys in one
- * order over all tables, those first that are likeliest to find a row which no own key finds; more
- * than one flipped bit in a key where that is likelier.
+ * bits, or those whose margins are nearest to zero. `across` spends the same F * L extra keys in
+ * one order over all tables, those first that are likeliest to find a row which no own key finds;
+ * more than one flipped bit in a key where that is likelier.
  *
  * Values (minhash): a key is the hash of `band_values` whole values; band t has the values from
  * t * band_values on. */
@@ -35,7 +35,7 @@ unsigned lsh_half_keys(unsigned tables);
 /* Bits of a signature that the keys are taken from. */
 size_t lsh_bits_used(const struct lsh_options *options);
 /* COG_ERR_USAGE with the remedy where the options are wrong or `bits` too few. */
-cog_status lsh_options_check(const struct lsh_options *options, unsigned bits, bool have_sums,
+cog_status lsh_options_check(const struct lsh_options *options, unsigned bits, bool have_margins,
                              cog_error *error);
 
 /* A key is left-aligned in 64 bits. */
@@ -59,7 +59,7 @@ void lsh_keyer_free(struct lsh_keyer *keyer);
 /* The own key of a row in one table. */
 uint64_t lsh_own_key(const struct lsh_options *options, const uint8_t *signature,
                      size_t stride_bytes, unsigned table);
-/* The own key in every table, then the flipped ones where asked for; returns how many. sums are
+/* The own key in every table, then the flipped ones where asked for; returns how many. margins are
  * those behind the bits (any scale), or NULL where flips do not need them. */
 size_t lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t stride_bytes,
-                   const float *sums, bool flipped, struct lsh_key *keys);
+                   const float *margins, bool flipped, struct lsh_key *keys);

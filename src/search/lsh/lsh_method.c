@@ -26,34 +26,28 @@ static const cog_knob knobs[] = {
                          "minhash values per band (chosen)", COG_KNOB_PAIRS},
 };
 
-struct lsh_options lsh_options_of(const cog_knobs *given, uint64_t seed) {
-    static const enum lsh_flip_mode flip_modes[] = {[LSH_CHOICE_ACROSS] = LSH_FLIP_ACROSS,
-                                                    [LSH_CHOICE_DISTANCE] = LSH_FLIP_DISTANCE,
-                                                    [LSH_CHOICE_RANDOM] = LSH_FLIP_RANDOM,
-                                                    [LSH_CHOICE_NONE] = LSH_FLIP_NONE};
-    unsigned flips = (unsigned)knob_or(given, LSH_FLIPS, 0);
-    bool none = knob_is_given(given, LSH_FLIPS) && flips == 0;
-    enum lsh_flip_mode mode =
-        none ? LSH_FLIP_NONE : flip_modes[knob_or(given, LSH_FLIP_MODE, LSH_CHOICE_ACROSS)];
-    return (struct lsh_options){.key_bits = (unsigned)knob_or(given, LSH_KEY_BITS, 0),
-                                .tables = (unsigned)knob_or(given, LSH_TABLES, 0),
-                                .flips = mode == LSH_FLIP_NONE ? 0 : flips,
-                                .flip_mode = mode,
-                                .flip_both = knob_or(given, LSH_FLIP_SIDE, 0),
-                                .seed = seed};
-}
-
 /* Whether keys are bands of whole minhash values, which have no bits to flip. */
 static bool has_bands(const struct method_join *join) {
     return join->is_minhash && join->value_bits > 1;
 }
 
+/* The knobs as options; 0 for what is not given. */
 static struct lsh_options options_of(const struct method_join *join) {
-    if (!has_bands(join))
-        return lsh_options_of(&join->knobs, join->seed);
-    return (struct lsh_options){.tables = (unsigned)knob_or(&join->knobs, LSH_TABLES, 0),
-                                .band_values = (unsigned)knob_or(&join->knobs, LSH_BAND_VALUES, 0),
-                                .value_bits = join->value_bits};
+    const cog_knobs *given = &join->knobs;
+    struct lsh_options options = {.tables = (unsigned)knob_or(given, LSH_TABLES, 0)};
+    if (has_bands(join)) {
+        options.band_values = (unsigned)knob_or(given, LSH_BAND_VALUES, 0);
+        options.value_bits = join->value_bits;
+        return options;
+    }
+    options.key_bits = (unsigned)knob_or(given, LSH_KEY_BITS, 0);
+    options.flip_both = knob_or(given, LSH_FLIP_SIDE, 0);
+    options.seed = join->seed;
+    if (knob_or(given, LSH_FLIPS, 1) > 0) /* choices are in falling order of the modes */
+        options.flip_mode = LSH_FLIP_ACROSS - (enum lsh_flip_mode)knob_or(given, LSH_FLIP_MODE, 0);
+    if (options.flip_mode != LSH_FLIP_NONE)
+        options.flips = (unsigned)knob_or(given, LSH_FLIPS, 0);
+    return options;
 }
 
 static cog_status check_bands(const struct method_join *join, cog_error *error) {
@@ -90,12 +84,8 @@ static cog_status check_join(const struct method_join *join, cog_error *error) {
             "bands are of minhash values of several bits: use the Jaccard measure with "
             "32 bits per value, or give no number of values per band");
     const struct lsh_demand demand = {
-        .bits = join->bits, .have_sums = !join->is_minhash, .given = options_of(join)};
+        .bits = join->bits, .have_margins = !join->is_minhash, .given = options_of(join)};
     return lsh_plan_check(&demand, error);
-}
-
-static struct lsh_collection collection_of(const struct method_rows *rows) {
-    return (struct lsh_collection){rows->signatures, rows->margins, rows->margins_per_row};
 }
 
 /* Most true pairs are nearer than the threshold: the recall is planned for the pairs of a sample,
@@ -103,21 +93,19 @@ static struct lsh_collection collection_of(const struct method_rows *rows) {
 static cog_status plan_keys(struct method_join *join, struct lsh_options *options,
                             cog_error *error) {
     const double at_threshold = join_cosine(join, join->threshold);
-    const struct lsh_collection known[2] = {collection_of(&join->pairs.rows[0]),
-                                            collection_of(&join->pairs.rows[1])};
     const struct method_rows *rows = join_second(join) ? &join->second : &join->first;
     const struct lsh_demand demand = {
         .kind = join_second(join) ? LSH_JOIN_CROSS : LSH_JOIN_SELF,
         .rows = rows->signatures->rows,
         .bits = join->bits,
         .threads = join->threads,
-        .have_sums = !join->is_minhash,
+        .have_margins = !join->is_minhash,
         .recall = join->pairs.independent >= 0
                       ? recall_to_plan_for(join->recall, join->pairs.independent)
                       : join->recall,
         .targets = {.cosines = &at_threshold,
                     .count = join->pairs.count ? join->pairs.count : 1,
-                    .known = join->pairs.count ? known : NULL},
+                    .known = join->pairs.count ? join->pairs.rows : NULL},
         .given = *options};
     return lsh_plan(&demand, options, &join->expected_out, error);
 }
@@ -152,10 +140,8 @@ static cog_status plan_join(struct method_join *join, cog_error *error) {
  * several bits have no distances that tell. */
 static cog_status join_rows(struct method_join *join, struct match_list *pairs, cog_error *error) {
     const struct lsh_options options = options_of(join);
-    const struct lsh_collection first = collection_of(&join->first),
-                                second = collection_of(&join->second);
     struct lsh_work work = {0};
-    TRY(lsh_join(&first, join_second(join) ? &second : NULL, &options,
+    TRY(lsh_join(&join->first, join_second(join) ? &join->second : NULL, &options,
                  has_bands(join) ? join->bits : join_radius(join, 0.9999), join->threads, pairs,
                  &work, error));
     report_number(join->report, "candidates", (double)work.entries);

@@ -56,11 +56,11 @@ struct simulation {
     struct pair_side {
         const uint8_t *signature;
         size_t stride_bytes;
-        const float *sums;
+        const float *margins;
     } pair[2]; /* as drawn, or as it is known */
 };
 
-/* Two rows whose sums are normal deviates with this correlation. */
+/* Two rows whose margins are normal deviates with this correlation. */
 static void draw_pair(struct simulation *simulation, struct random *random, double cosine) {
     cosine = cosine < 1 ? cosine : 1;
     for (int side = 0; side < 2; side++) {
@@ -69,28 +69,29 @@ static void draw_pair(struct simulation *simulation, struct random *random, doub
             simulation->signatures[side], simulation->stride_bytes, simulation->margins[side]};
     }
     for (size_t bit = 0; bit < simulation->bits; bit++) {
-        double sums[2], other;
-        normal_pair(random, &sums[0], &other);
-        sums[1] = cosine * sums[0] + sqrt(1 - cosine * cosine) * other;
+        double margins[2], other;
+        normal_pair(random, &margins[0], &other);
+        margins[1] = cosine * margins[0] + sqrt(1 - cosine * cosine) * other;
         for (int side = 0; side < 2; side++) {
-            simulation->margins[side][bit] = (float)sums[side];
-            simulation->signatures[side][bit / 8] |= (uint8_t)((sums[side] >= 0) << (7 - bit % 8));
+            simulation->margins[side][bit] = (float)margins[side];
+            simulation->signatures[side][bit / 8] |=
+                (uint8_t)((margins[side] >= 0) << (7 - bit % 8));
         }
     }
 }
 
-static void take_pair(struct simulation *simulation, const struct lsh_collection *known,
+static void take_pair(struct simulation *simulation, const struct method_rows *known,
                       size_t number) {
     for (int side = 0; side < 2; side++)
         simulation->pair[side] = (struct pair_side){signature_row(known[side].signatures, number),
                                                     known[side].signatures->stride_bytes,
-                                                    lsh_sums(&known[side], number)};
+                                                    lsh_margins(&known[side], number)};
 }
 
 static void find_keys(struct simulation *simulation, int side, bool flipped) {
     const struct pair_side *row = &simulation->pair[side];
     simulation->key_counts[side] =
-        lsh_keys_of(&simulation->keyer, row->signature, row->stride_bytes, row->sums, flipped,
+        lsh_keys_of(&simulation->keyer, row->signature, row->stride_bytes, row->margins, flipped,
                     simulation->keys[side]);
 }
 
@@ -154,12 +155,10 @@ static cog_status simulation_create(struct simulation *simulation,
     simulation->stride_bytes = signature_stride_bytes((unsigned)simulation->bits);
     cog_status status = lsh_keyer_create(&simulation->keyer, options, error);
     for (int side = 0; side < 2 && status == COG_OK; side++) {
-        size_t most = lsh_keys_max(options, true);
-        simulation->keys[side] = memory_array(most, sizeof **simulation->keys);
-        simulation->margins[side] = memory_array(simulation->bits, sizeof **simulation->margins);
-        simulation->signatures[side] = memory_array(simulation->stride_bytes, 1);
-        if (!simulation->keys[side] || !simulation->margins[side] || !simulation->signatures[side])
-            status = error_memory(error, most * sizeof **simulation->keys, "a simulation");
+        status = TAKEN(simulation->keys[side], lsh_keys_max(options, true), "a simulation", error);
+        THEN(status, TAKEN(simulation->margins[side], simulation->bits, "a simulation", error));
+        THEN(status,
+             TAKEN(simulation->signatures[side], simulation->stride_bytes, "a simulation", error));
     }
     return status;
 }
@@ -272,7 +271,7 @@ static cog_status plan_tables(const struct lsh_demand *demand, struct plan *plan
 
 static cog_status plan_with_key(const struct lsh_demand *demand, unsigned key_bits,
                                 struct plan *best, cog_error *error) {
-    bool may_flip = demand->have_sums || demand->given.flip_mode == LSH_FLIP_RANDOM;
+    bool may_flip = demand->have_margins || demand->given.flip_mode == LSH_FLIP_RANDOM;
     unsigned first = demand->given.flips, last = first ? first : PLAN_FLIPS_MAX;
     if (demand->given.flip_mode == LSH_FLIP_NONE || !may_flip)
         last = first = 0;
@@ -302,7 +301,7 @@ cog_status lsh_plan_check(const struct lsh_demand *demand, cog_error *error) {
     least.tables = least.tables ? least.tables : 1;
     if (least.flips == 0)
         least.flip_mode = LSH_FLIP_NONE;
-    return lsh_options_check(&least, demand->bits, demand->have_sums, error);
+    return lsh_options_check(&least, demand->bits, demand->have_margins, error);
 }
 
 cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,

@@ -1,6 +1,6 @@
 /* How many of the true pairs hash tables will find, before they are built, and the settings for a
  * wanted recall: number and length of keys, flips, bands of minhash values. In: pairs that are to
- * be found, by their cosines or by the signatures and sums of their rows. Out: options and the
+ * be found, by their cosines or by the signatures and margins of their rows. Out: options and the
  * recall expected of them. Everything is borrowed. A plan simulates about 1,000 pairs for each of
  * up to a hundred settings: some 50 ms. */
 #pragma once
@@ -11,15 +11,14 @@
  * flips: tables have half-keys in common. With 1/2, the share of all rows that a query meets. */
 double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables);
 
-/* The pairs that are to be found: their cosines, at which pairs with normal sums are drawn; or,
- * where they are known, the signatures and sums of their rows. All rows of a collection share the
- * hyperplanes of its seed, and where very many pairs lie close together, so that a few hyperplanes
- * decide about them all, recall is far from what it is for all seeds together. */
+/* The pairs that are to be found: their cosines, at which pairs with normal margins are drawn; or,
+ * where they are known, the signatures and margins of their rows. All rows of a collection share
+ * the hyperplanes of its seed, and where very many pairs lie close together, so that a few
+ * hyperplanes decide about them all, recall is far from what it is for all seeds together. */
 struct lsh_targets {
     const double *cosines;
     size_t count;
-    const struct lsh_collection
-        *known; /* two, the i-th rows of which are the i-th target; or NULL */
+    const struct method_rows *known; /* two, the i-th rows of which are the i-th target; or NULL */
 };
 
 /* The same with flips, for the targets in turn: `samples` pairs of rows are keyed as the join does
@@ -34,15 +33,15 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
 double lsh_comparisons(const struct lsh_options *options, size_t rows);
 
 /* Settings for a stated recall of the targets (one at the threshold, where no others are known): K
- * from the number of rows, then L and F with the fewest comparisons; flips need sums. Where `bits`
- * are too few for the recall, keys get shorter. What is given stays; if the recall is out of reach
- * because of that, the plan comes as near as it can. *recall is what is expected. */
+ * from the number of rows, then L and F with the fewest comparisons; flips need margins. Where
+ * `bits` are too few for the recall, keys get shorter. What is given stays; if the recall is out of
+ * reach because of that, the plan comes as near as it can. *recall is what is expected. */
 struct lsh_demand {
     enum lsh_join_kind kind;
     size_t rows;
     unsigned bits; /* of a signature */
     unsigned threads;
-    bool have_sums;
+    bool have_margins;
     double recall;
     struct lsh_targets targets;
     struct lsh_options given; /* of key_bits, tables and flips, what is 0 is chosen */
@@ -50,7 +49,7 @@ struct lsh_demand {
 cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,
                     cog_error *error);
 /* COG_ERR_USAGE where what is given is impossible whatever is chosen for the rest: by the bits,
- * sums and options of the demand alone. */
+ * margins and options of the demand alone. */
 cog_status lsh_plan_check(const struct lsh_demand *demand, cog_error *error);
 
 /* Minhash: two sets at this similarity agree in all values of at least one band. Values of v bits

@@ -47,7 +47,7 @@ static cog_status build_own(void *context, unsigned worker, size_t begin, size_t
 /* Keys of a chunk of rows are made twice: to count, and to write where the counts say. Then rows
  * come in order, whoever writes them. */
 struct filling {
-    const struct lsh_collection *collection;
+    const struct method_rows *collection;
     const struct lsh_options *options;
     struct key_array *entries; /* NULL while counting */
     uint64_t *places;          /* of chunk c and table t at c * tables + t */
@@ -58,7 +58,7 @@ static void fill_row(const struct filling *filling, struct lsh_keyer *keyer, str
     const struct signatures_view *view = filling->collection->signatures;
     size_t count =
         lsh_keys_of(keyer, signature_row(view, row), view->stride_bytes,
-                    lsh_sums(filling->collection, row), filling->options->flip_both, keys);
+                    lsh_margins(filling->collection, row), filling->options->flip_both, keys);
     for (size_t i = 0; i < count; i++) {
         uint64_t place = places[keys[i].table]++;
         if (!filling->entries)
@@ -74,10 +74,10 @@ static cog_status fill_chunks(void *context, unsigned worker, size_t begin, size
     const struct filling *filling = context;
     const size_t rows = filling->collection->signatures->rows;
     size_t most = lsh_keys_max(filling->options, filling->options->flip_both);
-    struct lsh_key *keys = memory_array(most, sizeof *keys);
-    struct lsh_keyer keyer = {0};
-    cog_status status = keys ? lsh_keyer_create(&keyer, filling->options, error)
-                             : error_memory(error, most * sizeof *keys, "keys");
+    struct lsh_key *keys;
+    struct lsh_keyer keyer;
+    TAKE(keys, most, "keys", error);
+    cog_status status = lsh_keyer_create(&keyer, filling->options, error);
     for (size_t chunk = begin; chunk < end && status == COG_OK; chunk++) {
         size_t row = chunk * CHUNK_ROWS, left = rows - row;
         size_t last = row + (left < CHUNK_ROWS ? left : CHUNK_ROWS);
@@ -85,8 +85,7 @@ static cog_status fill_chunks(void *context, unsigned worker, size_t begin, size
             fill_row(filling, &keyer, keys, row,
                      filling->places + chunk * filling->options->tables);
     }
-    if (keys)
-        lsh_keyer_free(&keyer);
+    lsh_keyer_free(&keyer);
     free(keys);
     return status;
 }
@@ -128,18 +127,16 @@ static cog_status build_filled(struct lsh_tables *tables, struct filling *fillin
     return status;
 }
 
-static cog_status build_flipped(struct lsh_tables *tables, const struct lsh_collection *collection,
+static cog_status build_flipped(struct lsh_tables *tables, const struct method_rows *collection,
                                 unsigned threads, cog_error *error) {
     const struct lsh_options *options = &tables->options;
     size_t chunks = tables->rows / CHUNK_ROWS + (tables->rows % CHUNK_ROWS != 0);
     struct filling filling = {.collection = collection, .options = options};
-    struct key_array *entries = memory_zeroed_array(options->tables, sizeof *entries);
-    filling.places = memory_zeroed_array(chunks * options->tables, sizeof *filling.places);
-    cog_status status =
-        entries && filling.places
-            ? build_filled(tables, &filling, entries, chunks, threads, error)
-            : error_memory(error, chunks * options->tables * sizeof *filling.places, "tables");
-    for (unsigned table = 0; entries && table < options->tables; table++)
+    struct key_array *entries;
+    TAKE_ZEROED(entries, options->tables, "tables", error);
+    cog_status status = TAKEN_ZEROED(filling.places, chunks * options->tables, "tables", error);
+    THEN(status, build_filled(tables, &filling, entries, chunks, threads, error));
+    for (unsigned table = 0; table < options->tables; table++)
         key_array_free(&entries[table]);
     free(entries);
     free(filling.places);
@@ -150,23 +147,18 @@ static bool flips_rows(const struct lsh_options *options) {
     return options->flip_both && options->flips && options->flip_mode != LSH_FLIP_NONE;
 }
 
-cog_status lsh_tables_build(struct lsh_tables *tables, const struct lsh_collection *collection,
+cog_status lsh_tables_build(struct lsh_tables *tables, const struct method_rows *collection,
                             const struct lsh_options *options, unsigned threads, cog_error *error) {
     *tables = (struct lsh_tables){.options = *options, .rows = collection->signatures->rows};
-    cog_status status =
-        lsh_options_check(options, collection->signatures->bits, collection->sums != NULL, error);
-    if (status != COG_OK)
-        return status;
+    TRY(lsh_options_check(options, collection->signatures->bits, collection->margins != NULL,
+                          error));
     if (tables->rows > UINT32_MAX)
         return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: join in parts");
-    tables->tables = memory_zeroed_array(options->tables, sizeof *tables->tables);
+    TAKE_ZEROED(tables->tables, options->tables, "tables", error);
     struct own_filling own = {collection->signatures, tables};
-    if (!tables->tables)
-        status = error_memory(error, options->tables * sizeof *tables->tables, "tables");
-    else if (flips_rows(options))
-        status = build_flipped(tables, collection, threads, error);
-    else
-        status = parallel_for(threads, options->tables, 1, build_own, &own, error);
+    cog_status status = flips_rows(options)
+                            ? build_flipped(tables, collection, threads, error)
+                            : parallel_for(threads, options->tables, 1, build_own, &own, error);
     if (status != COG_OK)
         lsh_tables_free(tables);
     return status;
@@ -203,12 +195,10 @@ cog_status lsh_probing_create(struct lsh_probing *probing, const struct lsh_tabl
                               cog_error *error) {
     *probing = (struct lsh_probing){.tables = tables};
     size_t most = lsh_keys_max(&tables->options, true);
-    probing->keys = memory_array(most, sizeof *probing->keys);
-    probing->buckets = memory_array(most, sizeof *probing->buckets);
-    probing->seen = memory_zeroed_array(tables->rows / 64 + 1, sizeof *probing->seen);
     cog_status status = lsh_keyer_create(&probing->keyer, &tables->options, error);
-    if (status == COG_OK && (!probing->keys || !probing->buckets || !probing->seen))
-        status = error_memory(error, tables->rows / 8 + most * sizeof *probing->buckets, "probes");
+    THEN(status, TAKEN(probing->keys, most, "probes", error));
+    THEN(status, TAKEN(probing->buckets, most, "probes", error));
+    THEN(status, TAKEN_ZEROED(probing->seen, tables->rows / 64 + 1, "probes", error));
     if (status != COG_OK)
         lsh_probing_free(probing);
     return status;
@@ -277,8 +267,9 @@ static void drop_seen(struct lsh_probing *probing, size_t count, size_t row_end)
 }
 
 cog_status lsh_probe(struct lsh_probing *probing, const uint8_t *signature, size_t stride_bytes,
-                     const float *sums, size_t row_end, cog_error *error) {
-    size_t count = lsh_keys_of(&probing->keyer, signature, stride_bytes, sums, true, probing->keys);
+                     const float *margins, size_t row_end, cog_error *error) {
+    size_t count =
+        lsh_keys_of(&probing->keyer, signature, stride_bytes, margins, true, probing->keys);
     size_t rows = find_buckets(probing, count);
     GROW(probing->candidates, probing->candidate_capacity, rows + COPIED_ROWS, "candidates", error);
     copy_buckets(probing, count, probing->candidates);

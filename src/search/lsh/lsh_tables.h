@@ -5,19 +5,13 @@
 
 #include "search/keys/key_table.h"
 #include "search/lsh/lsh_keys.h"
+#include "search/method.h"
 
-/* A collection and, for flips by distance, the sums behind its bits, or behind the first bits that
- * the keys are taken from. Borrowed. */
-struct lsh_collection {
-    const struct signatures_view *signatures;
-    const float *sums;  /* may be NULL */
-    size_t sums_stride; /* sums per row; 0: one per bit */
-};
-
-static inline const float *lsh_sums(const struct lsh_collection *collection, size_t row) {
+/* The margins of a row, of which flips by distance make use; NULL if they are not known. */
+static inline const float *lsh_margins(const struct method_rows *collection, size_t row) {
     size_t stride =
-        collection->sums_stride ? collection->sums_stride : collection->signatures->bits;
-    return collection->sums ? collection->sums + row * stride : NULL;
+        collection->margins_per_row ? collection->margins_per_row : collection->signatures->bits;
+    return collection->margins ? collection->margins + row * stride : NULL;
 }
 
 struct lsh_tables {
@@ -27,7 +21,7 @@ struct lsh_tables {
 };
 
 /* Free with lsh_tables_free. The collection is not needed afterwards. */
-cog_status lsh_tables_build(struct lsh_tables *tables, const struct lsh_collection *collection,
+cog_status lsh_tables_build(struct lsh_tables *tables, const struct method_rows *collection,
                             const struct lsh_options *options, unsigned threads, cog_error *error);
 void lsh_tables_free(struct lsh_tables *tables);
 size_t lsh_tables_bytes(const struct lsh_tables *tables);
@@ -52,4 +46,4 @@ void lsh_probing_free(struct lsh_probing *probing);
 /* Fills probing->candidates with the rows below row_end that share a key with the query, each once.
  */
 cog_status lsh_probe(struct lsh_probing *probing, const uint8_t *signature, size_t stride_bytes,
-                     const float *sums, size_t row_end, cog_error *error);
+                     const float *margins, size_t row_end, cog_error *error);

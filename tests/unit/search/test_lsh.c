@@ -135,7 +135,8 @@ static uint32_t plain_hamming(const struct sample *x, size_t a, const struct sam
 static bool agrees_cross(const struct sample *x, const struct sample *y,
                          const struct lsh_options *options, uint32_t radius_bits,
                          unsigned threads) {
-    struct lsh_collection queries = {&x->view, x->sums, 0}, rows = {&y->view, y->sums, 0};
+    struct method_rows queries = {.signatures = &x->view, .margins = x->sums},
+                       rows = {.signatures = &y->view, .margins = y->sums};
     struct match_list matches = {0};
     struct lsh_work work;
     bool agree =
@@ -160,7 +161,7 @@ static bool agrees_cross(const struct sample *x, const struct sample *y,
 
 static bool agrees_self(const struct sample *x, const struct lsh_options *options,
                         uint32_t radius_bits, unsigned threads) {
-    struct lsh_collection rows = {&x->view, x->sums, 0};
+    struct method_rows rows = {.signatures = &x->view, .margins = x->sums};
     struct match_list matches = {0};
     struct lsh_work work;
     bool agree =
@@ -499,7 +500,7 @@ TEST(lsh_bands_meet_where_all_values_are_equal) {
                 }
             }
         struct signatures_view view = {data, ROWS, bits, stride};
-        struct lsh_collection rows = {&view, NULL, 0};
+        struct method_rows rows = {.signatures = &view, .margins = NULL};
         struct lsh_options options = {.tables = 4, .band_values = 3, .value_bits = value_bits};
         struct match_list matches = {0};
         CHECK_OK(lsh_join(&rows, NULL, &options, bits, 2, &matches, NULL, error));
@@ -538,7 +539,7 @@ static cog_status keep_even(void *context, struct match *items, size_t *count, c
 TEST(lsh_matches_carry_the_true_measure) {
     struct random random = random_seeded(55);
     struct sample sample = make_sample(&random, 64, 300);
-    struct lsh_collection rows = {&sample.view, sample.sums, 0};
+    struct method_rows rows = {.signatures = &sample.view, .margins = sample.sums};
     struct lsh_options options = {
         .key_bits = 4, .tables = 3, .flips = 1, .flip_mode = LSH_FLIP_DISTANCE};
     const struct match_sieve sieve = {keep_even, NULL};

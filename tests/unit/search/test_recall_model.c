@@ -149,7 +149,7 @@ TEST(recall_plan_reaches_what_it_states) {
     for (int sums = 0; sums < 2; sums++) {
         struct lsh_demand demand = {.rows = 100000,
                                     .bits = 256,
-                                    .have_sums = sums,
+                                    .have_margins = sums,
                                     .recall = 0.9,
                                     .targets = {.cosines = cosines, .count = 1},
                                     .given = {.flip_mode = LSH_FLIP_DISTANCE}};
@@ -185,7 +185,7 @@ TEST(recall_plan_keeps_what_is_given) {
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         struct lsh_demand demand = {.rows = 5000,
                                     .bits = 512,
-                                    .have_sums = true,
+                                    .have_margins = true,
                                     .recall = 0.9,
                                     .targets = {.cosines = (double[]){0.9}, .count = 1},
                                     .given = given[i]};
@@ -278,7 +278,9 @@ TEST(recall_model_of_known_pairs_counts_those_that_meet) {
         sums[i] = 1;
     memset(bits[1] + 2 * 8, 0xff, 8);
     struct signatures_view views[2] = {{bits[0], 4, 64, 8}, {bits[1], 4, 64, 8}};
-    struct lsh_collection known[2] = {{&views[0], sums, 64}, {&views[1], sums, 64}};
+    struct method_rows known[2] = {
+        {.signatures = &views[0], .margins = sums, .margins_per_row = 64},
+        {.signatures = &views[1], .margins = sums, .margins_per_row = 64}};
     struct lsh_targets targets = {.known = known, .count = 4};
     for (int mode = LSH_FLIP_NONE; mode <= LSH_FLIP_ACROSS; mode++) {
         struct lsh_options options = {
