@@ -224,8 +224,12 @@ static const option_set build_sets[] = {
     signature_options, run_options,   NULL};
 static const option_set add_sets[] = {input_options,     term_options, weight_options,
                                       signature_options, run_options,  NULL};
-static const option_set remove_sets[] = {remove_options, run_options, NULL};
-static const option_set plain_sets[] = {run_options, NULL};
+/* Of what runs at once, on one thread. */
+static const enum option_id brief_options[] = {OPTION_STATS,    OPTION_QUIET,   OPTION_HELP,
+                                               OPTION_HELP_ALL, OPTION_VERSION, OPTION_COUNT};
+static const option_set remove_sets[] = {remove_options, brief_options, NULL};
+static const option_set brief_sets[] = {brief_options, NULL};
+static const option_set compact_sets[] = {run_options, NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_BITS, OPTION_LANG, OPTION_COUNT};
 static const struct option_text build_texts[] = {
     {OPTION_METHOD, "what the index holds for searching (default: auto)"},
@@ -276,19 +280,19 @@ static const struct command actions[] = {
      .synopsis = "INDEX",
      .summary = "print what an index holds and how it was made",
      .examples = "cognate index info pages.index",
-     .sets = plain_sets,
+     .sets = brief_sets,
      .run = info},
     {.name = "check",
      .synopsis = "INDEX",
      .summary = "read everything and report the first damage",
      .examples = "cognate index check pages.index",
-     .sets = plain_sets,
+     .sets = brief_sets,
      .run = check},
     {.name = "compact",
      .synopsis = "INDEX [OPTIONS]",
      .summary = "join all segments into one, without removed documents",
      .examples = "cognate index compact pages.index",
-     .sets = plain_sets,
+     .sets = compact_sets,
      .run = compact},
     {.name = NULL},
 };

@@ -7,7 +7,6 @@
 #include "search/columns/columns_method.h"
 #include "search/flat/flat_method.h"
 #include "search/lsh/lsh_method.h"
-#include "search/multisort/multisort_join.h"
 #include "search/psm/psm_method.h"
 #include "search/slices/slices_method.h"
 #include "search/window/window_method.h"
@@ -44,10 +43,6 @@ const char *method_name(cog_method method) {
     return method == COG_METHOD_AUTO ? "auto" : found ? found->name : "none";
 }
 
-const struct search_method *method_to_join_signatures(const struct method_join *join) {
-    return multisort_pays(join) ? &multisort_method : &flat_method;
-}
-
 cog_status method_take_knobs(cog_method *method, const cog_knobs *knobs, unsigned use,
                              cog_error *error) {
     if (*method == COG_METHOD_AUTO && knobs->given)
@@ -65,13 +60,4 @@ cog_status method_take_knobs(cog_method *method, const cog_knobs *knobs, unsigne
                          owner && first < owner->knob_count ? owner->knobs[first].name : "a knob",
                          method_name(knobs->method), method_name(*method));
     return method_check_knobs(found, knobs, use, error);
-}
-
-cog_method method_exhaustive(bool vectors) {
-    return vectors ? COG_METHOD_EXACT : COG_METHOD_FLAT;
-}
-
-cog_method method_for_index(size_t rows, bool documents) {
-    enum { FLAT_ROWS = 100000 };
-    return rows < FLAT_ROWS ? COG_METHOD_FLAT : documents ? COG_METHOD_COLUMNS : COG_METHOD_SLICES;
 }

@@ -13,19 +13,10 @@ cog_method method_named(const char *name);
 /* "auto", a method's name, or "none" for a number that is no method. */
 const char *method_name(cog_method method);
 
-/* The quickest method that finds all pairs of the signatures of a join within its radius. */
-const struct search_method *method_to_join_signatures(const struct method_join *join);
-
 /* What knobs mean for a job: AUTO becomes the method whose knobs they are. COG_ERR_USAGE if the
  * method is none, if it has other knobs, or if a knob is of no use there (cog_knob_use). */
 cog_status method_take_knobs(cog_method *method, const cog_knobs *knobs, unsigned use,
                              cog_error *error);
-
-/* The method that compares every row: vectors, or signatures. */
-cog_method method_exhaustive(bool vectors);
-/* What an index is built for if nobody says: nothing but signatures pays for few rows; queries of
- * documents come with margins, and columns make the most of those. */
-cog_method method_for_index(size_t rows, bool documents);
 
 /* The number-th method that a program adds, from 0 on; NULL behind the last. The library's own
  * function knows none; a program that defines it takes its place. */

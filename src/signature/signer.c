@@ -38,6 +38,9 @@ void signature_options_init(struct signature_options *options, enum signature_ki
 }
 
 cog_status signature_options_check(const struct signature_options *options, cog_error *error) {
+    if ((unsigned)options->kind > SIGNATURE_MINHASH)
+        return error_set(error, COG_ERR_USAGE,
+                         "kind %d of signatures: there is none of that number", (int)options->kind);
     if (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS)
         return error_set(error, COG_ERR_USAGE, "signatures of %u bit%s: choose from %d to %d",
                          options->bits, plural(options->bits, "", "s"), SIGNATURE_MIN_BITS,

@@ -64,7 +64,8 @@ echo "exit $?"
 "$COGNATE" eval signatures d.jsonl --signature simhash --sample 150 --quiet |
     awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "ratio") column = i } NR > 1 { print ($column > 0.9 && $column < 1.1) }'
 # Options of another action, method or kind are refused; so are outputs that would destroy each other.
-for options in 'index info I --method slices' 'index compact I --bits 64' 'index add I d.jsonl --radius 2' \
+for options in 'index info I --method slices' 'index info I --threads 2' 'index check I --memory 2G' \
+    'index remove I 1 --threads 2' 'index compact I --bits 64' 'index add I d.jsonl --radius 2' \
     'search I d.jsonl --slice-bits 12' 'search I d.jsonl --method flat --expand 1' 'search I d.jsonl --weights no.npy' \
     'pairs d.jsonl --measure jaccard --weighting bm25' 'sign d.jsonl -o t.npy --signature simhash --gaussian' \
     'sign d.jsonl -o t.npy --value-bits 8' 'dedup d.jsonl -o k.jsonl --format npy' \

@@ -12,7 +12,7 @@
 #include "collection/statistics_job.h"
 #include "input/npy.h"
 #include "jobs/index/index_job.h"
-#include "plan/method_table.h"
+#include "plan/method_choice.h"
 #include "run/job.h"
 
 /* ---- Segments in memory ---------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "collection/row_signer.h"
 #include "jobs/pairs/pair_join.h"
 #include "join/pair_check.h"
-#include "plan/method_table.h"
+#include "plan/method_choice.h"
 #include "plan/sampled_truth.h"
 #include "search/flat/flat.h"
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "jobs/link/link_candidates.h"
 #include "jobs/result_table.h"
-#include "join/join_method.h"
+#include "plan/method_choice.h"
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
@@ -106,18 +106,6 @@ static cog_status take_candidates(const struct cosine_neighbours *neighbours, co
     return COG_OK;
 }
 
-/* Measured on 100 million to 10 billion pairs of sentences and of documents: the exact search takes
- * 25 ns per pair that has 575 terms on both sides together, lists take a third to a half of that,
- * and less than signatures at every size. */
-static cog_method choose_method(const struct link_space *space, const cog_link_options *options) {
-    const double exact_term_ns = 25.0 / 575;
-    if (options->method != COG_METHOD_AUTO)
-        return options->method;
-    return options->recall < 1 && lists_method_pays(space->vectors, exact_term_ns)
-               ? COG_METHOD_LISTS
-               : COG_METHOD_EXACT;
-}
-
 /* Sets contrast and score of the candidates by the two means of every document. */
 static cog_status score_links(const struct link_candidates *candidates, size_t hubs,
                               struct link *links, size_t count, cog_error *error) {
@@ -146,7 +134,9 @@ static cog_status find_candidates(cog_links *links, struct job *job,
     const struct link_space *space = &links->space;
     size_t hubs = options->hub_neighbours;
     struct link_search search = {
-        .method = choose_method(space, options),
+        .method = options->method == COG_METHOD_AUTO
+                      ? method_for_links(space->vectors, options->recall)
+                      : options->method,
         .options = options,
         .wanted = {options->candidates > hubs ? options->candidates : hubs, hubs}};
     struct link_candidates candidates = {0};

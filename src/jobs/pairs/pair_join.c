@@ -4,7 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "plan/method_table.h"
+#include "plan/method_choice.h"
 #include "run/job.h"
 
 static bool needs_signatures(const struct search_method *method) {
@@ -57,7 +57,7 @@ cog_status pair_join_init(struct pair_task *task, const cog_pairs_options *optio
     TRY(pair_task_init(task, options, sides, run, report, error));
     TRY(method_take_knobs(method, &options->knobs, COG_KNOB_PAIRS, error));
     if (*method == COG_METHOD_AUTO)
-        *method = options->verify ? COG_METHOD_EXACT : COG_METHOD_FLAT;
+        *method = method_exhaustive(options->verify);
     return check_method(task, error);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "plan/method_choice.h"
 
 bool index_serves(const cog_index *index, const struct search_method *method) {
     bool serves = !method->build || (index->streamed && method->is_for_radius);

@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "estimate/radius.h"
 #include "join/cosine_join.h"
+#include "plan/method_choice.h"
 #include "plan/sampled_truth.h"
 #include "run/job.h"
 
@@ -299,7 +300,8 @@ static cog_status choose_by_time(struct search_task *task, cog_method own, cog_e
 }
 
 /* Whether auto may take a method for what is asked. */
-static bool may_choose(const struct search_task *task, const struct search_method *method) {
+static bool may_choose(const void *context, const struct search_method *method) {
+    const struct search_task *task = context;
     const cog_search_options *options = &task->options;
     bool radius = options->radius_bits != COG_RADIUS_NONE;
     if (!method->build || !method->search || task->index->streamed ||
@@ -317,12 +319,7 @@ static bool may_choose(const struct search_task *task, const struct search_metho
 /* Small searches take less than a tenth of a second: they are not worth a choice. */
 static cog_status choose_method(struct search_task *task, cog_error *error) {
     enum { SMALL_COMPARISONS = 1 << 26 };
-    const struct search_method *method;
-    cog_method own = COG_METHOD_AUTO;
-    for (int i = COG_METHOD_AUTO + 1; (method = method_of((cog_method)i)); i++)
-        if (may_choose(task, method) && (own == COG_METHOD_AUTO || method->is_chosen_unmeasured ||
-                                         !method_of(own)->is_chosen_unmeasured))
-            own = (cog_method)i;
+    cog_method own = method_for_search(may_choose, task);
     task->options.method = method_exhaustive(cosines_decide(task));
     if (own != COG_METHOD_AUTO && method_of(own)->is_chosen_unmeasured) {
         task->options.method = own;

@@ -46,8 +46,7 @@ static cog_status check_bits(const struct lsh_options *options, bool have_margin
                          options->flips, options->key_bits);
     if (options->flip_mode >= LSH_FLIP_DISTANCE && !have_margins)
         return error_set(error, COG_ERR_USAGE,
-                         "flips of likely bits need the margins behind the bits: give the weights, "
-                         "or flip random bits");
+                         "flips of likely bits need margins: give them, or flip random bits");
     return COG_OK;
 }
 
