@@ -28,6 +28,16 @@ bool number_parse(struct bytes_view field, double *number) {
     return *end == '\0' && !isnan(*number);
 }
 
+int compare_u32(const void *x, const void *y) {
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return (a > b) - (a < b);
+}
+
+int compare_u64(const void *x, const void *y) {
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return (a > b) - (a < b);
+}
+
 /* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <
  * 0.172. Each term of the series is smaller by s^2 < 0.03: 12 terms leave less than 1e-18. */
 double portable_log(double x) {

@@ -41,6 +41,12 @@ static inline uint64_t decode_u64(const uint8_t *bytes) {
     return decode_u32(bytes) | (uint64_t)decode_u32(bytes + 4) << 32;
 }
 
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* As qsort and bsearch want it: rising. */
+int compare_u32(const void *x, const void *y);
+int compare_u64(const void *x, const void *y);
+
 /* ---- Mathematics ----------------------------------------------------------------------------- */
 
 /* The C library chooses FMA variants of its functions at run time. These use plain double

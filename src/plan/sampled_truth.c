@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/strings.h"
 #include "join/cosine_join.h"
 #include "join/jaccard_join.h"
@@ -15,11 +16,6 @@
 enum { TRUTH_AT_ONCE = 1 << 20 }; /* matches: 16 MB */
 
 /* ---- Drawing rows ---------------------------------------------------------------------------- */
-
-static int by_number(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 size_t sample_rows(size_t rows, size_t most, uint64_t seed, uint32_t *sample) {
     if (rows <= most) {
@@ -32,7 +28,7 @@ size_t sample_rows(size_t rows, size_t most, uint64_t seed, uint32_t *sample) {
     struct random random = random_seeded(seed);
     for (size_t i = 0; i < most; i++)
         sample[i] = (uint32_t)random_below(&random, rows);
-    qsort(sample, most, sizeof *sample, by_number);
+    qsort(sample, most, sizeof *sample, compare_u32);
     size_t distinct = 1;
     for (size_t i = 1; i < most; i++)
         if (sample[i] != sample[distinct - 1])
@@ -42,9 +38,8 @@ size_t sample_rows(size_t rows, size_t most, uint64_t seed, uint32_t *sample) {
 
 cog_status sample_signatures(const struct signatures_view *view, const uint32_t *rows, size_t count,
                              struct signatures_view *copy, cog_error *error) {
-    uint8_t *data = memory_array(count + 1, view->stride_bytes);
-    if (!data)
-        return error_memory(error, count * view->stride_bytes, "a sample of signatures");
+    uint8_t *data;
+    TAKE(data, count * view->stride_bytes, "a sample of signatures", error);
     for (size_t i = 0; i < count; i++)
         memcpy(data + i * view->stride_bytes, signature_row(view, rows[i]), view->stride_bytes);
     *copy = (struct signatures_view){data, count, view->bits, view->stride_bytes};
@@ -164,7 +159,7 @@ static void count_truth(struct recall_sample *sample, bool self, const struct ma
         if (self && a == b)
             continue;
         /* A pair of two sampled rows counts once, from its earlier row. */
-        if (swap && bsearch(&b, sample->rows, sample->count, sizeof b, by_number))
+        if (swap && bsearch(&b, sample->rows, sample->count, sizeof b, compare_u32))
             continue;
         sample->trials[place]++;
         sample->hits[place] += match_list_holds(matches, swap ? b : a, swap ? a : b);

@@ -90,17 +90,9 @@ static struct bytes_view id_of(const struct link_line *line, int side) {
     return view_of(line->ids[side].data, line->ids[side].size);
 }
 
-static int by_number(const void *x, const void *y) {
-    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return (a > b) - (a < b);
-}
-
-static bool has_number(const uint64_t *numbers, size_t count, uint64_t number) {
-    return count && bsearch(&number, numbers, count, sizeof number, by_number) != NULL;
-}
-
 static bool has_document(const struct link_ids *documents, int side, uint64_t hash) {
-    return has_number(documents->ids[side], documents->counts[side], hash);
+    size_t count = documents->counts[side];
+    return count && bsearch(&hash, documents->ids[side], count, sizeof hash, compare_u64) != NULL;
 }
 
 /* The hash of an id of the line, or of the page that has it for a title. */
@@ -239,13 +231,18 @@ cog_status link_gold_read(struct link_gold *gold, const char *path, cog_error *e
     return COG_OK;
 }
 
+static int by_falling_score(const void *x, const void *y) {
+    const struct judged_link *a = x, *b = y;
+    if (a->score != b->score)
+        return a->score > b->score ? -1 : 1;
+    return (int)a->right - (int)b->right; /* ties are counted against the result */
+}
+
 static int by_source(const void *x, const void *y) {
     const struct judged_link *a = x, *b = y;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
-    if (a->score != b->score)
-        return a->score > b->score ? -1 : 1;
-    return (int)a->right - (int)b->right; /* ties are counted against the result */
+    return by_falling_score(x, y);
 }
 
 /* Judges the links of a file. A source's first choice is its link of the highest score. */
@@ -283,13 +280,6 @@ static cog_status check_known(struct link_gold *gold, const char *path, cog_erro
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
-
-static int by_falling_score(const void *x, const void *y) {
-    const struct judged_link *a = x, *b = y;
-    if (a->score != b->score)
-        return a->score > b->score ? -1 : 1;
-    return (int)a->right - (int)b->right; /* ties are counted against the result */
-}
 
 void link_gold_scores(struct link_gold *gold, cog_link_scores *scores) {
     double known = gold->known_count ? (double)gold->known_count : 1;
@@ -388,7 +378,7 @@ static uint64_t *hash_ids(const struct corpus *corpus) {
     for (size_t row = 0; hashes && row < corpus->rows; row++)
         hashes[row] = hash_of(corpus_id(corpus, row));
     if (hashes && corpus->rows)
-        qsort(hashes, corpus->rows, sizeof *hashes, by_number);
+        qsort(hashes, corpus->rows, sizeof *hashes, compare_u64);
     return hashes;
 }
 

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "input/parallel/line_source.h"
 #include "jobs/index/index_job.h"
 #include "plan/sampled_truth.h"
 
@@ -99,22 +100,14 @@ static void listed_hits_free(struct listed_hits *list) {
     free(list->items);
 }
 
-/* The next of the tab-separated fields of a line. */
-static struct bytes_view next_field(struct bytes_view *line) {
-    const char *tab = line->size ? memchr(line->data, '\t', line->size) : NULL;
-    struct bytes_view field = view_of(line->data, tab ? (size_t)(tab - line->data) : line->size);
-    size_t taken = field.size + (tab != NULL);
-    *line = view_of(line->data + taken, line->size - taken);
-    return field;
-}
-
 static bool parse_line(struct bytes_view line, struct listed_hits *list,
                        struct listed_hit *listed) {
     double rank, similarity, distance = 0;
-    listed->query = next_field(&line);
-    struct bytes_view rank_field = next_field(&line);
-    listed->id = next_field(&line);
-    struct bytes_view similarity_field = next_field(&line), distance_field = next_field(&line);
+    listed->query = take_field(&line, '\t');
+    struct bytes_view rank_field = take_field(&line, '\t');
+    listed->id = take_field(&line, '\t');
+    struct bytes_view similarity_field = take_field(&line, '\t'),
+                      distance_field = take_field(&line, '\t');
     bool no_distance = distance_field.size == 1 && distance_field.data[0] == '-';
     if (!number_parse(rank_field, &rank) || !number_parse(similarity_field, &similarity) ||
         (!no_distance && !number_parse(distance_field, &distance)) || distance < 0 ||
@@ -133,8 +126,8 @@ static int by_query(const void *a, const void *b) {
 
 static void read_header(struct bytes_view line, struct listed_hits *list) {
     for (int column = 0; column < 3; column++)
-        next_field(&line);
-    struct bytes_view measure = next_field(&line);
+        take_field(&line, '\t');
+    struct bytes_view measure = take_field(&line, '\t');
     list->estimates = measure.size == 8 && memcmp(measure.data, "estimate", 8) == 0;
 }
 

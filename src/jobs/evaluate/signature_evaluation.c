@@ -229,14 +229,10 @@ cog_status evaluate_signatures(struct job *job, cog_documents *documents,
     struct evaluation evaluation = {.options = options, .job = job};
     cog_status status = check_memory(job, documents, sample, error);
     THEN(status, prepare(&evaluation, documents, sample, error));
-    if (status == COG_OK) {
-        evaluation.signatures = memory_array(evaluation.sample_count, SIGNATURE_MAX_BITS / 8);
-        evaluation.partial =
-            memory_array(evaluation.sample_count / ROWS_PER_PIECE + 1, sizeof *evaluation.partial);
-        if (!evaluation.signatures || !evaluation.partial)
-            status = error_memory(error, evaluation.sample_count * SIGNATURE_MAX_BITS / 8,
-                                  "the sample's signatures");
-    }
+    THEN(status, TAKEN(evaluation.signatures, evaluation.sample_count * SIGNATURE_MAX_BITS / 8,
+                       "the sample's signatures", error));
+    THEN(status, TAKEN(evaluation.partial, evaluation.sample_count / ROWS_PER_PIECE + 1,
+                       "the sample's signatures", error));
     THEN(status, compute_cosines(&evaluation, error));
     for (size_t i = 0; i < kind_count && status == COG_OK; i++)
         status = evaluate_kind(&evaluation, &kinds[i], seeds, &results[i], error);

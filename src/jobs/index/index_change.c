@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/strings.h"
 #include "base/threads.h"
 #include "input/npy.h"
@@ -107,10 +108,8 @@ static cog_status replace_draft(cog_index *index, struct segment_draft *draft, c
 /* Where the ids of the corpus stand in the index; free() both. */
 static cog_status find_corpus_ids(const cog_index *index, const struct corpus *corpus,
                                   struct bytes_view **ids, uint64_t **rows, cog_error *error) {
-    *ids = memory_array(corpus->rows + 1, sizeof **ids);
-    *rows = memory_array(corpus->rows + 1, sizeof **rows);
-    if (!*ids || !*rows)
-        return error_memory(error, corpus->rows * (sizeof **ids + sizeof **rows), "ids");
+    TAKE(*ids, corpus->rows, "ids", error);
+    TAKE(*rows, corpus->rows, "ids", error);
     for (size_t row = 0; row < corpus->rows; row++)
         (*ids)[row] = corpus_id(corpus, row);
     return index_find_ids(index, *ids, corpus->rows, *rows, error);
@@ -244,11 +243,6 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
-static int by_row(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorts the ids, each once; returns how many. */
 static size_t sort_ids(struct bytes_view *ids, size_t count) {
     size_t distinct = 0;
@@ -271,7 +265,7 @@ static size_t keep_found(const struct bytes_view *ids, uint64_t *rows, size_t co
             report_notice(report, "no document '%.*s' in the index",
                           (int)(ids[i].size < 200 ? ids[i].size : 200), ids[i].data);
     }
-    qsort(rows, found, sizeof *rows, by_row);
+    qsort(rows, found, sizeof *rows, compare_u64);
     report_number(report, "removed", (double)found);
     report_number(report, "unknown_ids", (double)unknown);
     return found;

@@ -177,7 +177,7 @@ static cog_status statistics_path(const char *folder, char **path, cog_error *er
     return error_memory(error, strlen(folder), "a path");
 }
 
-cog_status index_save_statistics(const cog_index *index, const char *folder, cog_error *error) {
+static cog_status save_statistics(const cog_index *index, const char *folder, cog_error *error) {
     char *path = NULL;
     cog_status status = statistics_path(folder, &path, error);
     THEN(status,
@@ -195,12 +195,12 @@ cog_status index_take_statistics(cog_index *index, const struct corpus *corpus, 
     cog_status status = index_collect_statistics(index, corpus, &index->sign.terms, threads, error);
     THEN(status, index_record_statistics(index, &index->parts.manifest.settings, error));
     THEN(status, index_make_columns(index, error));
-    return status == COG_OK && index->folder ? index_save_statistics(index, index->folder, error)
+    return status == COG_OK && index->folder ? save_statistics(index, index->folder, error)
                                              : status;
 }
 
 /* Whether the statistics are those that the settings speak of. */
-bool index_statistics_fit(const cog_index *index) {
+static bool statistics_fit(const cog_index *index) {
     const struct settings *settings = &index->parts.manifest.settings;
     const struct statistics *counts = index->statistics->counts;
     uint64_t fingerprint = 0;
@@ -227,11 +227,11 @@ static cog_status read_statistics(cog_index *index, const char *path, cog_error 
     return status == COG_OK ? index_make_columns(index, error) : status;
 }
 
-cog_status index_load_statistics(cog_index *index, cog_error *error) {
+static cog_status load_statistics(cog_index *index, cog_error *error) {
     char *path = NULL;
     cog_status status = statistics_path(index->folder, &path, error);
     THEN(status, read_statistics(index, path, error));
-    if (status == COG_OK && !index_statistics_fit(index))
+    if (status == COG_OK && !statistics_fit(index))
         status = error_set(error, COG_ERR_FORMAT,
                            "%s: not the statistics that the index was made with; restore the "
                            "folder as a whole or build the index again",
@@ -299,7 +299,7 @@ static cog_status save_parts(const cog_index *index, const char *folder, cog_err
     uint64_t first_row = 0;
     cog_status status = settings_copy(&manifest.settings, &index->parts.manifest.settings, error);
     if (status == COG_OK && index->has_documents)
-        status = index_save_statistics(index, folder, error);
+        status = save_statistics(index, folder, error);
     for (size_t i = 0; i < index->parts.manifest.count && status == COG_OK; i++) {
         status = save_segment(index, i, first_row, folder, &manifest, error);
         first_row += index->parts.manifest.entries[i].rows;
@@ -362,18 +362,13 @@ void cog_index_claim_release(cog_index_claim *claim) {
 }
 
 cog_status cog_index_claim_folder(const char *folder, cog_index_claim **result, cog_error *error) {
-    cog_index_claim *made = calloc(1, sizeof *made);
-    if (!made || !(made->folder = strdup(folder))) {
-        free(made);
-        return error_memory(error, sizeof *made, "a claim");
-    }
+    cog_index_claim *made;
+    TAKE_ZEROED(made, 1, "a claim", error);
     made->lock = -1;
-    cog_status status = take_folder(made, error);
-    if (status == COG_OK)
-        *result = made;
-    else
-        cog_index_claim_release(made);
-    return status;
+    made->folder = strdup(folder);
+    cog_status status =
+        made->folder ? take_folder(made, error) : error_memory(error, strlen(folder), "a claim");
+    return HAND_OUT(status, made, cog_index_claim_release, result);
 }
 
 cog_status cog_index_save_claimed(const cog_index *index, cog_index_claim *claim,
@@ -418,18 +413,16 @@ static cog_status check_parts(const cog_index *index, cog_error *error) {
  * those of an empty index change, when it is filled. */
 static cog_status open_state(cog_index *index, const cog_index *known, cog_error *error) {
     cog_status status = index_segments_open(index->folder, &index->parts, error);
-    if (status == COG_OK)
-        index->has_whole_vectors = memory_zeroed_array(index->parts.manifest.count + 1, 1);
-    if (status == COG_OK && !index->has_whole_vectors)
-        status = error_memory(error, index->parts.manifest.count, "segments");
+    THEN(status,
+         TAKEN_ZEROED(index->has_whole_vectors, index->parts.manifest.count, "segments", error));
     THEN(status, index_interpret_settings(index, error));
     if (status == COG_OK && index->has_documents) {
         index->statistics = known->statistics;
         index->columns = known->columns;
-        if (!known->statistics || !index_statistics_fit(index)) {
+        if (!known->statistics || !statistics_fit(index)) {
             index->statistics = NULL;
             index->columns = NULL;
-            status = index_load_statistics(index, error);
+            status = load_statistics(index, error);
         }
     }
     return status == COG_OK ? check_parts(index, error) : status;
@@ -454,18 +447,12 @@ bool cog_index_exists(const char *folder) {
 }
 
 cog_status cog_index_open(const char *folder, cog_index **result, cog_error *error) {
-    cog_index *index = calloc(1, sizeof *index);
-    if (!index || !(index->folder = strdup(folder))) {
-        free(index);
-        return error_memory(error, sizeof *index, "an index");
-    }
-    cog_status status = index_reload(index, error);
-    if (status != COG_OK) {
-        cog_index_close(index);
-        return status;
-    }
-    *result = index;
-    return COG_OK;
+    cog_index *index;
+    TAKE_ZEROED(index, 1, "an index", error);
+    index->folder = strdup(folder);
+    cog_status status =
+        index->folder ? index_reload(index, error) : error_memory(error, strlen(folder), "a path");
+    return HAND_OUT(status, index, cog_index_close, result);
 }
 
 /* Opening read the manifest and the statistics whole already. */

@@ -32,6 +32,11 @@ void segment_draft_free(struct segment_draft *draft) {
     *draft = (struct segment_draft){0};
 }
 
+/* The name of a knob of the build in the settings of an index. */
+static const char *knob_record(const struct search_method *method, unsigned knob) {
+    return method->knob_records ? method->knob_records[knob] : method->knobs[knob].name;
+}
+
 /* The knobs that the index was built with, and the radius. */
 static void read_knobs(const struct settings *settings, cog_method number,
                        const struct search_method *method, cog_knobs *knobs,
@@ -41,7 +46,7 @@ static void read_knobs(const struct settings *settings, cog_method number,
     for (unsigned i = 0; i < method->knob_count; i++) {
         uint64_t value = 0;
         if ((method->knobs[i].uses & COG_KNOB_BUILD) &&
-            settings_get_u64(settings, index_knob_record(method, i), &value) && value)
+            settings_get_u64(settings, knob_record(method, i), &value) && value)
             knob_set(knobs, i, value);
     }
 }
@@ -83,10 +88,8 @@ static cog_status take_settings(const cog_index *index, struct segment_draft *dr
 static cog_status make_room_for_ids(struct segment_draft *draft, size_t rows, size_t size_bytes,
                                     cog_error *error) {
     struct segment_memory *memory = &draft->memory;
-    memory->id_offsets = memory_zeroed_array(rows + 1, sizeof *memory->id_offsets);
-    memory->id_bytes = memory_array(size_bytes + 1, 1);
-    if (!memory->id_offsets || !memory->id_bytes)
-        return error_memory(error, rows * sizeof *memory->id_offsets + size_bytes, "ids");
+    TAKE_ZEROED(memory->id_offsets, rows + 1, "ids", error);
+    TAKE(memory->id_bytes, size_bytes, "ids", error);
     draft->segment.id_offsets = memory->id_offsets;
     draft->segment.id_bytes = view_of(memory->id_bytes, size_bytes);
     return COG_OK;
@@ -141,9 +144,7 @@ static cog_status make_room_for_sums(const cog_index *index, size_t rows, float 
     const struct search_method *method = method_of(method_named(name));
     if (!method || !(method->needs & NEEDS_ROW_MARGINS))
         return COG_OK;
-    *sums = memory_array(rows + 1, index_bits(index) * sizeof **sums);
-    return *sums ? COG_OK
-                 : error_memory(error, rows * index_bits(index) * sizeof **sums, "weights");
+    return TAKEN(*sums, rows * index_bits(index), "margins", error);
 }
 
 cog_status segment_draft_documents(const cog_index *index, const struct corpus *corpus,
@@ -276,22 +277,19 @@ static cog_status make_room_for_rows(struct merge *merge, cog_error *error) {
     struct segment *segment = &merge->draft->segment;
     size_t rows = merge->size.rows, stride = signature_stride_bytes(index_bits(merge->index));
     segment->rows = rows;
-    memory->signatures = memory_array(rows + 1, stride);
-    bool fits = memory->signatures;
+    TAKE(memory->signatures, rows * stride, "merged segments", error);
     segment->signatures =
         (struct signatures_view){memory->signatures, rows, index_bits(merge->index), stride};
     if (merge->index->has_vectors) {
         struct sparse_matrix *vectors = &memory->vectors;
         vectors->rows = rows;
         vectors->column_count = term_numbers_count(merge->index->columns);
-        vectors->offsets = memory_zeroed_array(rows + 1, sizeof *vectors->offsets);
-        vectors->columns = memory_array(merge->size.entries + 1, sizeof *vectors->columns);
-        vectors->values = memory_array(merge->size.entries + 1, sizeof *vectors->values);
-        fits = fits && vectors->offsets && vectors->columns && vectors->values;
+        TAKE_ZEROED(vectors->offsets, rows + 1, "merged segments", error);
+        TAKE(vectors->columns, merge->size.entries, "merged segments", error);
+        TAKE(vectors->values, merge->size.entries, "merged segments", error);
         segment->vectors = *vectors;
     }
-    return fits ? make_room_for_ids(merge->draft, rows, merge->size.id_bytes, error)
-                : error_memory(error, rows * stride + merge->size.entries * 8, "merged segments");
+    return make_room_for_ids(merge->draft, rows, merge->size.id_bytes, error);
 }
 
 cog_status segment_draft_merged(const cog_index *index, unsigned threads,
@@ -361,10 +359,6 @@ static cog_status complete_knobs(cog_index_options *options, size_t rows, unsign
     return method && method->settings ? method->settings(&size, &options->knobs, error) : COG_OK;
 }
 
-const char *index_knob_record(const struct search_method *method, unsigned knob) {
-    return method->knob_records ? method->knob_records[knob] : method->knobs[knob].name;
-}
-
 static cog_status record_method(const cog_index_options *options, struct settings *settings,
                                 cog_error *error) {
     const struct search_method *method = method_of(options->method);
@@ -374,8 +368,8 @@ static cog_status record_method(const cog_index_options *options, struct setting
     }
     for (unsigned i = 0; method && i < method->knob_count; i++)
         if (method->knobs[i].uses & COG_KNOB_BUILD) {
-            TRY(settings_set_u64(settings, index_knob_record(method, i),
-                                 knob_or(&options->knobs, i, 0), error));
+            TRY(settings_set_u64(settings, knob_record(method, i), knob_or(&options->knobs, i, 0),
+                                 error));
         }
     return COG_OK;
 }
@@ -474,14 +468,11 @@ static cog_status finish_building(cog_index *index, struct segment_draft *draft,
                                   cog_error *error) {
     THEN(status, index_take_draft(index, draft, error));
     segment_draft_free(draft);
-    if (status != COG_OK) {
-        cog_index_close(index);
-        return status;
+    if (status == COG_OK) {
+        report_stage(report, "indexing", clock_seconds_since(start_ns));
+        report_index(index, report);
     }
-    report_stage(report, "indexing", clock_seconds_since(start_ns));
-    report_index(index, report);
-    *result = index;
-    return COG_OK;
+    return HAND_OUT(status, index, cog_index_close, result);
 }
 
 cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus, uint8_t *is_empty,
@@ -509,9 +500,9 @@ cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus,
 cog_status index_drop_empty_rows(const cog_index *index, struct corpus *corpus, cog_report *report,
                                  cog_error *error) {
     size_t kept = 0, unknown = 0;
-    uint8_t *is_empty = memory_array(corpus->rows + 1, 1);
-    cog_status status = is_empty ? index_mark_empty(index, corpus, is_empty, &unknown, error)
-                                 : error_memory(error, corpus->rows, "documents");
+    uint8_t *is_empty;
+    TAKE(is_empty, corpus->rows, "documents", error);
+    cog_status status = index_mark_empty(index, corpus, is_empty, &unknown, error);
     for (size_t row = 0; status == COG_OK && row < corpus->rows; row++)
         if (!is_empty[row])
             corpus->items[kept++] = corpus->items[row];
@@ -559,18 +550,15 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
     struct corpus corpus = {0};
     struct segment_draft draft = {0};
     struct term_options terms;
-    cog_status status = check_options(options, true, error);
-    THEN(status, options_terms(&options->sign.terms, &terms, error));
-    THEN(status, index_check_memory(documents, run, report, error));
-    cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
-    if (status == COG_OK && !index)
-        status = error_memory(error, sizeof *index, "an index");
-    if (status != COG_OK)
-        return status;
+    cog_index *index;
+    TRY(check_options(options, true, error));
+    TRY(options_terms(&options->sign.terms, &terms, error));
+    TRY(index_check_memory(documents, run, report, error));
+    TAKE_ZEROED(index, 1, "an index", error);
     struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
     struct job job;
     job_begin(&job, run, report);
-    status = corpus_read(&corpus, documents, &reading, run, report, error);
+    cog_status status = corpus_read(&corpus, documents, &reading, run, report, error);
     uint64_t start = clock_ns();
     THEN(status, index_corpus(index, &corpus, options, run, &draft, report, error));
     job_end(&job);
@@ -585,22 +573,19 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     const struct signatures_view *rows = &signatures->file.view;
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
-    cog_status status = check_options(options, false, error);
+    cog_index *index;
+    TRY(check_options(options, false, error));
     unsigned threads = threads_resolve(run ? run->threads : 0);
-    if (status == COG_OK && !options->streamed)
-        status = memory_budget_check(MEMORY_BASE_BYTES + signatures_memory(rows, options, threads) +
-                                         numbered_ids_memory_bytes(rows->rows),
-                                     run, report, error);
-    cog_index *index = status == COG_OK ? calloc(1, sizeof *index) : NULL;
-    if (status == COG_OK && !index)
-        status = error_memory(error, sizeof *index, "an index");
-    if (status != COG_OK)
-        return status;
+    if (!options->streamed)
+        TRY(memory_budget_check(MEMORY_BASE_BYTES + signatures_memory(rows, options, threads) +
+                                    numbered_ids_memory_bytes(rows->rows),
+                                run, report, error));
+    TAKE_ZEROED(index, 1, "an index", error);
     struct settings *settings = &index->parts.manifest.settings;
     struct job job;
     job_begin(&job, run, report);
     index->build_weights = options->weights;
-    status = complete_knobs(options, rows->rows, rows->bits, error);
+    cog_status status = complete_knobs(options, rows->rows, rows->bits, error);
     prepare_stream(index, options);
     THEN(status, record_method(options, settings, error));
     THEN(status, settings_set_text(settings, "signature", "given", error));

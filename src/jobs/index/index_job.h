@@ -81,8 +81,6 @@ cog_status segment_draft_merged(const cog_index *index, unsigned threads,
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
 cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,
                               cog_report *report, cog_error *error);
-/* The name of a knob of the build in the settings of an index. */
-const char *index_knob_record(const struct search_method *method, unsigned knob);
 /* Moves a draft into an index in memory. */
 cog_status index_take_draft(cog_index *index, struct segment_draft *draft, cog_error *error);
 /* is_empty[row] is 1 where no term of the row weighs anything by the index's statistics; *unknown
@@ -117,11 +115,6 @@ cog_status index_make_columns(cog_index *index, cog_error *error);
 /* Notes in the settings which statistics they are, by a fingerprint. */
 cog_status index_record_statistics(const cog_index *index, struct settings *settings,
                                    cog_error *error);
-/* Whether the statistics are those that the settings speak of. */
-bool index_statistics_fit(const cog_index *index);
-cog_status index_save_statistics(const cog_index *index, const char *folder, cog_error *error);
-/* From the folder, with the columns; COG_ERR_FORMAT where they do not fit. */
-cog_status index_load_statistics(cog_index *index, cog_error *error);
 /* Whether the index was made of no documents: the first that are added bring its statistics. */
 bool index_awaits_statistics(const cog_index *index);
 /* Takes statistics and columns from the corpus, notes them in the settings, and writes them to the

@@ -67,10 +67,9 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
     struct signatures_view queries = {0};
     struct hit_lists nearest = {0};
     unsigned bits = work->views[0].bits;
-    size_t *histogram = memory_zeroed_array((size_t)bits + 1, sizeof *histogram);
-    cog_status status = histogram
-                            ? sample_signatures(&work->views[0], sample, count, &queries, error)
-                            : error_memory(error, bits, "distances");
+    size_t *histogram;
+    TAKE_ZEROED(histogram, (size_t)bits + 1, "distances", error);
+    cog_status status = sample_signatures(&work->views[0], sample, count, &queries, error);
     THEN(status, flat_search_topk(&work->views[1], &queries, 4 * most, work->job->threads, &nearest,
                                   error));
     for (size_t i = 0; status == COG_OK && i < nearest.offsets[count]; i++)
@@ -81,6 +80,18 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
     hit_lists_free(&nearest);
     free((void *)queries.data);
     free(histogram);
+    return status;
+}
+
+/* The nearest target documents of some source documents. */
+static cog_status nearest_of_sample(const struct link_space *space, const uint32_t *sample,
+                                    size_t count, size_t k, unsigned threads,
+                                    struct cosine_neighbours *nearest, cog_error *error) {
+    struct sparse_matrix queries = {0};
+    cog_status status = sparse_matrix_select(&space->vectors[0], sample, count, &queries)
+                            ? cosine_topk(&queries, &space->vectors[1], k, threads, nearest, error)
+                            : error_memory(error, count, "a sample");
+    sparse_matrix_free(&queries);
     return status;
 }
 
@@ -96,16 +107,12 @@ static int by_similarity(const void *x, const void *y) {
  * documents follow a few templates. */
 static cog_status choose_cosine(const struct proposing *work, double *cosine, cog_error *error) {
     enum { SAMPLE = 256 };
-    const struct sparse_matrix *vectors = work->space->vectors;
     uint32_t sample[SAMPLE];
-    size_t count = sample_rows(vectors[0].rows, SAMPLE, 1, sample), found = 0;
+    size_t count = sample_rows(work->space->vectors[0].rows, SAMPLE, 1, sample), found = 0;
     size_t wanted = work->search->wanted[0], most = proposals_of(work->search, 0);
-    struct sparse_matrix queries = {0};
     struct cosine_neighbours nearest = {0};
-    cog_status status =
-        sparse_matrix_select(&vectors[0], sample, count, &queries)
-            ? cosine_topk(&queries, &vectors[1], 4 * most, work->job->threads, &nearest, error)
-            : error_memory(error, count, "a sample");
+    cog_status status = nearest_of_sample(work->space, sample, count, 4 * most, work->job->threads,
+                                          &nearest, error);
     for (size_t q = 0; status == COG_OK && q < count; q++)
         for (size_t i = 0; i < nearest.counts[q]; i++)
             nearest.items[found++] = nearest.items[q * nearest.k + i];
@@ -117,7 +124,6 @@ static cog_status choose_cosine(const struct proposing *work, double *cosine, co
     }
     if (found > count * most)
         *cosine = fmax(*cosine, (double)nearest.items[count * most].similarity);
-    sparse_matrix_free(&queries);
     cosine_topk_free(&nearest);
     return status;
 }
@@ -217,10 +223,8 @@ static cog_status rescore(const struct proposing *work, int side, struct match_l
                                      .threads = work->job->threads};
     struct choosing choosing = {proposed, neighbours};
     *neighbours = (struct cosine_neighbours){.queries = rows, .k = k};
-    neighbours->counts = memory_zeroed_array(rows, sizeof *neighbours->counts);
-    neighbours->items = memory_array(rows * k, sizeof *neighbours->items);
-    if (!neighbours->counts || !neighbours->items)
-        return error_memory(error, rows * k * sizeof *neighbours->items, "candidates");
+    TAKE_ZEROED(neighbours->counts, rows, "candidates", error);
+    TAKE(neighbours->items, rows * k, "candidates", error);
     TRY(pair_check_run(&check, proposed, error));
     return parallel_for(work->job->threads, rows, ROWS_PER_PIECE, choose_nearest, &choosing, error);
 }
@@ -278,13 +282,9 @@ static cog_status measure_recall(struct job *job, const struct link_space *space
     uint32_t sample[SAMPLE];
     size_t count = sample_rows(found->queries, SAMPLE, 2, sample);
     size_t k = found->k < NEAREST ? found->k : (size_t)NEAREST;
-    struct sparse_matrix queries = {0};
     struct cosine_neighbours truth = {0};
     struct share_tally tally = {0};
-    cog_status status =
-        sparse_matrix_select(&space->vectors[0], sample, count, &queries)
-            ? cosine_topk(&queries, &space->vectors[1], k, job->threads, &truth, error)
-            : error_memory(error, count, "the recall sample");
+    cog_status status = nearest_of_sample(space, sample, count, k, job->threads, &truth, error);
     for (size_t q = 0; status == COG_OK && q < count; q++) {
         const struct cosine_neighbour *items = &truth.items[q * k];
         size_t hits = 0, i = 0;
@@ -295,7 +295,6 @@ static cog_status measure_recall(struct job *job, const struct link_space *space
     if (status == COG_OK)
         report_recall(job->report, &tally, count, (struct noun){"neighbour", "neighbours"},
                       (struct noun){"document", "documents"});
-    sparse_matrix_free(&queries);
     cosine_topk_free(&truth);
     return status;
 }

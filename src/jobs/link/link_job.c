@@ -38,10 +38,9 @@ static int by_contrast(const void *x, const void *y) {
 
 cog_status links_one_to_one(struct link *links, size_t *count, size_t from_rows, size_t to_rows,
                             cog_error *error) {
-    uint8_t *taken = memory_zeroed_array(from_rows + to_rows, 1);
+    uint8_t *taken;
     size_t kept = 0;
-    if (!taken)
-        return error_memory(error, from_rows + to_rows, "links");
+    TAKE_ZEROED(taken, from_rows + to_rows, "links", error);
     qsort(links, *count, sizeof *links, by_contrast);
     for (size_t i = 0; i < *count; i++) {
         struct link link = links[i];

@@ -126,10 +126,8 @@ static void side_free(struct linked_sentences *side) {
 static cog_status side_init(struct linked_sentences *side, const cog_links *links, int number,
                             cog_error *error) {
     side->corpus = &links->space.corpora[number];
-    side->wanted = memory_zeroed_array(side->corpus->rows, 1);
-    side->row_ends = memory_zeroed_array(side->corpus->rows, sizeof *side->row_ends);
-    if (!side->wanted || !side->row_ends)
-        return error_memory(error, side->corpus->rows * 9, "sentences");
+    TAKE_ZEROED(side->wanted, side->corpus->rows, "sentences", error);
+    TAKE_ZEROED(side->row_ends, side->corpus->rows, "sentences", error);
     for (size_t i = 0; i < links->count; i++)
         side->wanted[number ? links->items[i].to : links->items[i].from] = 1;
     return COG_OK;

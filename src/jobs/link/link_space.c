@@ -260,12 +260,10 @@ static cog_status building_init(struct vector_building *building, size_t rows, c
     unsigned threads = building->threads;
     vectors->rows = rows;
     vectors->column_count = term_numbers_count(building->space->projection->targets);
-    vectors->offsets = memory_zeroed_array(rows + 1, sizeof *vectors->offsets);
-    building->sums = memory_zeroed_array(threads, sizeof *building->sums);
-    building->lengths = memory_array(rows, sizeof *building->lengths);
-    building->idf = memory_zeroed_array(vectors->column_count, sizeof *building->idf);
-    if (!vectors->offsets || !building->sums || !building->lengths || !building->idf)
-        return error_memory(error, rows * sizeof *building->lengths, "vectors");
+    TAKE_ZEROED(vectors->offsets, rows + 1, "vectors", error);
+    TAKE_ZEROED(building->sums, threads, "vectors", error);
+    TAKE(building->lengths, rows, "vectors", error);
+    TAKE_ZEROED(building->idf, vectors->column_count, "vectors", error);
     for (unsigned i = 0; i < threads; i++)
         TRY(column_sums_init(&building->sums[i], vectors->column_count, error));
     return fill_idf(building, error);
@@ -282,9 +280,8 @@ static cog_status make_room(struct vector_building *building, cog_error *error) 
     }
     building->mean_length = sum > 0 ? sum / (double)vectors->rows : 1;
     uint64_t total = vectors->offsets[vectors->rows];
-    vectors->columns = memory_array(total, sizeof *vectors->columns);
-    vectors->values = memory_array(total, sizeof *vectors->values);
-    return vectors->columns && vectors->values ? COG_OK : error_memory(error, total * 8, "vectors");
+    TAKE(vectors->columns, total, "vectors", error);
+    return TAKEN(vectors->values, total, "vectors", error);
 }
 
 static cog_status build_side(struct link_space *space, int side, unsigned threads,

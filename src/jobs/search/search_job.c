@@ -106,18 +106,12 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     if (status == COG_OK)
         query_bytes += search_task_bytes(&task);
     THEN(status, check_memory(index, query_bytes, run, report, error));
-    cog_hits *hits = status == COG_OK ? calloc(1, sizeof *hits) : NULL;
-    if (status == COG_OK && !hits)
-        status = error_memory(error, sizeof *hits, "hits");
+    cog_hits *hits = NULL;
+    THEN(status, TAKEN_ZEROED(hits, 1, "hits", error));
     THEN(status, answer(&task, hits, error));
     search_task_free(&task);
     job_end(&job);
-    if (status != COG_OK) {
-        cog_hits_free(hits);
-        return status;
-    }
-    *result = hits;
-    return COG_OK;
+    return HAND_OUT(status, hits, cog_hits_free, result);
 }
 
 /* Signatures of the queries, with the numbers behind their bits where lists are read by them. */
@@ -142,12 +136,12 @@ static cog_status search_corpus(struct search_task *task, const struct corpus *c
     const cog_index *index = task->index;
     size_t unknown = 0;
     float *sums = NULL;
-    uint8_t *is_empty = memory_array(corpus->rows + 1, 1);
+    uint8_t *is_empty;
+    TAKE(is_empty, corpus->rows, "queries", error);
     task->queries = corpus->rows;
     task->has_vectors = index->has_vectors;
     task->is_empty = is_empty;
-    cog_status status =
-        is_empty ? search_task_check(task, error) : error_memory(error, corpus->rows, "queries");
+    cog_status status = search_task_check(task, error);
     THEN(status, index_mark_empty(index, corpus, is_empty, &unknown, error));
     if (unknown)
         report_notice(task->report, "%zu %s no term that the index knows; %s nothing", unknown,
@@ -187,12 +181,7 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
     THEN(status, search_corpus(&task, &hits->queries, hits, error));
     search_task_free(&task);
     job_end(&job);
-    if (status != COG_OK) {
-        cog_hits_free(hits);
-        return status;
-    }
-    *result = hits;
-    return COG_OK;
+    return HAND_OUT(status, hits, cog_hits_free, result);
 }
 
 /* ---- Hits ------------------------------------------------------------------------------------ */
@@ -280,18 +269,12 @@ struct cog_weights {
 };
 
 cog_status cog_weights_open(const char *path, cog_weights **result, cog_error *error) {
-    cog_weights *weights = calloc(1, sizeof *weights);
-    if (!weights || !(weights->path = strdup(path))) {
-        free(weights);
-        return error_memory(error, sizeof *weights, "weights");
-    }
-    cog_status status = npy_open(path, NPY_FLOAT32, &weights->array, error);
-    if (status != COG_OK) {
-        cog_weights_free(weights);
-        return status;
-    }
-    *result = weights;
-    return COG_OK;
+    cog_weights *weights;
+    TAKE_ZEROED(weights, 1, "margins", error);
+    weights->path = strdup(path);
+    cog_status status = weights->path ? npy_open(path, NPY_FLOAT32, &weights->array, error)
+                                      : error_memory(error, strlen(path), "margins");
+    return HAND_OUT(status, weights, cog_weights_free, result);
 }
 
 cog_status cog_weights_of(const cog_weights *weights, const cog_signatures *signatures,

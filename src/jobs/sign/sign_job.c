@@ -208,12 +208,11 @@ static cog_status write_spooled(void *context, void *batch, cog_error *error) {
 
 static cog_status sign_spool(struct signing *work, cog_error *error) {
     size_t count = work->job->threads == 1 ? 1 : 2 * (size_t)work->job->threads + 1;
-    struct spool_batch *batches = memory_zeroed_array(count, sizeof *batches);
-    void **slots = memory_zeroed_array(count, sizeof *slots);
-    cog_status status = COG_OK;
+    struct spool_batch *batches;
+    void **slots = NULL;
+    TAKE_ZEROED(batches, count, "batches", error);
+    cog_status status = TAKEN(slots, count, "batches", error);
     job_stage(work->job, "signing");
-    if (!batches || !slots)
-        status = error_memory(error, count * sizeof *batches, "batches");
     for (size_t i = 0; status == COG_OK && i < count; i++)
         slots[i] = &batches[i];
     bag_spool_rewind(work->spool);
@@ -221,7 +220,7 @@ static cog_status sign_spool(struct signing *work, cog_error *error) {
     struct pipeline pipeline = {produce_bags, sign_bags, write_spooled, work, slots, count};
     THEN(status, pipeline_run(&pipeline, work->job->threads, error));
     THEN(status, progress_finish(&work->progress, error));
-    for (size_t i = 0; batches && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         buffer_free(&batches[i].bags);
         signed_batch_reset(&batches[i].result);
     }
