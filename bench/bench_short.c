@@ -15,6 +15,14 @@
 #include "search/probes/header_probes.h"
 #include "short_world.h"
 
+/* Memory of the tables, without the row numbers. */
+static double bytes_of_tables(const struct bucket_index *index) {
+    double total = 0;
+    for (unsigned i = 0; i < index->count; i++)
+        total += (double)bucket_table_bytes(&index->tables[i]);
+    return total;
+}
+
 enum { RADIUS = WORLD_RADIUS, BITS = WORLD_BITS, REPEATS = 3, PLACES = 1 << 13 };
 static const double RECALL = 0.95, HARD_NOISE = 0.115, KIND_NOISE = 0.05;
 
@@ -164,7 +172,7 @@ static struct bphs_figures bench_bphs_tuned(const struct short_world *world) {
     uint64_t start = clock_ns();
     DO(bphs_build(&index, &world->stored, 5, 2, RADIUS, 2, error));
     figures.build_seconds = clock_seconds_since(start);
-    figures.bytes = (double)bucket_index_bytes(&index.stored) / (double)world->stored.rows;
+    figures.bytes = bytes_of_tables(&index.stored) / (double)world->stored.rows;
     printf("(BPHS tuned built in %.1f s on 2 threads)\n", figures.build_seconds);
     for (int kind = 0; kind < KINDS; kind++) {
         struct short_search search = {.radius_bits = RADIUS,
@@ -296,8 +304,8 @@ static struct psm_figures bench_psm_tuned(const struct short_world *world,
                                           int kind_count) {
     size_t count = world->queries.rows;
     struct psm_queries queries = psm_queries_of(world, count);
-    struct psm_figures figures = {.bytes = (double)bucket_index_bytes(&index->stored) /
-                                           (double)world->stored.rows,
+    struct psm_figures figures = {.bytes =
+                                      bytes_of_tables(&index->stored) / (double)world->stored.rows,
                                   .bound = bound_for_recall(world, index)};
     figures.probes = average_probes(&queries, index->stored.tables[0].header_bits, figures.bound);
     for (int kind = 0; kind < kind_count; kind++) {
@@ -619,8 +627,7 @@ static void bench_documents(const char *signatures_path, const char *weights_pat
         double probes =
             average_probes(&queries, index.stored.tables[0].header_bits, search.penalty_bound);
         row = (struct row){name, probes - 1, pairs ? (double)timed.hits.count / (double)pairs : 1,
-                           (double)bucket_index_bytes(&index.stored) / (double)stored.rows,
-                           asked.rows};
+                           bytes_of_tables(&index.stored) / (double)stored.rows, asked.rows};
         print_row(&row, &timed);
     }
     psm_free(&index);

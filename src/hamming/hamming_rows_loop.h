@@ -35,25 +35,18 @@ static inline __attribute__((always_inline)) void scan_words(const uint8_t *quer
 
 static void rows_scan(const uint8_t *query, const uint8_t *rows, size_t stride_bytes, size_t words,
                       size_t count, uint16_t *distances) {
-    switch (words) {
-    case 1:
+    if (words == 1)
         scan_words(query, rows, stride_bytes, 1, count, distances);
-        return;
-    case 2:
+    else if (words == 2)
         scan_words(query, rows, stride_bytes, 2, count, distances);
-        return;
-    case 4:
+    else if (words == 4)
         scan_words(query, rows, stride_bytes, 4, count, distances);
-        return;
-    case 8:
+    else if (words == 8)
         scan_words(query, rows, stride_bytes, 8, count, distances);
-        return;
-    case 16:
+    else if (words == 16)
         scan_words(query, rows, stride_bytes, 16, count, distances);
-        return;
-    default:
+    else
         scan_words(query, rows, stride_bytes, words, count, distances);
-    }
 }
 
 static inline __attribute__((always_inline)) void

@@ -26,10 +26,6 @@ static void accumulate(int32_t *sums, unsigned words, const uint64_t *patterns,
     }
 }
 
-static void signs(uint64_t *patterns, unsigned words, const uint64_t *keys, size_t count) {
-    fill_signs(patterns, words, keys, count);
-}
-
 /* The steps of 32 bytes: 128 of them stand in four registers, the others are their negatives. */
 static inline __m512i steps_of(const __m512i upper[4], const uint8_t *bytes) {
     __m512i index = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const void *)bytes));
@@ -75,10 +71,6 @@ static void add_steps(int64_t *totals, const int16_t *steps, unsigned words,
     }
 }
 
-static void minimise(uint64_t *minima, const uint64_t *multipliers, const uint64_t *increments,
-                     size_t lanes, const uint64_t *hashes, size_t count) {
-    minimise_lanes(minima, multipliers, increments, lanes, hashes, count);
-}
-
-const struct signature_kernels signature_kernels_avx512 = {signs, accumulate, add_steps, minimise};
+const struct signature_kernels signature_kernels_avx512 = {fill_signs, accumulate, add_steps,
+                                                           minimise_lanes};
 #endif

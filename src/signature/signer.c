@@ -298,22 +298,8 @@ static void accumulate(int32_t *sums, unsigned words, const uint64_t *patterns,
         }
 }
 
-static void signs(uint64_t *patterns, unsigned words, const uint64_t *keys, size_t count) {
-    fill_signs(patterns, words, keys, count);
-}
-
-static void add_steps(int64_t *totals, const int16_t *steps, unsigned words,
-                      const uint64_t *sequences, const int32_t *weights, size_t count) {
-    add_steps_plainly(totals, steps, words, sequences, weights, count);
-}
-
-static void minimise(uint64_t *minima, const uint64_t *multipliers, const uint64_t *increments,
-                     size_t lanes, const uint64_t *hashes, size_t count) {
-    minimise_lanes(minima, multipliers, increments, lanes, hashes, count);
-}
-
-const struct signature_kernels signature_kernels_portable = {signs, accumulate, add_steps,
-                                                             minimise};
+const struct signature_kernels signature_kernels_portable = {fill_signs, accumulate,
+                                                             add_steps_plainly, minimise_lanes};
 
 static const struct signature_kernels *const levels[CPU_LEVEL_COUNT] =
     CPU_TABLE(&signature_kernels_portable, &signature_kernels_portable, &signature_kernels_avx2,

@@ -24,13 +24,6 @@ void bucket_index_free(struct bucket_index *index) {
     *index = (struct bucket_index){0};
 }
 
-size_t bucket_index_bytes(const struct bucket_index *index) {
-    size_t total = 0;
-    for (unsigned i = 0; i < index->count; i++)
-        total += bucket_table_bytes(&index->tables[i]);
-    return total;
-}
-
 /* ---- The file -------------------------------------------------------------------------------- */
 
 /* The section SECTION_BUCKETS_SHAPE: words in the order of docs/format.md. */
@@ -117,17 +110,6 @@ bool bucket_index_describe(const struct container *container,
     return true;
 }
 
-const void *bucket_index_section(const struct container *container, uint32_t section, size_t bytes,
-                                 cog_error *error) {
-    struct bytes_view view;
-    if (container_require(container, section, &view, error) != COG_OK)
-        return NULL;
-    if (view.size == bytes)
-        return view.data;
-    bucket_index_damaged(container, error);
-    return NULL;
-}
-
 static bool restore_shape(struct bucket_index *index, const struct shape *shape, unsigned bits) {
     for (unsigned i = 0; i < index->count; i++) {
         const struct table_shape *own = &shape->tables[i];
@@ -141,56 +123,52 @@ static bool restore_shape(struct bucket_index *index, const struct shape *shape,
            shape->group_words <= 2 * (uint64_t)SHORT_KEY_ROWS_MAX;
 }
 
-static bool open_array(struct bucket_index *index, const struct container *container, int array,
-                       cog_error *error) {
+static cog_status open_array(struct bucket_index *index, const struct container *container,
+                             int array, cog_error *error) {
+    const void *data = NULL;
     size_t total = 0;
     for (unsigned i = 0; i < index->count; i++)
         total += array_of(&index->tables[i], array).bytes;
-    const uint8_t *data =
-        bucket_index_section(container, array_of(&index->tables[0], array).section, total, error);
-    for (unsigned i = 0; data && i < index->count; i++) {
+    TRY(method_section(container, array_of(&index->tables[0], array).section, total, 1, &data,
+                       error));
+    uint8_t *own = (uint8_t *)(uintptr_t)data;
+    for (unsigned i = 0; i < index->count; i++) {
         struct bucket_table *table = &index->tables[i];
-        void *own = (void *)(uintptr_t)data;
-        data += array_of(table, array).bytes;
         if (array == 0)
             table->buckets = own;
         else if (array == 1)
-            table->overflow = own;
+            table->overflow = (uint64_t *)own;
         else
-            table->group_starts = own;
+            table->group_starts = (uint32_t *)own;
+        own += array_of(table, array).bytes;
     }
-    return data != NULL;
+    return COG_OK;
 }
 
 cog_status bucket_index_open(struct bucket_index *index, const struct container *container,
                              unsigned bits, unsigned tables, cog_error *error) {
+    const void *shape = NULL, *ranks = NULL, *entries = NULL, *groups = NULL;
     TRY(bucket_index_init(index, tables, error));
     index->is_mapped = true;
     struct key_rows *rows = &index->rows;
     struct bucket_table *first = &index->tables[0];
-    const struct shape *shape =
-        tables > TABLES_MAX || (bits != 64 && bits != 128)
-            ? NULL
-            : bucket_index_section(container, SECTION_BUCKETS_SHAPE, shape_bytes(tables), error);
-    if (!shape || !restore_shape(index, shape, bits)) {
-        bucket_index_free(index);
+    if (tables > TABLES_MAX || (bits != 64 && bits != 128))
         return bucket_index_damaged(container, error);
-    }
-    bool sound = true;
-    for (int array = 0; array < TABLE_ARRAYS && sound; array++)
-        sound = open_array(index, container, array, error);
-    if (sound) {
-        first->ranks = (uint32_t *)(uintptr_t)bucket_index_section(
-            container, SECTION_RANKS, sizeof *first->ranks << first->header_bits, error);
-        rows->entries = (uint32_t *)(uintptr_t)bucket_index_section(
-            container, SECTION_ENTRIES, rows->entry_count * sizeof *rows->entries, error);
-        rows->groups = (uint32_t *)(uintptr_t)bucket_index_section(
-            container, SECTION_GROUPS, rows->group_words * sizeof *rows->groups, error);
-        sound = first->ranks && rows->entries && rows->groups;
-    }
-    if (!sound)
-        bucket_index_free(index);
-    return sound ? COG_OK : COG_ERR_FORMAT;
+    TRY(method_section(container, SECTION_BUCKETS_SHAPE, shape_bytes(tables), 1, &shape, error));
+    if (!restore_shape(index, shape, bits))
+        return bucket_index_damaged(container, error);
+    for (int array = 0; array < TABLE_ARRAYS; array++)
+        TRY(open_array(index, container, array, error));
+    TRY(method_section(container, SECTION_RANKS, (size_t)1 << first->header_bits,
+                       sizeof *first->ranks, &ranks, error));
+    TRY(method_section(container, SECTION_ENTRIES, rows->entry_count, sizeof *rows->entries,
+                       &entries, error));
+    TRY(method_section(container, SECTION_GROUPS, rows->group_words, sizeof *rows->groups, &groups,
+                       error));
+    first->ranks = (uint32_t *)(uintptr_t)ranks;
+    rows->entries = (uint32_t *)(uintptr_t)entries;
+    rows->groups = (uint32_t *)(uintptr_t)groups;
+    return COG_OK;
 }
 
 /* ---- Checking -------------------------------------------------------------------------------- */

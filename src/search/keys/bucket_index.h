@@ -8,7 +8,7 @@
 #pragma once
 
 #include "search/keys/bucket_table.h"
-#include "store/container.h"
+#include "search/method.h"
 
 /* The section that every file with such tables has: it says which method wrote them. */
 #define SECTION_BUCKETS_SHAPE CONTAINER_TAG('s', 'h', 's', 'h')
@@ -26,9 +26,6 @@ struct bucket_index {
 /* Makes room for the tables. */
 cog_status bucket_index_init(struct bucket_index *index, unsigned tables, cog_error *error);
 void bucket_index_free(struct bucket_index *index);
-/* Memory of the tables, without the row numbers. */
-size_t bucket_index_bytes(const struct bucket_index *index);
-
 /* What a method keeps in the file about itself. */
 struct bucket_description {
     uint64_t kind, radius_bits;
@@ -42,14 +39,12 @@ cog_status bucket_index_write(const struct bucket_index *index,
 /* False if the container has no tables. */
 bool bucket_index_describe(const struct container *container,
                            struct bucket_description *description);
-/* Opens an index of `tables` tables with keys of `bits` bits. */
+/* Opens an index of `tables` tables with keys of `bits` bits; bucket_index_free also after a
+ * failure. */
 cog_status bucket_index_open(struct bucket_index *index, const struct container *container,
                              unsigned bits, unsigned tables, cog_error *error);
 /* COG_ERR_FORMAT, for tables that cannot be as the file says. */
 cog_status bucket_index_damaged(const struct container *container, cog_error *error);
-/* Borrows a section that must have this size; NULL on failure. */
-const void *bucket_index_section(const struct container *container, uint32_t section, size_t bytes,
-                                 cog_error *error);
 
 /* Whether every row of the view is found at its place in table 0, and its key, permuted by
  * `permute`, in each further table. Reads everything. */

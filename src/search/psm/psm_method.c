@@ -107,13 +107,12 @@ static cog_status open_learned(struct psm_learned *learned, const struct contain
     const size_t own_bytes = sizeof learned->bounds[0];
     struct bytes_view all;
     bool has_all = container_find(container, SECTION_BOUNDS, &all);
-    const void *bounds =
-        bucket_index_section(container, has_all ? SECTION_BOUNDS : SECTION_OWN_BOUNDS,
-                             has_all ? sizeof learned->bounds : own_bytes, error);
-    const double *quantiles = bucket_index_section(
-        container, SECTION_QUANTILES, (VOLATILITY_QUANTILES + 1) * sizeof *quantiles, error);
-    if (!bounds || !quantiles)
-        return COG_ERR_FORMAT;
+    const void *bounds = NULL, *numbers = NULL;
+    TRY(method_section(container, has_all ? SECTION_BOUNDS : SECTION_OWN_BOUNDS,
+                       has_all ? sizeof learned->bounds : own_bytes, 1, &bounds, error));
+    TRY(method_section(container, SECTION_QUANTILES, VOLATILITY_QUANTILES + 1, sizeof(double),
+                       &numbers, error));
+    const double *quantiles = numbers;
     for (unsigned header = 0; header <= BUCKET_HEADER_BITS_MAX; header++)
         memcpy(learned->bounds[header],
                (const uint8_t *)bounds + (has_all ? header * own_bytes : 0), own_bytes);
