@@ -37,12 +37,66 @@ static bool hash_of_row(const struct segment *segment, size_t row, uint64_t *has
     return true;
 }
 
+/* ---- The table -------------------------------------------------------------------------------
+ *
+ * Ids are hashed twice, to count and to place them, rather than kept as eight bytes each. */
+
+enum { DIGITS_MAX = 20 };
+
+/* A number as text, counted up in place: many times faster than printing each. */
+struct counter {
+    char digits[DIGITS_MAX + 1]; /* at the end, and a NUL behind them */
+    char *begin;
+};
+
+static void counter_start(struct counter *counter, uint64_t number) {
+    char text[DIGITS_MAX + 1];
+    int length = snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    counter->begin = counter->digits + DIGITS_MAX - length;
+    memcpy(counter->begin, text, (size_t)length + 1);
+}
+
+static void counter_advance(struct counter *counter) {
+    char *digit = counter->digits + DIGITS_MAX - 1;
+    while (digit >= counter->begin && *digit == '9')
+        *digit-- = '0';
+    if (digit >= counter->begin) {
+        ++*digit;
+    } else if (digit >= counter->digits) {
+        *digit = '1';
+        counter->begin = digit;
+    }
+}
+
+static size_t counter_size(const struct counter *counter) {
+    return (size_t)(counter->digits + DIGITS_MAX - counter->begin);
+}
+
+/* The ids whose hashes make a table: those of a segment, or numbers from `first` on. */
+struct hashed_ids {
+    const struct segment *segment; /* NULL: numbers */
+    uint64_t first;
+    struct counter counter;
+};
+
+/* The hash of the row's id; rows are asked for from 0 on. False if the id is damaged. */
+static bool next_hash(struct hashed_ids *ids, size_t row, uint64_t *hash) {
+    if (ids->segment)
+        return hash_of_row(ids->segment, row, hash);
+    if (row == 0)
+        counter_start(&ids->counter, ids->first);
+    else
+        counter_advance(&ids->counter);
+    *hash = hash_bytes(ids->counter.begin, counter_size(&ids->counter));
+    return true;
+}
+
 /* Leaves in starts[bucket] where the bucket begins. */
-static bool count_rows(const struct segment *segment, uint32_t *starts) {
-    size_t buckets = id_buckets_count(segment->rows);
+static bool count_ids(struct hashed_ids *ids, size_t rows, uint32_t *starts) {
+    size_t buckets = id_buckets_count(rows);
     uint64_t hash;
-    for (size_t row = 0; row < segment->rows; row++) {
-        if (!hash_of_row(segment, row, &hash))
+    for (size_t row = 0; row < rows; row++) {
+        if (!next_hash(ids, row, &hash))
             return false;
         starts[id_bucket_of(hash, buckets) + 1]++;
     }
@@ -51,29 +105,35 @@ static bool count_rows(const struct segment *segment, uint32_t *starts) {
     return true;
 }
 
-/* Hashes the ids a second time rather than keep eight bytes for each. */
-static void place_rows(const struct segment *segment, struct id_buckets *buckets) {
-    size_t count = id_buckets_count(segment->rows);
+/* The entries of the buckets [begin, end), and where the next of each goes: starts[bucket] becomes
+ * the bucket's end. */
+static void fill_entries(struct hashed_ids *ids, size_t rows, size_t begin, size_t end,
+                         uint32_t *starts, uint8_t *entries) {
+    size_t buckets = id_buckets_count(rows), base = starts[begin];
     uint64_t hash = 0;
-    for (size_t row = 0; row < segment->rows; row++) {
-        hash_of_row(segment, row, &hash);
-        size_t place = buckets->starts[id_bucket_of(hash, count)]++;
-        id_entry_encode(buckets->entries + place * ID_ENTRY_BYTES, hash, (uint32_t)row);
+    for (size_t row = 0; row < rows; row++) {
+        next_hash(ids, row, &hash);
+        size_t bucket = id_bucket_of(hash, buckets);
+        if (bucket >= begin && bucket < end)
+            id_entry_encode(entries + (starts[bucket]++ - base) * ID_ENTRY_BYTES, hash,
+                            (uint32_t)row);
     }
-    for (size_t bucket = count; bucket > 0; bucket--) /* each start is its bucket's end by now */
-        buckets->starts[bucket] = buckets->starts[bucket - 1];
-    buckets->starts[0] = 0;
 }
 
 cog_status id_buckets_build(const struct segment *segment, struct id_buckets *buckets,
                             cog_error *error) {
     TAKE_ZEROED(buckets->starts, id_buckets_count(segment->rows) + 1, "a table of ids", error);
     TAKE(buckets->entries, segment->rows * ID_ENTRY_BYTES, "a table of ids", error);
-    if (!count_rows(segment, buckets->starts))
+    struct hashed_ids ids = {.segment = segment};
+    if (!count_ids(&ids, segment->rows, buckets->starts))
         return error_set(error, COG_ERR_FORMAT,
                          "%s: the ids are damaged; build the index again, or restore the file",
                          segment->container.path);
-    place_rows(segment, buckets);
+    size_t count = id_buckets_count(segment->rows);
+    fill_entries(&ids, segment->rows, 0, count, buckets->starts, buckets->entries);
+    for (size_t bucket = count; bucket > 0; bucket--) /* each start is its bucket's end by now */
+        buckets->starts[bucket] = buckets->starts[bucket - 1];
+    buckets->starts[0] = 0;
     return COG_OK;
 }
 
@@ -136,40 +196,7 @@ cog_status id_buckets_check(const struct id_buckets *buckets, const struct segme
 
 /* ---- Numbers as ids -------------------------------------------------------------------------- */
 
-enum { DIGITS_MAX = 20, TABLE_PARTS = 4, OFFSETS_AT_ONCE = 4096 };
-
-/* A number as text, counted up in place: many times faster than printing each. */
-struct counter {
-    char digits[DIGITS_MAX + 1]; /* at the end, and a NUL behind them */
-    char *begin;
-};
-
-static void counter_start(struct counter *counter, uint64_t number) {
-    char text[DIGITS_MAX + 1];
-    int length = snprintf(text, sizeof text, "%llu", (unsigned long long)number);
-    counter->begin = counter->digits + DIGITS_MAX - length;
-    memcpy(counter->begin, text, (size_t)length + 1);
-}
-
-static void counter_advance(struct counter *counter) {
-    char *digit = counter->digits + DIGITS_MAX - 1;
-    while (digit >= counter->begin && *digit == '9')
-        *digit-- = '0';
-    if (digit >= counter->begin) {
-        ++*digit;
-    } else if (digit >= counter->digits) {
-        *digit = '1';
-        counter->begin = digit;
-    }
-}
-
-static size_t counter_size(const struct counter *counter) {
-    return (size_t)(counter->digits + DIGITS_MAX - counter->begin);
-}
-
-static uint64_t counter_hash(const struct counter *counter) {
-    return hash_bytes(counter->begin, counter_size(counter));
-}
+enum { TABLE_PARTS = 4, OFFSETS_AT_ONCE = 4096 };
 
 static cog_status write_offsets(struct container_writer *writer, uint64_t first, size_t rows,
                                 cog_error *error) {
@@ -207,34 +234,8 @@ static cog_status write_bytes(struct container_writer *writer, uint64_t first, s
     return status == COG_OK ? container_writer_end(writer, error) : status;
 }
 
-static void count_numbers(uint64_t first, size_t rows, uint32_t *starts) {
-    size_t buckets = id_buckets_count(rows);
-    struct counter counter;
-    counter_start(&counter, first);
-    for (size_t row = 0; row < rows; row++, counter_advance(&counter))
-        starts[id_bucket_of(counter_hash(&counter), buckets) + 1]++;
-    for (size_t bucket = 0; bucket < buckets; bucket++)
-        starts[bucket + 1] += starts[bucket];
-}
-
-/* The entries of the buckets [begin, end), and where the next of each goes: starts[bucket] becomes
- * the bucket's end. */
-static void fill_entries(uint64_t first, size_t rows, size_t begin, size_t end, uint32_t *starts,
-                         uint8_t *entries) {
-    size_t buckets = id_buckets_count(rows), base = starts[begin];
-    struct counter counter;
-    counter_start(&counter, first);
-    for (size_t row = 0; row < rows; row++, counter_advance(&counter)) {
-        uint64_t hash = counter_hash(&counter);
-        size_t bucket = id_bucket_of(hash, buckets);
-        if (bucket >= begin && bucket < end)
-            id_entry_encode(entries + (starts[bucket]++ - base) * ID_ENTRY_BYTES, hash,
-                            (uint32_t)row);
-    }
-}
-
-static cog_status write_entries(struct container_writer *writer, uint64_t first, size_t rows,
-                                uint32_t *starts, cog_error *error) {
+static cog_status write_entries(struct container_writer *writer, struct hashed_ids *ids,
+                                size_t rows, uint32_t *starts, cog_error *error) {
     size_t buckets = id_buckets_count(rows), step = buckets / TABLE_PARTS + 1;
     cog_status status = container_writer_begin(writer, SECTION_ID_ENTRIES, error);
     for (size_t begin = 0; begin < buckets && status == COG_OK; begin += step) {
@@ -242,7 +243,7 @@ static cog_status write_entries(struct container_writer *writer, uint64_t first,
         size_t size_bytes = (size_t)(starts[end] - starts[begin]) * ID_ENTRY_BYTES;
         uint8_t *entries;
         TAKE(entries, size_bytes, "a table of ids", error);
-        fill_entries(first, rows, begin, end, starts, entries);
+        fill_entries(ids, rows, begin, end, starts, entries);
         status = container_writer_append(writer, entries, size_bytes, error);
         free(entries);
     }
@@ -252,12 +253,13 @@ static cog_status write_entries(struct container_writer *writer, uint64_t first,
 static cog_status write_table(struct container_writer *writer, uint64_t first, size_t rows,
                               cog_error *error) {
     size_t count = id_buckets_count(rows) + 1;
+    struct hashed_ids ids = {.first = first};
     uint32_t *starts;
     TAKE_ZEROED(starts, count, "a table of ids", error);
-    count_numbers(first, rows, starts);
+    count_ids(&ids, rows, starts);
     cog_status status =
         container_writer_section(writer, SECTION_ID_STARTS, starts, count * sizeof *starts, error);
-    THEN(status, write_entries(writer, first, rows, starts, error));
+    THEN(status, write_entries(writer, &ids, rows, starts, error));
     free(starts);
     return status;
 }

@@ -99,11 +99,9 @@ static cog_status scan_query(struct band_scanner *scanner, const struct band *ba
     const uint32_t *rows = band->rows.rows + band->begins[query];
     const uint32_t query_row = band->queries.rows[query];
     size_t count = band->ends[query] - band->begins[query];
-    if (!memory_grow((void **)&scanner->distances, &scanner->distance_capacity, count,
-                     sizeof *scanner->distances) ||
-        !memory_grow((void **)&scanner->positions, &scanner->position_capacity,
-                     count + SELECT_SLACK, sizeof *scanner->positions))
-        return error_memory(error, count * sizeof *scanner->positions, "the rows of a window");
+    GROW(scanner->distances, scanner->distance_capacity, count, "the rows of a window", error);
+    GROW(scanner->positions, scanner->position_capacity, count + SELECT_SLACK,
+         "the rows of a window", error);
     kernels->gather(signature_row(band->queries.view, query_row), view->data, view->stride_bytes,
                     scanner->words, rows, count, scanner->distances);
     size_t found =

@@ -65,21 +65,13 @@ static cog_status spool_create(struct spool *spool, const struct signatures_view
     spool->regions = count_regions(view->rows, region_rows);
     spool->buffer_records = BUFFER_BYTES / spool->record_bytes;
     /* One more buffer is for reading. */
-    spool->buffers = memory_array(spool->regions + 1, spool->buffer_records * spool->record_bytes);
-    spool->buffered = memory_zeroed_array(spool->regions + 1, sizeof *spool->buffered);
-    spool->written = memory_zeroed_array(spool->regions + 1, sizeof *spool->written);
-    spool->ranks = memory_array(view->rows, sizeof *spool->ranks);
-    cog_status status =
-        spool->buffers && spool->buffered && spool->written && spool->ranks
-            ? COG_OK
-            : error_memory(error, view->rows * sizeof *spool->ranks, "the order of rows");
-    if (status == COG_OK) {
-        spool->file = scratch_file_open(error);
-        status = spool->file < 0 ? COG_ERR_IO : COG_OK;
-    }
-    if (status != COG_OK)
-        spool_free(spool);
-    return status;
+    TAKE(spool->buffers, (spool->regions + 1) * spool->buffer_records * spool->record_bytes,
+         "the order of rows", error);
+    TAKE_ZEROED(spool->buffered, spool->regions, "the order of rows", error);
+    TAKE_ZEROED(spool->written, spool->regions, "the order of rows", error);
+    TAKE(spool->ranks, view->rows, "the order of rows", error);
+    spool->file = scratch_file_open(error);
+    return spool->file < 0 ? COG_ERR_IO : COG_OK;
 }
 
 static uint8_t *buffer_of(const struct spool *spool, size_t region) {
@@ -408,20 +400,16 @@ static cog_status create_reader(struct window_join *join, cog_error *error) {
             "windows of %zu rows need about %llu MB: raise the memory budget, or use smaller "
             "windows",
             window, (unsigned long long)((used + 2 * window * piece_row_bytes) >> 20) + 1);
-    cog_status status = COG_OK;
-    for (int side = 0; side <= is_cross(join) && status == COG_OK; side++)
-        status = spool_create(&reader->spools[side], views[side], reader->capacity, error);
+    for (int side = 0; side <= is_cross(join); side++)
+        TRY(spool_create(&reader->spools[side], views[side], reader->capacity, error));
     for (int i = 0; i < 2; i++)
-        reader->loaded[i] = memory_array(reader->capacity, stride);
-    reader->places = memory_array(reader->capacity, sizeof *reader->places);
-    reader->begins = memory_array(reader->capacity, sizeof *reader->begins);
-    reader->ends = memory_array(reader->capacity, sizeof *reader->ends);
-    if (status == COG_OK && (!reader->loaded[0] || !reader->loaded[1] || !reader->places ||
-                             !reader->begins || !reader->ends))
-        status = error_memory(error, reader->capacity * stride, "a piece of the rows");
-    for (size_t i = 0; i < reader->capacity && status == COG_OK; i++)
+        TAKE(reader->loaded[i], reader->capacity * stride, "a piece of the rows", error);
+    TAKE(reader->places, reader->capacity, "a piece of the rows", error);
+    TAKE(reader->begins, reader->capacity, "a piece of the rows", error);
+    TAKE(reader->ends, reader->capacity, "a piece of the rows", error);
+    for (size_t i = 0; i < reader->capacity; i++)
         reader->places[i] = (uint32_t)i;
-    return status;
+    return COG_OK;
 }
 
 static void free_reader(struct piece_reader *reader) {
@@ -465,29 +453,23 @@ static size_t tables_at_once(const struct window_join *join) {
 }
 
 static cog_status prepare(struct window_join *join, cog_error *error) {
-    cog_status status = COG_OK;
     size_t at_once = tables_at_once(join), rows = row_space_count(&join->space);
-    for (size_t t = 0; t < at_once && status == COG_OK; t++)
-        status = key_array_init(&join->tables[t], rows, 1, true, error);
-    for (int side = 0; side <= is_cross(join) && status == COG_OK; side++) {
-        size_t count = join->side_rows[side];
-        join->sides[side] = memory_array(count, sizeof **join->sides);
-        join->begins[side] = memory_array(count, sizeof **join->begins);
-        join->ends[side] = memory_array(count, sizeof **join->ends);
-        if (!join->sides[side] || !join->begins[side] || !join->ends[side])
-            status = error_memory(error, count * sizeof **join->sides, "the windows of rows");
+    for (size_t t = 0; t < at_once; t++)
+        TRY(key_array_init(&join->tables[t], rows, 1, true, error));
+    for (int side = 0; side <= is_cross(join); side++) {
+        TAKE(join->sides[side], join->side_rows[side], "the windows of rows", error);
+        TAKE(join->begins[side], join->side_rows[side], "the windows of rows", error);
+        TAKE(join->ends[side], join->side_rows[side], "the windows of rows", error);
     }
     TAKE_ZEROED(join->detectors, join->threads, "threads", error);
-    for (unsigned worker = 0; worker < join->threads && status == COG_OK; worker++) {
+    for (unsigned worker = 0; worker < join->threads; worker++) {
         join->detectors[worker].join = join;
-        status = band_scanner_create(&join->detectors[worker].scanner, join->space.first->bits,
-                                     join->options->radius_bits, join->options->window, error);
+        TRY(band_scanner_create(&join->detectors[worker].scanner, join->space.first->bits,
+                                join->options->radius_bits, join->options->window, error));
     }
-    if (status == COG_OK && join->spooled)
-        status = create_reader(join, error);
-    if (status == COG_OK && !is_cross(join))
+    if (!is_cross(join))
         set_own_windows(join);
-    return status;
+    return join->spooled ? create_reader(join, error) : COG_OK;
 }
 
 static void release(struct window_join *join) {

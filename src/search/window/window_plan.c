@@ -41,13 +41,12 @@ cog_status window_measure_sharing(const struct signatures_view *first,
     const struct signatures_view *others = second ? second : first;
     const unsigned bits = others->bits;
     double scale = rows_per_sampled(first, second, shared);
-    uint16_t *distances = memory_array(others->rows, sizeof *distances);
-    uint32_t *histogram = memory_array(bits + 1, sizeof *histogram);
-    bool fits = distances && histogram;
+    uint16_t *distances;
+    TAKE(distances, others->rows, "the plan", error);
     memset(sharing, 0, (WINDOW_PREFIX_MAX + 1) * sizeof *sharing);
-    for (size_t i = 0; i < count && fits; i++) {
+    for (size_t i = 0; i < count; i++) {
         double of_row[WINDOW_PREFIX_MAX + 1];
-        memset(histogram, 0, (bits + 1) * sizeof *histogram);
+        uint32_t histogram[HAMMING_MAX_BITS + 1] = {0};
         hamming_scan(others, signature_row(first, places[i]), 0, others->rows, distances);
         for (size_t row = 0; row < others->rows; row++)
             histogram[distances[row]]++;
@@ -57,9 +56,8 @@ cog_status window_measure_sharing(const struct signatures_view *first,
         for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)
             sharing[prefix] += of_row[prefix] / (double)count;
     }
-    free(histogram);
     free(distances);
-    return fits ? COG_OK : error_memory(error, others->rows * sizeof *distances, "the plan");
+    return COG_OK;
 }
 
 /* Two rows part at a bit; behind it they agree in bits with probability 1 - rho. The position of
