@@ -339,22 +339,6 @@ cog_status search_task_choose(struct search_task *task, cog_error *error) {
 
 /* ---- Answering ------------------------------------------------------------------------------- */
 
-/* Cuts lists to k hits (0: all) and empties those of empty queries. */
-static void trim(const struct search_task *task, struct hit_lists *lists) {
-    size_t k = task->options.k, begin = 0, at = 0;
-    for (size_t query = 0; query < lists->queries; query++) {
-        size_t end = lists->offsets[query + 1], count = end - begin;
-        if (k && count > k)
-            count = k;
-        if (task->is_empty && task->is_empty[query])
-            count = 0;
-        for (size_t i = 0; i < count; i++)
-            lists->items[at++] = lists->items[begin + i];
-        begin = end;
-        lists->offsets[query + 1] = at;
-    }
-}
-
 struct verification {
     const struct search_task *task;
     struct hit_lists *lists;
@@ -394,17 +378,25 @@ static cog_status verify_queries(void *context, unsigned worker, size_t begin, s
     return status;
 }
 
-static cog_status verify(const struct search_task *task, struct hit_lists *lists,
-                         cog_error *error) {
-    struct verification verification = {
-        task, lists, memory_zeroed_array(lists->queries + 1, sizeof *verification.counts)};
-    if (!verification.counts)
-        return error_memory(error, lists->queries * sizeof *verification.counts, "queries");
-    cog_status status = parallel_for(task->threads, lists->queries, VERIFY_GRAIN, verify_queries,
-                                     &verification, error);
-    size_t begin = 0, at = 0;
+/* Keeps of each list what counts: if true cosines decide, the hits that reach the threshold; the
+ * first k (0: all); nothing of an empty query. */
+static cog_status keep_hits(const struct search_task *task, bool verifies, struct hit_lists *lists,
+                            cog_error *error) {
+    struct verification verification = {task, lists, NULL};
+    TAKE(verification.counts, lists->queries, "queries", error);
+    for (size_t query = 0; query < lists->queries; query++)
+        verification.counts[query] = lists->offsets[query + 1] - lists->offsets[query];
+    cog_status status = verifies ? parallel_for(task->threads, lists->queries, VERIFY_GRAIN,
+                                                verify_queries, &verification, error)
+                                 : COG_OK;
+    size_t k = task->options.k, begin = 0, at = 0;
     for (size_t query = 0; query < lists->queries && status == COG_OK; query++) {
-        for (size_t i = 0; i < verification.counts[query]; i++)
+        size_t count = verification.counts[query];
+        if (k && count > k)
+            count = k;
+        if (task->is_empty && task->is_empty[query])
+            count = 0;
+        for (size_t i = 0; i < count; i++)
             lists->items[at++] = lists->items[begin + i];
         begin = lists->offsets[query + 1];
         lists->offsets[query + 1] = at;
@@ -425,9 +417,7 @@ cog_status search_task_run(struct search_task *task, cog_error *error) {
     task->estimates = !of_vectors && !is_verified(task);
     task->chunks = asked.chunks_out;
     task->is_exact = asked.is_exact_out && (of_vectors || !task->has_vectors);
-    TRY(is_verified(task) && !of_vectors ? verify(task, &task->hits, error) : COG_OK);
-    trim(task, &task->hits);
-    return COG_OK;
+    return keep_hits(task, is_verified(task) && !of_vectors, &task->hits, error);
 }
 
 void search_task_report(const struct search_task *task) {
@@ -573,9 +563,8 @@ static cog_status take_samples(struct search_task *task, bool telling, cog_error
         task->queries < task->options.recall_sample ? task->queries : task->options.recall_sample;
     cog_status status = COG_OK;
     if (!own) {
-        task->sample = own = memory_zeroed_array(1, sizeof *own);
-        if (!own)
-            return error_memory(error, sizeof *own, "the recall sample");
+        TAKE_ZEROED(task->sample, 1, "the recall sample", error);
+        own = task->sample;
         own->is_halved = count >= HALVED_FROM && task->options.radius_bits == COG_RADIUS_NONE;
         status = draw(task, own->halves, own->is_halved ? 2 : 1, 0, error);
     } else if (telling && own->told) {
@@ -723,9 +712,7 @@ cog_status search_task_measure(struct search_task *task, bool *enough, cog_error
     /* Next to vectors, a radius is about signatures: it has no true answer in cosines. */
     if (task->options.recall_sample == 0 || (task->has_vectors && radius))
         return COG_OK;
-    cog_status status = take_samples(task, true, error);
-    if (status != COG_OK)
-        return status;
+    TRY(take_samples(task, true, error));
     uint64_t start = clock_ns();
     const struct query_sample *telling = &task->sample->halves[task->sample->is_halved];
     if (radius)
