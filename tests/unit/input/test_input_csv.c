@@ -161,3 +161,19 @@ TEST(input_csv_without_a_header_has_none_to_write) {
     }
     reader_close(reader);
 }
+
+TEST(input_csv_another_form_is_another_input) {
+    struct reader_options options = default_options();
+    const char *path = write_text("a.csv", "1,2;3\n");
+    uint64_t identities[3];
+    options.text_field = "1";
+    for (int i = 0; i < 3; i++) {
+        struct reader *reader = NULL;
+        options.no_header = i > 0;
+        options.delimiter = i > 1 ? ';' : 0;
+        CHECK_OK(reader_open(&options, &path, 1, &reader, error));
+        identities[i] = reader_identity(reader);
+        reader_close(reader);
+    }
+    CHECK(identities[0] != identities[1] && identities[1] != identities[2]);
+}
