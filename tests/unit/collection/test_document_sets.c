@@ -34,11 +34,11 @@ TEST(document_sets_group_equal_documents) {
         document("2", "One, two, THREE four five six seven eight nine ten eleven twelve thirteen!"),
         document("3", LONG_TEXT " fourteen"),
         document("4", "..!"),
-        document("5", "short words here"),
+        document("5", "short words here too"),
         document("6", "..."),
-        document("7", "Short words: here"),
-        document("8", "here words short"), /* short texts are compared by words in any order */
-        document("9", "short words words here"),
+        document("7", "Short words: here too"),
+        document("8", "here too words short"), /* short texts are compared by words in any order */
+        document("9", "short words words here too"),
         document("10", ""),
         document("11", "\xf0\x9f\x99\x82"),
         document("12", ""),

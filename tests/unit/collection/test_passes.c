@@ -100,7 +100,7 @@ TEST(jobs_of_one_pass_do_not_copy_a_pipe) {
         close(ends[1]);
         dup2(ends[0], STDIN_FILENO);
         close(ends[0]);
-        statuses[i] = dedup(&input, "-", COG_MEASURE_JACCARD,
+        statuses[i] = dedup(&input, "-", COG_MEASURE_COSINE,
                             i ? test_path("from_pipe.jsonl") : NULL, NULL, &clusters, NULL);
         if (statuses[i] == COG_OK)
             cog_clusters_free(clusters);

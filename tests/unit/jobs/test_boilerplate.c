@@ -124,10 +124,10 @@ TEST(boilerplate_of_records_without_the_ngram_is_empty) {
 }
 
 TEST(boilerplate_of_short_texts_and_of_very_long_words) {
-    static const char *const texts[] = {"Terms of use", NULL};
+    static const char *const texts[] = {"Terms of use apply", NULL};
     struct buffer longest = {0};
     for (int i = 0; i < 9000; i++)
-        CHECK(buffer_append_text(&longest, i % 3000 ? "ä" : " x"));
+        CHECK(buffer_append_text(&longest, i % 2250 ? "ä" : " x"));
     CHECK(buffer_append(&longest, "", 1));
     const char *const both[] = {texts[0], longest.data};
     struct term_options options = word_ngrams();
@@ -135,13 +135,13 @@ TEST(boilerplate_of_short_texts_and_of_very_long_words) {
     struct boilerplate found = {0};
     cog_documents *documents = in_memory(both, 2);
     options.short_texts = true;
-    CHECK(add_ngrams(&options, texts[0], 0, ngrams) == 3);
-    CHECK(add_ngrams(&options, longest.data, 1, ngrams + 3) == 3);
-    CHECK_OK(name(&found, documents, &options, ngrams, 6, 1, error));
-    CHECK(is_text(boilerplate_run(&found, 2), "Terms of use") && found.passages[2].ngram == 0);
-    struct bytes_view cut = boilerplate_passage(&found, 3);
+    CHECK(add_ngrams(&options, texts[0], 0, ngrams) == 4);
+    CHECK(add_ngrams(&options, longest.data, 1, ngrams + 4) == 4);
+    CHECK_OK(name(&found, documents, &options, ngrams, 8, 1, error));
+    CHECK(is_text(boilerplate_run(&found, 3), "Terms of use apply") && found.passages[3].ngram == 0);
+    struct bytes_view cut = boilerplate_passage(&found, 4);
     CHECK(cut.size > PASSAGE_CHARACTERS && cut.size <= 4 * PASSAGE_CHARACTERS);
-    CHECK(view_equals(cut, boilerplate_run(&found, 3)));
+    CHECK(view_equals(cut, boilerplate_run(&found, 4)));
     CHECK((unsigned char)cut.data[cut.size - 1] == 0xa4); /* whole characters */
     boilerplate_free(&found);
     cog_documents_close(documents);
