@@ -15,13 +15,22 @@
  * that is not, by one. Handles share nothing, and the library has no state of its own but a list of
  * the files that are being written.
  *
+ * Checks: every pointer, enum and index is checked, and what is wrong with it is COG_ERR_USAGE.
+ * Getters return zeros, NULL or false for an index that does not exist.
+ *
  * Versions: the name of the shared library carries the version up to its last dot (from 1.0 on: up
- * to the first), and what has one name fits: no struct changes its fields, no function its
- * arguments, no constant its value; new functions and new constants may come. So an update never
- * gives a program a struct of another size, and structs need no field for it; an init would not
- * help, for it would fill fields that an older program has no room for. A field more is a new name,
- * and programs are built again. Who loads the library by hand, or repeats its structs in another
- * language, compares cog_version.
+ * to the first), and what has one name fits: no struct changes its size, no field its place, no
+ * function its arguments, no constant its value; new functions and new constants may come, and new
+ * options take the place of reserved words. Who loads the library by hand, or repeats its structs
+ * in another language, compares cog_version.
+ *
+ * Options that grow: every options struct ends in reserved words. The init of the library that a
+ * program runs with fills the struct, reserved words included, so that a program built before an
+ * option existed gets its default; and a library that does not know an option refuses a reserved
+ * word that is not 0, so that nothing is ignored silently. A size field would not do: structs hold
+ * others by value (cog_dedup_options holds cog_pairs_options, and so on down), and one that grew
+ * would move its neighbours. Opaque options with setters would do, at the price of a function per
+ * field and of fields that no debugger shows.
  */
 #ifndef COGNATE_H
 #define COGNATE_H
@@ -53,7 +62,7 @@ typedef enum cog_status {
     COG_ERR_FORMAT,    /* a Cognate file is damaged, foreign, or of a later version */
     COG_ERR_MEMORY,    /* memory, or the memory budget, is out */
     COG_ERR_DISK,      /* the disk is full */
-    COG_ERR_CANCELLED, /* the progress callback said stop */
+    COG_ERR_CANCELLED, /* the progress callback or the cancel token said stop */
     COG_ERR_BUSY,      /* another process or handle is changing the index; try again later */
 } cog_status;
 
@@ -87,6 +96,16 @@ typedef struct cog_progress {
  * ends with COG_ERR_CANCELLED and leaves no result. */
 typedef bool cog_progress_callback(void *context, const cog_progress *progress);
 
+/* A token that stops jobs: any thread, or a signal handler, sets it, and the jobs that were given
+ * it end with COG_ERR_CANCELLED and leave no result. One token may serve several jobs. Free it when
+ * none of them runs. */
+typedef struct cog_cancel cog_cancel;
+COG_API cog_status cog_cancel_create(cog_cancel **cancel, cog_error *error);
+COG_API void cog_cancel_set(cog_cancel *cancel);
+COG_API bool cog_cancel_is_set(const cog_cancel *cancel);
+COG_API void cog_cancel_free(cog_cancel *cancel);
+
+/* Zero-initialise: 0 is every field's default. */
 typedef struct cog_run_options {
     unsigned threads;      /* 0: all processors. Results do not depend on it. */
     uint64_t memory_bytes; /* budget; 0: none. A job that cannot fit ends with COG_ERR_MEMORY. */
@@ -96,6 +115,8 @@ typedef struct cog_run_options {
      * is more than a quarter of the budget, or of the machine's memory if there is no budget. Gets
      * progress_context; may be NULL. */
     void (*announce)(void *context, const char *text);
+    const cog_cancel *cancel; /* borrowed for the call; may be NULL */
+    uint64_t reserved[4];
 } cog_run_options;
 
 /* Deletes what jobs have not finished writing, of all threads, for a program that is going to end
@@ -117,6 +138,71 @@ COG_API cog_status cog_report_write(cog_report *report, const char *path, cog_er
 COG_API double cog_report_number(const cog_report *report, const char *name);
 COG_API size_t cog_report_notice_count(const cog_report *report);
 COG_API const char *cog_report_notice(const cog_report *report, size_t index);
+
+/* ---- Arrow -----------------------------------------------------------------------------------
+ *
+ * Documents come from Arrow streams, and results go to Arrow streams, by the Arrow C data interface
+ * and the Arrow C stream interface: these three structs are their whole ABI, and the guards are
+ * theirs.
+ *
+ * In: cog_documents_from_arrow takes columns of type string, large_string or string_view. The
+ * stream is a struct with a column of texts (options->text_field, "text" by default; a struct of
+ * one column needs no name) and perhaps columns of ids (id_field; texts or integers) and of
+ * languages (lang_field), or it is texts alone. The call reads the stream to its end and releases
+ * it, also if it fails; the arrays are kept, and released by cog_documents_close. Texts are not
+ * copied. Rows whose text is null are skipped. options may be NULL.
+ *
+ * Out: cog_..._to_arrow fills *stream, which the caller releases. It has one array, a copy: the
+ * result may be freed at once. Rows in these streams are positions in the input, from 0 on, where
+ * skipped records count, while the getters of results number the documents that were read;
+ * cog_..._position converts. */
+
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+
+#endif /* ARROW_C_STREAM_INTERFACE */
 
 /* ---- Documents ------------------------------------------------------------------------------- */
 
@@ -148,6 +234,9 @@ typedef struct cog_input_options {
     /* The documents are read by one call only: what comes through a pipe is then copied to a
      * scratch file in TMPDIR only if that call reads twice. */
     bool read_once;
+    /* Arrow: the number of the first row. Documents without an id are named by their numbers. */
+    uint64_t first_number;
+    uint64_t reserved[4];
 } cog_input_options;
 COG_API void cog_input_options_init(cog_input_options *options);
 
@@ -163,7 +252,7 @@ COG_API cog_status cog_documents_open(const cog_input_options *options, const ch
 typedef struct cog_document {
     const char *id; /* NULL: the row number */
     size_t id_size;
-    const char *text;
+    const char *text; /* NULL: null, and skipped */
     size_t text_size;
     const char *lang; /* ISO 639-1, or NULL */
     size_t lang_size;
@@ -173,7 +262,18 @@ typedef struct cog_document {
  */
 COG_API cog_status cog_documents_from_memory(const cog_document *items, size_t count,
                                              cog_documents **documents, cog_error *error);
+/* The same from Arrow: see "Arrow" below. */
+COG_API cog_status cog_documents_from_arrow(struct ArrowArrayStream *stream,
+                                            const cog_input_options *options,
+                                            cog_documents **documents, cog_error *error);
 COG_API void cog_documents_close(cog_documents *documents);
+/* Rows of documents in memory or from Arrow; 0 for files, which are not counted before they are
+ * read. */
+COG_API size_t cog_documents_count(const cog_documents *documents);
+/* The records that the last job skipped (null, not UTF-8, an id that was used before), as positions
+ * in the input from 0 on, rising. Returns their number; *positions belongs to the documents and is
+ * valid until the next job. */
+COG_API size_t cog_documents_skipped(cog_documents *documents, const uint64_t **positions);
 
 /* ---- Terms, weights, statistics -------------------------------------------------------------- */
 
@@ -194,6 +294,7 @@ typedef struct cog_term_options {
     bool stem;
     bool drop_stop_words;
     const char *lang; /* ISO 639-1, "auto", or "" for none; a document's own language wins */
+    uint64_t reserved[4];
 } cog_term_options;
 /* Words, stemmed, without stop words, language detected. */
 COG_API void cog_term_options_init(cog_term_options *options);
@@ -209,6 +310,7 @@ typedef struct cog_weight_options {
     cog_weighting scheme;
     double k1, b;                      /* BM25 */
     unsigned min_collection_frequency; /* rarer terms are dropped (BM25, TF-IDF) */
+    uint64_t reserved[4];
 } cog_weight_options;
 COG_API void cog_weight_options_init(cog_weight_options *options, cog_weighting scheme);
 
@@ -243,6 +345,7 @@ typedef struct cog_signature_options {
     bool gaussian;       /* rp: Gaussian values in place of signs */
     double density;      /* topsig: share of positions that are +1, and as many -1 */
     unsigned value_bits; /* minhash: bits kept of each value */
+    uint64_t reserved[4];
 } cog_signature_options;
 COG_API void cog_signature_options_init(cog_signature_options *options, cog_signature_kind kind);
 
@@ -282,6 +385,20 @@ typedef struct cog_sign_outputs {
 COG_API cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
                             const cog_statistics *statistics, const cog_sign_outputs *outputs,
                             const cog_run_options *run, cog_report *report, cog_error *error);
+
+/* The caller's memory for the signatures of `rows` documents. */
+typedef struct cog_sign_buffers {
+    size_t rows;           /* cog_documents_count */
+    uint8_t *signatures;   /* rows * bits / 8 bytes */
+    float *margins;        /* rows * bits: the sums behind the bits; NULL: not wanted */
+    uint32_t *term_counts; /* a row: its distinct weighted terms (0: the signature says nothing);
+                              NULL: not wanted */
+} cog_sign_buffers;
+/* The same for documents in memory or from Arrow, into the caller's memory. A row is a position in
+ * the input; the rows of skipped documents are zeros. */
+COG_API cog_status cog_sign_rows(cog_documents *documents, const cog_sign_options *options,
+                                 const cog_statistics *statistics, const cog_sign_buffers *buffers,
+                                 const cog_run_options *run, cog_report *report, cog_error *error);
 
 /* ---- Similar pairs --------------------------------------------------------------------------- */
 
@@ -357,6 +474,7 @@ typedef struct cog_pairs_options {
     bool verify;           /* false: signatures decide, and similarities are estimates */
     cog_sign_options sign; /* terms and weights; the signature where the method uses one */
     cog_knobs knobs;       /* of the method; with AUTO none */
+    uint64_t reserved[4];
 } cog_pairs_options;
 /* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024,
  * which suits distances; bands of hash tables want values of more bits. */
@@ -382,8 +500,14 @@ COG_API size_t cog_pairs_read(const cog_pairs *pairs, size_t first, size_t count
 /* The id of a row of the first (side 0) or second (side 1) collection; not zero-terminated, owned
  * by the pairs. */
 COG_API const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t *size);
+/* The position in the input of a row of the first (side 0) or second (side 1) collection. */
+COG_API uint64_t cog_pairs_position(const cog_pairs *pairs, int side, uint32_t row);
 /* Whether similarities are estimates of signatures and not true measures. */
 COG_API bool cog_pairs_are_estimates(const cog_pairs *pairs);
+/* Columns a, b (int64), similarity (double), distance (int32, null where no signatures were
+ * compared); with ids also a_id, b_id (string). */
+COG_API cog_status cog_pairs_to_arrow(const cog_pairs *pairs, bool ids,
+                                      struct ArrowArrayStream *stream, cog_error *error);
 
 typedef enum cog_output_format {
     COG_OUTPUT_TSV,
@@ -398,6 +522,7 @@ COG_API cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format for
 typedef struct cog_related_options {
     cog_pairs_options pairs;
     unsigned min_urls; /* queries with fewer distinct clicked URLs are left out */
+    uint64_t reserved[4];
 } cog_related_options;
 /* Cosine of clicks at 0.7, queries with six URLs or more. */
 COG_API void cog_related_options_init(cog_related_options *options);
@@ -421,6 +546,9 @@ COG_API cog_status cog_signatures_from_memory(const uint8_t *data, size_t rows, 
 COG_API void cog_signatures_free(cog_signatures *signatures);
 COG_API size_t cog_signatures_rows(const cog_signatures *signatures);
 COG_API unsigned cog_signatures_bits(const cog_signatures *signatures);
+/* A column signature (fixed_size_binary of bits / 8). */
+COG_API cog_status cog_signatures_to_arrow(const cog_signatures *signatures,
+                                           struct ArrowArrayStream *stream, cog_error *error);
 
 /* All pairs within radius_bits, exactly: by all comparisons (flat), or (auto) for short signatures
  * and a small radius by blocks that must agree; or, by sliding windows, the stated recall of those
@@ -471,6 +599,7 @@ typedef struct cog_dedup_options {
      * "duplicate", "a", "a_row", "b", "b_row"}: docs/report.md. Jaccard and containment only. NULL:
      * none. */
     const char *verdicts;
+    uint64_t reserved[8];
 } cog_dedup_options;
 /* Jaccard of word 3-grams at 0.8, the longest document kept. */
 COG_API void cog_dedup_options_init(cog_dedup_options *options);
@@ -512,6 +641,25 @@ COG_API size_t cog_clusters_document_count(const cog_clusters *clusters);
 COG_API bool cog_clusters_is_kept(const cog_clusters *clusters, uint32_t row);
 /* Owned by the clusters, until the next call. */
 COG_API const char *cog_clusters_id(cog_clusters *clusters, uint32_t row, size_t *size);
+/* Of a row that goes: the row that stays for it (a row of the reference collection, if there is
+ * one) and the similarity to it. False for a row that stays. */
+COG_API bool cog_clusters_twin(const cog_clusters *clusters, uint32_t row, uint32_t *twin,
+                               double *similarity);
+/* The position in the input of a row. */
+COG_API uint64_t cog_clusters_position(const cog_clusters *clusters, uint32_t row);
+/* The position of a twin in its collection. */
+COG_API uint64_t cog_clusters_twin_position(const cog_clusters *clusters, uint32_t twin);
+/* Columns cluster, row, representative (int64), similarity (double), kept (bool); with ids also id
+ * and representative_id (string). */
+COG_API cog_status cog_clusters_to_arrow(cog_clusters *clusters, bool ids,
+                                         struct ArrowArrayStream *stream, cog_error *error);
+/* Only the rows that go: columns removed, kept (int64; its twin), similarity
+ * (double), by the removed row. */
+COG_API cog_status cog_clusters_removed_to_arrow(const cog_clusters *clusters,
+                                                 struct ArrowArrayStream *stream, cog_error *error);
+/* The rows that stay: a column row (int64), rising. */
+COG_API cog_status cog_clusters_kept_to_arrow(const cog_clusters *clusters,
+                                              struct ArrowArrayStream *stream, cog_error *error);
 
 /* ---- Index and search ------------------------------------------------------------------------ */
 
@@ -527,6 +675,7 @@ typedef struct cog_index_options {
                       then learns from the weights of the queries. */
     bool vectors;  /* false: documents without their vectors; similarities are then estimates */
     cog_sign_options sign; /* documents: terms, weights, signature */
+    uint64_t reserved[4];
 } cog_index_options;
 /* Stemmed words by BM25, none dropped for being rare: a query may have the one word that a document
  * has alone. rp 1024, with vectors. */
@@ -625,6 +774,7 @@ typedef struct cog_search_options {
     bool verify;          /* false: signatures decide, and similarities are estimates */
     bool first;           /* PSM, BPHS: any one row within the radius is enough */
     size_t recall_sample; /* queries that are brute-forced to measure the recall; 0: none */
+    uint64_t reserved[4];
 } cog_search_options;
 /* The 10 nearest, recall 0.95, verified, 100 queries sampled. */
 COG_API void cog_search_options_init(cog_search_options *options);
@@ -658,6 +808,16 @@ COG_API size_t cog_hits_queries(const cog_hits *hits);
 COG_API bool cog_hits_are_estimates(const cog_hits *hits);
 /* The id of a query, as cog_index_id tells that of a row; owned by the hits. */
 COG_API const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size);
+/* The index that was searched. */
+COG_API const cog_index *cog_hits_index(const cog_hits *hits);
+/* The position in the input of a query. */
+COG_API uint64_t cog_hits_position(const cog_hits *hits, uint32_t query);
+/* Columns query, rank (int64), row (int64: the number that the id is, null if the id is no number),
+ * similarity (double), distance (int32, null where no signatures were compared), id (string); with
+ * ids also query_id (string). Documents and signatures without ids of their own are named by their
+ * positions, which row then is. */
+COG_API cog_status cog_hits_to_arrow(const cog_hits *hits, bool ids,
+                                     struct ArrowArrayStream *stream, cog_error *error);
 /* "-" is standard output; a file appears whole or not at all. */
 COG_API cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const char *path,
                                   cog_error *error);
@@ -696,6 +856,7 @@ typedef struct cog_lexicon_options {
     double diagonal;         /* how strongly words keep to their place in the sentence; 0: not */
     unsigned min_count;      /* rarer words are not learnt */
     unsigned max_words;      /* longer sentences are left out */
+    uint64_t reserved[4];
 } cog_lexicon_options;
 COG_API void cog_lexicon_options_init(cog_lexicon_options *options);
 
@@ -746,6 +907,7 @@ typedef struct cog_projection_options {
     bool keep_unknown;        /* words that cannot be translated stand for themselves */
     const char *linkers;      /* between the parts of compounds, with commas; nothing always may */
     double k1, b;             /* BM25 */
+    uint64_t reserved[4];
 } cog_projection_options;
 COG_API void cog_projection_options_init(cog_projection_options *options);
 
@@ -776,6 +938,7 @@ typedef struct cog_link_options {
     unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine.
                               * Partners are chosen by the same with the two nearest. */
     cog_projection_options projection;
+    uint64_t reserved[4];
 } cog_link_options;
 COG_API void cog_link_options_init(cog_link_options *options);
 
@@ -796,6 +959,11 @@ typedef struct cog_link_item {
 } cog_link_item;
 /* In the order of the source documents. An item of zeros if index is not below the count. */
 COG_API cog_link_item cog_links_item(const cog_links *links, size_t index);
+/* The position in the input of a row of `from` (side 0) or `to` (side 1). */
+COG_API uint64_t cog_links_position(const cog_links *links, int side, uint32_t row);
+/* Columns from, to (int64), similarity, score (double); with ids also from_id, to_id (string). */
+COG_API cog_status cog_links_to_arrow(const cog_links *links, bool ids,
+                                      struct ArrowArrayStream *stream, cog_error *error);
 /* TSV: from, to, similarity, score; "-" is standard output. */
 COG_API cog_status cog_links_write(const cog_links *links, cog_output_format format,
                                    const char *path, cog_error *error);

@@ -1,8 +1,9 @@
 /* Documents and statistics of collections: the public functions. */
 #include <stdlib.h>
 
-#include "api/arguments.h"
+#include "base/arguments.h"
 #include "collection/ingest.h"
+#include "collection/options.h"
 #include "collection/statistics_job.h"
 #include "vector/statistics.h"
 
@@ -15,6 +16,9 @@ cog_status cog_documents_open(const cog_input_options *options, const char *cons
                               size_t path_count, cog_documents **result, cog_error *error) {
     struct reader_options reader_options;
     TRY(check_given(options, "options", error));
+    TRY(check_given(paths, "paths", error));
+    TRY(check_given(result, "documents", error));
+    TRY(options_check_reserved(options->reserved, 4, "input", error));
     TRY(check_enum((unsigned)options->format, COG_FORMAT_NPY + 1, "format", error));
     reader_options_init(&reader_options);
     reader_options.format = (enum input_format)options->format;
@@ -27,32 +31,66 @@ cog_status cog_documents_open(const cog_input_options *options, const char *cons
     cog_documents *documents;
     TAKE_ZEROED(documents, 1, "documents", error);
     documents->strict = options->strict;
-    cog_status status = reader_open(&reader_options, paths, path_count, &documents->reader, error);
-    if (status != COG_OK) {
-        cog_documents_close(documents);
-        return status;
-    }
-    if (!options->read_once)
-        reader_keep_pipes(documents->reader);
-    *result = documents;
-    return COG_OK;
+    cog_status status = reader_open(&reader_options, paths, path_count, &documents->source, error);
+    documents->reader = documents->source;
+    if (status == COG_OK && !options->read_once)
+        reader_keep_pipes(documents->source);
+    return HAND_OUT(status, documents, cog_documents_close, result);
 }
 
 cog_status cog_documents_from_memory(const cog_document *items, size_t count,
                                      cog_documents **result, cog_error *error) {
-    cog_documents *documents;
-    TAKE_ZEROED(documents, 1, "documents", error);
-    documents->items = items;
-    documents->item_count = count;
-    *result = documents;
-    return COG_OK;
+    struct document_table *table = NULL;
+    TRY(check_given(result, "documents", error));
+    if (count)
+        TRY(check_given(items, "items", error));
+    TRY(document_table_of_items(items, count, &table, error));
+    return documents_of_table(table, false, result, error);
+}
+
+cog_status cog_documents_from_arrow(struct ArrowArrayStream *stream,
+                                    const cog_input_options *options, cog_documents **result,
+                                    cog_error *error) {
+    struct document_table *table = NULL;
+    cog_input_options usual;
+    TRY(check_given(stream, "stream", error));
+    TRY(check_given((const void *)stream->release, "the stream's release", error));
+    cog_status status = check_given(result, "documents", error);
+    cog_input_options_init(&usual);
+    options = options ? options : &usual;
+    THEN(status, options_check_reserved(options->reserved, 4, "input", error));
+    if (status != COG_OK) {
+        stream->release(stream);
+        return status;
+    }
+    const struct table_fields fields = {options->text_field, options->id_field, options->lang_field,
+                                        options->first_number};
+    TRY(document_table_of_stream(stream, &fields, &table, error));
+    return documents_of_table(table, options->strict, result, error);
+}
+
+size_t cog_documents_count(const cog_documents *documents) {
+    const struct document_table *table = documents ? reader_table(documents->source) : NULL;
+    return table ? document_table_rows(table) : 0;
+}
+
+static int by_number(const void *a, const void *b) {
+    const uint64_t *p = a, *q = b;
+    return (*p > *q) - (*p < *q);
+}
+
+size_t cog_documents_skipped(cog_documents *documents, const uint64_t **positions) {
+    if (!documents)
+        return 0;
+    if (documents->skipped_count)
+        qsort(documents->skipped, documents->skipped_count, sizeof *documents->skipped, by_number);
+    if (positions)
+        *positions = documents->skipped;
+    return documents->skipped_count;
 }
 
 void cog_documents_close(cog_documents *documents) {
-    if (!documents)
-        return;
-    reader_close(documents->reader);
-    free(documents);
+    documents_close(documents);
 }
 
 cog_status cog_statistics_collect(cog_documents *documents, const cog_term_options *terms,

@@ -1,5 +1,5 @@
 /* Evaluation: the public functions. */
-#include "api/arguments.h"
+#include "base/arguments.h"
 #include "base/strings.h"
 #include "jobs/evaluate/link_scores.h"
 #include "jobs/evaluate/neighbour_evaluation.h"

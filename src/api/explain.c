@@ -1,5 +1,5 @@
 /* Explanations: the public functions. */
-#include "api/arguments.h"
+#include "base/arguments.h"
 #include "collection/options.h"
 #include "jobs/explain/explain_job.h"
 #include "jobs/explain/overlap_job.h"

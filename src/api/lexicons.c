@@ -1,7 +1,8 @@
 /* Word-translation tables: the public functions. */
 #include <stdlib.h>
 
-#include "api/arguments.h"
+#include "base/arguments.h"
+#include "collection/options.h"
 #include "crosslingual/aligner.h"
 #include "input/documents/json_parser.h"
 #include "input/parallel/pair_reader.h"
@@ -30,6 +31,7 @@ void cog_lexicon_options_init(cog_lexicon_options *options) {
 static cog_status check_paths(const char *const *paths, size_t path_count,
                               const cog_lexicon_options *options, cog_error *error) {
     TRY(check_given(options, "options", error));
+    TRY(options_check_reserved(options->reserved, 4, "lexicon", error));
     TRY(check_enum(options->format, COG_PAIRS_PO + 1, "format of parallel text", error));
     return path_count ? check_given(paths, "paths", error) : COG_OK;
 }

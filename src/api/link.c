@@ -1,7 +1,8 @@
 /* Links between two languages: the public functions. They check arguments and call the job. */
 #include <stdlib.h>
 
-#include "api/arguments.h"
+#include "base/arguments.h"
+#include "collection/options.h"
 #include "jobs/link/link_job.h"
 #include "jobs/link/link_pairs.h"
 #include "jobs/pairs/pair_join.h"
@@ -35,6 +36,7 @@ static cog_status check_sides(const cog_documents *from, const cog_documents *to
     TRY(check_given(to, "to", error));
     TRY(check_given(lexicon, "lexicon", error));
     TRY(check_given(options, "options", error));
+    TRY(options_check_reserved(options->reserved, 4, "projection", error));
     TRY(check_given(options->linkers, "linkers", error));
     return options->k1 >= 0 && options->b >= 0 && options->b <= 1
                ? COG_OK
@@ -45,6 +47,7 @@ static cog_status check_sides(const cog_documents *from, const cog_documents *to
 
 static cog_status check_options(const cog_link_options *options, cog_error *error) {
     TRY(check_given(options, "options", error));
+    TRY(options_check_reserved(options->reserved, 4, "link", error));
     TRY(check_enum(options->method, COG_METHOD_COUNT, "method", error));
     bool exact = options->method == COG_METHOD_EXACT;
     if (!exact && (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS))
@@ -136,6 +139,11 @@ cog_link_item cog_links_item(const cog_links *links, size_t index) {
                            .to_row = link->to,
                            .similarity = (double)link->similarity,
                            .score = (double)link->score};
+}
+
+uint64_t cog_links_position(const cog_links *links, int side, uint32_t row) {
+    const struct corpus *corpus = &links->space.corpora[side == 1];
+    return row < corpus->rows ? corpus->items[row].record : row;
 }
 
 cog_status cog_links_write(const cog_links *links, cog_output_format format, const char *path,

@@ -2,10 +2,11 @@
  * arguments and call the job. */
 #include <stdlib.h>
 
-#include "api/arguments.h"
+#include "base/arguments.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/strings.h"
+#include "collection/options.h"
 #include "input/npy.h"
 #include "jobs/pairs/disk_pairs.h"
 #include "jobs/pairs/pair_join.h"
@@ -31,6 +32,7 @@ static cog_status check_call(const void *input, const cog_pairs_options *options
                              cog_error *error) {
     TRY(check_given(input, "input", error));
     TRY(check_given(options, "options", error));
+    TRY(options_check_reserved(options->reserved, 4, "pairs", error));
     return check_enum(options->measure, COG_MEASURE_CONTAINMENT + 1, "measure", error);
 }
 
@@ -101,6 +103,11 @@ const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t 
         id = corpus_id(corpus, row);
     *size = id.size;
     return id.data;
+}
+
+uint64_t cog_pairs_position(const cog_pairs *pairs, int side, uint32_t row) {
+    const struct corpus *corpus = &pairs->corpora[pairs->sides == 2 && side == 1];
+    return pairs->has_ids && row < corpus->rows ? corpus->items[row].record : row;
 }
 
 cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, const char *path,

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/arguments.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "collection/row_signer.h"
 #include "input/documents/json_parser.h"
@@ -22,6 +22,55 @@ cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
     cog_status status = sign_documents(&job, documents, options, statistics, outputs, error);
     job_end(&job);
     return status;
+}
+
+/* Moves the rows of `size` bytes that lie one behind the other to their positions; rows of skipped
+ * documents become zeros. */
+static void spread_rows(void *memory, size_t size, size_t rows, const uint64_t *skipped,
+                        size_t skipped_count) {
+    char *bytes = memory;
+    size_t from = rows - skipped_count;
+    for (size_t to = rows; bytes && to-- > 0 && skipped_count;) {
+        bool is_skipped = skipped[skipped_count - 1] == to;
+        if (is_skipped)
+            memset(bytes + to * size, 0, size);
+        else
+            memmove(bytes + to * size, bytes + --from * size, size);
+        skipped_count -= is_skipped;
+    }
+}
+
+cog_status cog_sign_rows(cog_documents *documents, const cog_sign_options *options,
+                         const cog_statistics *statistics, const cog_sign_buffers *buffers,
+                         const cog_run_options *run, cog_report *report, cog_error *error) {
+    TRY(check_given(documents, "documents", error));
+    TRY(check_given(options, "options", error));
+    TRY(check_given(buffers, "buffers", error));
+    const size_t rows = cog_documents_count(documents);
+    if (rows)
+        TRY(check_given(buffers->signatures, "the memory of signatures", error));
+    if (buffers->rows != rows)
+        return error_set(error, COG_ERR_USAGE,
+                         "memory for %zu rows and %zu documents in memory: give a row for each; "
+                         "documents of files are signed into files",
+                         buffers->rows, rows);
+    struct job job;
+    size_t documents_signed = 0;
+    const uint64_t *skipped = NULL;
+    job_begin(&job, run, report);
+    cog_status status =
+        sign_into_buffers(&job, documents, options, statistics, buffers, &documents_signed, error);
+    job_end(&job);
+    if (status != COG_OK)
+        return status;
+    size_t skipped_count = cog_documents_skipped(documents, &skipped);
+    if (documents_signed + skipped_count != rows)
+        return error_set(error, COG_ERR_INPUT, "the documents changed while they were signed");
+    spread_rows(buffers->signatures, options->signature.bits / 8, rows, skipped, skipped_count);
+    spread_rows(buffers->margins, options->signature.bits * sizeof(float), rows, skipped,
+                skipped_count);
+    spread_rows(buffers->term_counts, sizeof(uint32_t), rows, skipped, skipped_count);
+    return COG_OK;
 }
 
 /* ---- One text at a time ---------------------------------------------------------------------- */

@@ -165,12 +165,12 @@ static struct bytes_view id_in_corpus(const void *context, uint32_t row) {
 }
 
 static cog_status reject_duplicate(struct corpus_reading *reading, const struct origin *origin,
-                                   struct bytes_view id, cog_error *error) {
+                                   uint64_t record, struct bytes_view id, cog_error *error) {
     char message[600];
-    const struct reader *reader = reading->documents->reader;
     snprintf(message, sizeof message, "%s:%llu: the id '%.*s' was used before",
-             reader ? reader_file_name(reader, origin->file) : "document",
+             reader_file_name(reading->documents->source, origin->file),
              (unsigned long long)origin->line, (int)(id.size < 200 ? id.size : 200), id.data);
+    TRY(ingest_note_skipped(reading->documents, record, error));
     cog_status status = ingest_note_bad(reading->documents, reading->report,
                                         reading->duplicates - 1, message, error);
     if (status == COG_OK && reading->options->reject)
@@ -179,7 +179,7 @@ static cog_status reject_duplicate(struct corpus_reading *reading, const struct 
 }
 
 static bool has_pipe(const struct corpus_reading *reading) {
-    return reading->documents->reader && reader_has_pipe(reading->documents->reader);
+    return reader_has_pipe(reading->documents->source);
 }
 
 /* The need of files was predicted; what comes through a pipe will be as large again as vectors. */
@@ -224,7 +224,8 @@ static cog_status deliver_batch(void *context, void *ingest_batch, cog_error *er
                          ? spool_row(reading, batch->part.items[i], id, &bag, error)
                          : append_row(corpus, batch->part.items[i], id, &bag, frequencies, error);
         } else if (status == COG_OK) {
-            status = reject_duplicate(reading, &batch->origins[i], id, error);
+            status = reject_duplicate(reading, &batch->origins[i], batch->part.items[i].record, id,
+                                      error);
         }
     }
     batch->part.rows = batch->part.term_count = 0;

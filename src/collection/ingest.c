@@ -11,59 +11,60 @@
 #include "input/documents/json_parser.h"
 #include "run/job.h"
 
-enum { MEMORY_BATCH_BYTES = 1 << 20 };
-
 struct ingest_worker {
     struct record_parser *parser;
     struct analyzer *analyzer;
     struct bag_counter *counter;
     struct document document;
-    char row_number[24]; /* the id of a document in memory without one */
     struct term_list terms;
     float *weights; /* of terms that the input names itself, and their frequencies */
     uint32_t *frequencies;
     size_t weight_capacity, frequency_capacity;
 };
 
-static cog_status fill_from_memory(struct ingest *ingest, struct ingest_batch *slot, bool *end) {
-    const cog_documents *documents = ingest->documents;
-    size_t bytes = 0;
-    slot->first_item = ingest->next_item;
-    while (ingest->next_item < documents->item_count && bytes < MEMORY_BATCH_BYTES)
-        bytes += documents->items[ingest->next_item++].text_size + 64;
-    slot->item_count = ingest->next_item - slot->first_item;
-    *end = slot->item_count == 0;
+cog_status documents_of_table(struct document_table *table, bool strict, cog_documents **result,
+                              cog_error *error) {
+    cog_documents *documents = NULL;
+    struct reader *reader = NULL;
+    TRY(reader_open_table(table, &reader, error));
+    cog_status status = TAKEN_ZEROED(documents, 1, "documents", error);
+    if (status != COG_OK) {
+        reader_close(reader);
+        return status;
+    }
+    documents->source = reader;
+    documents->strict = strict;
+    *result = documents;
     return COG_OK;
 }
 
-static uint64_t first_of_batch(const struct ingest *ingest, const struct ingest_batch *batch) {
-    return ingest->documents->reader ? batch->records.first_record : batch->first_item;
+void documents_close(cog_documents *documents) {
+    if (!documents)
+        return;
+    reader_close(documents->source);
+    free(documents->skipped);
+    free(documents);
 }
 
 static cog_status produce(void *context, void *batch, bool *end, cog_error *error) {
     struct ingest *ingest = *(struct ingest **)context;
     struct ingest_batch *slot = batch;
-    slot->next_item = slot->skipped_count = slot->item_count = 0;
+    slot->next_item = slot->skipped_count = slot->records.count = 0;
     *end = ingest->only &&
            (!ingest->only_count || ingest->read_records > ingest->only[ingest->only_count - 1]);
     if (*end)
         return COG_OK;
-    cog_status status = COG_OK;
-    if (!ingest->documents->reader) {
-        status = fill_from_memory(ingest, slot, end);
-    } else {
-        status = reader_fill(ingest->documents->reader, &slot->records, end, error);
-        slot->item_count = slot->records.count;
-    }
-    ingest->read_records = first_of_batch(ingest, slot) + slot->item_count;
+    cog_status status = reader_fill(ingest->documents->source, &slot->records, end, error);
+    ingest->read_records = slot->records.first_record + slot->records.count;
     return status;
 }
 
-/* The first item of the batch from next_item on that is wanted; item_count if there is none. */
+/* The first record of the batch from next_item on that is wanted; the count if there is none. */
 static size_t next_wanted(const struct ingest *ingest, const struct ingest_batch *batch) {
     if (!ingest->only)
         return batch->next_item;
-    const uint64_t first = first_of_batch(ingest, batch), least = first + batch->next_item;
+    const size_t count = batch->records.count;
+    const uint64_t first = batch->records.first_record, least = first + batch->next_item;
     size_t low = 0, high = ingest->only_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -72,36 +73,16 @@ static size_t next_wanted(const struct ingest *ingest, const struct ingest_batch
         else
             high = middle;
     }
-    bool has_one = low < ingest->only_count && ingest->only[low] < first + batch->item_count;
-    return has_one ? (size_t)(ingest->only[low] - first) : batch->item_count;
+    bool has_one = low < ingest->only_count && ingest->only[low] < first + count;
+    return has_one ? (size_t)(ingest->only[low] - first) : count;
 }
 
-static cog_status skip(struct ingest_batch *slot, struct bytes_view raw,
+static cog_status skip(struct ingest_batch *slot, struct bytes_view raw, uint64_t record,
                        const struct bad_record *bad, cog_error *error) {
     GROW(slot->skipped, slot->skipped_capacity, slot->skipped_count + 1, "a skipped record", error);
-    slot->skipped[slot->skipped_count].bad = *bad;
-    slot->skipped[slot->skipped_count++].raw = raw;
+    slot->skipped[slot->skipped_count++] =
+        (struct skipped_record){.bad = *bad, .raw = raw, .record = record};
     return COG_OK;
-}
-
-/* A document in memory; false with *bad filled if it cannot be one. */
-static bool take_item(struct ingest_worker *worker, const cog_document *item, size_t row,
-                      struct bad_record *bad) {
-    struct document *document = &worker->document;
-    int length = snprintf(worker->row_number, sizeof worker->row_number, "%zu", row);
-    *document = (struct document){.id = item->id ? view_of(item->id, item->id_size)
-                                                 : view_of(worker->row_number, (size_t)length),
-                                  .lang = view_of(item->lang, item->lang ? item->lang_size : 0),
-                                  .text = view_of(item->text, item->text_size),
-                                  .line = row + 1};
-    bool is_text = utf8_is_valid(item->text, item->text_size) &&
-                   utf8_is_valid(document->id.data, document->id.size) &&
-                   utf8_is_valid(document->lang.data, document->lang.size);
-    const char *problem = is_text ? document_id_problem(document->id) : "not valid UTF-8";
-    bad->line = document->line;
-    if (problem)
-        snprintf(bad->message, sizeof bad->message, "document %zu: %s", row, problem);
-    return !problem;
 }
 
 /* Terms that the input names itself, each once, stand for the analysed ones. */
@@ -132,7 +113,7 @@ static cog_status take_given_terms(struct ingest_worker *worker, struct bag_view
 
 static void take_raw(struct ingest *ingest, struct ingest_worker *worker,
                      struct ingest_batch *batch, struct ingested *item) {
-    if (batch->next_item == batch->item_count)
+    if (batch->next_item == batch->records.count)
         return;
     size_t i = batch->next_item++;
     reader_take_raw(ingest->documents->reader, &batch->records, i, &worker->document);
@@ -143,7 +124,6 @@ static void take_raw(struct ingest *ingest, struct ingest_worker *worker,
 cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_batch *batch,
                        struct ingested *item, cog_error *error) {
     struct ingest_worker *worker = &ingest->workers[number];
-    const cog_documents *documents = ingest->documents;
     struct bad_record bad = {0};
     bool usable = false;
     *item = (struct ingested){0};
@@ -151,22 +131,19 @@ cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_bat
         take_raw(ingest, worker, batch, item);
         return COG_OK;
     }
-    while (!usable && (batch->next_item = next_wanted(ingest, batch)) < batch->item_count) {
-        size_t i = batch->next_item++, row = batch->first_item + i;
-        cog_status status = COG_OK;
-        item->record = first_of_batch(ingest, batch) + i;
+    while (!usable && (batch->next_item = next_wanted(ingest, batch)) < batch->records.count) {
+        size_t i = batch->next_item++;
+        item->record = batch->records.first_record + i;
         if (item->record < ingest->first_record ||
-            (documents->reader && batch->records.records[i].passed_over))
+            (ingest->documents->reader && batch->records.records[i].passed_over))
             continue;
-        if (documents->reader)
-            status =
-                reader_parse(worker->parser, &batch->records, i, &worker->document, &bad, error);
-        usable = documents->reader ? status == COG_OK
-                                   : take_item(worker, &documents->items[row], row, &bad);
+        cog_status status =
+            reader_parse(worker->parser, &batch->records, i, &worker->document, &bad, error);
         if (status != COG_OK && status != COG_ERR_INPUT)
             return status;
+        usable = status == COG_OK;
         if (!usable)
-            TRY(skip(batch, worker->document.raw, &bad, error));
+            TRY(skip(batch, worker->document.raw, item->record, &bad, error));
     }
     if (!usable)
         return COG_OK;
@@ -189,6 +166,13 @@ cog_status ingest_count(struct ingest *ingest, unsigned number, struct ingested 
     return bag_count(worker->counter, worker->terms.hashes, worker->terms.count, &item->bag, error);
 }
 
+cog_status ingest_note_skipped(cog_documents *documents, uint64_t record, cog_error *error) {
+    GROW(documents->skipped, documents->skipped_capacity, documents->skipped_count + 1,
+         "a skipped record", error);
+    documents->skipped[documents->skipped_count++] = record;
+    return COG_OK;
+}
+
 cog_status ingest_note_bad(const cog_documents *documents, cog_report *report, uint64_t bad_so_far,
                            const char *message, cog_error *error) {
     if (documents->strict)
@@ -201,14 +185,14 @@ cog_status ingest_note_bad(const cog_documents *documents, cog_report *report, u
 
 cog_status ingest_settle(struct ingest *ingest, const struct ingest_batch *batch,
                          cog_error *error) {
-    ingest->records += batch->item_count - batch->records.passed_over;
-    for (size_t i = 0; i < batch->skipped_count; i++)
+    ingest->records += batch->records.count - batch->records.passed_over;
+    for (size_t i = 0; i < batch->skipped_count; i++) {
         TRY(ingest_note_bad(ingest->documents, ingest->named_before ? NULL : ingest->report,
                             ingest->bad_records++, batch->skipped[i].bad.message, error));
-    struct reader *reader = ingest->documents->reader;
-    return progress_report(
-        &ingest->progress,
-        reader ? reader_read_bytes(reader) : batch->first_item + batch->item_count, error);
+        if (!ingest->named_before)
+            TRY(ingest_note_skipped(ingest->documents, batch->skipped[i].record, error));
+    }
+    return progress_report(&ingest->progress, reader_read_bytes(ingest->documents->source), error);
 }
 
 static cog_status create_workers(struct ingest *ingest, cog_error *error) {
@@ -216,8 +200,8 @@ static cog_status create_workers(struct ingest *ingest, cog_error *error) {
     cog_status status = COG_OK;
     for (unsigned i = 0; i < ingest->worker_count && status == COG_OK; i++) {
         struct ingest_worker *worker = &ingest->workers[i];
-        if (ingest->documents->reader && !ingest->raw)
-            status = record_parser_create(ingest->documents->reader, &worker->parser, error);
+        if (!ingest->raw)
+            status = record_parser_create(ingest->documents->source, &worker->parser, error);
         if (status == COG_OK && ingest->terms)
             status = analyzer_create(ingest->terms, &worker->analyzer, error);
     }
@@ -274,16 +258,16 @@ static cog_status open_pass(const struct ingest *wanted, size_t result_bytes,
     *ingest = *wanted;
     ingest->start_ns = clock_ns();
     ingest->worker_count = threads_resolve(run ? run->threads : 0);
-    cog_status status = documents->reader ? reader_rewind(documents->reader, error) : COG_OK;
+    if (!ingest->named_before)
+        documents->skipped_count = 0;
+    cog_status status = reader_rewind(documents->source, error);
     THEN(status, create_workers(ingest, error));
     THEN(status, create_batches(ingest, result_bytes, error));
     if (status != COG_OK) {
         ingest_close(ingest);
         return status;
     }
-    progress_start(&ingest->progress, run, ingest->stage,
-                   documents->reader ? reader_total_bytes(documents->reader)
-                                     : documents->item_count);
+    progress_start(&ingest->progress, run, ingest->stage, reader_total_bytes(documents->source));
     *result = ingest;
     return COG_OK;
 }
@@ -314,13 +298,13 @@ cog_status ingest_open_raw(cog_documents *documents, size_t result_bytes, const 
 }
 
 static void report_skipped_files(const cog_documents *documents, cog_report *report) {
-    size_t files = documents->reader ? reader_skipped_file_count(documents->reader) : 0;
+    size_t files = reader_skipped_file_count(documents->source);
     for (size_t i = 0; i < files && i < NAMED_BAD_RECORDS; i++)
-        report_notice(report, "skipped: %s", reader_skipped_file_message(documents->reader, i));
+        report_notice(report, "skipped: %s", reader_skipped_file_message(documents->source, i));
     report_number(report, "skipped_files", (double)files);
     if (!documents->reader)
         return;
-    struct left_out_pages pages = reader_left_out_pages(documents->reader);
+    struct left_out_pages pages = reader_left_out_pages(documents->source);
     uint64_t left_out = pages.redirects + pages.stubs + pages.other_namespaces;
     report_number(report, "left_out_pages", (double)left_out);
     if (left_out)
@@ -356,15 +340,9 @@ ingest_run(struct ingest *ingest, void *context,
 }
 
 void ingest_keep_pipes(cog_documents *documents) {
-    if (documents->reader)
-        reader_keep_pipes(documents->reader);
+    reader_keep_pipes(documents->source);
 }
 
 uint64_t ingest_text_bytes(const cog_documents *documents) {
-    if (documents->reader)
-        return reader_text_bytes(documents->reader);
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < documents->item_count; i++)
-        bytes += documents->items[i].text_size;
-    return bytes;
+    return reader_text_bytes(documents->source);
 }

@@ -11,11 +11,19 @@
 #include "vector/bag.h"
 
 struct cog_documents {
-    struct reader *reader; /* NULL for documents in memory */
-    const cog_document *items;
-    size_t item_count;
+    struct reader *source; /* files, or a table in memory */
+    struct reader *reader; /* the source if it is files, whose records can be copied; else NULL */
     bool strict;
+    /* Numbers of the records that the last job skipped; sorted by cog_documents_skipped. */
+    uint64_t *skipped;
+    size_t skipped_count, skipped_capacity;
 };
+
+/* Documents over a table, which they take over, also after a failure. */
+cog_status documents_of_table(struct document_table *table, bool strict, cog_documents **documents,
+                              cog_error *error);
+/* Accepts NULL. */
+void documents_close(cog_documents *documents);
 
 /* A document in a worker's hands. Views are valid until the worker's next call. */
 struct ingested {
@@ -31,12 +39,13 @@ struct ingest_batch {
     struct skipped_record {
         struct bad_record bad;
         struct bytes_view raw;
+        uint64_t record;
     } * skipped;
     size_t skipped_count;
     /* The rest is for ingest.c. */
     size_t skipped_capacity;
     struct record_batch records;
-    size_t first_item, item_count, next_item;
+    size_t next_item;
 };
 
 /* One pass over documents. The job's context is a struct whose first member is `struct ingest *`.
@@ -54,7 +63,6 @@ struct ingest {
     const struct term_options *terms;
     struct ingest_worker *workers;
     unsigned worker_count;
-    size_t next_item;
     uint64_t read_records, start_ns;
     struct progress progress;
     const char *stage;
@@ -107,7 +115,10 @@ void ingest_keep_pipes(cog_documents *documents);
  * times that of compressed ones. */
 uint64_t ingest_text_bytes(const cog_documents *documents);
 
-/* Notes a record that a job itself rejects (a duplicate id) as ingest notes the others. */
+/* Notes a record that a job itself rejects (a duplicate id) as ingest notes the others. A NULL
+ * report: an earlier pass has noted it. */
 enum { NAMED_BAD_RECORDS = 10 };
 cog_status ingest_note_bad(const cog_documents *documents, cog_report *report, uint64_t bad_so_far,
                            const char *message, cog_error *error);
+/* Remembers its number for cog_documents_skipped. */
+cog_status ingest_note_skipped(cog_documents *documents, uint64_t record, cog_error *error);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arguments.h"
+
 /* The public enumerations have the order of the internal ones. */
 _Static_assert((int)COG_TOKENS_CODE == (int)TOKENS_CODE, "tokens");
 _Static_assert((int)COG_WEIGHTING_BINARY == (int)WEIGHTING_BINARY, "weightings");
@@ -12,6 +14,17 @@ _Static_assert((int)COG_FORMAT_NPY == (int)INPUT_NPY, "formats");
 static const char *const token_names[] = {"words", "regex", "chars", "code"};
 static const char *const weighting_names[] = {"bm25", "tfidf", "tf", "binary"};
 static const char *const signature_names[] = {"rp", "simhash", "topsig", "minhash"};
+
+cog_status options_check_reserved(const uint64_t *words, size_t count, const char *name,
+                                  cog_error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (words[i])
+            return error_set(error, COG_ERR_USAGE,
+                             "cog_%s_options has an option that this version of the library (%s) "
+                             "does not know: fill options by their init, or use a later library",
+                             name, COG_VERSION);
+    return COG_OK;
+}
 
 void cog_term_options_init(cog_term_options *options) {
     *options = (cog_term_options){.tokens = COG_TOKENS_WORDS,
@@ -24,8 +37,10 @@ void cog_term_options_init(cog_term_options *options) {
 void cog_weight_options_init(cog_weight_options *options, cog_weighting scheme) {
     struct weighting weighting;
     weighting_init(&weighting, (enum weighting_scheme)scheme);
-    *options =
-        (cog_weight_options){scheme, weighting.k1, weighting.b, weighting.min_collection_frequency};
+    *options = (cog_weight_options){.scheme = scheme,
+                                    .k1 = weighting.k1,
+                                    .b = weighting.b,
+                                    .min_collection_frequency = weighting.min_collection_frequency};
 }
 
 void cog_signature_options_init(cog_signature_options *options, cog_signature_kind kind) {
@@ -55,6 +70,8 @@ void cog_sign_options_init(cog_sign_options *options, cog_signature_kind kind) {
 cog_status options_terms(const cog_term_options *options, struct term_options *terms,
                          cog_error *error) {
     const char *lang = options->lang ? options->lang : "";
+    TRY(options_check_reserved(options->reserved, 4, "term", error));
+    TRY(check_enum(options->tokens, COG_TOKENS_CHARS + 1, "tokens", error));
     if (options->ngram < 1 || options->ngram > TERM_NGRAM_MAX)
         return error_set(error, COG_ERR_USAGE, "n-grams of %u tokens: choose from 1 to %d",
                          options->ngram, TERM_NGRAM_MAX);
@@ -81,6 +98,8 @@ cog_status options_set_terms(const cog_term_options *options, cog_measure measur
 
 cog_status options_weighting(const cog_weight_options *options, struct weighting *weighting,
                              cog_error *error) {
+    TRY(options_check_reserved(options->reserved, 4, "weight", error));
+    TRY(check_enum(options->scheme, COG_WEIGHTING_BINARY + 1, "weighting", error));
     if (!(options->k1 >= 0 && isfinite(options->k1)))
         return error_set(error, COG_ERR_USAGE, "BM25 k1 of %g: choose 0 or more", options->k1);
     if (!(options->b >= 0 && options->b <= 1))
@@ -94,6 +113,8 @@ cog_status options_weighting(const cog_weight_options *options, struct weighting
 
 cog_status options_signature(const cog_signature_options *options,
                              struct signature_options *signature, cog_error *error) {
+    TRY(options_check_reserved(options->reserved, 4, "signature", error));
+    TRY(check_enum(options->kind, COG_SIGNATURE_MINHASH + 1, "kind of signature", error));
     *signature = (struct signature_options){.kind = (enum signature_kind)options->kind,
                                             .bits = options->bits,
                                             .seed = options->seed,
@@ -246,6 +267,7 @@ static bool read_signature(const struct settings *settings, cog_signature_option
 cog_status options_read_signing(const struct settings *settings, cog_sign_options *options,
                                 cog_error *error) {
     struct term_options terms;
+    *options = (cog_sign_options){0}; /* the reserved words */
     if (!read_terms(settings, &options->terms) || !read_weights(settings, &options->weights) ||
         !read_signature(settings, &options->signature))
         return error_set(error, COG_ERR_FORMAT,

@@ -7,6 +7,11 @@
 #include "text/analyzer.h"
 #include "vector/statistics.h"
 
+/* Reserved words of an options struct must be 0: others are options of a later version. `name` is
+ * that of the struct in cognate.h, without cog_ and _options. */
+cog_status options_check_reserved(const uint64_t *words, size_t count, const char *name,
+                                  cog_error *error);
+
 /* Each checks its argument and says what is wrong with it. */
 cog_status options_terms(const cog_term_options *options, struct term_options *terms,
                          cog_error *error);

@@ -36,7 +36,8 @@ struct reader {
     struct left_out_pages left_out;
     struct query_log *log; /* once there is a query log; kept over passes */
     bool log_is_grouped;
-    size_t log_next; /* the record of the log to deliver next */
+    size_t log_next;              /* the record of the log to deliver next */
+    struct document_table *table; /* NULL for files */
 };
 
 void reader_options_init(struct reader_options *options) {
@@ -138,9 +139,25 @@ cog_status reader_open(const struct reader_options *options, const char *const *
     return COG_OK;
 }
 
+cog_status reader_open_table(struct document_table *table, struct reader **result,
+                             cog_error *error) {
+    struct reader *reader = NULL;
+    cog_status status = TAKEN_ZEROED(reader, 1, "a reader", error);
+    if (status != COG_OK) {
+        document_table_free(table);
+        return status;
+    }
+    reader->options.batch_bytes = DEFAULT_BATCH_BYTES;
+    reader->source.descriptor = -1;
+    reader->table = table;
+    *result = reader;
+    return COG_OK;
+}
+
 void reader_close(struct reader *reader) {
     if (!reader)
         return;
+    document_table_free(reader->table);
     byte_source_free(&reader->source);
     input_files_free(&reader->inputs);
     buffer_free(&reader->carry);
@@ -688,12 +705,32 @@ static cog_status fill_from_log(struct reader *reader, struct record_batch *batc
     return status;
 }
 
+/* Rows for about a batch of text; the parser finds them by their numbers. */
+static void fill_from_table(struct reader *reader, struct record_batch *batch) {
+    enum { ROW_BYTES = 64 };
+    size_t rows = document_table_rows(reader->table), bytes = 0, text_bytes = 0;
+    while (reader->record_count < rows && bytes < reader->options.batch_bytes &&
+           batch->count < MAX_BATCH_RECORDS) {
+        struct document_row row;
+        document_table_get(reader->table, (size_t)reader->record_count++, &row);
+        text_bytes += row.text.size;
+        bytes += row.text.size + ROW_BYTES;
+        batch->count++;
+    }
+    atomic_fetch_add_explicit(&reader->source.raw_bytes, text_bytes, memory_order_relaxed);
+}
+
 cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *end,
                        cog_error *error) {
     size_t start = 0;
     *end = false;
     batch->count = batch->passed_over = 0;
     batch->first_record = reader->record_count;
+    if (reader->table) {
+        fill_from_table(reader, batch);
+        *end = batch->count == 0;
+        return COG_OK;
+    }
     buffer_reset(&batch->bytes);
     if (!buffer_append(&batch->bytes, reader->carry.data, reader->carry.size))
         return error_memory(error, reader->carry.size, "a batch of records");
@@ -733,8 +770,12 @@ const struct input_files *reader_inputs(const struct reader *reader) {
     return &reader->inputs;
 }
 
+const struct document_table *reader_table(const struct reader *reader) {
+    return reader->table;
+}
+
 const char *reader_file_name(const struct reader *reader, uint32_t file) {
-    return reader->inputs.files[file].path;
+    return reader->table ? "document" : reader->inputs.files[file].path;
 }
 
 enum input_format reader_file_format(const struct reader *reader, uint32_t file) {
@@ -774,11 +815,11 @@ struct record_frame reader_file_frame(const struct reader *reader, uint32_t numb
 }
 
 uint64_t reader_total_bytes(const struct reader *reader) {
-    return reader->inputs.total_bytes;
+    return reader->table ? document_table_text_bytes(reader->table) : reader->inputs.total_bytes;
 }
 
 uint64_t reader_text_bytes(const struct reader *reader) {
-    return reader->inputs.text_bytes;
+    return reader->table ? document_table_text_bytes(reader->table) : reader->inputs.text_bytes;
 }
 
 bool reader_has_pipe(const struct reader *reader) {

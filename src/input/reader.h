@@ -1,12 +1,14 @@
-/* Reading documents from files: a reader cuts its inputs into batches of raw records on one thread
- * (reader_fill); any thread turns a record of a batch into a document (reader_parse). Memory does
- * not grow with the input, but for query logs, whose rows are grouped by query in memory. A reader
- * can be rewound, because statistics need a pass of their own; a job that does so asks for pipes to
- * be kept in a scratch file (reader_keep_pipes). */
+/* Reading documents from files or from memory: a reader cuts its inputs into batches of raw records
+ * on one thread (reader_fill); any thread turns a record of a batch into a document (reader_parse).
+ * Memory does not grow with the input, but for query logs, whose rows are grouped by query in
+ * memory. A reader can be rewound, because statistics need a pass of their own; a job that does so
+ * asks for pipes to be kept in a scratch file (reader_keep_pipes). A reader of a table (documents
+ * in memory) has no files and no raw records, and its texts are views of the table. */
 #pragma once
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "input/document_table.h"
 
 /* A term that the input names itself (a clicked URL with its clicks), in place of text. */
 struct given_term {
@@ -103,6 +105,9 @@ struct bad_record {
 /* Paths are files, folders (read recursively, in the order of their names), or "-"; copied. */
 cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
                        struct reader **reader, cog_error *error);
+/* The rows of a table, which the reader takes over, also after a failure. */
+cog_status reader_open_table(struct document_table *table, struct reader **reader,
+                             cog_error *error);
 void reader_close(struct reader *reader);
 /* Sets or changes reader_options.extra_field of an open reader, which borrows the name; before a
  * pass. */
@@ -141,13 +146,15 @@ void reader_take_raw(const struct reader *reader, const struct record_batch *bat
  * files, and the options that decide which documents they have. */
 uint64_t reader_identity(const struct reader *reader);
 
-/* The files of a reader, for its parsers. */
+/* The files of a reader, and its table or NULL, for its parsers. */
 const struct input_files *reader_inputs(const struct reader *reader);
+const struct document_table *reader_table(const struct reader *reader);
 
 /* Why a document cannot have this id, whatever it came from; NULL where it can. */
 const char *document_id_problem(struct bytes_view id);
 
-/* The name of input file number `file`, as it was given or found. Owned by the reader. */
+/* The name of input file number `file`, as it was given or found; "document" for rows of a table.
+ * Owned by the reader. */
 const char *reader_file_name(const struct reader *reader, uint32_t file);
 /* The format that file number `file` has been read as. */
 enum input_format reader_file_format(const struct reader *reader, uint32_t file);
@@ -163,7 +170,8 @@ struct record_frame {
     bool is_array; /* the records are elements of a JSON array */
 };
 struct record_frame reader_file_frame(const struct reader *reader, uint32_t file);
-/* Bytes of the inputs on disk, and how many have been read: for progress. 0 total when unknown. */
+/* Bytes of the inputs on disk (of the texts of a table), and how many have been read: for progress.
+ * 0 total when unknown. */
 uint64_t reader_total_bytes(const struct reader *reader);
 uint64_t reader_read_bytes(const struct reader *reader);
 /* About how many bytes the files have once unpacked (packed ones are taken for four times their

@@ -256,6 +256,8 @@ struct record_parser {
     struct warc_parser *warc;      /* the same for a record of a crawl */
     struct buffer decoded;         /* texts that differ from their bytes in the record */
     struct buffer id;              /* ids made of path and place */
+    const struct document_table *table; /* NULL for files */
+    struct document_row row;
 };
 
 /* One call of reader_parse. */
@@ -272,8 +274,10 @@ cog_status record_parser_create(const struct reader *reader, struct record_parse
                                 cog_error *error) {
     struct record_parser *parser = calloc(1, sizeof *parser);
     if (parser)
+        parser->table = reader_table(reader);
+    if (parser && !parser->table)
         parser->json = json_parser_create();
-    if (!parser || !parser->json) {
+    if (!parser || !(parser->json || parser->table)) {
         record_parser_free(parser);
         return error_memory(error, sizeof *parser, "a record parser");
     }
@@ -285,7 +289,8 @@ cog_status record_parser_create(const struct reader *reader, struct record_parse
 void record_parser_free(struct record_parser *parser) {
     if (!parser)
         return;
-    json_parser_free(parser->json);
+    if (parser->json)
+        json_parser_free(parser->json);
     if (parser->wiki)
         wiki_page_parser_free(parser->wiki);
     warc_parser_free(parser->warc);
@@ -590,9 +595,33 @@ static cog_status parse_by_format(struct parse *parse) {
     return parse_text(parse);
 }
 
+/* A row of a table as a document. */
+static cog_status parse_table_row(struct record_parser *parser, uint64_t number,
+                                  struct document *document, struct bad_record *bad_record) {
+    struct document_row *row = &parser->row;
+    document_table_get(parser->table, (size_t)number, row);
+    *document =
+        (struct document){.id = row->id, .lang = row->lang, .text = row->text, .line = number + 1};
+    const char *problem = row->problem;
+    if (!problem && !(utf8_is_valid(row->text.data, row->text.size) &&
+                      utf8_is_valid(row->id.data, row->id.size) &&
+                      utf8_is_valid(row->lang.data, row->lang.size)))
+        problem = "not valid UTF-8";
+    if (!problem)
+        problem = document_id_problem(row->id);
+    if (!problem)
+        return COG_OK;
+    bad_record->line = document->line;
+    snprintf(bad_record->message, sizeof bad_record->message, "document %llu: %s",
+             (unsigned long long)number, problem);
+    return COG_ERR_INPUT;
+}
+
 cog_status reader_parse(struct record_parser *parser, const struct record_batch *batch,
                         size_t index, struct document *document, struct bad_record *bad_record,
                         cog_error *error) {
+    if (parser->table)
+        return parse_table_row(parser, batch->first_record + index, document, bad_record);
     const struct record *record = &batch->records[index];
     const struct input_file *file = &parser->inputs->files[record->file];
     *document = (struct document){.raw = view_of(batch->bytes.data + record->offset, record->size),

@@ -16,6 +16,10 @@ enum { PROGRESS_INTERVAL_NS = 100000000 };
 
 static bool watch_stops(void *context, uint64_t done, uint64_t total);
 
+static bool is_cancelled(const cog_run_options *run) {
+    return run->cancel && cog_cancel_is_set(run->cancel);
+}
+
 /* The job of the calling thread, or NULL. */
 static struct job *current_job(void) {
     const struct threads_watch *watch = threads_watch_current();
@@ -28,7 +32,7 @@ void job_begin(struct job *job, const cog_run_options *run, cog_report *report) 
         job->run = *run;
     job->previous_watch = threads_watch_current();
     pthread_mutex_init(&job->lock, NULL);
-    if (!job->run.progress)
+    if (!job->run.progress && !job->run.cancel)
         return;
     job->watch = (struct threads_watch){watch_stops, job};
     threads_watch_set(&job->watch);
@@ -56,8 +60,10 @@ void job_announce(const struct job *job, const char *text) {
 /* Asks the callback at most once per interval, whichever thread comes first. */
 static bool watch_stops(void *context, uint64_t done, uint64_t total) {
     struct job *job = context;
-    if (__atomic_load_n(&job->stopped, __ATOMIC_RELAXED))
+    if (__atomic_load_n(&job->stopped, __ATOMIC_RELAXED) || is_cancelled(&job->run))
         return true;
+    if (!job->run.progress)
+        return false;
     uint64_t now = clock_ns();
     if (now < __atomic_load_n(&job->next_ns, __ATOMIC_RELAXED) ||
         pthread_mutex_trylock(&job->lock) != 0)
@@ -73,14 +79,44 @@ static bool watch_stops(void *context, uint64_t done, uint64_t total) {
     return stops;
 }
 
+/* ---- Cancelling ------------------------------------------------------------------------------ */
+
+struct cog_cancel {
+    bool is_set; /* atomic */
+};
+
+cog_status cog_cancel_create(cog_cancel **result, cog_error *error) {
+    if (!result)
+        return error_set(error, COG_ERR_USAGE, "cancel must not be NULL");
+    cog_cancel *cancel;
+    TAKE_ZEROED(cancel, 1, "a cancel token", error);
+    *result = cancel;
+    return COG_OK;
+}
+
+void cog_cancel_set(cog_cancel *cancel) {
+    if (cancel)
+        __atomic_store_n(&cancel->is_set, true, __ATOMIC_RELAXED);
+}
+
+bool cog_cancel_is_set(const cog_cancel *cancel) {
+    return cancel && __atomic_load_n(&cancel->is_set, __ATOMIC_RELAXED);
+}
+
+void cog_cancel_free(cog_cancel *cancel) {
+    free(cancel);
+}
+
 /* ---- Progress -------------------------------------------------------------------------------- */
 
 static cog_status call(struct progress *progress, uint64_t done, cog_error *error) {
     cog_progress state = {progress->stage, done, progress->total};
     struct job *job = current_job();
+    bool goes_on = !is_cancelled(progress->run);
     if (job)
         pthread_mutex_lock(&job->lock);
-    bool goes_on = progress->run->progress(progress->run->progress_context, &state);
+    if (goes_on && progress->run->progress)
+        goes_on = progress->run->progress(progress->run->progress_context, &state);
     if (job)
         pthread_mutex_unlock(&job->lock);
     if (goes_on)
@@ -96,14 +132,15 @@ void progress_show(const char *stage) {
 
 void progress_start(struct progress *progress, const cog_run_options *run, const char *stage,
                     uint64_t total) {
-    *progress = (struct progress){run && run->progress ? run : NULL, stage, total, 0};
+    *progress =
+        (struct progress){run && (run->progress || run->cancel) ? run : NULL, stage, total, 0};
 }
 
 cog_status progress_report(struct progress *progress, uint64_t done, cog_error *error) {
     if (!progress->run)
         return COG_OK;
     uint64_t now = clock_ns();
-    if (now < progress->next_ns)
+    if (now < progress->next_ns && !is_cancelled(progress->run))
         return COG_OK;
     progress->next_ns = now + PROGRESS_INTERVAL_NS;
     return call(progress, done, error);

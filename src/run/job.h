@@ -29,7 +29,7 @@ struct job {
 };
 
 /* From begin to end, parallel loops that the calling thread starts call the progress callback now
- * and then and end with COG_ERR_CANCELLED if it returns false. */
+ * and then and end with COG_ERR_CANCELLED if it returns false, or if the cancel token is set. */
 void job_begin(struct job *job, const cog_run_options *run, cog_report *report);
 /* Ends the stage and reports the peak of memory. */
 void job_end(struct job *job);
@@ -44,7 +44,7 @@ void job_announce(const struct job *job, const char *text);
 
 /* Progress of a stage that counts in its own unit (bytes, documents). */
 struct progress {
-    const cog_run_options *run; /* NULL: there is no callback */
+    const cog_run_options *run; /* NULL: there is neither a callback nor a cancel token */
     const char *stage;
     uint64_t total;
     uint64_t next_ns; /* the callback is not called again before */

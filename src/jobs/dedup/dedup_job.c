@@ -2,8 +2,10 @@
  */
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "collection/options.h"
 #include "jobs/dedup/dedup_pairs.h"
 #include "jobs/dedup/dedup_review.h"
 #include "jobs/dedup/dedup_sets.h"
@@ -71,6 +73,24 @@ const char *cog_clusters_id(cog_clusters *clusters, uint32_t row, size_t *size) 
     return clusters->id.data;
 }
 
+uint64_t cog_clusters_position(const cog_clusters *clusters, uint32_t row) {
+    return row < clusters->duplicates.count ? duplicates_record(&clusters->duplicates, row) : row;
+}
+
+bool cog_clusters_twin(const cog_clusters *clusters, uint32_t row, uint32_t *twin,
+                       double *similarity) {
+    const struct duplicates *duplicates = &clusters->duplicates;
+    if (row >= duplicates->count || duplicates_keeps(duplicates, row))
+        return false;
+    *twin = duplicates->twin[row];
+    *similarity = (double)duplicates->similarity[row];
+    return true;
+}
+
+uint64_t cog_clusters_twin_position(const cog_clusters *clusters, uint32_t twin) {
+    return duplicates_twin_record(&clusters->duplicates, twin);
+}
+
 /* ---- The job --------------------------------------------------------------------------------- */
 
 /* Term sets are compared exactly unless a method of signatures is asked for. */
@@ -88,8 +108,7 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
         return error_about(error, COG_ERR_USAGE, "threshold",
                            "a threshold of %g: choose above 0 and at most 1", pairs->threshold);
     if (pairs->measure == COG_MEASURE_CONTAINMENT &&
-        (!pairs->verify ||
-         (pairs->method != COG_METHOD_AUTO && pairs->method != COG_METHOD_EXACT)))
+        (!pairs->verify || (pairs->method != COG_METHOD_AUTO && pairs->method != COG_METHOD_EXACT)))
         return error_about(error, COG_ERR_USAGE, "method",
                            "containment is computed exactly: use the method exact");
     if (options->work && !is_by_sets(pairs))
@@ -184,6 +203,13 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
                      cog_clusters **result, cog_report *report, cog_error *error) {
     static const cog_dedup_outputs none;
     struct job job;
+    TRY(check_given(documents, "documents", error));
+    TRY(check_given(options, "options", error));
+    TRY(check_given(result, "clusters", error));
+    TRY(check_enum(options->keep, COG_KEEP_FIELD + 1, "keep", error));
+    TRY(check_enum(options->grouping, COG_GROUP_CONNECTED + 1, "grouping", error));
+    TRY(check_enum(options->pairs.measure, COG_MEASURE_CONTAINMENT + 1, "measure", error));
+    TRY(options_check_reserved(options->reserved, 8, "dedup", error));
     cog_clusters *clusters;
     outputs = outputs ? outputs : &none;
     TAKE_ZEROED(clusters, 1, "clusters", error);

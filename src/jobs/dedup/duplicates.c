@@ -38,11 +38,18 @@ uint64_t duplicates_record(const struct duplicates *duplicates, size_t row) {
                                  : duplicates->corpus.items[row].record;
 }
 
+uint64_t duplicates_twin_record(const struct duplicates *duplicates, size_t twin) {
+    if (!duplicates->by_reference)
+        return duplicates_record(duplicates, twin);
+    return duplicates->sets.rows ? duplicates->sets.facts[twin].record
+                                 : duplicates->reference.items[twin].record;
+}
+
 cog_status duplicates_id(const struct duplicates *duplicates, size_t row, bool of_reference,
                          struct buffer *id, cog_error *error) {
     if (duplicates->sets.rows)
-        return set_file_id(&duplicates->sets.file,
-                           of_reference ? row : duplicates->first_row + row, id, error);
+        return set_file_id(&duplicates->sets.file, of_reference ? row : duplicates->first_row + row,
+                           id, error);
     struct bytes_view view =
         corpus_id(of_reference ? &duplicates->reference : &duplicates->corpus, row);
     return buffer_append(id, view.data, view.size) ? COG_OK
@@ -88,8 +95,8 @@ cog_status duplicates_clusters(const struct duplicates *duplicates, cog_cluster_
     for (uint32_t row = 0; row < duplicates->count && status == COG_OK; row++) {
         uint32_t kept = duplicates->twin[row];
         if (numbers[kept] != UINT32_MAX)
-            members[places[kept]++] = (cog_cluster_member){numbers[kept], row, kept,
-                                                           (double)duplicates->similarity[row]};
+            members[places[kept]++] =
+                (cog_cluster_member){numbers[kept], row, kept, (double)duplicates->similarity[row]};
     }
     free(places);
     free(numbers);
@@ -153,8 +160,8 @@ cog_status duplicates_write_removed(const struct duplicates *duplicates, cog_out
         {"id", RESULT_ID}, {"kept", RESULT_ID}, {measure, RESULT_REAL}, {"reason", RESULT_ID}};
     struct result_table table = {0};
     struct buffer ids = {0};
-    cog_status status = result_table_open(&table, columns, 4, count_removed(duplicates), format,
-                                          path, error);
+    cog_status status =
+        result_table_open(&table, columns, 4, count_removed(duplicates), format, path, error);
     for (size_t row = 0; row < duplicates->count && status == COG_OK; row++) {
         struct bytes_view id[2];
         if (duplicates_keeps(duplicates, row))
@@ -163,11 +170,11 @@ cog_status duplicates_write_removed(const struct duplicates *duplicates, cog_out
         if (status != COG_OK)
             break;
         const char *reason = duplicate_reason_name(duplicates->reason[row]);
-        const struct result_cell cells[] = {{(double)row, id[0]},
-                                            {duplicates->twin[row], id[1]},
-                                            {.number = (double)duplicates->similarity[row]},
-                                            {duplicates->reason[row],
-                                             view_of(reason, strlen(reason))}};
+        const struct result_cell cells[] = {
+            {(double)row, id[0]},
+            {duplicates->twin[row], id[1]},
+            {.number = (double)duplicates->similarity[row]},
+            {duplicates->reason[row], view_of(reason, strlen(reason))}};
         status = result_table_add(&table, cells, error);
     }
     buffer_free(&ids);

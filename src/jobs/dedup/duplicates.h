@@ -49,6 +49,8 @@ static inline bool duplicates_keeps(const struct duplicates *duplicates, size_t 
 
 /* Number of the record of a row in the input. */
 uint64_t duplicates_record(const struct duplicates *duplicates, size_t row);
+/* The same of a twin, which may be of the reference collection. */
+uint64_t duplicates_twin_record(const struct duplicates *duplicates, size_t twin);
 /* Appends the id of a row of the input, or of the reference collection. */
 cog_status duplicates_id(const struct duplicates *duplicates, size_t row, bool of_reference,
                          struct buffer *id, cog_error *error);

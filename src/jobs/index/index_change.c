@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/numbers.h"
@@ -116,7 +117,7 @@ static cog_status find_corpus_ids(const cog_index *index, const struct corpus *c
 }
 
 /* Takes rows whose id the index has out of the corpus, and tells them as bad records. */
-static cog_status drop_known_ids(const cog_index *index, const cog_documents *documents,
+static cog_status drop_known_ids(const cog_index *index, cog_documents *documents,
                                  struct corpus *corpus, cog_report *report, cog_error *error) {
     struct bytes_view *ids = NULL;
     uint64_t *rows = NULL, known = 0;
@@ -131,6 +132,7 @@ static cog_status drop_known_ids(const cog_index *index, const cog_documents *do
         snprintf(message, sizeof message, "the id '%.*s' is in the index already",
                  (int)(ids[row].size < 200 ? ids[row].size : 200), ids[row].data);
         status = ingest_note_bad(documents, report, known++, message, error);
+        THEN(status, ingest_note_skipped(documents, corpus->items[row].record, error));
     }
     if (status == COG_OK && known)
         report_notice(report, "%zu document%s new, %llu id%s in the index already", kept,
@@ -175,6 +177,8 @@ static cog_status add_documents(cog_index *index, cog_documents *documents, stru
 
 cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_run_options *run,
                          cog_report *report, cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(documents, "documents", error));
     if (!index->has_documents)
         return error_set(error, COG_ERR_USAGE,
                          "the index holds signatures without documents: add signatures (.npy)");
@@ -212,6 +216,8 @@ static cog_status next_number(const cog_index *index, uint64_t *number, cog_erro
 cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *signatures,
                                     const cog_run_options *run, cog_report *report,
                                     cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(signatures, "signatures", error));
     const struct signatures_view *rows = &signatures->file.view;
     struct segment_draft draft = {0};
     uint64_t start = clock_ns(), number = 0;
@@ -297,6 +303,7 @@ static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t co
 
 cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
                             cog_report *report, cog_error *error) {
+    TRY(check_given(index, "index", error));
     struct bytes_view *views;
     TAKE(views, count + 1, "ids", error);
     for (size_t i = 0; i < count; i++)
@@ -351,6 +358,8 @@ static cog_status read_id_list(const char *path, struct id_list *list, cog_error
 
 cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_report *report,
                                    cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(path, "path", error));
     struct id_list list = {0};
     int lock;
     cog_status status = begin_change(index, &lock, error);
@@ -365,6 +374,7 @@ cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_repor
 
 cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_report *report,
                              cog_error *error) {
+    TRY(check_given(index, "index", error));
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
     int lock;

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/output.h"
@@ -362,6 +363,8 @@ void cog_index_claim_release(cog_index_claim *claim) {
 }
 
 cog_status cog_index_claim_folder(const char *folder, cog_index_claim **result, cog_error *error) {
+    TRY(check_given(folder, "folder", error));
+    TRY(check_given(result, "claim", error));
     cog_index_claim *made;
     TAKE_ZEROED(made, 1, "a claim", error);
     made->lock = -1;
@@ -373,6 +376,8 @@ cog_status cog_index_claim_folder(const char *folder, cog_index_claim **result, 
 
 cog_status cog_index_save_claimed(const cog_index *index, cog_index_claim *claim,
                                   cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(claim, "claim", error));
     if (manifest_exists(claim->folder))
         return error_set(error, COG_ERR_USAGE, "%s: an index was saved by this claim already",
                          claim->folder);
@@ -385,6 +390,8 @@ cog_status cog_index_save_claimed(const cog_index *index, cog_index_claim *claim
 }
 
 cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(folder, "folder", error));
     cog_index_claim *claim = NULL;
     cog_status status = cog_index_claim_folder(folder, &claim, error);
     THEN(status, cog_index_save_claimed(index, claim, error));
@@ -447,6 +454,8 @@ bool cog_index_exists(const char *folder) {
 }
 
 cog_status cog_index_open(const char *folder, cog_index **result, cog_error *error) {
+    TRY(check_given(folder, "folder", error));
+    TRY(check_given(result, "index", error));
     cog_index *index;
     TAKE_ZEROED(index, 1, "an index", error);
     index->folder = strdup(folder);
@@ -457,5 +466,6 @@ cog_status cog_index_open(const char *folder, cog_index **result, cog_error *err
 
 /* Opening read the manifest and the statistics whole already. */
 cog_status cog_index_check(const cog_index *index, cog_error *error) {
+    TRY(check_given(index, "index", error));
     return index->folder ? index_segments_verify(&index->parts, error) : COG_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/strings.h"
@@ -546,6 +547,9 @@ cog_status index_check_memory(const cog_documents *documents, const cog_run_opti
 cog_status cog_index_build(cog_documents *documents, const cog_index_options *asked,
                            const cog_run_options *run, cog_index **result, cog_report *report,
                            cog_error *error) {
+    TRY(check_given(documents, "documents", error));
+    TRY(check_given(asked, "options", error));
+    TRY(options_check_reserved(asked->reserved, 4, "index", error));
     cog_index_options copy = *asked, *options = &copy;
     struct corpus corpus = {0};
     struct segment_draft draft = {0};
@@ -569,6 +573,9 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
 cog_status cog_index_build_signatures(const cog_signatures *signatures,
                                       const cog_index_options *asked, const cog_run_options *run,
                                       cog_index **result, cog_report *report, cog_error *error) {
+    TRY(check_given(signatures, "signatures", error));
+    TRY(check_given(asked, "options", error));
+    TRY(options_check_reserved(asked->reserved, 4, "index", error));
     cog_index_options copy = *asked, *options = &copy;
     const struct signatures_view *rows = &signatures->file.view;
     struct segment_draft draft = {0};

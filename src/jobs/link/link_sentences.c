@@ -233,16 +233,21 @@ static cog_status pair_all(struct sentence_pairing *pairing, const char *path, c
 static cog_status build_space(struct sentence_pairing *pairing, const cog_run_options *run,
                               cog_error *error) {
     struct job job;
-    cog_documents sides[2] = {{0}, {0}}, *documents[2] = {&sides[0], &sides[1]};
-    for (int i = 0; i < 2; i++) {
-        sides[i].items = pairing->sides[i].items;
-        sides[i].item_count = pairing->sides[i].count;
+    cog_documents *documents[2] = {NULL, NULL};
+    cog_status status = COG_OK;
+    for (int i = 0; i < 2 && status == COG_OK; i++) {
+        struct document_table *table = NULL;
+        status = document_table_of_items(pairing->sides[i].items, pairing->sides[i].count, &table,
+                                         error);
+        THEN(status, documents_of_table(table, false, &documents[i], error));
     }
     job_begin(&job, run, NULL);
-    cog_status status =
-        link_space_read(&pairing->space, &job, pairing->links->space.lexicon, documents, error);
+    THEN(status,
+         link_space_read(&pairing->space, &job, pairing->links->space.lexicon, documents, error));
     THEN(status, link_space_build(&pairing->space, &job, &pairing->links->space.options, error));
     job_end(&job);
+    documents_close(documents[0]);
+    documents_close(documents[1]);
     return status;
 }
 

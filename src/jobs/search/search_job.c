@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/strings.h"
@@ -87,10 +88,21 @@ static struct search_task task_of(const cog_index *index, const cog_search_optio
                                 .report = report};
 }
 
+static cog_status check_search(const cog_index *index, const void *queries,
+                               const cog_search_options *options, cog_hits **result,
+                               cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(queries, "queries", error));
+    TRY(check_given(options, "options", error));
+    TRY(check_given(result, "hits", error));
+    return options_check_reserved(options->reserved, 4, "search", error);
+}
+
 cog_status cog_index_search_signatures(const cog_index *index, const cog_signatures *queries,
                                        const float *weights, const cog_search_options *options,
                                        const cog_run_options *run, cog_hits **result,
                                        cog_report *report, cog_error *error) {
+    TRY(check_search(index, queries, options, result, error));
     struct search_task task = task_of(index, options, run, report);
     task.signatures = queries->file.view;
     task.queries = task.signatures.rows;
@@ -163,6 +175,7 @@ static cog_status search_corpus(struct search_task *task, const struct corpus *c
 cog_status cog_index_search(const cog_index *index, cog_documents *queries,
                             const cog_search_options *options, const cog_run_options *run,
                             cog_hits **result, cog_report *report, cog_error *error) {
+    TRY(check_search(index, queries, options, result, error));
     if (!index->has_documents)
         return error_set(
             error, COG_ERR_USAGE,
@@ -236,6 +249,14 @@ const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size
     return id.data;
 }
 
+uint64_t cog_hits_position(const cog_hits *hits, uint32_t query) {
+    return query < hits->queries.rows ? hits->queries.items[query].record : query;
+}
+
+const cog_index *cog_hits_index(const cog_hits *hits) {
+    return hits->index;
+}
+
 cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const char *path,
                           cog_error *error) {
     const struct result_column columns[] = {
@@ -245,6 +266,7 @@ cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const 
         {hits->estimates ? "estimate" : "similarity", RESULT_REAL},
         {"distance", RESULT_DISTANCE}};
     struct result_table table = {0};
+    TRY(check_enum(format, COG_OUTPUT_NPY + 1, "output format", error));
     cog_status status =
         result_table_open(&table, columns, 5, cog_hits_count(hits), format, path, error);
     for (size_t i = 0; i < cog_hits_count(hits) && status == COG_OK; i++) {

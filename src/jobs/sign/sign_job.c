@@ -24,6 +24,7 @@ struct signing {
     struct text_signer_scratch *scratches; /* one per worker */
     struct npy_writer *signatures, *weights;
     struct output *ids;
+    const cog_sign_buffers *buffers; /* in place of files; NULL for files */
     uint64_t documents, empty_documents, short_documents;
     struct job *job;
     struct bag_spool *spool; /* NULL if the input is read for signing */
@@ -37,7 +38,7 @@ static size_t packed_bytes(const struct text_signer *text_signer) {
 
 /* What a batch of documents became. */
 struct signed_batch {
-    struct buffer signatures, weights, ids;
+    struct buffer signatures, weights, ids, term_counts;
     size_t documents, empty, short_documents;
 };
 
@@ -45,19 +46,24 @@ static void signed_batch_reset(struct signed_batch *batch) {
     buffer_free(&batch->signatures);
     buffer_free(&batch->weights);
     buffer_free(&batch->ids);
+    buffer_free(&batch->term_counts);
+}
+
+static bool wants_margins(const struct signing *work) {
+    return work->buffers ? work->buffers->margins != NULL : work->weights != NULL;
 }
 
 static cog_status sign_terms(struct signing *work, unsigned worker, struct signed_batch *batch,
                              struct bytes_view id, const struct term_list *terms_in_order,
                              const struct bag_view *bag, cog_error *error) {
     unsigned bits = signer_options(work->text_signer.signer)->bits;
-    size_t weight_bytes = work->weights ? bits * sizeof(float) : 0, terms = 0;
+    size_t weight_bytes = wants_margins(work) ? bits * sizeof(float) : 0, terms = 0;
     if (!buffer_reserve(&batch->signatures, signature_stride_bytes(bits)) ||
         !buffer_reserve(&batch->weights, weight_bytes))
         return error_memory(error, weight_bytes, "signatures");
     uint8_t *signature = (uint8_t *)batch->signatures.data + batch->signatures.size;
     float *sums =
-        work->weights ? (float *)(void *)(batch->weights.data + batch->weights.size) : NULL;
+        weight_bytes ? (float *)(void *)(batch->weights.data + batch->weights.size) : NULL;
     TRY(text_signer_sign(&work->text_signer, &work->scratches[worker], terms_in_order, bag,
                          signature, sums, &terms, error));
     batch->signatures.size += packed_bytes(&work->text_signer);
@@ -67,6 +73,9 @@ static cog_status sign_terms(struct signing *work, unsigned worker, struct signe
     batch->short_documents += terms > 0 && terms < SHORT_DOCUMENT_TERMS;
     if (work->ids && !(escape_append(&batch->ids, id) && buffer_append(&batch->ids, "\n", 1)))
         return error_memory(error, id.size, "ids");
+    uint32_t counted = (uint32_t)terms;
+    if (work->buffers && !buffer_append(&batch->term_counts, &counted, sizeof counted))
+        return error_memory(error, sizeof counted, "counts of terms");
     return COG_OK;
 }
 
@@ -85,19 +94,48 @@ static cog_status sign_batch(void *context, unsigned worker, void *batch, cog_er
     }
 }
 
-static cog_status write_signed(struct signing *work, struct signed_batch *batch, cog_error *error) {
+/* Into the caller's memory, behind the documents before. */
+static cog_status copy_signed(struct signing *work, const struct signed_batch *batch,
+                              cog_error *error) {
+    const cog_sign_buffers *buffers = work->buffers;
+    size_t row = (size_t)work->documents;
+    unsigned bits = signer_options(work->text_signer.signer)->bits;
+    if (batch->documents > buffers->rows - row)
+        return error_set(error, COG_ERR_USAGE,
+                         "there are more than %zu documents: give memory for all of them",
+                         buffers->rows);
+    if (batch->documents == 0)
+        return COG_OK;
+    memcpy(buffers->signatures + row * packed_bytes(&work->text_signer), batch->signatures.data,
+           batch->signatures.size);
+    if (buffers->margins)
+        memcpy(buffers->margins + row * bits, batch->weights.data, batch->weights.size);
+    if (buffers->term_counts)
+        memcpy(buffers->term_counts + row, batch->term_counts.data, batch->term_counts.size);
+    return COG_OK;
+}
+
+static cog_status write_files(struct signing *work, const struct signed_batch *batch,
+                              cog_error *error) {
     cog_status status =
         npy_writer_append(work->signatures, batch->signatures.data, batch->documents, error);
     if (status == COG_OK && work->weights)
         status = npy_writer_append(work->weights, batch->weights.data, batch->documents, error);
     if (status == COG_OK && work->ids)
         status = output_write(work->ids, batch->ids.data, batch->ids.size, error);
+    return status;
+}
+
+static cog_status write_signed(struct signing *work, struct signed_batch *batch, cog_error *error) {
+    cog_status status =
+        work->buffers ? copy_signed(work, batch, error) : write_files(work, batch, error);
     work->documents += batch->documents;
     work->empty_documents += batch->empty;
     work->short_documents += batch->short_documents;
     buffer_reset(&batch->signatures);
     buffer_reset(&batch->weights);
     buffer_reset(&batch->ids);
+    buffer_reset(&batch->term_counts);
     batch->documents = batch->empty = batch->short_documents = 0;
     return status;
 }
@@ -111,6 +149,8 @@ static cog_status write_batch(void *context, void *batch, cog_error *error) {
 static cog_status open_outputs(struct signing *work, const cog_sign_outputs *outputs,
                                cog_error *error) {
     unsigned bits = signer_options(work->text_signer.signer)->bits;
+    if (work->buffers)
+        return COG_OK;
     cog_status status =
         npy_writer_open(outputs->signatures, NPY_UINT8, bits / 8, &work->signatures, error);
     if (status == COG_OK && outputs->weights)
@@ -121,6 +161,8 @@ static cog_status open_outputs(struct signing *work, const cog_sign_outputs *out
 }
 
 static cog_status commit_outputs(struct signing *work, cog_error *error) {
+    if (work->buffers)
+        return COG_OK;
     cog_status status = work->weights ? npy_writer_commit(work->weights, error) : COG_OK;
     if (status == COG_OK && work->ids)
         status = output_commit(work->ids, error);
@@ -285,10 +327,12 @@ static cog_status prepare(struct signing *work, cog_documents *documents,
     return status;
 }
 
-cog_status sign_documents(struct job *job, cog_documents *documents,
-                          const cog_sign_options *options, const cog_statistics *statistics,
-                          const cog_sign_outputs *outputs, cog_error *error) {
-    struct signing work = {.job = job};
+/* Files, or buffers with outputs that name none but the folder of the scratch file. */
+static cog_status sign_all(struct job *job, cog_documents *documents,
+                           const cog_sign_options *options, const cog_statistics *statistics,
+                           const cog_sign_outputs *outputs, const cog_sign_buffers *buffers,
+                           size_t *documents_signed, cog_error *error) {
+    struct signing work = {.job = job, .buffers = buffers};
     struct term_options terms;
     cog_statistics *collected = NULL;
     TRY(options_terms(&options->terms, &terms, error));
@@ -306,7 +350,24 @@ cog_status sign_documents(struct job *job, cog_documents *documents,
     THEN(status, commit_outputs(&work, error));
     if (status == COG_OK)
         report_signing(&work, job->report);
+    *documents_signed = (size_t)work.documents;
     signing_close(&work);
     statistics_release(collected);
     return status;
+}
+
+cog_status sign_documents(struct job *job, cog_documents *documents,
+                          const cog_sign_options *options, const cog_statistics *statistics,
+                          const cog_sign_outputs *outputs, cog_error *error) {
+    size_t documents_signed;
+    return sign_all(job, documents, options, statistics, outputs, NULL, &documents_signed, error);
+}
+
+cog_status sign_into_buffers(struct job *job, cog_documents *documents,
+                             const cog_sign_options *options, const cog_statistics *statistics,
+                             const cog_sign_buffers *buffers, size_t *documents_signed,
+                             cog_error *error) {
+    const cog_sign_outputs outputs = {.signatures = "-", .weights = buffers->margins ? "-" : NULL};
+    return sign_all(job, documents, options, statistics, &outputs, buffers, documents_signed,
+                    error);
 }

@@ -1,4 +1,4 @@
-#include "api/arguments.h"
+#include "base/arguments.h"
 
 cog_status check_enum(unsigned value, unsigned count, const char *name, cog_error *error) {
     return value < count ? COG_OK

@@ -1,0 +1,44 @@
+/* Results as Arrow: columns are filled one by one and handed out as a stream of one array.
+ *
+ * In: the number of rows, then columns by name and type; each call returns memory to fill. Out: an
+ * ArrowArrayStream that owns the columns. After a column could not be had, the others return NULL
+ * too, and arrow_table_finish fails: fillers check the pointer and nothing else. */
+#pragma once
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { ARROW_TABLE_COLUMNS = 8 };
+
+/* Zero-initialise. */
+struct arrow_table {
+    size_t rows;
+    size_t count;
+    struct arrow_table_column {
+        const char *name; /* a literal */
+        char format[16];
+        const void *buffers[3];
+        int64_t buffer_count, null_count;
+        struct buffer text; /* texts while they are appended */
+        size_t texts;
+    } columns[ARROW_TABLE_COLUMNS];
+    bool out_of_memory;
+};
+
+int64_t *arrow_table_int64(struct arrow_table *table, const char *name);
+int32_t *arrow_table_int32(struct arrow_table *table, const char *name);
+double *arrow_table_double(struct arrow_table *table, const char *name);
+/* width bytes per row. */
+uint8_t *arrow_table_bytes(struct arrow_table *table, const char *name, size_t width);
+/* A bit per row, all 0. */
+uint8_t *arrow_table_bool(struct arrow_table *table, const char *name);
+/* Texts, which are appended row by row; NULL if memory is out. */
+struct arrow_table_column *arrow_table_text(struct arrow_table *table, const char *name);
+void arrow_table_append(struct arrow_table *table, struct arrow_table_column *column,
+                        struct bytes_view text);
+/* Makes a row of the last column null. */
+void arrow_table_set_null(struct arrow_table *table, size_t row);
+
+/* Hands the columns over to the stream, or releases them if memory was out. */
+cog_status arrow_table_finish(struct arrow_table *table, struct ArrowArrayStream *stream,
+                              cog_error *error);

@@ -1,0 +1,286 @@
+#include "input/document_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "input/arrow_column.h"
+
+/* The columns of one Arrow array. */
+struct table_chunk {
+    struct ArrowArray array; /* owned */
+    size_t first_row;
+    struct arrow_column text, id, lang;
+};
+
+/* A column of the schema. */
+struct table_column {
+    int64_t child; /* -1: the array itself; -2: there is none */
+    struct arrow_column_type type;
+};
+enum { COLUMN_ITSELF = -1, COLUMN_NONE = -2 };
+
+struct document_table {
+    size_t rows;
+    uint64_t text_bytes, first_id;
+    const cog_document *items; /* NULL for Arrow */
+    struct table_chunk *chunks;
+    size_t chunk_count, chunk_capacity;
+    struct table_column text, id, lang;
+};
+
+cog_status document_table_of_items(const cog_document *items, size_t count,
+                                   struct document_table **result, cog_error *error) {
+    struct document_table *table;
+    TAKE_ZEROED(table, 1, "documents", error);
+    table->items = items;
+    table->rows = count;
+    for (size_t i = 0; i < count; i++)
+        table->text_bytes += items[i].text_size;
+    *result = table;
+    return COG_OK;
+}
+
+void document_table_free(struct document_table *table) {
+    if (!table)
+        return;
+    for (size_t i = 0; i < table->chunk_count; i++)
+        if (table->chunks[i].array.release)
+            table->chunks[i].array.release(&table->chunks[i].array);
+    free(table->chunks);
+    free(table);
+}
+
+size_t document_table_rows(const struct document_table *table) {
+    return table->rows;
+}
+
+uint64_t document_table_text_bytes(const struct document_table *table) {
+    return table->text_bytes;
+}
+
+/* ---- The columns of a stream ----------------------------------------------------------------- */
+
+static cog_status stream_failed(struct ArrowArrayStream *stream, int code, cog_error *error) {
+    const char *reason = stream->get_last_error ? stream->get_last_error(stream) : NULL;
+    return error_set(error, COG_ERR_INPUT, "the Arrow stream failed: %s",
+                     reason ? reason : strerror(code));
+}
+
+static const char *name_of(const struct ArrowSchema *schema) {
+    return schema->name ? schema->name : "";
+}
+
+static cog_status no_column(const struct ArrowSchema *schema, const char *name, cog_error *error) {
+    struct buffer names = {0};
+    for (int64_t i = 0; i < schema->n_children && names.size < 400; i++)
+        buffer_printf(&names, "%s\"%.100s\"", i ? ", " : "", name_of(schema->children[i]));
+    cog_status status = error_about(
+        error, COG_ERR_USAGE, "text_field",
+        "the Arrow stream has no column \"%s\": name the column that has the texts; there %s %.*s",
+        name, schema->n_children == 1 ? "is" : "are", names.size ? (int)names.size : 4,
+        names.size ? names.data : "none");
+    buffer_free(&names);
+    return status;
+}
+
+/* COLUMN_NONE if no child has the name, which may be NULL. */
+static int64_t child_named(const struct ArrowSchema *schema, const char *name) {
+    for (int64_t i = 0; name && i < schema->n_children; i++)
+        if (strcmp(name_of(schema->children[i]), name) == 0)
+            return i;
+    return COLUMN_NONE;
+}
+
+static cog_status take_type(const struct ArrowSchema *schema, struct table_column *column,
+                            bool integers, cog_error *error) {
+    if (column->child == COLUMN_NONE)
+        return COG_OK;
+    const struct ArrowSchema *own =
+        column->child == COLUMN_ITSELF ? schema : schema->children[column->child];
+    if (arrow_column_type_of(own, &column->type) &&
+        (integers || column->type.type != ARROW_INTEGER))
+        return COG_OK;
+    return error_set(error, COG_ERR_USAGE,
+                     "the Arrow column \"%s\" has the format \"%s\"%s: cast it to string, "
+                     "large_string or string_view%s",
+                     name_of(own), own->format ? own->format : "",
+                     own->dictionary ? " with a dictionary" : "",
+                     integers ? ", or an integer" : "");
+}
+
+static cog_status find_columns(struct document_table *table, const struct ArrowSchema *schema,
+                               const struct table_fields *fields, cog_error *error) {
+    table->text.child = COLUMN_ITSELF;
+    table->id.child = table->lang.child = COLUMN_NONE;
+    if (schema->format && strcmp(schema->format, "+s") == 0) {
+        table->text.child =
+            schema->n_children == 1 ? 0 : child_named(schema, fields->text ? fields->text : "text");
+        table->id.child = child_named(schema, fields->id);
+        table->lang.child = child_named(schema, fields->lang);
+        if (table->text.child == COLUMN_NONE)
+            return no_column(schema, fields->text ? fields->text : "text", error);
+        if (schema->n_children == 1)
+            table->id.child = table->lang.child = COLUMN_NONE;
+    }
+    TRY(take_type(schema, &table->text, false, error));
+    TRY(take_type(schema, &table->id, true, error));
+    return take_type(schema, &table->lang, false, error);
+}
+
+static cog_status read_schema(struct document_table *table, struct ArrowArrayStream *stream,
+                              const struct table_fields *fields, cog_error *error) {
+    struct ArrowSchema schema = {0};
+    int code = stream->get_schema(stream, &schema);
+    if (code)
+        return stream_failed(stream, code, error);
+    cog_status status = find_columns(table, &schema, fields, error);
+    if (schema.release)
+        schema.release(&schema);
+    return status;
+}
+
+/* ---- The arrays of a stream ------------------------------------------------------------------ */
+
+static cog_status open_column(const struct table_chunk *chunk, const struct table_column *wanted,
+                              const char *name, struct arrow_column *column, cog_error *error) {
+    const struct ArrowArray *array = &chunk->array;
+    if (wanted->child == COLUMN_NONE)
+        return COG_OK;
+    if (wanted->child == COLUMN_ITSELF)
+        return arrow_column_open(column, wanted->type, array, 0, array->length, name, error);
+    bool exists = wanted->child < array->n_children && array->children;
+    return arrow_column_open(column, wanted->type, exists ? array->children[wanted->child] : NULL,
+                             array->offset, array->length, name, error);
+}
+
+/* Takes the array over, also on failure. */
+static cog_status add_chunk(struct document_table *table, struct ArrowArray *array,
+                            cog_error *error) {
+    cog_status status = GROWN(table->chunks, table->chunk_capacity, table->chunk_count + 1,
+                              "the arrays of an Arrow stream", error);
+    if (status != COG_OK) {
+        array->release(array);
+        return status;
+    }
+    struct table_chunk *chunk = &table->chunks[table->chunk_count++];
+    *chunk = (struct table_chunk){.array = *array, .first_row = table->rows};
+    status = array->length >= 0 && array->offset >= 0
+                 ? COG_OK
+                 : error_set(error, COG_ERR_INPUT,
+                             "an array of the Arrow stream has %lld rows from row %lld on: the "
+                             "program that made the stream is wrong",
+                             (long long)array->length, (long long)array->offset);
+    THEN(status, open_column(chunk, &table->text, "text", &chunk->text, error));
+    THEN(status, open_column(chunk, &table->id, "id", &chunk->id, error));
+    THEN(status, open_column(chunk, &table->lang, "lang", &chunk->lang, error));
+    if (status != COG_OK)
+        return status;
+    table->rows += (size_t)array->length;
+    table->text_bytes += arrow_column_bytes(&chunk->text, array->length);
+    if (array->length == 0) {
+        chunk->array.release(&chunk->array);
+        table->chunk_count--;
+    }
+    return COG_OK;
+}
+
+static cog_status read_arrays(struct document_table *table, struct ArrowArrayStream *stream,
+                              cog_error *error) {
+    for (;;) {
+        struct ArrowArray array = {0};
+        int code = stream->get_next(stream, &array);
+        if (code)
+            return stream_failed(stream, code, error);
+        if (!array.release)
+            return COG_OK;
+        TRY(add_chunk(table, &array, error));
+    }
+}
+
+/* Columns borrow their arrays, which move while the list of chunks grows. */
+static void settle_columns(struct document_table *table) {
+    for (size_t i = 0; i < table->chunk_count; i++)
+        if (table->text.child == COLUMN_ITSELF)
+            table->chunks[i].text.array = &table->chunks[i].array;
+}
+
+cog_status document_table_of_stream(struct ArrowArrayStream *stream,
+                                    const struct table_fields *fields,
+                                    struct document_table **result, cog_error *error) {
+    struct document_table *table = NULL;
+    cog_status status = TAKEN_ZEROED(table, 1, "documents", error);
+    THEN(status, read_schema(table, stream, fields, error));
+    THEN(status, read_arrays(table, stream, error));
+    stream->release(stream);
+    if (status == COG_OK) {
+        table->first_id = fields->first_id;
+        settle_columns(table);
+    }
+    return HAND_OUT(status, table, document_table_free, result);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static const struct table_chunk *chunk_of(const struct document_table *table, size_t row) {
+    size_t low = 0, high = table->chunk_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (table->chunks[middle].first_row <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &table->chunks[low];
+}
+
+static void number_id(uint64_t number, struct document_row *result) {
+    int length =
+        snprintf(result->digits, sizeof result->digits, "%llu", (unsigned long long)number);
+    result->id = view_of(result->digits, (size_t)length);
+}
+
+static void get_item(const struct document_table *table, size_t row, struct document_row *result) {
+    const cog_document *item = &table->items[row];
+    if (item->id)
+        result->id = view_of(item->id, item->id_size);
+    else
+        number_id(row, result);
+    result->lang = view_of(item->lang, item->lang ? item->lang_size : 0);
+    result->text = view_of(item->text, item->text_size);
+    if (!item->text)
+        result->problem = "the text is null";
+}
+
+static void get_id(const struct document_table *table, const struct table_chunk *chunk, size_t row,
+                   struct document_row *result) {
+    int64_t index = (int64_t)(row - chunk->first_row);
+    if (table->id.child == COLUMN_NONE || arrow_column_is_null(&chunk->id, index))
+        number_id(table->first_id + row, result);
+    else if (table->id.type.type == ARROW_INTEGER)
+        result->id =
+            view_of(result->digits, arrow_column_digits(&chunk->id, index, result->digits));
+    else if (!arrow_column_text(&chunk->id, index, &result->id))
+        result->problem = "the offsets of the id run backwards or out of its buffer";
+}
+
+void document_table_get(const struct document_table *table, size_t row,
+                        struct document_row *result) {
+    result->problem = NULL;
+    result->text = result->lang = view_of("", 0);
+    if (table->items) {
+        get_item(table, row, result);
+        return;
+    }
+    const struct table_chunk *chunk = chunk_of(table, row);
+    int64_t index = (int64_t)(row - chunk->first_row);
+    get_id(table, chunk, row, result);
+    if (table->lang.child != COLUMN_NONE && !arrow_column_is_null(&chunk->lang, index) &&
+        !arrow_column_text(&chunk->lang, index, &result->lang))
+        result->problem = "the offsets of the language run backwards or out of its buffer";
+    bool inside = table->text.child != COLUMN_ITSELF;
+    if (arrow_column_is_null(&chunk->text, index) ||
+        (inside && arrow_array_is_null(&chunk->array, index)))
+        result->problem = "the text is null";
+    else if (!arrow_column_text(&chunk->text, index, &result->text))
+        result->problem = "the offsets of the text run backwards or out of its buffer";
+}
