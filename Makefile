@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 CMAKE_FLAGS ?=
 
-.PHONY: all deps deps-test deps-lint test check-long check-arm coverage demo bench lint format fuzz install clean
+.PHONY: all deps deps-test deps-lint test wheel check-long check-arm coverage demo bench lint format fuzz install clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -21,6 +21,10 @@ deps-lint:
 
 test: deps-test
 	@tests/run
+
+wheel: deps
+	@tools/install-packages wheel
+	@tools/wheel build/wheel
 
 check-long: deps-test
 	@tests/run --long

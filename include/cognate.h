@@ -391,8 +391,8 @@ typedef struct cog_sign_buffers {
     size_t rows;           /* cog_documents_count */
     uint8_t *signatures;   /* rows * bits / 8 bytes */
     float *margins;        /* rows * bits: the sums behind the bits; NULL: not wanted */
-    uint32_t *term_counts; /* a row: its distinct weighted terms (0: the signature says nothing);
-                              NULL: not wanted */
+    uint32_t *term_counts; /* the weighted terms of each row, which some kinds count with their
+                              repetitions; 0: the signature says nothing. NULL: not wanted */
 } cog_sign_buffers;
 /* The same for documents in memory or from Arrow, into the caller's memory. A row is a position in
  * the input; the rows of skipped documents are zeros. */

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TOP = "bench|cli|cmake|docs|fuzz|include|src|tests|tools|web"
+TOP = "bench|cli|cmake|docs|fuzz|include|python|src|tests|tools|web"
 PATH = re.compile(rf"(?<![\w/.-])((?:{TOP})/[\w./*-]*[\w*/]|[\w-]+\.md)(?![\w/])")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")

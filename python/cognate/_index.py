@@ -1,0 +1,143 @@
+"""Indexes: documents or signatures ready to be searched."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, Unpack
+
+from . import _cognate
+from ._inputs import (Array, Documents, Path, ReadOptions, SignOptions, is_signatures, margins_of, open_documents,
+                      report_of, signatures_of, split)
+from ._table import Table
+
+IndexMethod = Literal["auto", "flat", "slices", "columns", "psm", "bphs", "lsh"]
+
+
+class BuildOptions(SignOptions, ReadOptions, total=False):
+    """Options of Index.build."""
+    radius: int  #: psm, bphs: the radius of searches
+    vectors: bool  #: False: similarities are estimates
+    knobs: Mapping[str, int]
+
+
+class SearchOptions(ReadOptions, total=False):
+    """Options of Index.search."""
+    recall: float
+    verify: bool
+    first: bool
+    recall_sample: int  #: queries that are brute-forced to measure the recall
+    method: str
+    knobs: Mapping[str, int]
+
+
+class Index:
+    """Documents or signatures ready to be searched, in memory or in a folder.
+
+    Several threads may search at the same time; a change waits for them.
+
+    >>> import cognate
+    >>> index = cognate.Index.build(["winter storms closed the road", "the quick brown fox", "a storm in winter"])
+    >>> index.search("storm in winter", k=1)["row"].tolist()
+    [2]
+    >>> index.add(["the fox again"])
+    >>> index.search("fox", k=2)["row"].tolist()
+    [3, 1]
+    >>> index.remove([1])
+    1
+    >>> len(index)
+    3
+    """
+
+    def __init__(self, handle: object, report: dict[str, Any] | None = None, next_number: int = 0):
+        self._handle = handle
+        self._next_number = next_number
+        #: What the last change did.
+        self.report: dict[str, Any] = report or {}
+
+    def __len__(self) -> int:
+        return int(self.info["rows"])
+
+    def __repr__(self) -> str:
+        info = self.info
+        return f"<cognate.Index: {info['rows']} {info['holds']}, {info['bits']} bits, method {info['method']}>"
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Rows, removed rows, segments, bits, method, and what it holds."""
+        return _cognate.index_info(self._handle)
+
+    @classmethod
+    def build(cls, x: Documents, *, method: IndexMethod = "auto", ids: Iterable[Any] | None = None,
+              margins: Array | None = None, **options: Unpack[BuildOptions]) -> Index:
+        """An index in memory of documents, or of signatures, uint8 [rows, bits / 8], which are not copied.
+
+        Documents are named by ``ids``, by their column of ids, or by their positions.
+        """
+        read, work, run = split(options, method=method)
+        if is_signatures(x):
+            array, rows, bits = signatures_of(x)
+            handle, text = _cognate.index_build_signatures(array, rows, bits, margins_of(margins), work, run)
+            return cls(handle, report_of(text), rows)
+        if margins is not None:
+            raise TypeError("margins belong to signatures; documents bring their own")
+        documents = open_documents(x, read, ids)
+        count = _cognate.documents_count(documents)
+        handle, text = _cognate.index_build(documents, work, run)
+        return cls(handle, report_of(text), count)
+
+    @classmethod
+    def open(cls, folder: Path) -> Index:
+        """The index in a folder, which changes then go to."""
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"{os.fspath(folder)}: there is no such index")
+        handle = _cognate.index_open(os.fsencode(folder))
+        info = _cognate.index_info(handle)
+        return cls(handle, None, int(info["rows"]) + int(info["removed_rows"]))
+
+    def save(self, folder: Path) -> None:
+        """Writes a copy into a folder that holds no index yet, all of it or nothing."""
+        _cognate.index_save(self._handle, os.fsencode(folder))
+
+    def add(self, x: Documents, *, ids: Iterable[Any] | None = None, **options: Unpack[ReadOptions]) -> None:
+        """Adds documents or signatures. Documents without ids are numbered on from the last.
+
+        Documents whose id the index has are skipped; ``report`` counts what was added.
+        """
+        read, _, run = split(options)
+        if is_signatures(x):
+            array, rows, bits = signatures_of(x)
+            self.report = report_of(_cognate.index_add_signatures(self._handle, array, rows, bits, run))
+            self._next_number += rows
+            return
+        documents = open_documents(x, read, ids, self._next_number)
+        self.report = report_of(_cognate.index_add(self._handle, documents, run))
+        self._next_number += _cognate.documents_count(documents)
+
+    def remove(self, ids: Iterable[Any], **options: Unpack[ReadOptions]) -> int:
+        """Removes documents by their ids (numbers stand for themselves); returns how many there were."""
+        _, _, run = split(options)
+        names = tuple((item if isinstance(item, str) else str(item)).encode() for item in ids)
+        self.report = report_of(_cognate.index_remove(self._handle, names, run))
+        return int(self.report.get("removed", 0))
+
+    def compact(self, **options: Unpack[ReadOptions]) -> None:
+        """Joins all segments into one without the removed rows."""
+        _, _, run = split(options)
+        self.report = report_of(_cognate.index_compact(self._handle, run))
+
+    def search(self, q: Documents, *, k: int | None = None, threshold: float | None = None, radius: int | None = None,
+               margins: Array | None = None, ids: bool = False, **options: Unpack[SearchOptions]) -> Table:
+        """The k nearest of each query (10 if nothing else is said), or all within a threshold or a radius of bits.
+
+        A query is a text; several are a list or a table, or signatures as the index has them. Columns: query, rank,
+        row, similarity, distance, id; ``row`` is the position of a document that has no id of its own.
+        """
+        read, work, run = split(options, k=k, threshold=threshold, radius=radius)
+        if is_signatures(q):
+            array, rows, bits = signatures_of(q)
+            table, text = _cognate.index_search_signatures(self._handle, array, rows, bits, margins_of(margins), work,
+                                                           run)
+            return Table(table, report_of(text), [])
+        documents = _cognate.from_texts((q,), None, None) if isinstance(q, str) else open_documents(q, read)
+        table, text = _cognate.index_search(self._handle, documents, work, ids, run)
+        return Table(table, report_of(text), _cognate.documents_skipped(documents))

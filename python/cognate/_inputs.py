@@ -1,0 +1,266 @@
+"""What comes in: documents, signatures, and how to run."""
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+
+import numpy as np
+
+from . import _cognate
+
+if TYPE_CHECKING:
+    import pyarrow
+
+#: Texts, anything that speaks Arrow, paths, or (where it says so) signatures as uint8 [rows, bits / 8].
+Documents: TypeAlias = Any
+Path: TypeAlias = "str | os.PathLike[str]"
+Array: TypeAlias = "np.ndarray[Any, Any]"
+#: Called with the stage, what is done and the total (0 if it is not known); True shows a bar by tqdm.
+Progress: TypeAlias = "bool | Callable[[str, int, int], object] | None"
+
+
+class InputOptions(TypedDict, total=False):
+    """How documents are read."""
+    text: str  #: the column or field that has the text (default "text"; a table of one column needs no name)
+    id: str  #: the one that has the id (default "id")
+    lang: str  #: the one that has the language, ISO 639-1 (default "lang")
+    format: Literal["auto", "txt", "jsonl", "csv", "tsv", "wikixml", "lett", "querylog"]  #: of files
+    lines: bool  #: txt: each line is a document
+    strict: bool  #: the first bad document is an error
+
+
+class RunOptions(TypedDict, total=False):
+    """How a job runs."""
+    threads: int  #: 0: all processors; results do not depend on it
+    memory: int | str  #: budget in bytes, or such as "2G"
+    progress: Progress
+
+
+class TermOptions(TypedDict, total=False):
+    """Which terms a text has."""
+    tokens: Literal["words", "regex", "chars"]
+    ngram: int
+    stem: bool
+    drop_stop_words: bool
+    language: str  #: ISO 639-1, "auto", or "" for none; a document's own language wins
+
+
+class WeightOptions(TypedDict, total=False):
+    """How terms are weighted."""
+    weighting: Literal["bm25", "tfidf", "tf", "binary"]
+    k1: float
+    b: float
+    min_frequency: int
+
+
+class SignatureOptions(TypedDict, total=False):
+    """How signatures are made."""
+    signature: Literal["rp", "simhash", "topsig", "minhash"]
+    bits: int
+    seed: int
+    gaussian: bool
+    density: float
+    value_bits: int
+
+
+class SignOptions(TermOptions, WeightOptions, SignatureOptions, total=False):
+    """Everything that decides a signature."""
+
+
+class PairOptions(SignOptions, total=False):
+    """How pairs are found."""
+    recall: float  #: what signatures aim for
+    verify: bool  #: False: signatures decide, and similarities are estimates
+    knobs: Mapping[str, int]  #: settings of the method, by the program's names
+
+
+class JobOptions(PairOptions, InputOptions, RunOptions, total=False):
+    """Options of a job over documents."""
+
+
+class ReadOptions(InputOptions, RunOptions, total=False):
+    """Options of a job that only reads documents."""
+
+
+Options: TypeAlias = dict[str, Any]
+INPUT = InputOptions.__annotations__.keys()
+RUN = RunOptions.__annotations__.keys()
+
+
+def split(options: Mapping[str, Any], **more: Any) -> tuple[Options, Options, Options]:
+    """The options of the input, of the job, and of the run."""
+    read = {name: value for name, value in options.items() if name in INPUT}
+    work = {name: value for name, value in options.items() if name not in INPUT and name not in RUN}
+    run = {name: value for name, value in options.items() if name in RUN}
+    knobs = work.pop("knobs", None) or {}
+    work.update({name.replace("-", "_"): value for name, value in knobs.items()})
+    work.update(more)
+    run["memory"] = _bytes(run.get("memory"))
+    run["progress"] = _progress(run.get("progress"))
+    return read, work, run
+
+
+def _bytes(size: int | str | None) -> int | None:
+    """
+    >>> _bytes("1.5G"), _bytes("300 MB"), _bytes(7)
+    (1610612736, 314572800, 7)
+    """
+    if not isinstance(size, str):
+        return size
+    text = size.strip().upper().removesuffix("B").strip()
+    power = "KMGT".find(text[-1:]) + 1 if text else 0
+    try:
+        return int(float(text[:-1] if power else text) * 1024 ** power)
+    except ValueError:
+        raise ValueError(f"memory of {size!r}: give bytes, or a size such as 2G") from None
+
+
+def _progress(wanted: Progress) -> Callable[[str, int, int], object] | None:
+    if wanted is None or wanted is False:
+        return None
+    return _Bars() if wanted is True else wanted
+
+
+class _Bars:
+    """A bar of tqdm for each stage."""
+
+    def __init__(self) -> None:
+        import tqdm
+        self._tqdm: Any = tqdm
+        self._stage = ""
+        self._bar: Any = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage != self._stage or (self._bar is not None and done < self._bar.n):
+            self.close()
+            self._stage = stage
+            self._bar = self._tqdm.tqdm(desc=stage, total=total or None, unit_scale=True)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    __del__ = close
+
+
+def report_of(text: str) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(text)
+    return report
+
+
+# ---- Documents -------------------------------------------------------------------------------------------------------
+
+def is_path(source: object) -> bool:
+    return isinstance(source, (str, os.PathLike))
+
+
+def open_documents(source: Documents, options: Options, ids: Iterable[Any] | None = None,
+                   first_number: int = 0) -> object:
+    """A handle of the documents, which borrows them."""
+    if is_path(source):
+        source = [os.fspath(source)]
+        return _open_paths(source, options)
+    if isinstance(source, (list, tuple)) and source and all(isinstance(item, os.PathLike) for item in source):
+        return _open_paths([os.fspath(item) for item in source], options)
+    if isinstance(source, bytes):
+        raise TypeError("documents are a list of texts, a table, or paths, not bytes")
+    stream = _stream_of(source)
+    if stream is not None and ids is None:
+        return _cognate.from_stream(stream, {**_columns(options), "first_number": first_number})
+    return _open_texts(source, options, ids, first_number)
+
+
+def _columns(options: Options) -> Options:
+    if "format" in options or "lines" in options:
+        raise TypeError("format and lines are about files")
+    return options
+
+
+def _stream_of(source: Any) -> object | None:
+    """A capsule of an Arrow stream, if the object has one."""
+    if hasattr(source, "with_format") and hasattr(source, "column_names"):  # datasets.Dataset
+        source = source.with_format("arrow")[:]
+    if hasattr(source, "__arrow_c_stream__"):
+        try:
+            stream: object = source.__arrow_c_stream__()
+        except ImportError:  # pandas without pyarrow
+            return None
+        return stream
+    if hasattr(source, "__arrow_c_array__"):
+        schema, array = source.__arrow_c_array__()
+        return _cognate.stream_of_array(schema, array)
+    return None
+
+
+def _open_texts(source: Any, options: Options, ids: Iterable[Any] | None, first_number: int) -> object:
+    for name in ("text", "id", "lang"):
+        if name in options:
+            raise TypeError(f"{name} names a column or a field, and these documents are a list of texts")
+    if options.get("strict"):
+        raise TypeError("strict is about tables and files; a list of texts is checked by yourself")
+    _columns(options)
+    if hasattr(source, "notna") and hasattr(source, "where"):  # pandas
+        source = source.astype(object).where(source.notna(), None)
+    texts = tuple(source.tolist() if hasattr(source, "tolist") else source)
+    names = None if ids is None else tuple(item if isinstance(item, str) else str(item) for item in ids)
+    if names is None and first_number:
+        names = tuple(map(str, range(first_number, first_number + len(texts))))
+    return _cognate.from_texts(texts, names, None)
+
+
+def _open_paths(paths: list[str], options: Options) -> object:
+    arrow = [is_arrow_path(path) for path in paths]
+    if any(arrow):
+        if not all(arrow):
+            raise ValueError("Parquet and other files do not mix in one call")
+        reader = read_arrow_paths(paths)
+        return _cognate.from_stream(reader.__arrow_c_stream__(), _columns(options))
+    return _cognate.from_paths(tuple(os.fsencode(path) for path in paths), options)
+
+
+def is_arrow_path(path: str) -> bool:
+    """Parquet files, and folders that datasets.save_to_disk has written."""
+    return path.endswith((".parquet", ".pq")) or os.path.isfile(os.path.join(path, "state.json"))
+
+
+def read_arrow_paths(paths: list[str]) -> pyarrow.RecordBatchReader:
+    """The tables of these paths, one behind the other."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError("Parquet files need pyarrow: pip install pyarrow") from None
+    schema, batches = None, []
+    for path in paths:
+        schema, read = _arrow_batches(path, pyarrow)
+        batches.append(read)
+    return pyarrow.RecordBatchReader.from_batches(schema, (batch for read in batches for batch in read))
+
+
+def _arrow_batches(path: str, pyarrow: Any) -> tuple[Any, Iterable[Any]]:
+    if not os.path.isdir(path):
+        file = pyarrow.parquet.ParquetFile(path)
+        return file.schema_arrow, file.iter_batches()
+    with open(os.path.join(path, "state.json"), encoding="utf-8") as state:
+        names = [part["filename"] for part in json.load(state)["_data_files"]]
+    readers = [pyarrow.ipc.open_stream(os.path.join(path, name)) for name in names]
+    return readers[0].schema, (batch for reader in readers for batch in reader)
+
+
+# ---- Signatures ------------------------------------------------------------------------------------------------------
+
+def is_signatures(source: object) -> bool:
+    return isinstance(source, np.ndarray) and source.dtype == np.uint8 and source.ndim == 2
+
+
+def signatures_of(source: Any) -> tuple[Array, int, int]:
+    """The array in one piece, its rows and its bits."""
+    array = np.ascontiguousarray(source)
+    return array, array.shape[0], array.shape[1] * 8
+
+
+def margins_of(margins: Array | None) -> Array | None:
+    return None if margins is None else np.ascontiguousarray(margins, np.float32)

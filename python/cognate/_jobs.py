@@ -1,0 +1,191 @@
+"""Jobs over whole collections."""
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, Unpack, overload
+
+import numpy as np
+
+from . import _cognate
+from ._inputs import (Array, Documents, JobOptions, ReadOptions, RunOptions, TermOptions, WeightOptions,
+                      is_signatures, open_documents, report_of, signatures_of, split)
+from ._lexicon import Lexicon
+from ._table import Table
+
+Method = Literal["auto", "exact", "flat", "lists", "lsh", "window"]
+Measure = Literal["cosine", "jaccard"]
+
+
+class SignJobOptions(TermOptions, WeightOptions, ReadOptions, total=False):
+    """Options of sign."""
+    seed: int
+    gaussian: bool
+    density: float
+    value_bits: int
+
+
+class LinkOptions(ReadOptions, total=False):
+    """Options of link."""
+    bits: int
+    recall: float
+    candidates: int
+    hub_neighbours: int
+    source_given_target: bool
+    keep_unknown: bool
+    linkers: str
+    k1: float
+    b: float
+    knobs: dict[str, int]
+
+
+class ExplainOptions(TermOptions, WeightOptions, RunOptions, total=False):
+    """Options of explain."""
+
+
+class DedupResult:
+    """What dedup found."""
+
+    def __init__(self, kept: Table, clusters: Table, pairs: Table):
+        #: Positions of the documents that stay, rising. Skipped documents are not among them.
+        self.kept: Array = kept["row"]
+        #: Clusters of two documents or more: cluster, row, representative, similarity, kept.
+        self.clusters = clusters
+        #: Removed document, kept twin, similarity.
+        self.pairs = pairs
+        #: What the job did.
+        self.report = clusters.report
+        #: Positions of the documents that were skipped.
+        self.skipped = clusters.skipped
+
+    def __repr__(self) -> str:
+        return f"<cognate.DedupResult: {len(self.kept)} kept, {len(self.pairs)} removed>"
+
+
+def dedup(documents: Documents, *, threshold: float = 0.8, measure: Measure = "jaccard", method: Method = "auto",
+          keep: Literal["longest", "first"] = "longest",
+          grouping: Literal["representative", "connected"] = "representative", ids: bool = False,
+          **options: Unpack[JobOptions]) -> DedupResult:
+    """Finds near-duplicates, and one document of each cluster that stays.
+
+    Two documents are near-duplicates if the Jaccard coefficient of their sets of word 3-grams is at or above the
+    threshold. With ``ids``, the clusters have columns of ids too.
+
+    >>> import cognate
+    >>> result = cognate.dedup(["a b c d e f", "a b c d e f", None, "something else", "a b c d e f g"])
+    >>> result.kept.tolist(), result.skipped
+    ([3, 4], [2])
+    >>> list(result.pairs.rows())
+    [(0, 4, 0.800000011920929), (1, 4, 0.800000011920929)]
+    """
+    read, work, run = split(options, threshold=threshold, measure=measure, method=method, keep=keep, grouping=grouping)
+    handle = open_documents(documents, read)
+    *tables, text = _cognate.dedup(handle, work, ids, run)
+    report, skipped = report_of(text), _cognate.documents_skipped(handle)
+    return DedupResult(*(Table(table, report, skipped) for table in tables))
+
+
+def pairs(a: Documents, against: Documents = None, *, threshold: float | None = None, measure: Measure | None = None,
+          method: Method = "auto", radius: int | None = None, lexicon: Lexicon | None = None, ids: bool = False,
+          **options: Unpack[JobOptions]) -> Table:
+    """All pairs at or above the threshold inside a collection, or between two: a, b, similarity, distance.
+
+    The measure is the cosine of BM25 vectors, or the Jaccard coefficient of sets of word 3-grams. With a lexicon,
+    ``a`` is in its source language and ``against`` in its target language. Signatures (uint8 [rows, bits / 8]) are
+    compared by ``radius`` bits.
+
+    >>> import cognate, numpy as np
+    >>> cognate.pairs(np.array([[0], [1], [255]], np.uint8), radius=1)["b"].tolist()
+    [1]
+    """
+    read, work, run = split(options, threshold=threshold, measure=measure, method=method)
+    if is_signatures(a):
+        first, rows, bits = signatures_of(a)
+        second, other_rows, other_bits = (None, 0, bits) if against is None else signatures_of(against)
+        if bits != other_bits:
+            raise ValueError(f"signatures of {bits} and of {other_bits} bits do not compare")
+        table, text = _cognate.pairs_of_signatures(first, rows, second, other_rows, bits, radius, work, run)
+        return Table(table, report_of(text), [])
+    if radius is not None:
+        raise TypeError("radius compares signatures; documents compare by threshold")
+    handle = open_documents(a, read)
+    other = None if against is None else open_documents(against, read)
+    table, text = _cognate.pairs(handle, other, lexicon and lexicon._handle, work, ids, run)
+    return Table(table, report_of(text), _cognate.documents_skipped(handle))
+
+
+def related(log: Documents, *, threshold: float = 0.7, min_urls: int = 6, ids: bool = True,
+            **options: Unpack[JobOptions]) -> Table:
+    """Related queries of a query log: pairs whose vectors of clicked URLs are alike. The log is a path, or several."""
+    read, work, run = split(options, threshold=threshold, min_urls=min_urls)
+    handle = open_documents(log, {"format": "querylog", **read})
+    table, text = _cognate.related(handle, work, ids, run)
+    return Table(table, report_of(text), _cognate.documents_skipped(handle))
+
+
+@overload
+def sign(documents: Documents, kind: str = ..., bits: int | None = ..., *, margins: Literal[False] = ...,
+         **options: Unpack[SignJobOptions]) -> Array: ...
+@overload
+def sign(documents: Documents, kind: str = ..., bits: int | None = ..., *, margins: Literal[True],
+         **options: Unpack[SignJobOptions]) -> tuple[Array, Array]: ...
+def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *, margins: bool = False,
+         **options: Unpack[SignJobOptions]) -> Array | tuple[Array, Array]:
+    """Signatures, uint8 [rows, bits / 8] as numpy.packbits has them; with margins also float32 [rows, bits].
+
+    The kinds are rp, simhash, topsig and minhash. The rows of skipped documents are zeros.
+
+    >>> import cognate
+    >>> cognate.sign(["one text", "one text", "another text"], bits=64).shape
+    (3, 8)
+    """
+    if isinstance(documents, (str, bytes)) or hasattr(documents, "__fspath__"):
+        raise TypeError("sign takes documents in memory; `cognate sign` signs files")
+    read, work, run = split(options, signature=kind, bits=bits)
+    handle = open_documents(documents, read)
+    rows, width = _cognate.documents_count(handle), _cognate.sign_bits(work)
+    signatures = np.empty((rows, width // 8), np.uint8)
+    sums = np.empty((rows, width), np.float32) if margins else None
+    counts = np.empty(rows, np.uint32)
+    _cognate.sign(handle, signatures, sums, counts, work, run)
+    return signatures if sums is None else (signatures, sums)
+
+
+def link(source: Documents, target: Documents, *, lexicon: Lexicon, one_to_one: bool = False,
+         threshold: float | None = None, method: str = "auto", ids: bool = False,
+         **options: Unpack[LinkOptions]) -> Table:
+    """The partner of each source document among the target documents: from, to, similarity, score.
+
+    Without a threshold of the cosine, links are kept that stand out from their neighbours.
+    """
+    calibrated = None if threshold is None else False
+    read, work, run = split(options, one_to_one=one_to_one, threshold=threshold, calibrated=calibrated, method=method)
+    handle, other = open_documents(source, read), open_documents(target, read)
+    table, text = _cognate.link(handle, other, lexicon._handle, work, ids, run)
+    return Table(table, report_of(text), _cognate.documents_skipped(handle))
+
+
+class WordMatch(NamedTuple):
+    """A word of one document and the word of the other that it was matched with."""
+    source: str
+    target: str
+    probability: float  #: of the translation; 1 for a word that stands for itself
+    share: float  #: of the similarity
+
+
+class Explanation(NamedTuple):
+    """Why two documents match."""
+    similarity: float
+    words: list[WordMatch]
+
+
+def explain(x: str, y: str, *, lexicon: Lexicon | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
+    """Why two texts match: their cosine, and the words that it comes from, the largest shares first.
+
+    >>> import cognate
+    >>> explanation = cognate.explain("storms closed the mountain road", "the mountain road was closed by snow")
+    >>> sorted(word.source for word in explanation.words)
+    ['close', 'mountain', 'road']
+    """
+    _, work, run = split(options)
+    first, second = (_cognate.from_texts((text,), None, None) for text in (x, y))
+    similarity, words = _cognate.explain(first, second, lexicon and lexicon._handle, work, run)
+    return Explanation(similarity, [WordMatch(*word) for word in words])

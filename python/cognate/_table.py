@@ -1,0 +1,114 @@
+"""Results as tables."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _cognate
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class Table:
+    """A result as columns, which speaks Arrow: ``pyarrow.table(t)``, ``polars.DataFrame(t)`` and
+    ``duckdb.sql("from t")`` take it without a copy.
+
+    >>> import cognate
+    >>> table = cognate.pairs(["a red apple a day", "a red apple a day", "rain"], measure="jaccard")
+    >>> table.columns
+    ['a', 'b', 'similarity', 'distance']
+    >>> table["a"].tolist(), table["b"].tolist(), table["similarity"].tolist()
+    ([0], [1], [1.0])
+    >>> list(table.rows())
+    [(0, 1, 1.0, None)]
+    """
+
+    def __init__(self, arrow: _cognate.ArrowTable, report: dict[str, Any], skipped: list[int]):
+        self._arrow = arrow
+        self._names = arrow.names()
+        #: What the job did: counts, seconds and bytes per stage, settings, notices, measured recall.
+        self.report = report
+        #: Positions of the documents that were skipped: null, no valid text, an id that was used before.
+        self.skipped = skipped
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._names)
+
+    def __len__(self) -> int:
+        return len(self._arrow)
+
+    def __repr__(self) -> str:
+        return f"<cognate.Table: {len(self)} rows of {', '.join(self._names)}>"
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._arrow.__arrow_c_stream__(requested_schema)
+
+    def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
+        """A column as a NumPy array. Numbers are a view of the table, with -1 for null; texts are str, or None."""
+        if name not in self._names:
+            raise KeyError(f"no column {name!r}; there are {', '.join(self._names)}")
+        kind, validity, values, texts = self._arrow.column(self._names.index(name))
+        rows = len(self)
+        valid = None
+        if validity is not None:
+            valid = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[:rows].astype(bool)
+        if kind == "U":
+            return _texts(np.frombuffer(values, np.int64), bytes(texts) if texts is not None else b"")
+        if kind == "b":
+            return np.unpackbits(np.frombuffer(values, np.uint8), bitorder="little")[:rows].astype(bool)
+        if kind.startswith("w:"):
+            return np.frombuffer(values, np.uint8).reshape(rows, int(kind[2:]))
+        column = np.frombuffer(values, {"l": np.int64, "i": np.int32, "g": np.float64}[kind])
+        return column if valid is None else np.where(valid, column, -1).astype(column.dtype)
+
+    def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
+        """All columns as NumPy arrays."""
+        return {name: self[name] for name in self._names}
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Row by row, with None for null."""
+        lists = []
+        for number, name in enumerate(self._names):
+            values: list[Any] = self[name].tolist()
+            validity = self._arrow.column(number)[1]
+            if validity is not None:
+                bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
+                values = [value if bit else None for value, bit in zip(values, bits.tolist(), strict=False)]
+            lists.append(values)
+        return iter(zip(*lists, strict=True))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """As a table of pyarrow, without a copy."""
+        import pyarrow
+        return pyarrow.table(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As a data frame of pandas."""
+        import pandas
+        columns: dict[str, Any] = {}
+        for number, name in enumerate(self._names):
+            columns[name] = self[name]
+            if self._arrow.column(number)[1] is not None:
+                kind = "Int64" if columns[name].dtype == np.int64 else "Int32"
+                columns[name] = pandas.array([row[number] for row in self.rows()], dtype=kind)
+        return pandas.DataFrame(columns)
+
+    def to_polars(self) -> polars.DataFrame:
+        """As a data frame of Polars, without a copy."""
+        import polars
+        return polars.DataFrame(self)
+
+
+def _texts(offsets: np.ndarray[Any, Any], data: bytes) -> np.ndarray[Any, Any]:
+    ends = offsets.tolist()
+    result = np.empty(len(ends) - 1, object)
+    for i in range(len(ends) - 1):
+        result[i] = data[ends[i]:ends[i + 1]].decode()
+    return result

@@ -1,0 +1,452 @@
+/* Indexes. Searches run at the same time on several threads, changes alone: a lock of readers and
+ * writers keeps them apart, since both run without the interpreter lock. */
+#include "module.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char index_name[] = "cognate.index";
+
+struct index {
+    cog_index *handle;
+    pthread_rwlock_t lock;
+    /* Signatures that an index in memory borrows, with their buffers. */
+    struct lent {
+        cog_signatures *signatures;
+        Py_buffer view;
+    } * lent;
+    size_t lent_count;
+};
+
+static struct index *index_of(PyObject *capsule) {
+    return PyCapsule_GetPointer(capsule, index_name);
+}
+
+static void index_free(struct index *index) {
+    cog_index_close(index->handle);
+    for (size_t i = 0; i < index->lent_count; i++) {
+        cog_signatures_free(index->lent[i].signatures);
+        PyBuffer_Release(&index->lent[i].view);
+    }
+    free(index->lent);
+    pthread_rwlock_destroy(&index->lock);
+    free(index);
+}
+
+static void index_release(PyObject *capsule) {
+    index_free(index_of(capsule));
+}
+
+static struct index *index_new(void) {
+    struct index *index = calloc(1, sizeof *index);
+    if (index)
+        pthread_rwlock_init(&index->lock, NULL);
+    else
+        PyErr_NoMemory();
+    return index;
+}
+
+static PyObject *index_hand_out(struct index *index) {
+    PyObject *capsule = PyCapsule_New(index, index_name, index_release);
+    if (!capsule)
+        index_free(index);
+    return capsule;
+}
+
+/* Makes room for signatures, before a job that will borrow them. */
+static struct lent *index_lend(struct index *index, PyObject *object, Py_ssize_t rows,
+                               unsigned bits) {
+    struct lent *grown = realloc(index->lent, (index->lent_count + 1) * sizeof *grown);
+    if (!grown) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    index->lent = grown;
+    struct lent *lent = &grown[index->lent_count];
+    *lent = (struct lent){0};
+    if (!signatures_of(object, rows, bits, &lent->view, &lent->signatures))
+        return NULL;
+    index->lent_count++;
+    return lent;
+}
+
+/* ---- Building and changing ------------------------------------------------------------------- */
+
+struct index_job {
+    struct job job;
+    struct index *index;
+    cog_documents *documents;         /* or */
+    const cog_signatures *signatures; /* or */
+    const char **ids;
+    size_t id_count;
+    cog_index_options options;
+};
+
+static cog_status build_work(struct job *job) {
+    struct index_job *own = (struct index_job *)job;
+    cog_index **handle = &own->index->handle;
+    return own->signatures ? cog_index_build_signatures(own->signatures, &own->options, &job->run,
+                                                        handle, job->report, &job->error)
+                           : cog_index_build(own->documents, &own->options, &job->run, handle,
+                                             job->report, &job->error);
+}
+
+static bool take_index(PyObject *dictionary, cog_index_options *options) {
+    cog_index_options_init(options);
+    int kind = options_choice(dictionary, "signature", kind_names, COG_SIGNATURE_RP);
+    if (kind < 0)
+        return false;
+    if (kind != COG_SIGNATURE_RP) {
+        cog_sign_options_init(&options->sign, (cog_signature_kind)kind);
+        options->sign.weights.min_collection_frequency = 1;
+    }
+    int usual = (int)options->sign.weights.scheme;
+    int scheme = options_choice(dictionary, "weighting", weighting_names, usual);
+    if (scheme < 0)
+        return false;
+    if (scheme != usual)
+        cog_weight_options_init(&options->sign.weights, (cog_weighting)scheme);
+    const struct field_set sets[] = {{index_fields, options},
+                                     {term_fields, &options->sign.terms},
+                                     {weight_fields, &options->sign.weights},
+                                     {signature_fields, &options->sign.signature},
+                                     {NULL, NULL}};
+    return options_take(dictionary, sets, &options->knobs, &options->method);
+}
+
+/* Capsule and report. Takes the index over. */
+static PyObject *finish_build(struct index_job *job, PyObject *run) {
+    if (!job_run(&job->job, run, false)) {
+        job_end(&job->job);
+        index_free(job->index);
+        return NULL;
+    }
+    PyObject *report = job_report(&job->job);
+    PyObject *capsule = index_hand_out(job->index);
+    PyObject *result = capsule && report ? PyTuple_Pack(2, capsule, report) : NULL;
+    Py_XDECREF(capsule);
+    Py_XDECREF(report);
+    job_end(&job->job);
+    return result;
+}
+
+/* index_build(documents, options, run) */
+static PyObject *build(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *dictionary, *run;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO!O!", &capsule, &PyDict_Type, &dictionary, &PyDict_Type,
+                          &run))
+        return NULL;
+    struct documents *documents = documents_of(capsule);
+    struct index_job job = {.job = {.work = build_work}};
+    if (!documents || !take_index(dictionary, &job.options) || !(job.index = index_new()))
+        return NULL;
+    job.documents = documents->handle;
+    return finish_build(&job, run);
+}
+
+/* index_build_signatures(buffer, rows, bits, margins or None, options, run) */
+static PyObject *build_signatures(PyObject *self, PyObject *arguments) {
+    PyObject *object, *margins, *dictionary, *run, *result = NULL;
+    Py_ssize_t rows;
+    unsigned bits;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OnIOO!O!", &object, &rows, &bits, &margins, &PyDict_Type,
+                          &dictionary, &PyDict_Type, &run))
+        return NULL;
+    struct index_job job = {.job = {.work = build_work}};
+    Py_buffer view = {0};
+    if (!take_index(dictionary, &job.options) || !(job.index = index_new()))
+        return NULL;
+    struct lent *lent = index_lend(job.index, object, rows, bits);
+    bool good = lent != NULL;
+    if (good && margins != Py_None) {
+        good = PyObject_GetBuffer(margins, &view, PyBUF_SIMPLE) == 0;
+        if (good && view.len != rows * (Py_ssize_t)bits * 4) {
+            PyErr_SetString(PyExc_ValueError, "margins are float32 [rows, bits]");
+            good = false;
+        }
+        job.options.weights = view.buf;
+    }
+    if (good) {
+        job.signatures = lent->signatures;
+        result = finish_build(&job, run);
+    } else {
+        index_free(job.index);
+    }
+    if (view.obj)
+        PyBuffer_Release(&view);
+    return result;
+}
+
+/* Runs a change alone, and returns the report. */
+static PyObject *run_change(struct index_job *job, PyObject *run) {
+    PyObject *result = job_run(&job->job, run, false) ? job_report(&job->job) : NULL;
+    job_end(&job->job);
+    return result;
+}
+
+static cog_status add_work(struct job *job) {
+    struct index_job *own = (struct index_job *)job;
+    pthread_rwlock_wrlock(&own->index->lock);
+    cog_status status = own->signatures
+                            ? cog_index_add_signatures(own->index->handle, own->signatures,
+                                                       &job->run, job->report, &job->error)
+                            : cog_index_add(own->index->handle, own->documents, &job->run,
+                                            job->report, &job->error);
+    pthread_rwlock_unlock(&own->index->lock);
+    return status;
+}
+
+/* index_add(index, documents, run) */
+static PyObject *add(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *added, *run;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOO!", &capsule, &added, &PyDict_Type, &run))
+        return NULL;
+    struct index_job job = {.job = {.work = add_work}, .index = index_of(capsule)};
+    struct documents *documents = job.index ? documents_of(added) : NULL;
+    if (!documents)
+        return NULL;
+    job.documents = documents->handle;
+    return run_change(&job, run);
+}
+
+/* index_add_signatures(index, buffer, rows, bits, run). What was lent stays lent after a failure:
+ * the index may have kept it. */
+static PyObject *add_signatures(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *object, *run;
+    Py_ssize_t rows;
+    unsigned bits;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOnIO!", &capsule, &object, &rows, &bits, &PyDict_Type, &run))
+        return NULL;
+    struct index_job job = {.job = {.work = add_work}, .index = index_of(capsule)};
+    struct lent *lent = job.index ? index_lend(job.index, object, rows, bits) : NULL;
+    if (!lent)
+        return NULL;
+    job.signatures = lent->signatures;
+    return run_change(&job, run);
+}
+
+static cog_status remove_work(struct job *job) {
+    struct index_job *own = (struct index_job *)job;
+    pthread_rwlock_wrlock(&own->index->lock);
+    cog_status status =
+        cog_index_remove(own->index->handle, own->ids, own->id_count, job->report, &job->error);
+    pthread_rwlock_unlock(&own->index->lock);
+    return status;
+}
+
+/* index_remove(index, ids, run): ids are a tuple of bytes. */
+static PyObject *remove_ids(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *ids, *run, *result = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO!O!", &capsule, &PyTuple_Type, &ids, &PyDict_Type, &run))
+        return NULL;
+    struct index_job job = {.job = {.work = remove_work}, .index = index_of(capsule)};
+    if (!job.index)
+        return NULL;
+    job.id_count = (size_t)PyTuple_Size(ids);
+    job.ids = calloc(job.id_count + 1, sizeof *job.ids);
+    if (!job.ids)
+        return PyErr_NoMemory();
+    bool good = true;
+    for (size_t i = 0; i < job.id_count && good; i++)
+        good = (job.ids[i] = PyBytes_AsString(PyTuple_GetItem(ids, (Py_ssize_t)i))) != NULL;
+    if (good)
+        result = run_change(&job, run);
+    free(job.ids);
+    return result;
+}
+
+static cog_status compact_work(struct job *job) {
+    struct index_job *own = (struct index_job *)job;
+    pthread_rwlock_wrlock(&own->index->lock);
+    cog_status status = cog_index_compact(own->index->handle, &job->run, job->report, &job->error);
+    pthread_rwlock_unlock(&own->index->lock);
+    return status;
+}
+
+/* index_compact(index, run) */
+static PyObject *compact(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *run;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO!", &capsule, &PyDict_Type, &run))
+        return NULL;
+    struct index_job job = {.job = {.work = compact_work}, .index = index_of(capsule)};
+    return job.index ? run_change(&job, run) : NULL;
+}
+
+/* ---- Files and facts ------------------------------------------------------------------------- */
+
+/* index_save(index, folder) */
+static PyObject *save(PyObject *self, PyObject *arguments) {
+    PyObject *capsule;
+    const char *folder;
+    cog_error error = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "Oy", &capsule, &folder))
+        return NULL;
+    struct index *index = index_of(capsule);
+    if (!index)
+        return NULL;
+    cog_status status;
+    Py_BEGIN_ALLOW_THREADS pthread_rwlock_rdlock(&index->lock);
+    status = cog_index_save(index->handle, folder, &error);
+    pthread_rwlock_unlock(&index->lock);
+    Py_END_ALLOW_THREADS if (status != COG_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+/* index_open(folder) */
+static PyObject *open_folder(PyObject *self, PyObject *path) {
+    (void)self;
+    const char *folder = PyBytes_AsString(path);
+    struct index *index = folder ? index_new() : NULL;
+    cog_error error = {0};
+    if (!index)
+        return NULL;
+    cog_status status;
+    Py_BEGIN_ALLOW_THREADS status = cog_index_open(folder, &index->handle, &error);
+    Py_END_ALLOW_THREADS if (status == COG_OK) return index_hand_out(index);
+    index_free(index);
+    return raise_error(&error);
+}
+
+/* index_info(index): rows, removed rows, segments, bits, method, documents, vectors. */
+static PyObject *info(PyObject *self, PyObject *capsule) {
+    cog_index_info described;
+    (void)self;
+    struct index *index = index_of(capsule);
+    if (!index)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS pthread_rwlock_rdlock(&index->lock);
+    cog_index_describe(index->handle, &described);
+    pthread_rwlock_unlock(&index->lock);
+    Py_END_ALLOW_THREADS return Py_BuildValue(
+        "{sKsKsKsIssss}", "rows", (unsigned long long)described.rows, "removed_rows",
+        (unsigned long long)described.removed_rows, "segments",
+        (unsigned long long)described.segments, "bits", described.bits, "method",
+        cog_method_name(described.method), "holds",
+        !described.documents ? "signatures"
+        : described.vectors  ? "documents"
+                             : "documents without vectors");
+}
+
+/* ---- Searching ------------------------------------------------------------------------------- */
+
+struct search_job {
+    struct job job;
+    struct index *index;
+    cog_documents *documents;
+    const cog_signatures *signatures;
+    const float *margins;
+    cog_search_options options;
+    bool ids;
+    struct ArrowArrayStream stream;
+};
+
+static cog_status search_work(struct job *job) {
+    struct search_job *own = (struct search_job *)job;
+    cog_hits *hits = NULL;
+    pthread_rwlock_rdlock(&own->index->lock);
+    cog_status status =
+        own->signatures
+            ? cog_index_search_signatures(own->index->handle, own->signatures, own->margins,
+                                          &own->options, &job->run, &hits, job->report, &job->error)
+            : cog_index_search(own->index->handle, own->documents, &own->options, &job->run, &hits,
+                               job->report, &job->error);
+    if (status == COG_OK)
+        status = cog_hits_to_arrow(hits, own->ids, &own->stream, &job->error);
+    cog_hits_free(hits);
+    pthread_rwlock_unlock(&own->index->lock);
+    return status;
+}
+
+static bool take_search(PyObject *dictionary, cog_search_options *options) {
+    cog_search_options_init(options);
+    const struct field_set sets[] = {{search_fields, options}, {NULL, NULL}};
+    if (!options_have(dictionary, "k") &&
+        (options_have(dictionary, "threshold") || options_have(dictionary, "radius")))
+        options->k = 0;
+    return options_take(dictionary, sets, &options->knobs, &options->method);
+}
+
+static PyObject *run_search(struct search_job *job, PyObject *run, size_t queries) {
+    enum { BRIEF_QUERIES = 16 }; /* fewer are answered before anybody could press a key */
+    PyObject *result = NULL;
+    if (job_run(&job->job, run, queries <= BRIEF_QUERIES)) {
+        PyObject *table = table_of_stream(&job->stream);
+        PyObject *report = table ? job_report(&job->job) : NULL;
+        if (report)
+            result = PyTuple_Pack(2, table, report);
+        Py_XDECREF(table);
+        Py_XDECREF(report);
+    }
+    job_end(&job->job);
+    return result;
+}
+
+/* index_search(index, documents, options, ids, run): table, report. */
+static PyObject *search(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *queries, *dictionary, *run;
+    int ids;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOO!pO!", &capsule, &queries, &PyDict_Type, &dictionary, &ids,
+                          &PyDict_Type, &run))
+        return NULL;
+    struct search_job job = {
+        .job = {.work = search_work}, .index = index_of(capsule), .ids = ids != 0};
+    struct documents *documents = job.index ? documents_of(queries) : NULL;
+    if (!documents || !take_search(dictionary, &job.options))
+        return NULL;
+    job.documents = documents->handle;
+    size_t count = cog_documents_count(documents->handle);
+    return run_search(&job, run, count ? count : SIZE_MAX);
+}
+
+/* index_search_signatures(index, buffer, rows, bits, margins or None, options, run) */
+static PyObject *search_signatures(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *object, *margins, *dictionary, *run, *result = NULL;
+    Py_ssize_t rows;
+    unsigned bits;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOnIOO!O!", &capsule, &object, &rows, &bits, &margins,
+                          &PyDict_Type, &dictionary, &PyDict_Type, &run))
+        return NULL;
+    struct search_job job = {.job = {.work = search_work}, .index = index_of(capsule)};
+    Py_buffer view, margin_view = {0};
+    cog_signatures *signatures = NULL;
+    if (!job.index || !take_search(dictionary, &job.options) ||
+        !signatures_of(object, rows, bits, &view, &signatures))
+        return NULL;
+    bool good = margins == Py_None || PyObject_GetBuffer(margins, &margin_view, PyBUF_SIMPLE) == 0;
+    if (good && margin_view.obj && margin_view.len != rows * (Py_ssize_t)bits * 4) {
+        PyErr_SetString(PyExc_ValueError, "margins are float32 [rows, bits]");
+        good = false;
+    }
+    job.signatures = signatures;
+    job.margins = margin_view.buf;
+    if (good)
+        result = run_search(&job, run, (size_t)rows);
+    if (margin_view.obj)
+        PyBuffer_Release(&margin_view);
+    cog_signatures_free(signatures);
+    PyBuffer_Release(&view);
+    return result;
+}
+
+PyMethodDef index_methods[] = {{"index_build", build, METH_VARARGS, NULL},
+                               {"index_build_signatures", build_signatures, METH_VARARGS, NULL},
+                               {"index_add", add, METH_VARARGS, NULL},
+                               {"index_add_signatures", add_signatures, METH_VARARGS, NULL},
+                               {"index_remove", remove_ids, METH_VARARGS, NULL},
+                               {"index_compact", compact, METH_VARARGS, NULL},
+                               {"index_save", save, METH_VARARGS, NULL},
+                               {"index_open", open_folder, METH_O, NULL},
+                               {"index_info", info, METH_O, NULL},
+                               {"index_search", search, METH_VARARGS, NULL},
+                               {"index_search_signatures", search_signatures, METH_VARARGS, NULL},
+                               {0}};

@@ -1,0 +1,483 @@
+/* Jobs over documents and signatures: dedup, pairs, sign, link, related, explain. */
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Options that depend on each other --------------------------------------------------------
+ */
+
+/* Hash tables over minhash signatures are bands of whole values, as the program has it. */
+static void choose_values(PyObject *dictionary, cog_pairs_options *options) {
+    enum { VALUES = 128, VALUE_BITS = 32 };
+    cog_signature_options *signature = &options->sign.signature;
+    if (options->method != COG_METHOD_LSH || signature->kind != COG_SIGNATURE_MINHASH)
+        return;
+    bool of_bits = options_have(dictionary, "key_bits") || options_have(dictionary, "flips") ||
+                   options_have(dictionary, "flip_mode") || options_have(dictionary, "flip_side");
+    if (!options_have(dictionary, "value_bits"))
+        signature->value_bits = of_bits ? 1 : VALUE_BITS;
+    if (signature->value_bits != 1 && !options_have(dictionary, "bits"))
+        signature->bits = signature->value_bits * VALUES;
+}
+
+/* A kind or a scheme that is not the usual one brings its own defaults. */
+static bool take_kinds(PyObject *dictionary, cog_sign_options *sign) {
+    int kind = options_choice(dictionary, "signature", kind_names, (int)sign->signature.kind);
+    int scheme =
+        options_choice(dictionary, "weighting", weighting_names, (int)sign->weights.scheme);
+    if (kind < 0 || scheme < 0)
+        return false;
+    if (kind != (int)sign->signature.kind)
+        cog_signature_options_init(&sign->signature, (cog_signature_kind)kind);
+    if (scheme != (int)sign->weights.scheme)
+        cog_weight_options_init(&sign->weights, (cog_weighting)scheme);
+    return true;
+}
+
+static bool take_pairs(PyObject *dictionary, cog_pairs_options *options,
+                       const struct field *more_fields, void *more) {
+    const struct field_set sets[] = {{pairs_fields, options},
+                                     {term_fields, &options->sign.terms},
+                                     {weight_fields, &options->sign.weights},
+                                     {signature_fields, &options->sign.signature},
+                                     {more_fields, more},
+                                     {NULL, NULL}};
+    if (!take_kinds(dictionary, &options->sign) ||
+        !options_take(dictionary, sets, &options->knobs, &options->method))
+        return false;
+    choose_values(dictionary, options);
+    return true;
+}
+
+/* The result of a job: table, report. Takes the stream over. */
+static PyObject *table_and_report(struct ArrowArrayStream *stream, const struct job *job) {
+    PyObject *table = table_of_stream(stream);
+    PyObject *report = table ? job_report(job) : NULL;
+    PyObject *result = report ? PyTuple_Pack(2, table, report) : NULL;
+    Py_XDECREF(table);
+    Py_XDECREF(report);
+    return result;
+}
+
+/* ---- dedup ----------------------------------------------------------------------------------- */
+
+struct dedup_job {
+    struct job job;
+    cog_documents *documents;
+    cog_dedup_options options;
+    bool ids;
+    struct ArrowArrayStream streams[3];
+};
+
+static cog_status dedup_work(struct job *job) {
+    struct dedup_job *own = (struct dedup_job *)job;
+    cog_clusters *clusters = NULL;
+    cog_error *error = &job->error;
+    cog_status status =
+        cog_dedup(own->documents, &own->options, NULL, &job->run, &clusters, job->report, error);
+    if (status == COG_OK)
+        status = cog_clusters_kept_to_arrow(clusters, &own->streams[0], error);
+    if (status == COG_OK)
+        status = cog_clusters_to_arrow(clusters, own->ids, &own->streams[1], error);
+    if (status == COG_OK)
+        status = cog_clusters_removed_to_arrow(clusters, &own->streams[2], error);
+    cog_clusters_free(clusters);
+    return status;
+}
+
+/* dedup(documents, options, ids, run): kept rows, clusters, removed rows, report. */
+static PyObject *dedup(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *dictionary, *run, *tables[3] = {NULL}, *report = NULL, *result = NULL;
+    int ids;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO!pO!", &capsule, &PyDict_Type, &dictionary, &ids,
+                          &PyDict_Type, &run))
+        return NULL;
+    struct documents *documents = documents_of(capsule);
+    int measure = options_choice(dictionary, "measure", measure_names, COG_MEASURE_JACCARD);
+    if (!documents || measure < 0)
+        return NULL;
+    struct dedup_job job = {
+        .job = {.work = dedup_work}, .documents = documents->handle, .ids = ids != 0};
+    cog_dedup_options_init(&job.options);
+    cog_pairs_options_init(&job.options.pairs, (cog_measure)measure);
+    if (!take_pairs(dictionary, &job.options.pairs, dedup_fields, &job.options))
+        return NULL;
+    bool good = job_run(&job.job, run, false);
+    for (int i = 0; i < 3; i++)
+        if (job.streams[i].release && good)
+            good = (tables[i] = table_of_stream(&job.streams[i])) != NULL;
+        else if (job.streams[i].release)
+            job.streams[i].release(&job.streams[i]);
+    if (good && (report = job_report(&job.job)))
+        result = PyTuple_Pack(4, tables[0], tables[1], tables[2], report);
+    Py_XDECREF(report);
+    for (int i = 0; i < 3; i++)
+        Py_XDECREF(tables[i]);
+    job_end(&job.job);
+    return result;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+struct pairs_job {
+    struct job job;
+    cog_documents *documents, *against;
+    const cog_lexicon *lexicon; /* NULL inside one language */
+    const cog_signatures *signatures[2];
+    uint32_t radius_bits;
+    cog_related_options options; /* pairs uses its first part */
+    cog_projection_options projection;
+    bool related, ids;
+    struct ArrowArrayStream stream;
+};
+
+static cog_status find_pairs(struct pairs_job *own, cog_pairs **pairs) {
+    struct job *job = &own->job;
+    if (own->signatures[0])
+        return cog_pairs_find_signatures(own->signatures[0], own->signatures[1], own->radius_bits,
+                                         &own->options.pairs, &job->run, pairs, job->report,
+                                         &job->error);
+    if (own->related)
+        return cog_related_find(own->documents, &own->options, &job->run, pairs, job->report,
+                                &job->error);
+    if (own->lexicon)
+        return cog_pairs_find_across(own->documents, own->against, own->lexicon, &own->projection,
+                                     &own->options.pairs, &job->run, pairs, job->report,
+                                     &job->error);
+    return cog_pairs_find(own->documents, own->against, &own->options.pairs, &job->run, pairs,
+                          job->report, &job->error);
+}
+
+static cog_status pairs_work(struct job *job) {
+    struct pairs_job *own = (struct pairs_job *)job;
+    cog_pairs *pairs = NULL;
+    cog_status status = find_pairs(own, &pairs);
+    if (status == COG_OK)
+        status = cog_pairs_to_arrow(pairs, own->ids, &own->stream, &job->error);
+    cog_pairs_free(pairs);
+    return status;
+}
+
+static PyObject *run_pairs(struct pairs_job *job, PyObject *run) {
+    PyObject *result =
+        job_run(&job->job, run, false) ? table_and_report(&job->stream, &job->job) : NULL;
+    job_end(&job->job);
+    return result;
+}
+
+/* pairs(documents, against or None, lexicon or None, options, ids, run) */
+static PyObject *pairs(PyObject *self, PyObject *arguments) {
+    PyObject *capsules[2], *lexicon, *dictionary, *run;
+    int ids;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOOO!pO!", &capsules[0], &capsules[1], &lexicon, &PyDict_Type,
+                          &dictionary, &ids, &PyDict_Type, &run))
+        return NULL;
+    struct pairs_job job = {.job = {.work = pairs_work}, .ids = ids != 0};
+    struct documents *first = documents_of(capsules[0]), *second = NULL;
+    int measure = options_choice(dictionary, "measure", measure_names, COG_MEASURE_COSINE);
+    if (!first || measure < 0 || (capsules[1] != Py_None && !(second = documents_of(capsules[1]))))
+        return NULL;
+    if (lexicon != Py_None && !(job.lexicon = lexicon_of(lexicon)))
+        return NULL;
+    job.documents = first->handle;
+    job.against = second ? second->handle : NULL;
+    cog_pairs_options_init(&job.options.pairs, (cog_measure)measure);
+    cog_projection_options_init(&job.projection);
+    if (job.lexicon)
+        job.options.pairs.threshold = COG_THRESHOLD_ACROSS;
+    if (!take_pairs(dictionary, &job.options.pairs, job.lexicon ? projection_fields : NULL,
+                    &job.projection))
+        return NULL;
+    return run_pairs(&job, run);
+}
+
+/* related(documents, options, ids, run) */
+static PyObject *related(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *dictionary, *run;
+    int ids;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO!pO!", &capsule, &PyDict_Type, &dictionary, &ids,
+                          &PyDict_Type, &run))
+        return NULL;
+    struct pairs_job job = {.job = {.work = pairs_work}, .related = true, .ids = ids != 0};
+    struct documents *documents = documents_of(capsule);
+    if (!documents)
+        return NULL;
+    job.documents = documents->handle;
+    cog_related_options_init(&job.options);
+    if (!take_pairs(dictionary, &job.options.pairs, related_fields, &job.options))
+        return NULL;
+    return run_pairs(&job, run);
+}
+
+bool signatures_of(PyObject *object, Py_ssize_t rows, unsigned bits, Py_buffer *view,
+                   cog_signatures **signatures) {
+    cog_error error = {0};
+    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) != 0)
+        return false;
+    if (rows < 0 || view->len != rows * (Py_ssize_t)(bits / 8))
+        PyErr_Format(PyExc_ValueError, "%zd bytes for %zd signatures of %u bits", view->len, rows,
+                     bits);
+    else if (cog_signatures_from_memory(view->buf, (size_t)rows, bits, signatures, &error) ==
+             COG_OK)
+        return true;
+    else
+        raise_error(&error);
+    PyBuffer_Release(view);
+    return false;
+}
+
+/* pairs_of_signatures(a, rows, b or None, rows, bits, radius or None, options, run) */
+static PyObject *pairs_of_signatures(PyObject *self, PyObject *arguments) {
+    PyObject *objects[2], *radius, *dictionary, *run, *result = NULL;
+    Py_ssize_t rows[2];
+    unsigned bits;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OnOnIOO!O!", &objects[0], &rows[0], &objects[1], &rows[1],
+                          &bits, &radius, &PyDict_Type, &dictionary, &PyDict_Type, &run))
+        return NULL;
+    struct pairs_job job = {.job = {.work = pairs_work}};
+    Py_buffer views[2];
+    cog_signatures *signatures[2] = {NULL, NULL};
+    cog_pairs_options_init(&job.options.pairs, COG_MEASURE_COSINE);
+    if (!take_pairs(dictionary, &job.options.pairs, NULL, NULL))
+        return NULL;
+    unsigned long wanted = radius == Py_None
+                               ? cog_radius_of_cosine(job.options.pairs.threshold, bits)
+                               : PyLong_AsUnsignedLong(radius);
+    job.radius_bits = wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
+    bool good = !PyErr_Occurred();
+    for (int i = 0; i < 2 && good; i++)
+        if (objects[i] != Py_None)
+            good = signatures_of(objects[i], rows[i], bits, &views[i], &signatures[i]);
+    for (int i = 0; i < 2; i++)
+        job.signatures[i] = signatures[i];
+    if (good)
+        result = run_pairs(&job, run);
+    for (int i = 0; i < 2; i++)
+        if (signatures[i]) {
+            cog_signatures_free(signatures[i]);
+            PyBuffer_Release(&views[i]);
+        }
+    return result;
+}
+
+/* ---- sign ------------------------------------------------------------------------------------ */
+
+struct sign_job {
+    struct job job;
+    cog_documents *documents;
+    cog_sign_options options;
+    cog_sign_buffers buffers;
+};
+
+static cog_status sign_work(struct job *job) {
+    struct sign_job *own = (struct sign_job *)job;
+    return cog_sign_rows(own->documents, &own->options, NULL, &own->buffers, &job->run, job->report,
+                         &job->error);
+}
+
+/* A writable buffer of exactly `bytes` bytes. */
+static bool writable(PyObject *object, Py_ssize_t bytes, Py_buffer *view) {
+    if (PyObject_GetBuffer(object, view, PyBUF_WRITABLE) != 0)
+        return false;
+    if (view->len == bytes)
+        return true;
+    PyBuffer_Release(view);
+    PyErr_SetString(PyExc_ValueError, "the memory for signatures has another size");
+    return false;
+}
+
+static bool take_sign(PyObject *dictionary, cog_signature_kind usual, cog_sign_options *options) {
+    int kind = options_choice(dictionary, "signature", kind_names, (int)usual);
+    if (kind < 0)
+        return false;
+    cog_sign_options_init(options, (cog_signature_kind)kind);
+    const struct field_set sets[] = {{term_fields, &options->terms},
+                                     {weight_fields, &options->weights},
+                                     {signature_fields, &options->signature},
+                                     {NULL, NULL}};
+    return take_kinds(dictionary, options) && options_take(dictionary, sets, NULL, NULL);
+}
+
+/* sign_bits(options): bits of a signature. */
+static PyObject *sign_bits(PyObject *self, PyObject *dictionary) {
+    cog_sign_options options;
+    (void)self;
+    return take_sign(dictionary, COG_SIGNATURE_SIMHASH, &options)
+               ? PyLong_FromUnsignedLong(options.signature.bits)
+               : NULL;
+}
+
+/* sign(documents, signatures, margins or None, term counts, options, run): the report. */
+static PyObject *sign(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *objects[3], *dictionary, *run, *result = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOOOO!O!", &capsule, &objects[0], &objects[1], &objects[2],
+                          &PyDict_Type, &dictionary, &PyDict_Type, &run))
+        return NULL;
+    struct documents *documents = documents_of(capsule);
+    struct sign_job job = {.job = {.work = sign_work}};
+    if (!documents || !take_sign(dictionary, COG_SIGNATURE_SIMHASH, &job.options))
+        return NULL;
+    job.documents = documents->handle;
+    job.buffers.rows = cog_documents_count(documents->handle);
+    const Py_ssize_t rows = (Py_ssize_t)job.buffers.rows, bits = job.options.signature.bits;
+    const Py_ssize_t sizes[3] = {rows * (bits / 8), rows * bits * 4, rows * 4};
+    Py_buffer views[3];
+    int held = 0;
+    bool good = true;
+    for (; held < 3 && good; held += good)
+        if (objects[held] == Py_None)
+            views[held] = (Py_buffer){0};
+        else
+            good = writable(objects[held], sizes[held], &views[held]);
+    if (good) {
+        job.buffers.signatures = views[0].buf;
+        job.buffers.margins = views[1].buf;
+        job.buffers.term_counts = views[2].buf;
+        result = job_run(&job.job, run, false) ? job_report(&job.job) : NULL;
+        job_end(&job.job);
+    }
+    while (held-- > 0)
+        if (views[held].obj)
+            PyBuffer_Release(&views[held]);
+    return result;
+}
+
+/* ---- link ------------------------------------------------------------------------------------ */
+
+struct link_job {
+    struct job job;
+    cog_documents *from, *to;
+    const cog_lexicon *lexicon;
+    cog_link_options options;
+    bool ids;
+    struct ArrowArrayStream stream;
+};
+
+static cog_status link_work(struct job *job) {
+    struct link_job *own = (struct link_job *)job;
+    cog_links *links = NULL;
+    cog_status status = cog_link(own->from, own->to, own->lexicon, &own->options, &job->run, &links,
+                                 job->report, &job->error);
+    if (status == COG_OK)
+        status = cog_links_to_arrow(links, own->ids, &own->stream, &job->error);
+    cog_links_free(links);
+    return status;
+}
+
+/* link(from, to, lexicon, options, ids, run) */
+static PyObject *link_documents(PyObject *self, PyObject *arguments) {
+    PyObject *from, *to, *lexicon, *dictionary, *run;
+    int ids;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOOO!pO!", &from, &to, &lexicon, &PyDict_Type, &dictionary,
+                          &ids, &PyDict_Type, &run))
+        return NULL;
+    struct documents *first = documents_of(from), *second = first ? documents_of(to) : NULL;
+    struct link_job job = {.job = {.work = link_work}, .ids = ids != 0};
+    if (!second || !(job.lexicon = lexicon_of(lexicon)))
+        return NULL;
+    job.from = first->handle;
+    job.to = second->handle;
+    cog_link_options_init(&job.options);
+    const struct field_set sets[] = {
+        {link_fields, &job.options}, {projection_fields, &job.options.projection}, {NULL, NULL}};
+    if (!options_take(dictionary, sets, &job.options.knobs, &job.options.method))
+        return NULL;
+    PyObject *result =
+        job_run(&job.job, run, false) ? table_and_report(&job.stream, &job.job) : NULL;
+    job_end(&job.job);
+    return result;
+}
+
+/* ---- explain --------------------------------------------------------------------------------- */
+
+struct explain_job {
+    struct job job;
+    cog_documents *documents[2];
+    const cog_lexicon *lexicon; /* NULL inside one language */
+    cog_sign_options options;
+    cog_projection_options projection;
+    cog_links *links;
+    cog_word_match *matches;
+    size_t count;
+    double cosine;
+};
+
+static cog_status explain_work(struct job *job) {
+    struct explain_job *own = (struct explain_job *)job;
+    if (!own->lexicon)
+        return cog_pairs_explain(own->documents[0], own->documents[1], NULL, &own->options,
+                                 &job->run, &own->matches, &own->count, &own->cosine, job->report,
+                                 &job->error);
+    cog_status status =
+        cog_links_prepare(own->documents[0], own->documents[1], own->lexicon, &own->projection,
+                          &job->run, &own->links, job->report, &job->error);
+    if (status == COG_OK)
+        status = cog_links_explain(own->links, 0, 0, &own->matches, &own->count, &job->error);
+    if (status == COG_OK)
+        own->cosine = cog_links_cosine(own->links, 0, 0);
+    return status;
+}
+
+/* Cosine, and a list of (from, to, probability, share). */
+static PyObject *explanation(const struct explain_job *job) {
+    PyObject *words = PyList_New(0);
+    for (size_t i = 0; i < job->count && words; i++) {
+        const cog_word_match *match = &job->matches[i];
+        PyObject *word =
+            Py_BuildValue("s#s#dd", match->from, (Py_ssize_t)match->from_size, match->to,
+                          (Py_ssize_t)match->to_size, match->probability, match->share);
+        if (!word || PyList_Append(words, word) != 0)
+            Py_CLEAR(words);
+        Py_XDECREF(word);
+    }
+    return words ? Py_BuildValue("dN", job->cosine, words) : NULL;
+}
+
+/* explain(first, second, lexicon or None, options, run) */
+static PyObject *explain(PyObject *self, PyObject *arguments) {
+    PyObject *capsules[2], *lexicon, *dictionary, *run;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOOO!O!", &capsules[0], &capsules[1], &lexicon, &PyDict_Type,
+                          &dictionary, &PyDict_Type, &run))
+        return NULL;
+    struct explain_job job = {.job = {.work = explain_work}};
+    for (int i = 0; i < 2; i++) {
+        struct documents *documents = documents_of(capsules[i]);
+        if (!documents)
+            return NULL;
+        job.documents[i] = documents->handle;
+    }
+    if (lexicon != Py_None && !(job.lexicon = lexicon_of(lexicon)))
+        return NULL;
+    cog_pairs_options usual;
+    cog_pairs_options_init(&usual, COG_MEASURE_COSINE);
+    job.options = usual.sign;
+    cog_projection_options_init(&job.projection);
+    const struct field_set inside[] = {
+        {term_fields, &job.options.terms}, {weight_fields, &job.options.weights}, {NULL, NULL}};
+    const struct field_set across[] = {{projection_fields, &job.projection}, {NULL, NULL}};
+    if (!options_take(dictionary, job.lexicon ? across : inside, NULL, NULL))
+        return NULL;
+    PyObject *result = job_run(&job.job, run, false) ? explanation(&job) : NULL;
+    cog_free(job.matches);
+    cog_links_free(job.links);
+    job_end(&job.job);
+    return result;
+}
+
+PyMethodDef job_methods[] = {{"dedup", dedup, METH_VARARGS, NULL},
+                             {"pairs", pairs, METH_VARARGS, NULL},
+                             {"related", related, METH_VARARGS, NULL},
+                             {"pairs_of_signatures", pairs_of_signatures, METH_VARARGS, NULL},
+                             {"sign", sign, METH_VARARGS, NULL},
+                             {"sign_bits", sign_bits, METH_O, NULL},
+                             {"link", link_documents, METH_VARARGS, NULL},
+                             {"explain", explain, METH_VARARGS, NULL},
+                             {0}};

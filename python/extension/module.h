@@ -1,0 +1,96 @@
+/* The extension module cognate._cognate: the C library for Python, on Python's limited API.
+ *
+ * It does what Python cannot: runs jobs without the interpreter lock, borrows texts from strings
+ * and Arrow arrays, and hands results out as Arrow. Names, defaults, checks of types and everything
+ * that a user sees stand in Python, in the package around it. Handles are capsules. Options come as
+ * dictionaries from names of Python to values. */
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <cognate.h>
+
+/* ---- Jobs (module.c) ------------------------------------------------------------------------- */
+
+/* A call of the library that may take long: the first member of a struct with its arguments. */
+struct job {
+    cog_status (*work)(struct job *job); /* called without the interpreter lock */
+    cog_run_options run;
+    cog_report *report;
+    cog_error error;
+    cog_status status;
+};
+
+/* Runs a job on a thread of its own, while this one asks for signals and calls run["progress"] with
+ * (stage, done, total). `run` also has threads and memory. A brief job runs on this thread. False
+ * with an exception set if it failed or was stopped; job_end in any case. */
+bool job_run(struct job *job, PyObject *run, bool brief);
+/* The report as a JSON text; a new reference. */
+PyObject *job_report(const struct job *job);
+void job_end(struct job *job);
+
+/* Sets the exception that fits the error; returns NULL. */
+PyObject *raise_error(const cog_error *error);
+
+/* ---- Options (options.c) --------------------------------------------------------------------- */
+
+enum field_kind {
+    FIELD_BOOL,
+    FIELD_UNSIGNED,
+    FIELD_U64,
+    FIELD_SIZE,
+    FIELD_DOUBLE,
+    FIELD_TEXT,   /* borrowed from the dictionary's value */
+    FIELD_CHOICE, /* an enum by its names */
+    FIELD_METHOD,
+};
+struct field {
+    const char *name;
+    enum field_kind kind;
+    size_t offset;
+    const char *const *choices; /* ended by NULL */
+};
+/* Fields of one struct; a list ends with fields NULL. */
+struct field_set {
+    const struct field *fields; /* ended by a name of NULL */
+    void *base;
+};
+extern const struct field run_fields[], input_fields[], term_fields[], weight_fields[],
+    signature_fields[], pairs_fields[], dedup_fields[], related_fields[], index_fields[],
+    search_fields[], link_fields[], projection_fields[], lexicon_fields[];
+extern const char *const measure_names[], *const kind_names[], *const weighting_names[];
+
+/* Sets the fields that the dictionary names. Names that no set has are knobs of `method` if knobs
+ * is not NULL, and otherwise a TypeError. */
+bool options_take(PyObject *dictionary, const struct field_set *sets, cog_knobs *knobs,
+                  const cog_method *method);
+/* The number of a choice in the dictionary, or `otherwise` if it is not there; -1 with an exception
+ * set. */
+int options_choice(PyObject *dictionary, const char *name, const char *const *names, int otherwise);
+bool options_have(PyObject *dictionary, const char *name);
+
+/* ---- Documents and tables (documents.c, table.c) --------------------------------------------- */
+
+struct documents {
+    cog_documents *handle;
+    cog_document *items; /* of Python's strings */
+    PyObject *kept;      /* what the handle borrows from */
+};
+/* NULL with an exception set if the object is no capsule of documents. */
+struct documents *documents_of(PyObject *capsule);
+extern PyMethodDef documents_methods[];
+
+/* Takes the stream over, also after a failure; a new Table. */
+PyObject *table_of_stream(struct ArrowArrayStream *stream);
+extern PyMethodDef table_methods[];
+bool table_ready(PyObject *module);
+
+/* Signatures over a buffer of rows * bits / 8 bytes, which `view` holds. */
+bool signatures_of(PyObject *object, Py_ssize_t rows, unsigned bits, Py_buffer *view,
+                   cog_signatures **signatures);
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+extern PyMethodDef job_methods[], index_methods[], lexicon_methods[];
+/* NULL with an exception set if the object is no capsule of a lexicon. */
+cog_lexicon *lexicon_of(PyObject *capsule);

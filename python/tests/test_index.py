@@ -1,0 +1,83 @@
+"""Indexes: building, changing, saving, searching, from one thread and several."""
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import cognate
+
+
+def test_changes(texts, tmp_path):
+    index = cognate.Index.build(texts[:600])
+    index.add(texts[600:])
+    assert len(index) == 900 and index.report["added"] == 300
+    assert index.search(texts[700], k=1)["similarity"][0] > 0.999 and 700 in index.search(texts[700], k=5)["row"]
+    assert index.remove([700, 5000]) == 1 and len(index) == 899
+    assert 700 not in index.search(texts[700], k=20)["row"]
+    index.save(tmp_path / "index")
+    opened = cognate.Index.open(tmp_path / "index")
+    for k in 1, 10:
+        assert list(opened.search(texts[:50], k=k).rows()) == list(index.search(texts[:50], k=k).rows())
+    opened.compact()
+    assert opened.info["segments"] == 1 and opened.info["removed_rows"] == 0
+    opened.add([" ".join(texts[0].split()[:9] + texts[1].split()[:9])])
+    again = cognate.Index.open(tmp_path / "index")
+    assert again.search(" ".join(texts[0].split()[:9] + texts[1].split()[:9]), k=1)["row"].tolist() == [900]
+    with pytest.raises((OSError, ValueError), match="index"):
+        index.save(tmp_path / "index")
+
+
+def test_ids(texts):
+    index = cognate.Index.build(texts[:50], ids=[f"n{i}" for i in range(50)])
+    mixed = " ".join(texts[0].split()[:20] + texts[1].split()[:20])
+    index.add(pa.table({"text": [mixed], "id": ["mixed"]}))
+    hits = index.search([texts[3], mixed], k=1)
+    assert hits["id"].tolist() == ["n3", "mixed"] and [row[2] for row in hits.rows()] == [None, None]
+    index.add([mixed], ids=["n3"])
+    assert index.report["added"] == 0 and len(index) == 51
+    assert index.remove(["n3"]) == 1
+
+
+def test_signatures():
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 256, (500, 8), np.uint8)
+    near = rows ^ np.eye(8, dtype=np.uint8)[rng.integers(0, 8, 500)]
+    for method in "flat", "auto", "bphs":
+        index = cognate.Index.build(rows, method=method, **({"radius": 3} if method == "bphs" else {}))
+        hits = index.search(near, radius=3)
+        assert hits["row"].tolist() == list(range(500)) and set(hits["distance"].tolist()) == {1}
+    index = cognate.Index.build(rows)
+    index.add(near.copy())
+    assert index.search(near[:3], k=1)["row"].tolist() == [500, 501, 502]
+    margins = np.where(np.unpackbits(near, axis=1), 1, -1).astype(np.float32)
+    assert index.search(near[:3], k=1, margins=margins[:3])["row"].tolist() == [500, 501, 502]
+
+
+def test_signatures_are_kept_alive_and_not_copied():
+    rows = np.random.default_rng(2).integers(0, 256, (1000, 16), np.uint8)
+    query, index = rows[7:8].copy(), cognate.Index.build(rows, method="flat")
+    del rows
+    assert index.search(query, k=1)["row"].tolist() == [7]
+
+
+def test_threads_search_while_one_changes(texts):
+    index = cognate.Index.build(texts[:300], threads=1)
+    expected = index.search(texts[:20], k=1)["similarity"].tolist()
+    failures = []
+
+    def search():
+        try:
+            for _ in range(15):
+                assert index.search(texts[:20], k=1, threads=1)["similarity"].tolist() == expected
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=search) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for first in range(300, 420, 30):
+        index.add(texts[first:first + 30], threads=1)
+    for thread in threads:
+        thread.join()
+    assert not failures and len(index) == 420
