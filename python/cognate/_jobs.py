@@ -60,25 +60,37 @@ class DedupResult:
         return f"<cognate.DedupResult: {len(self.kept)} kept, {len(self.pairs)} removed>"
 
 
-def dedup(documents: Documents, *, threshold: float = 0.8, measure: Measure = "jaccard", method: Method = "auto",
-          keep: Literal["longest", "first"] = "longest",
-          grouping: Literal["representative", "connected"] = "representative", ids: bool = False,
-          **options: Unpack[JobOptions]) -> DedupResult:
+class DedupOptions(JobOptions, total=False):
+    """Options of dedup."""
+    work: str  #: a folder for intermediate results, which a later job over the same files takes up
+    resume: bool  #: go on where a job in the work folder was stopped
+
+
+def dedup(documents: Documents, *, against: Documents = None, threshold: float = 0.8,
+          measure: Literal["jaccard", "containment", "cosine"] = "jaccard", method: Method = "auto",
+          keep: str = "longest", grouping: Literal["representative", "connected"] = "representative",
+          ids: bool = False, **options: Unpack[DedupOptions]) -> DedupResult:
     """Finds near-duplicates, and one document of each cluster that stays.
 
     Two documents are near-duplicates if the Jaccard coefficient of their sets of word 3-grams is at or above the
-    threshold. With ``ids``, the clusters have columns of ids too.
+    threshold. ``keep`` is longest, first, last, or of files field:NAME (the greatest value) or field:NAME:min. With
+    ``against``, what stands in that reference collection is removed, and kept twins are its rows. With ``ids``, the
+    clusters have columns of ids too.
 
     >>> import cognate
     >>> result = cognate.dedup(["a b c d e f", "a b c d e f", None, "something else", "a b c d e f g"])
     >>> result.kept.tolist(), result.skipped
     ([3, 4], [2])
-    >>> list(result.pairs.rows())
-    [(0, 4, 0.800000011920929), (1, 4, 0.800000011920929)]
+    >>> [(removed, kept, round(similarity, 2)) for removed, kept, similarity in result.pairs.rows()]
+    [(0, 4, 0.86), (1, 4, 0.86)]
     """
-    read, work, run = split(options, threshold=threshold, measure=measure, method=method, keep=keep, grouping=grouping)
+    rule, _, field = keep.partition(":")
+    name, _, order = field.rpartition(":") if field.endswith((":min", ":max")) else (field, "", "max")
+    read, work, run = split(options, threshold=threshold, measure=measure, method=method, keep=rule,
+                            keep_field=name or None, keep_least=order == "min", grouping=grouping)
     handle = open_documents(documents, read)
-    *tables, text = _cognate.dedup(handle, work, ids, run)
+    other = None if against is None else open_documents(against, read)
+    *tables, text = _cognate.dedup(handle, other, work, ids, run)
     report, skipped = report_of(text), _cognate.documents_skipped(handle)
     return DedupResult(*(Table(table, report, skipped) for table in tables))
 

@@ -86,22 +86,25 @@ static cog_status dedup_work(struct job *job) {
     return status;
 }
 
-/* dedup(documents, options, ids, run): kept rows, clusters, removed rows, report. */
+/* dedup(documents, against or None, options, ids, run): kept rows, clusters, removed rows, report.
+ */
 static PyObject *dedup(PyObject *self, PyObject *arguments) {
-    PyObject *capsule, *dictionary, *run, *tables[3] = {NULL}, *report = NULL, *result = NULL;
+    PyObject *capsule, *against, *dictionary, *run, *tables[3] = {NULL}, *report = NULL;
+    PyObject *result = NULL;
     int ids;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OO!pO!", &capsule, &PyDict_Type, &dictionary, &ids,
+    if (!PyArg_ParseTuple(arguments, "OOO!pO!", &capsule, &against, &PyDict_Type, &dictionary, &ids,
                           &PyDict_Type, &run))
         return NULL;
-    struct documents *documents = documents_of(capsule);
+    struct documents *documents = documents_of(capsule), *reference = NULL;
     int measure = options_choice(dictionary, "measure", measure_names, COG_MEASURE_JACCARD);
-    if (!documents || measure < 0)
+    if (!documents || measure < 0 || (against != Py_None && !(reference = documents_of(against))))
         return NULL;
     struct dedup_job job = {
         .job = {.work = dedup_work}, .documents = documents->handle, .ids = ids != 0};
     cog_dedup_options_init(&job.options);
     cog_pairs_options_init(&job.options.pairs, (cog_measure)measure);
+    job.options.against = reference ? reference->handle : NULL;
     if (!take_pairs(dictionary, &job.options.pairs, dedup_fields, &job.options))
         return NULL;
     bool good = job_run(&job.job, run, false);

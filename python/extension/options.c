@@ -4,13 +4,13 @@
 #include <stddef.h>
 #include <string.h>
 
-const char *const measure_names[] = {"cosine", "jaccard", NULL};
+const char *const measure_names[] = {"cosine", "jaccard", "containment", NULL};
 const char *const kind_names[] = {"rp", "simhash", "topsig", "minhash", NULL};
 const char *const weighting_names[] = {"bm25", "tfidf", "tf", "binary", NULL};
 static const char *const format_names[] = {"auto",    "txt",  "jsonl",    "csv", "tsv",
                                            "wikixml", "lett", "querylog", NULL};
 static const char *const token_names[] = {"words", "regex", "chars", NULL};
-static const char *const keep_names[] = {"longest", "first", NULL};
+static const char *const keep_names[] = {"longest", "first", "last", "field", NULL};
 static const char *const grouping_names[] = {"representative", "connected", NULL};
 static const char *const pair_formats[] = {"auto", "tsv", "text", "tmx", "po", NULL};
 
@@ -62,7 +62,12 @@ const struct field pairs_fields[] = {
     END};
 const struct field dedup_fields[] = {
     FIELD("keep", FIELD_CHOICE, cog_dedup_options, keep, keep_names),
-    FIELD("grouping", FIELD_CHOICE, cog_dedup_options, grouping, grouping_names), END};
+    FIELD("grouping", FIELD_CHOICE, cog_dedup_options, grouping, grouping_names),
+    FIELD("keep_field", FIELD_TEXT, cog_dedup_options, keep_field, NULL),
+    FIELD("keep_least", FIELD_BOOL, cog_dedup_options, keep_least, NULL),
+    FIELD("work", FIELD_TEXT, cog_dedup_options, work, NULL),
+    FIELD("resume", FIELD_BOOL, cog_dedup_options, resume, NULL),
+    END};
 const struct field related_fields[] = {
     FIELD("min_urls", FIELD_UNSIGNED, cog_related_options, min_urls, NULL), END};
 const struct field index_fields[] = {

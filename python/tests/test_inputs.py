@@ -13,7 +13,7 @@ import cognate
 
 TEXTS = ["the quick brown fox jumps over the lazy dog near the bank", None,
          "the quick brown fox jumps over the lazy dog near the bank", "", "ünïcödé text stands alone in the cold 漢字"]
-GOOD = ["" if text is None else text for text in TEXTS]
+GOOD = ["other words" if text is None else text for text in TEXTS]
 
 
 def clusters(documents, **options):
@@ -65,7 +65,7 @@ def test_paths(tmp_path):
     assert clusters(tmp_path / "c.parquet") == EXPECTED
     assert clusters(tmp_path / "d.csv")[1] == [(2, 0)]
     several = cognate.dedup([tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz"])
-    assert several.kept.tolist() == [0, 1, 3, 4, 6, 8] or len(several.kept) == 6
+    assert several.kept.tolist() == [0, 1, 3, 4]
     (tmp_path / "lines.txt").write_text("one line here\nanother line there\n")
     assert len(cognate.dedup(tmp_path / "lines.txt", lines=True).kept) == 2
 

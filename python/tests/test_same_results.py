@@ -1,5 +1,7 @@
 """The same results as the command line, bit for bit: by ids, distances, and six decimals of similarities, which is what
 tables of text have; signatures byte for byte."""
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -23,6 +25,8 @@ def listed(table, *columns):
 @pytest.mark.parametrize("options, flags", [
     ({}, []),
     ({"threshold": 0.5, "keep": "first"}, ["--threshold", "0.5", "--keep", "first"]),
+    ({"keep": "last", "threshold": 0.6}, ["--keep", "last", "--threshold", "0.6"]),
+    ({"measure": "containment", "threshold": 0.5}, ["--measure", "containment", "--threshold", "0.5"]),
     ({"measure": "cosine", "grouping": "connected"}, ["--measure", "cosine", "--grouping", "connected"]),
     ({"method": "lsh"}, ["--method", "lsh"]),
     ({"ngram": 2, "tokens": "chars"}, ["--ngram", "2", "--tokens", "chars"]),
@@ -35,6 +39,25 @@ def test_dedup(texts, jsonl, run, options, flags):
     kept = (run.folder / "kept.jsonl").read_bytes().splitlines()
     lines = jsonl.read_bytes().splitlines()
     assert [lines[row] for row in result.kept] == kept
+
+
+def test_dedup_against(texts, jsonl, run):
+    result = cognate.dedup(texts[300:], against=texts[:300])
+    lines = jsonl.read_bytes().splitlines(True)
+    (run.folder / "reference.jsonl").write_bytes(b"".join(lines[:300]))
+    (run.folder / "rest.jsonl").write_bytes(b"".join(lines[300:]))
+    expected = run("dedup", "rest.jsonl", "--against", "reference.jsonl", "--removed", "removed.tsv", table="removed.tsv")
+    found = [[str(removed + 300), str(kept), f"{similarity:.6f}"] for removed, kept, similarity in result.pairs.rows()]
+    assert expected and found == [row[:3] for row in expected]
+    assert len(result.kept) + len(found) == 600
+
+
+def test_dedup_by_a_field(texts, run):
+    rows = [{"id": str(i), "text": text, "stars": (i * 37) % 100} for i, text in enumerate(texts)]
+    (run.folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    expected = run("dedup", "rows.jsonl", "--clusters", "clusters.tsv", "--keep", "field:stars:min", table="clusters.tsv")
+    result = cognate.dedup(run.folder / "rows.jsonl", keep="field:stars:min")
+    assert listed(result.clusters, "cluster", "row", "representative", "similarity", "kept") == expected
 
 
 @pytest.mark.parametrize("options, flags", [
