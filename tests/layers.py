@@ -59,7 +59,7 @@ def faults(root):
     for folder, count in sources.items():
         if count > SOURCES_MOST:
             yield f"src/{folder}: {count} source files; cut it along its ideas"
-    for path in sorted(root.glob("cli/*.[ch]")):
+    for path in sorted([*root.glob("cli/*.[ch]"), *root.glob("python/extension/*.[ch]")]):
         for name in INCLUDE.findall(path.read_text()):
             if name != "cognate.h" and not (path.parent / name).exists():
                 yield f"{path}: may not include {name}"
