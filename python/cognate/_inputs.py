@@ -26,7 +26,7 @@ class InputOptions(TypedDict, total=False):
     text: str  #: the column or field that has the text (default "text"; a table of one column needs no name)
     id: str  #: the one that has the id (default "id")
     lang: str  #: the one that has the language, ISO 639-1 (default "lang")
-    format: Literal["auto", "txt", "jsonl", "csv", "tsv", "wikixml", "lett", "querylog"]  #: of files
+    format: Literal["auto", "txt", "jsonl", "csv", "tsv", "wikixml", "lett", "querylog", "warc", "wet"]  #: of files
     lines: bool  #: txt: each line is a document
     strict: bool  #: the first bad document is an error
 
@@ -40,7 +40,7 @@ class RunOptions(TypedDict, total=False):
 
 class TermOptions(TypedDict, total=False):
     """Which terms a text has."""
-    tokens: Literal["words", "regex", "chars"]
+    tokens: Literal["words", "regex", "chars", "code"]
     ngram: int
     stem: bool
     drop_stop_words: bool

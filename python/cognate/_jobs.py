@@ -64,6 +64,7 @@ class DedupOptions(JobOptions, total=False):
     """Options of dedup."""
     work: str  #: a folder for intermediate results, which a later job over the same files takes up
     resume: bool  #: go on where a job in the work folder was stopped
+    verdicts: str  #: a file of decisions made in the report
 
 
 def dedup(documents: Documents, *, against: Documents = None, threshold: float = 0.8,

@@ -7,9 +7,9 @@
 const char *const measure_names[] = {"cosine", "jaccard", "containment", NULL};
 const char *const kind_names[] = {"rp", "simhash", "topsig", "minhash", NULL};
 const char *const weighting_names[] = {"bm25", "tfidf", "tf", "binary", NULL};
-static const char *const format_names[] = {"auto",    "txt",  "jsonl",    "csv", "tsv",
-                                           "wikixml", "lett", "querylog", NULL};
-static const char *const token_names[] = {"words", "regex", "chars", NULL};
+static const char *const format_names[] = {"auto", "txt",      "jsonl", "csv", "tsv", "wikixml",
+                                           "lett", "querylog", "warc",  "wet", NULL};
+static const char *const token_names[] = {"words", "regex", "chars", "code", NULL};
 static const char *const keep_names[] = {"longest", "first", "last", "field", NULL};
 static const char *const grouping_names[] = {"representative", "connected", NULL};
 static const char *const pair_formats[] = {"auto", "tsv", "text", "tmx", "po", NULL};
@@ -67,6 +67,7 @@ const struct field dedup_fields[] = {
     FIELD("keep_least", FIELD_BOOL, cog_dedup_options, keep_least, NULL),
     FIELD("work", FIELD_TEXT, cog_dedup_options, work, NULL),
     FIELD("resume", FIELD_BOOL, cog_dedup_options, resume, NULL),
+    FIELD("verdicts", FIELD_TEXT, cog_dedup_options, verdicts, NULL),
     END};
 const struct field related_fields[] = {
     FIELD("min_urls", FIELD_UNSIGNED, cog_related_options, min_urls, NULL), END};

@@ -71,7 +71,7 @@ cog_status options_terms(const cog_term_options *options, struct term_options *t
                          cog_error *error) {
     const char *lang = options->lang ? options->lang : "";
     TRY(options_check_reserved(options->reserved, 4, "term", error));
-    TRY(check_enum(options->tokens, COG_TOKENS_CHARS + 1, "tokens", error));
+    TRY(check_enum(options->tokens, COG_TOKENS_CODE + 1, "tokens", error));
     if (options->ngram < 1 || options->ngram > TERM_NGRAM_MAX)
         return error_set(error, COG_ERR_USAGE, "n-grams of %u tokens: choose from 1 to %d",
                          options->ngram, TERM_NGRAM_MAX);
