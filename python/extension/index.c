@@ -112,7 +112,10 @@ static bool take_index(PyObject *dictionary, cog_index_options *options) {
                                      {weight_fields, &options->sign.weights},
                                      {signature_fields, &options->sign.signature},
                                      {NULL, NULL}};
-    return options_take(dictionary, sets, &options->knobs, &options->method);
+    if (!options_take(dictionary, sets, &options->knobs, &options->method))
+        return false;
+    options_complete_terms(dictionary, &options->sign.terms);
+    return true;
 }
 
 /* Capsule and report. Takes the index over. */

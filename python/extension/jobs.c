@@ -47,6 +47,7 @@ static bool take_pairs(PyObject *dictionary, cog_pairs_options *options,
         !options_take(dictionary, sets, &options->knobs, &options->method))
         return false;
     choose_values(dictionary, options);
+    options_complete_terms(dictionary, &options->sign.terms);
     return true;
 }
 
@@ -303,7 +304,10 @@ static bool take_sign(PyObject *dictionary, cog_signature_kind usual, cog_sign_o
                                      {weight_fields, &options->weights},
                                      {signature_fields, &options->signature},
                                      {NULL, NULL}};
-    return take_kinds(dictionary, options) && options_take(dictionary, sets, NULL, NULL);
+    if (!take_kinds(dictionary, options) || !options_take(dictionary, sets, NULL, NULL))
+        return false;
+    options_complete_terms(dictionary, &options->terms);
+    return true;
 }
 
 /* sign_bits(options): bits of a signature. */

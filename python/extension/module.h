@@ -68,6 +68,9 @@ bool options_take(PyObject *dictionary, const struct field_set *sets, cog_knobs 
  * set. */
 int options_choice(PyObject *dictionary, const char *name, const char *const *names, int otherwise);
 bool options_have(PyObject *dictionary, const char *name);
+/* Terms of source code are n-grams of their own length, as the program has it, unless ngram is
+ * there. */
+void options_complete_terms(PyObject *dictionary, cog_term_options *terms);
 
 /* ---- Documents and tables (documents.c, table.c) --------------------------------------------- */
 

@@ -267,3 +267,8 @@ bool options_have(PyObject *dictionary, const char *name) {
     PyObject *value = PyDict_GetItemString(dictionary, name);
     return value && value != Py_None;
 }
+
+void options_complete_terms(PyObject *dictionary, cog_term_options *terms) {
+    if (terms->tokens == COG_TOKENS_CODE && !options_have(dictionary, "ngram"))
+        terms->ngram = COG_CODE_NGRAM;
+}

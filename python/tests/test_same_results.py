@@ -29,6 +29,7 @@ def listed(table, *columns):
     ({"measure": "containment", "threshold": 0.5}, ["--measure", "containment", "--threshold", "0.5"]),
     ({"measure": "cosine", "grouping": "connected"}, ["--measure", "cosine", "--grouping", "connected"]),
     ({"method": "lsh"}, ["--method", "lsh"]),
+    ({"tokens": "code"}, ["--tokens", "code"]),
     ({"ngram": 2, "tokens": "chars"}, ["--ngram", "2", "--tokens", "chars"]),
 ])
 def test_dedup(texts, jsonl, run, options, flags):
