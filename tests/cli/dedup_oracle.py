@@ -6,7 +6,8 @@ usage: dedup_oracle.py PROGRAM FILE.jsonl THRESHOLD MEASURE...
 Runs `PROGRAM dedup FILE --tokens regex` by each measure (jaccard, containment) and compares the kept documents and every
 line of the clusters with a greedy pass: documents by falling length of their text, then position; a document goes
 for the first one before it that stays and is at or above the threshold. A pair with a text of at most 10 words is
-compared by words, with how often each has come before; texts of more than 20 words have no such words.
+compared by words, with how often each has come before; texts of more than 20 words have no such words. A text of at most 3
+words is one word of its own.
 """
 import json
 import re
@@ -15,12 +16,14 @@ import subprocess
 import sys
 from collections import defaultdict
 
-SHORT, BRIDGE = 10, 20
+TINY, SHORT, BRIDGE = 3, 10, 20
 
 
 def sets_of(text, short_texts):
     tokens = [word.lower() for word in re.findall(r"\w+", text)]
     seen, words = defaultdict(int), set()
+    if short_texts and 0 < len(tokens) <= TINY:
+        return frozenset(), frozenset([tuple(tokens)])
     if short_texts and len(tokens) <= BRIDGE:
         for token in tokens:
             words.add((token, seen[token]))

@@ -14,7 +14,7 @@ for command in $names; do
     actions=$("$COGNATE" help complete $command '' | grep -v '^:files' | cut -f 1)
     for action in ${actions:-''}; do
         lines=$("$COGNATE" $command $action --help | wc -l)
-        [ $lines -ge 12 ] && [ $lines -le 40 ] || echo "$command $action: help of $lines lines"
+        [ $lines -ge 10 ] && [ $lines -le 40 ] || echo "$command $action: help of $lines lines"
         "$COGNATE" $command $action --help | grep -q '^Examples:' || echo "$command $action: no examples"
         "$COGNATE" $command $action --help-all | awk -v name="$command $action" 'length($0) > 80 { print name ": wide: " $0 }'
     done
