@@ -14,6 +14,9 @@ enum {
     BLOCK = 4096, /* ranks that are looked up together */
     GRAIN = 32,
     AHEAD = 8,
+    /* Sets of candidates that a join keeps decoded, without a limit; with one, a sixteenth of it. */
+    CACHE_BYTES = 64 << 20,
+    CACHED_MEMBERS_MOST = 1 << 14, /* larger sets are not kept */
     /* Without a limit: counts up to 1 GiB. With one: three quarters of it at most. */
     COUNTS_BITS_MOST = 30
 };
@@ -31,10 +34,26 @@ struct candidates {
     size_t count, capacity;
 };
 
+/* Which hashes an odd number of a set's terms have. Two sketches differ in at most as many bits as
+ * their sets have members of only one of them, which bounds the overlap for a fiftieth of the cost
+ * of counting it. */
+struct sketch {
+    uint64_t words[8];
+};
+
 /* One thread's part. */
 struct seeker {
     struct set_prefix prefix;
-    struct loaded_sets own, other;
+    struct loaded_sets own;
+    /* Sets of candidates, by the lower bits of their ranks. Families of documents that lie just
+     * below the threshold are compared again and again. */
+    struct cached_sets {
+        uint32_t rank;
+        struct loaded_sets sets;
+        struct sketch sketch;
+    } * cache;
+    struct buffer bytes; /* of the sets that were loaded last, encoded */
+    struct sketch own_sketch;
     bool is_loaded;       /* own sets are those of the document at hand */
     uint32_t prefix_rank; /* whose prefix is loaded */
     struct candidates candidates;
@@ -67,6 +86,7 @@ struct joining {
     const uint32_t *ranks; /* of the block at hand */
     size_t block_first;    /* the first posting of the block at hand */
     size_t listed_pairs;   /* atomic: what the lists of pairs share */
+    size_t cache_slots;    /* of each seeker; a power of two */
 };
 
 static const struct set_row *row_of(const struct joining *joining, uint32_t rank) {
@@ -202,17 +222,57 @@ static double similarity_of(const struct loaded_sets *a, const struct loaded_set
                                              use_words ? b->words : b->terms, b_count, least));
 }
 
+static struct sketch sketch_of(const struct loaded_sets *sets) {
+    struct sketch sketch = {{0}};
+    for (size_t i = 0; i < sets->term_count; i++)
+        sketch.words[sets->terms[i] >> 6 & 7] ^= (uint64_t)1 << (sets->terms[i] & 63);
+    return sketch;
+}
+
+static bool sketches_allow(const struct sketch *a, const struct sketch *b, size_t a_count,
+                           size_t b_count, uint64_t least) {
+    uint64_t apart = 0;
+    for (size_t i = 0; i < sizeof a->words / sizeof *a->words; i++)
+        apart += (uint64_t)__builtin_popcountll(a->words[i] ^ b->words[i]);
+    return apart + 2 * least <= a_count + b_count;
+}
+
+/* Sees to it that a slot has the sets of a document. The largest ones are loaded every time, and give
+ * their memory back with the next. */
+static cog_status load_other(const struct joining *joining, struct seeker *seeker, uint32_t rank,
+                             struct cached_sets *slot, cog_error *error) {
+    const struct set_row *row = row_of(joining, rank);
+    if (slot->rank == rank)
+        return COG_OK;
+    slot->rank = NO_RANK;
+    slot->sets.bytes = seeker->bytes; /* encoded bytes are not kept */
+    cog_status status = set_file_load(joining->file, joining->order[rank], &slot->sets, error);
+    seeker->bytes = slot->sets.bytes;
+    slot->sets.bytes = (struct buffer){0};
+    if (status != COG_OK)
+        return status;
+    slot->rank = row->terms > CACHED_MEMBERS_MOST ? NO_RANK : rank;
+    slot->sketch = sketch_of(&slot->sets);
+    return COG_OK;
+}
+
 /* Similarities below the floor may come out as anything below it. */
 static cog_status verify(struct joining *joining, struct seeker *seeker, uint32_t rank,
                          uint32_t other, double *similarity, cog_error *error) {
-    if (!seeker->is_loaded)
+    struct cached_sets *slot = &seeker->cache[other & (joining->cache_slots - 1)];
+    const bool use_words = by_words(row_of(joining, rank), row_of(joining, other));
+    if (!seeker->is_loaded) {
         TRY(set_file_load(joining->file, joining->order[rank], &seeker->own, error));
+        seeker->own_sketch = sketch_of(&seeker->own);
+    }
     seeker->is_loaded = true;
-    TRY(set_file_load(joining->file, joining->order[other], &seeker->other, error));
+    TRY(load_other(joining, seeker, other, slot, error));
     seeker->verified++;
-    *similarity = similarity_of(&seeker->own, &seeker->other,
-                                by_words(row_of(joining, rank), row_of(joining, other)),
-                                &joining->lowest);
+    const size_t mine = seeker->own.term_count, others = slot->sets.term_count;
+    *similarity = 0;
+    if (use_words || sketches_allow(&seeker->own_sketch, &slot->sketch, mine, others,
+                                    set_needed_overlap(&joining->lowest, mine, others)))
+        *similarity = similarity_of(&seeker->own, &slot->sets, use_words, &joining->lowest);
     return COG_OK;
 }
 
@@ -546,13 +606,33 @@ static cog_status run_rounds(struct joining *joining, size_t count, cog_error *e
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static cog_status make_seekers(struct joining *joining, cog_error *error) {
+static uint64_t cache_bytes(const struct joining *joining) {
+    const uint64_t limit = joining->options->memory_bytes / 16;
+    return limit == 0 || limit > CACHE_BYTES ? CACHE_BYTES : limit;
+}
+
+/* As many slots as sets of the usual size fit. */
+static size_t choose_cache_slots(const struct joining *joining, size_t count) {
+    const uint64_t members = count ? joining->result->members / count + 1 : 1;
+    const uint64_t bytes = sizeof(struct cached_sets) + members * 3 / 2 * sizeof(uint64_t);
+    size_t slots = 16;
+    while (slots * 2 * bytes * joining->job->threads <= cache_bytes(joining) && slots < count)
+        slots *= 2;
+    return slots;
+}
+
+static cog_status make_seekers(struct joining *joining, size_t count, cog_error *error) {
     const struct match_list *pairs = &joining->result->pairs;
+    joining->cache_slots = choose_cache_slots(joining, count);
     TAKE_ZEROED(joining->seekers, joining->job->threads, "a join", error);
-    for (unsigned i = 0; i < joining->job->threads; i++)
-        joining->seekers[i].prefix_rank = NO_RANK;
-    for (unsigned i = 0; i < joining->job->threads; i++)
-        match_list_share(&joining->seekers[i].pairs, pairs->limit, &joining->listed_pairs);
+    for (unsigned i = 0; i < joining->job->threads; i++) {
+        struct seeker *seeker = &joining->seekers[i];
+        seeker->prefix_rank = NO_RANK;
+        match_list_share(&seeker->pairs, pairs->limit, &joining->listed_pairs);
+        TAKE_ZEROED(seeker->cache, joining->cache_slots, "a join", error);
+        for (size_t slot = 0; slot < joining->cache_slots; slot++)
+            seeker->cache[slot].rank = NO_RANK;
+    }
     return COG_OK;
 }
 
@@ -569,7 +649,10 @@ static cog_status close_seekers(struct joining *joining, cog_status status, cog_
         match_list_free(&seeker->pairs);
         set_prefix_free(&seeker->prefix);
         loaded_sets_free(&seeker->own);
-        loaded_sets_free(&seeker->other);
+        buffer_free(&seeker->bytes);
+        for (size_t slot = 0; seeker->cache && slot < joining->cache_slots; slot++)
+            loaded_sets_free(&seeker->cache[slot].sets);
+        free(seeker->cache);
         free(seeker->candidates.slots);
         free(seeker->candidates.ranks);
     }
@@ -669,7 +752,8 @@ static cog_status make_index(struct joining *joining, cog_error *error) {
     struct set_join_result *result = joining->result;
     const uint64_t held = set_prefixes_memory_bytes(joining->prefixes);
     const bool has_skips = joining->options->mode == SET_JOIN_CONNECTED;
-    const uint64_t left = left_of(joining->options->memory_bytes, held);
+    const uint64_t left =
+        left_of(joining->options->memory_bytes, held + cache_bytes(joining));
     result->listed = set_prefixes_members(joining->prefixes);
     size_t capacity = set_index_capacity(has_skips ? left / 4 * 3 : left);
     capacity = capacity < result->listed ? capacity : (size_t)result->listed;
@@ -698,7 +782,7 @@ cog_status set_join_run(const struct set_file *file, const uint32_t *order, size
     cog_status status = begin_result(&joining, count, error);
     THEN(status, make_prefixes(&joining, count, error));
     THEN(status, make_index(&joining, error));
-    THEN(status, make_seekers(&joining, error));
+    THEN(status, make_seekers(&joining, count, error));
     job_stage(job, NULL);
     job_stage(job, "joining");
     THEN(status, run_rounds(&joining, count, error));
