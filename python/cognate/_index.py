@@ -137,7 +137,7 @@ class Index:
             array, rows, bits = signatures_of(q)
             table, text = _cognate.index_search_signatures(self._handle, array, rows, bits, margins_of(margins), work,
                                                            run)
-            return Table(table, report_of(text), [])
+            return Table(table, text, [])
         documents = _cognate.from_texts((q,), None, None) if isinstance(q, str) else open_documents(q, read)
         table, text = _cognate.index_search(self._handle, documents, work, ids, run)
-        return Table(table, report_of(text), _cognate.documents_skipped(documents))
+        return Table(table, text, _cognate.documents_skipped(documents))

@@ -1,6 +1,7 @@
 """Results as tables."""
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +29,20 @@ class Table:
     [(0, 1, 1.0, None)]
     """
 
-    def __init__(self, arrow: _cognate.ArrowTable, report: dict[str, Any], skipped: list[int]):
+    def __init__(self, arrow: _cognate.ArrowTable, report: dict[str, Any] | str, skipped: list[int]):
         self._arrow = arrow
         self._names = arrow.names()
-        #: What the job did: counts, seconds and bytes per stage, settings, notices, measured recall.
-        self.report = report
+        self._report = report  # JSON until somebody asks: a search may take less time than reading it
         #: Positions of the documents that were skipped: null, no valid text, an id that was used before.
         self.skipped = skipped
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the job did: counts, seconds and bytes per stage, settings, notices, measured recall."""
+        if isinstance(self._report, str):
+            self._report = json.loads(self._report)
+        assert isinstance(self._report, dict)
+        return self._report
 
     @property
     def columns(self) -> list[str]:
