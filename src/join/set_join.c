@@ -17,6 +17,7 @@ enum {
     /* Sets of candidates that a join keeps decoded, without a limit; with one, a sixteenth of it. */
     CACHE_BYTES = 64 << 20,
     CACHED_MEMBERS_MOST = 1 << 14, /* larger sets are not kept */
+    NEAREST_CANDIDATES = 256,      /* further ones are only compared at the threshold */
     /* Without a limit: counts up to 1 GiB. With one: three quarters of it at most. */
     COUNTS_BITS_MOST = 30
 };
@@ -60,6 +61,7 @@ struct seeker {
     struct match_list pairs;
     struct heavy_member heavy;
     uint64_t comparisons, verified;
+    uint64_t verified_before; /* the document at hand */
 };
 
 /* Jaccard. Let x be the smaller of two partners. They share what two sets of the size of x must share
@@ -269,10 +271,14 @@ static cog_status verify(struct joining *joining, struct seeker *seeker, uint32_
     TRY(load_other(joining, seeker, other, slot, error));
     seeker->verified++;
     const size_t mine = seeker->own.term_count, others = slot->sets.term_count;
+    const struct set_measure *measure =
+        seeker->verified - seeker->verified_before <= NEAREST_CANDIDATES
+            ? &joining->lowest
+            : &joining->options->measure;
     *similarity = 0;
     if (use_words || sketches_allow(&seeker->own_sketch, &slot->sketch, mine, others,
-                                    set_needed_overlap(&joining->lowest, mine, others)))
-        *similarity = similarity_of(&seeker->own, &slot->sets, use_words, &joining->lowest);
+                                    set_needed_overlap(measure, mine, others)))
+        *similarity = similarity_of(&seeker->own, &slot->sets, use_words, measure);
     return COG_OK;
 }
 
@@ -348,7 +354,7 @@ static cog_status verify_candidates(struct joining *joining, struct seeker *seek
 /* The member at a place of the query's set, and what its postings are compared with. */
 struct probe {
     uint32_t rank;
-    uint64_t member;
+    uint64_t member, key; /* the key of its list */
     uint32_t size, place;
     bool of_words, is_prefix;
 };
@@ -395,11 +401,11 @@ static uint64_t near_places(const struct joining *joining, uint64_t size) {
 static cog_status read_list(struct joining *joining, struct seeker *seeker,
                             const struct probe *probe, bool local, cog_error *error) {
     const struct set_index *index = &joining->index;
-    const uint16_t tag = set_index_tag(probe->member) & 0x7fff;
+    const uint16_t tag = set_index_tag(probe->key) & 0x7fff;
     uint32_t *parents = joining->result->partner;
     const size_t first = local ? joining->block_first : 0;
     uint64_t steps = 0;
-    uint32_t at = *set_index_head(index, probe->member);
+    uint32_t at = *set_index_head(index, probe->key);
     while (at != POSTING_NONE && at >= first) {
         const struct posting *posting = &index->postings[at];
         if (posting->tag == tag) {
@@ -431,12 +437,12 @@ static cog_status read_lists(struct joining *joining, struct seeker *seeker, uin
     for (uint32_t i = 0; i < part->count; i++) {
         if (i + AHEAD < part->count)
             __builtin_prefetch(set_index_head(&joining->index, part->members[i + AHEAD]));
-        probe.member = part->members[i];
+        probe.member = probe.key = part->members[i];
         probe.place = part->place + i;
         TRY(read_list(joining, seeker, &probe, local, error));
         if (probe.place >= near || joining->lowest.containment)
             continue;
-        probe.member ^= far_lists;
+        probe.key ^= far_lists;
         TRY(read_list(joining, seeker, &probe, local, error));
     }
     return COG_OK;
@@ -458,6 +464,7 @@ static cog_status look_up(struct joining *joining, struct seeker *seeker, uint32
                           cog_error *error) {
     const struct set_prefix *prefix = &seeker->prefix;
     seeker->is_loaded = false;
+    seeker->verified_before = seeker->verified;
     candidates_clear(&seeker->candidates);
     TRY(load_prefix(joining, seeker, rank, error));
     TRY(read_lists(joining, seeker, rank, &prefix->terms, false, true, local, error));

@@ -27,7 +27,8 @@ enum set_join_mode {
 struct set_join_options {
     enum set_join_mode mode;
     struct set_measure measure;
-    double floor; /* similarities from here on are noted as `nearest`; 0: none are */
+    double floor; /* similarities from here on are noted as `nearest`; 0: none are. Of a document with
+                     hundreds of candidates the first ones count. */
     /* The first ranks of the order are a reference collection: the other documents are compared
      * with it and not with each other. 0: one collection. */
     size_t reference;

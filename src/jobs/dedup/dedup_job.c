@@ -131,6 +131,17 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
     return outputs->kept ? kept_records_check(documents, outputs->kept, error) : COG_OK;
 }
 
+/* Whether the input can be read more than once: what comes through a pipe is kept only for that. */
+static bool keeps_pipes(const cog_dedup_options *options, const cog_dedup_outputs *outputs) {
+    return outputs->kept || outputs->report || options->keep == COG_KEEP_FIELD;
+}
+
+static bool reads_again(const cog_documents *documents, const cog_dedup_options *options,
+                        const cog_dedup_outputs *outputs) {
+    return keeps_pipes(options, outputs) || !documents->reader ||
+           !reader_has_pipe(documents->reader);
+}
+
 static cog_status find(cog_documents *documents, const cog_dedup_options *options,
                        const cog_dedup_outputs *outputs, struct job *job,
                        struct duplicates *duplicates, cog_error *error) {
@@ -144,7 +155,7 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
         duplicates->floor = dedup_report_floor(options->pairs.threshold);
     if (outputs->report && options->against)
         ingest_keep_pipes(options->against);
-    if (outputs->kept || outputs->report || options->keep == COG_KEEP_FIELD)
+    if (keeps_pipes(options, outputs))
         ingest_keep_pipes(documents);
     cog_status status = outputs->rejects ? output_open(outputs->rejects, &rejects, error) : COG_OK;
     if (is_by_sets(&options->pairs))
@@ -219,6 +230,9 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
     if (options->verdicts)
         THEN(status, verdicts_read(options->verdicts, &verdicts, error));
     THEN(status, find(documents, options, outputs, &job, &clusters->duplicates, error));
+    if (reads_again(documents, options, outputs))
+        THEN(status,
+             dedup_name_frequent(&clusters->duplicates, documents, options, &job, error));
     if (verdicts)
         THEN(status, dedup_judge(&clusters->duplicates, options, verdicts, &job, error));
     THEN(status, duplicates_clusters(&clusters->duplicates, &clusters->members,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/strings.h"
+#include "collection/options.h"
+#include "jobs/dedup/boilerplate.h"
 #include "jobs/dedup/report_page.h"
 #include "join/set_join.h"
 
@@ -84,6 +86,32 @@ static cog_status make_rows(const struct duplicates *duplicates, const cog_dedup
     return duplicate_rows_number(rows, rows->count, error);
 }
 
+/* ---- Boilerplate ----------------------------------------------------------------------------- */
+
+cog_status dedup_name_frequent(struct duplicates *duplicates, cog_documents *documents,
+                               const cog_dedup_options *options, struct job *job,
+                               cog_error *error) {
+    struct frequent_ngram *frequent = &duplicates->frequent;
+    const struct boilerplate_ngram ngram = {frequent->member, frequent->record};
+    struct boilerplate boilerplate = {0};
+    struct term_options terms;
+    if (frequent->documents == 0)
+        return COG_OK;
+    TRY(options_set_terms(&options->pairs.sign.terms, options->pairs.measure, &terms, error));
+    TRY(boilerplate_read(&boilerplate, documents, &terms, &ngram, 1, job, error));
+    const struct bytes_view passage = boilerplate_passage(&boilerplate, 0);
+    const bool fits = buffer_append(&frequent->passage, passage.data, passage.size) &&
+                      buffer_append(&frequent->passage, "", 1);
+    boilerplate_free(&boilerplate);
+    if (!fits)
+        return error_memory(error, passage.size, "a passage");
+    report_notice(job->report,
+                  "%llu documents or more share the passage '%s' without being near-duplicates; if it is "
+                  "boilerplate, remove it from the texts before, for speed and for better decisions",
+                  (unsigned long long)frequent->documents, frequent->passage.data);
+    return COG_OK;
+}
+
 /* ---- Verdicts -------------------------------------------------------------------------------- */
 
 struct comparing {
@@ -156,7 +184,13 @@ cog_status dedup_report(const struct duplicates *duplicates, cog_documents *docu
                         const cog_dedup_options *options, const char *path, struct job *job,
                         cog_error *error) {
     struct duplicate_rows rows = {0};
+    const struct frequent_ngram *frequent = &duplicates->frequent;
+    const struct shared_passage passage = {
+        view_of(frequent->passage.data, frequent->passage.size ? frequent->passage.size - 1 : 0),
+        frequent->documents};
     cog_status status = make_rows(duplicates, options, &rows, error);
+    rows.boilerplate = &passage;
+    rows.boilerplate_count = frequent->passage.size > 1;
     THEN(status, report_page_write(documents, &rows, path, &job->run, job->report, error));
     free(rows.rows);
     return status;

@@ -306,6 +306,20 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
                         dedup->job, &dedup->result, error);
 }
 
+/* Notes the n-gram of the longest list that was read, if it is in a hundredth of the documents. */
+static void note_frequent(const struct set_dedup *dedup) {
+    enum { LEAST_DOCUMENTS = 1000, LEAST_SHARE = 100 };
+    struct duplicates *duplicates = dedup->duplicates;
+    const struct heavy_member *heavy = &dedup->result.heavy;
+    if (heavy->documents < LEAST_DOCUMENTS ||
+        heavy->documents < dedup->order_count / LEAST_SHARE ||
+        dedup->order[heavy->rank] < duplicates->first_row)
+        return;
+    duplicates->frequent.member = heavy->member;
+    duplicates->frequent.documents = heavy->documents;
+    duplicates->frequent.record = duplicates->sets.facts[dedup->order[heavy->rank]].record;
+}
+
 static void report_join(const struct set_dedup *dedup, size_t groups) {
     const struct set_join_result *result = &dedup->result;
     cog_report *report = dedup->job->report;
@@ -334,8 +348,10 @@ cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *opti
     else
         THEN(status, decide(&dedup, error));
     THEN(status, take_nearest(&dedup, error));
-    if (status == COG_OK)
+    if (status == COG_OK) {
+        note_frequent(&dedup);
         report_join(&dedup, groups);
+    }
     free(dedup.leaders);
     free(dedup.best);
     free(dedup.keys);

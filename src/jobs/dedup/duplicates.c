@@ -27,6 +27,7 @@ void duplicates_free(struct duplicates *duplicates) {
     free(duplicates->reason);
     free(duplicates->nearest);
     free(duplicates->nearest_similarity);
+    buffer_free(&duplicates->frequent.passage);
     document_sets_close(&duplicates->sets);
     corpus_free(&duplicates->corpus);
     corpus_free(&duplicates->reference);

@@ -30,6 +30,12 @@ struct duplicates {
     uint32_t *nearest;
     float *nearest_similarity;
     double floor;
+    /* The n-gram that the most comparisons came from, if it is in very many documents (0: none is),
+     * and its text, once it was read. */
+    struct frequent_ngram {
+        uint64_t member, documents, record; /* of a document of the input that has it */
+        struct buffer passage;              /* zero-terminated */
+    } frequent;
     bool by_reference; /* twins are rows of a reference collection */
     bool estimates;    /* similarities are estimates of signatures */
     /* Where ids and records are: the sets of the reference collection and behind them those of the
