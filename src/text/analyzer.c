@@ -136,7 +136,7 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
     analyzer->writer.text = text.data;
     const struct token_batch *batch = NULL;
     if (options->tokens == TOKENS_CODE)
-        code_scanner_start(&analyzer->code, text);
+        code_scanner_start(&analyzer->code, text, list->want_places);
     else
         text_scanner_start(&analyzer->scanner, text);
     THEN(status, next_tokens(analyzer, &batch, error));

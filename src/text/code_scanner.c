@@ -57,8 +57,9 @@ void code_scanner_release(struct code_scanner *scanner) {
     token_batch_free(&scanner->batch);
 }
 
-void code_scanner_start(struct code_scanner *scanner, struct bytes_view text) {
+void code_scanner_start(struct code_scanner *scanner, struct bytes_view text, bool want_places) {
     scanner->rest = text;
+    scanner->want_places = want_places;
 }
 
 /* Finds the tokens of the next chunk of the text, and some more if the last one is longer. */
@@ -78,6 +79,14 @@ static const char *find_tokens(struct token_batch *batch, struct bytes_view text
     return at;
 }
 
+static cog_status note_places(struct token_batch *batch, const char *text, cog_error *error) {
+    GROW(batch->places, batch->place_capacity, batch->count, "places of tokens", error);
+    for (size_t i = 0; i < batch->count; i++)
+        batch->places[i] =
+            view_of(text + batch->spans[i].begin, batch->spans[i].end - batch->spans[i].begin);
+    return COG_OK;
+}
+
 cog_status code_scanner_next(struct code_scanner *scanner, const struct token_batch **result,
                              cog_error *error) {
     struct token_batch *batch = &scanner->batch;
@@ -90,6 +99,8 @@ cog_status code_scanner_next(struct code_scanner *scanner, const struct token_ba
         if (!buffer_append(&batch->bytes, scanner->rest.data, size) ||
             !buffer_reserve(&batch->bytes, TOKEN_SLACK_BYTES))
             return error_memory(error, size, "tokens");
+        if (scanner->want_places)
+            TRY(note_places(batch, scanner->rest.data, error));
         scanner->rest = view_of(stop, scanner->rest.size - size);
         *result = batch->count ? batch : NULL;
     }

@@ -13,12 +13,14 @@
 /* Zero-initialise; code_scanner_release frees. */
 struct code_scanner {
     struct bytes_view rest; /* of the text */
+    bool want_places;
     struct token_batch batch;
 };
 
 void code_scanner_release(struct code_scanner *scanner);
-/* Begins valid UTF-8, borrowed until its last batch. */
-void code_scanner_start(struct code_scanner *scanner, struct bytes_view text);
+/* Begins valid UTF-8, borrowed until its last batch. want_places: batches have the places of their
+ * tokens in the text. */
+void code_scanner_start(struct code_scanner *scanner, struct bytes_view text, bool want_places);
 /* The next tokens, valid until the next call; NULL behind the last. */
 cog_status code_scanner_next(struct code_scanner *scanner, const struct token_batch **batch,
                              cog_error *error);

@@ -56,3 +56,8 @@ echo "exit $?"
 printf 'q\tu1\t2\nq\tu2\t1\nr\tu1\t1\n' >log.tsv
 "$COGNATE" explain q r --from log.tsv --input-format querylog --measure jaccard 2>&1
 echo "exit $?"
+
+echo "tokens of code"
+printf 'int a = b + c; foo(a, b, c);' >x1.c
+printf 'int a = b + c; bar(a, b, c);' >x2.c
+"$COGNATE" explain x1.c x2.c --measure jaccard --tokens code --format tsv

@@ -90,7 +90,7 @@ static inline size_t mark_size(struct bytes_view bytes) {
 
 static inline struct bytes_view without_mark(struct bytes_view bytes) {
     size_t mark = mark_size(bytes);
-    return view_of(bytes.data + mark, bytes.size - mark);
+    return mark ? view_of(bytes.data + mark, bytes.size - mark) : bytes;
 }
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 #include "jobs/dedup/dedup_sets.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -242,6 +243,20 @@ static size_t count_empty(const struct duplicates *duplicates) {
     return empty;
 }
 
+/* Says what scratch files will take, if it is much: a set takes five sixths of its text. */
+static void announce_disk(const struct set_dedup *dedup, const cog_documents *documents) {
+    enum { WORTH_SAYING = 1 << 30 };
+    const cog_documents *against = dedup->options->against;
+    const uint64_t text = ingest_text_bytes(documents) + (against ? ingest_text_bytes(against) : 0);
+    char message[96];
+    report_number(dedup->job->report, "predicted_disk_bytes", (double)text * 5 / 6);
+    if (text < WORTH_SAYING)
+        return;
+    snprintf(message, sizeof message, "needs about %.1f GB of disk for scratch files",
+             (double)text * 5 / 6 / 1e9);
+    job_announce(dedup->job, message);
+}
+
 static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
                              struct output *rejects, const char *beside, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
@@ -249,6 +264,7 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     cog_report *report = dedup->job->report;
     struct term_options terms;
     TRY(take_terms(dedup->options, &terms, error));
+    announce_disk(dedup, documents);
     TRY(open_sets(dedup, documents, &terms, beside, error));
     if (dedup->options->against)
         TRY(document_sets_read(sets, dedup->options->against, &terms, false, NULL, dedup->job,
@@ -267,6 +283,22 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
         report_notice(report, "%zu document%s no terms; %s compared by bytes", empty,
                       plural(empty, " has", "s have"), plural(empty, "it is", "they are"));
     return COG_OK;
+}
+
+/* Predicts the memory of the job once its documents are read, from what was measured: counts of all
+ * members, one byte each, and prefixes of a twentieth of them. */
+static void predict_memory(const struct set_dedup *dedup) {
+    const struct document_sets *sets = &dedup->duplicates->sets;
+    const uint64_t budget = dedup->job->run.memory_bytes;
+    uint64_t members = 0, counts = 1 << 16;
+    for (size_t row = 0; row < sets->count; row++)
+        members += (uint64_t)sets->rows[row].terms + sets->rows[row].words;
+    while (counts < members && counts < (uint64_t)1 << 30)
+        counts *= 2;
+    const double needed = 20e6 + 72.0 * (double)sets->count + (double)counts +
+                          0.05 * 6 * (double)members;
+    memory_budget_announce(budget && needed > (double)budget ? (double)budget : needed,
+                           &dedup->job->run, dedup->job->report);
 }
 
 /* What the join may take; COG_ERR_MEMORY if the documents leave too little. */
@@ -300,6 +332,7 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
         .reference = dedup->reference,
         .beside = beside};
     TRY(join_memory(dedup, &options.memory_bytes, error));
+    predict_memory(dedup);
     if (dedup->options->against && dedup->reference == 0)
         options.reference = dedup->order_count; /* it has no documents: nothing is compared */
     return set_join_run(&dedup->duplicates->sets.file, dedup->order, dedup->order_count, &options,

@@ -16,7 +16,8 @@ cog_status blocks_cut(const struct block_cutting *cutting, size_t **ends, size_t
     for (size_t place = 0; place < cutting->count; place++) {
         const uint64_t more = cutting->bytes(cutting->context, place);
         const bool at_end = inside && place == *inside;
-        inside += at_end;
+        if (at_end)
+            inside++;
         if (place > 0 && (at_end || held + more > cutting->block_bytes)) {
             GROW(*ends, capacity, blocks + 2, "blocks", error);
             (*ends)[blocks++] = place;
