@@ -137,9 +137,11 @@ const struct command command_dedup = {
         "relative "
         "name, format and compression; files of these names must not exist yet. If each input file "
         "is a document (txt), OUT is always a folder and receives the kept files.\n\n"
-        "A document is removed only if it is within the threshold of the one that is kept for "
-        "it, so chains of similar documents do not swallow a collection; --grouping connected "
-        "follows the chains.",
+        "Documents are taken in the order of --keep: one that is near none of those kept so far is "
+        "kept, any other goes for the first kept one that it is near. --grouping connected follows "
+        "chains of near-duplicates instead.\n\n"
+        "With --against, documents go that are near one of the reference collection, and the input "
+        "is not compared with itself.",
     .examples = "cognate dedup crawl.jsonl.gz -o kept.jsonl.gz\n"
                 "cognate dedup crawl/ -o kept/ --threshold 0.9 --report report.html",
     .sets = sets,
