@@ -5,7 +5,7 @@
 
 static const enum option_id own_options[] = {
     OPTION_OUTPUT,  OPTION_CLUSTERS, OPTION_REMOVED, OPTION_REJECTS, OPTION_FORMAT, OPTION_KEEP,
-    OPTION_DRY_RUN, OPTION_GROUPING, OPTION_AGAINST, OPTION_WORK,    OPTION_RESUME, OPTION_REPORT,
+    OPTION_DRY_RUN, OPTION_MARK, OPTION_GROUPING, OPTION_AGAINST, OPTION_WORK,    OPTION_RESUME, OPTION_REPORT,
     OPTION_VERDICTS, OPTION_COUNT};
 static const option_set sets[] = {own_options,    pair_options,      input_options, term_options,
                                   weight_options, signature_options, run_options,   NULL};
@@ -47,6 +47,8 @@ static bool check_outputs(const struct arguments *arguments) {
     const bool has_table = has_option(arguments, OPTION_CLUSTERS) ||
                            has_option(arguments, OPTION_REMOVED);
     const bool is_dry = has_option(arguments, OPTION_DRY_RUN);
+    if (has_option(arguments, OPTION_MARK) && !has_option(arguments, OPTION_OUTPUT))
+        return usage_error(arguments, "--mark FIELD needs -o FILE for the marked records");
     if (is_dry && has_option(arguments, OPTION_OUTPUT))
         return usage_error(arguments, "--dry-run writes no kept records: leave out -o");
     if (!has_option(arguments, OPTION_OUTPUT) && !has_table && !is_dry &&
@@ -89,6 +91,7 @@ static cog_status run(struct session *session) {
     const cog_dedup_outputs outputs = {.kept = arguments->values[OPTION_OUTPUT],
                                        .clusters = arguments->values[OPTION_CLUSTERS],
                                        .removed = arguments->values[OPTION_REMOVED],
+                                       .mark = arguments->values[OPTION_MARK],
                                        .rejects = arguments->values[OPTION_REJECTS],
                                        .report = arguments->values[OPTION_REPORT],
                                        .clusters_format = output_format(arguments)};

@@ -624,6 +624,9 @@ typedef struct cog_dedup_outputs {
      */
     const char *report;
     const char *removed; /* id, kept twin, similarity and reason of what goes; NULL: nowhere */
+    /* The name of a field: `kept` then receives all documents, each with this field added, an
+     * object with cluster, kept, twin, similarity and reason. JSON only. NULL: none. */
+    const char *mark;
 } cog_dedup_outputs;
 /* outputs may be NULL: the clusters alone. */
 COG_API cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,

@@ -133,3 +133,15 @@ for memory in $((least + 1))M $((least + 8))M 100M 4G; do
     done
 done
 cmp jaccard.tsv unlimited.tsv && echo "the same for every memory and number of threads"
+
+echo "marks"
+cat >pages.jsonl <<'P'
+{"id": "a", "text": "the quick brown fox jumps over the lazy dog near the old river bank"}
+{"id": "b", "text": "the quick brown fox jumps over the lazy dog near the old river bend"}
+{"id": "c", "text": "one document says nothing of the other and stands alone"}
+P
+"$COGNATE" dedup pages.jsonl -o marked.jsonl --mark dup --quiet
+cat marked.jsonl
+"$COGNATE" dedup pages.jsonl -o marked.jsonl --mark text 2>&1
+printf 'id\ttext\na\tb\n' >table.tsv
+"$COGNATE" dedup table.tsv -o marked.tsv --mark dup 2>&1

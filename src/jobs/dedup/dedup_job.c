@@ -128,6 +128,8 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
         return error_about(error, COG_ERR_USAGE, "clusters",
                            "documents that go for a reference collection form no clusters: ask for "
                            "what is removed");
+    if (outputs->mark)
+        TRY(record_marks_check(outputs->mark, documents, error));
     return outputs->kept ? kept_records_check(documents, outputs->kept, error) : COG_OK;
 }
 
@@ -168,16 +170,23 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
     return status;
 }
 
-static cog_status write_kept(const struct duplicates *duplicates, cog_documents *documents,
-                             const char *path, struct job *job, cog_error *error) {
+static cog_status write_kept(const cog_clusters *clusters, cog_documents *documents,
+                             const cog_dedup_outputs *outputs, struct job *job, cog_error *error) {
+    const struct duplicates *duplicates = &clusters->duplicates;
     const size_t count = duplicates->count;
     const size_t records = count ? (size_t)duplicates_record(duplicates, count - 1) + 1 : 0;
+    struct record_marks *marks = NULL;
     uint8_t *is_kept;
     TAKE_ZEROED(is_kept, records, "kept records", error);
     for (size_t row = 0; row < count; row++)
         is_kept[duplicates_record(duplicates, row)] = duplicates_keeps(duplicates, row);
-    cog_status status =
-        kept_records_write(documents, is_kept, records, path, &job->run, job->report, error);
+    cog_status status = COG_OK;
+    if (outputs->mark)
+        status = record_marks_create(outputs->mark, duplicates, clusters->members,
+                                     clusters->member_count, &marks, error);
+    THEN(status, kept_records_write(documents, is_kept, records, marks, outputs->kept, &job->run,
+                                    job->report, error));
+    record_marks_free(marks);
     free(is_kept);
     return status;
 }
@@ -195,7 +204,7 @@ static cog_status write_outputs(const cog_clusters *clusters, cog_documents *doc
                                      error));
     if (outputs->report)
         TRY(dedup_report(duplicates, documents, options, outputs->report, job, error));
-    return outputs->kept ? write_kept(duplicates, documents, outputs->kept, job, error) : COG_OK;
+    return outputs->kept ? write_kept(clusters, documents, outputs, job, error) : COG_OK;
 }
 
 static void report_duplicates(const cog_clusters *clusters, cog_report *report) {

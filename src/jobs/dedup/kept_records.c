@@ -9,6 +9,7 @@ struct keeping {
     struct ingest *ingest;
     const uint8_t *is_kept;
     size_t record_count;
+    const struct record_marks *marks; /* NULL: records stay as they are */
     struct kept_files *files;
 };
 
@@ -20,6 +21,7 @@ struct kept_batch {
         bool at_beginning;
     } * runs;
     size_t count, capacity;
+    struct buffer marked; /* the batch's records with their marks */
 };
 
 cog_status kept_records_check(const cog_documents *documents, const char *path, cog_error *error) {
@@ -49,6 +51,18 @@ static cog_status add_record(struct kept_batch *batch, const struct document *do
     return COG_OK;
 }
 
+/* A run for each record, which is found by its size: the buffer may move while it grows. */
+static cog_status add_marked(const struct keeping *keeping, struct kept_batch *batch,
+                             const struct ingested *item, cog_error *error) {
+    const struct document *document = item->document;
+    const size_t begin = batch->marked.size;
+    TRY(record_marks_append(keeping->marks, item->record, document->raw, &batch->marked, error));
+    GROW(batch->runs, batch->capacity, batch->count + 1, "marked records", error);
+    batch->runs[batch->count++] = (struct run){view_of(NULL, batch->marked.size - begin),
+                                               document->file, document->line == 1};
+    return COG_OK;
+}
+
 static cog_status take_records(void *context, unsigned worker, void *ingest_batch,
                                cog_error *error) {
     const struct keeping *keeping = context;
@@ -58,6 +72,10 @@ static cog_status take_records(void *context, unsigned worker, void *ingest_batc
         TRY(ingest_next(keeping->ingest, worker, ingest_batch, &item, error));
         if (!item.document)
             return COG_OK;
+        if (keeping->marks) {
+            TRY(add_marked(keeping, batch, &item, error));
+            continue;
+        }
         bool is_kept = item.record < keeping->record_count && keeping->is_kept[item.record];
         if (is_kept || item.document->passed_over)
             TRY(add_record(batch, item.document, error));
@@ -68,24 +86,34 @@ static cog_status write_batch(void *context, void *ingest_batch, cog_error *erro
     struct keeping *keeping = context;
     struct kept_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
     cog_status status = ingest_settle(keeping->ingest, ingest_batch, error);
+    size_t marked = 0;
     for (size_t i = 0; i < batch->count && status == COG_OK; i++) {
-        const struct run *run = &batch->runs[i];
+        struct run *run = &batch->runs[i];
+        if (keeping->marks)
+            run->bytes.data = batch->marked.data + marked;
+        marked += run->bytes.size;
+        if (run->bytes.size == 0)
+            continue;
         status = kept_files_write(keeping->files, run->file, run->bytes, run->at_beginning, error);
     }
     batch->count = 0;
+    buffer_reset(&batch->marked);
     return status;
 }
 
 cog_status kept_records_write(cog_documents *documents, const uint8_t *is_kept, size_t record_count,
-                              const char *path, const cog_run_options *run, cog_report *report,
+                              const struct record_marks *marks, const char *path, const cog_run_options *run, cog_report *report,
                               cog_error *error) {
-    struct keeping keeping = {.is_kept = is_kept, .record_count = record_count};
+    struct keeping keeping = {.is_kept = is_kept, .record_count = record_count, .marks = marks};
     cog_status status = kept_files_open(documents->reader, path, &keeping.files, error);
     THEN(status, ingest_open_raw(documents, sizeof(struct kept_batch), "writing", run, report,
                                  &keeping.ingest, error));
     THEN(status, ingest_run(keeping.ingest, &keeping, take_records, write_batch, error));
-    for (size_t i = 0; keeping.ingest && i < keeping.ingest->batch_count; i++)
-        free(((struct kept_batch *)keeping.ingest->batches[i].result)->runs);
+    for (size_t i = 0; keeping.ingest && i < keeping.ingest->batch_count; i++) {
+        struct kept_batch *batch = keeping.ingest->batches[i].result;
+        free(batch->runs);
+        buffer_free(&batch->marked);
+    }
     ingest_close(keeping.ingest);
     THEN(status, kept_files_commit(keeping.files, error));
     kept_files_close(keeping.files);
