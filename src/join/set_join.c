@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash_table.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "join/candidates.h"
 #include "join/member_counts.h"
 #include "join/set_index.h"
 #include "join/set_prefix.h"
@@ -22,18 +22,6 @@ enum {
     COUNTS_BITS_MOST = 30
 };
 #define NO_RANK UINT32_MAX
-
-/* Candidates of one document, each once: a set of ranks and a list. Slots of another turn are free.
- */
-struct candidates {
-    struct candidate {
-        uint32_t rank, turn;
-    } * slots;
-    size_t slot_count;
-    uint32_t turn;
-    uint32_t *ranks;
-    size_t count, capacity;
-};
 
 /* Which hashes an odd number of a set's terms have. Two sketches differ in at most as many bits as
  * their sets have members of only one of them, which bounds the overlap for a fiftieth of the cost
@@ -140,69 +128,6 @@ static uint32_t skip_component(struct joining *joining, uint32_t posting) {
     }
     __atomic_store_n(&joining->skips[posting], at, __ATOMIC_RELAXED);
     return at;
-}
-
-/* ---- Candidates ------------------------------------------------------------------------------ */
-
-/* The slot of a rank, or a free one. */
-static struct candidate *candidate_slot(const struct candidates *candidates, uint32_t rank) {
-    const struct candidate *slots = candidates->slots;
-    size_t at;
-    HASH_PROBE(at, rank * 0x9e3779b1u, candidates->slot_count,
-               slots[at].turn != candidates->turn || slots[at].rank == rank);
-    return &candidates->slots[at];
-}
-
-static cog_status candidates_grow(struct candidates *candidates, cog_error *error) {
-    size_t slots = hash_slots(candidates->count + 1, 64);
-    if (slots <= candidates->slot_count)
-        return COG_OK;
-    GROW(candidates->ranks, candidates->capacity, slots / 2, "candidates", error);
-    free(candidates->slots);
-    candidates->slots = NULL;
-    TAKE_ZEROED(candidates->slots, slots, "candidates", error);
-    candidates->slot_count = slots;
-    candidates->turn = 1;
-    for (size_t i = 0; i < candidates->count; i++)
-        *candidate_slot(candidates, candidates->ranks[i]) =
-            (struct candidate){candidates->ranks[i], candidates->turn};
-    return COG_OK;
-}
-
-/* *is_new: the rank was not there. */
-static cog_status candidates_add(struct candidates *candidates, uint32_t rank, bool *is_new,
-                                 cog_error *error) {
-    TRY(candidates_grow(candidates, error));
-    struct candidate *slot = candidate_slot(candidates, rank);
-    *is_new = slot->turn != candidates->turn;
-    if (*is_new) {
-        *slot = (struct candidate){rank, candidates->turn};
-        candidates->ranks[candidates->count++] = rank;
-    }
-    return COG_OK;
-}
-
-static void candidates_clear(struct candidates *candidates) {
-    candidates->count = 0;
-    if (++candidates->turn == 0 && candidates->slots) {
-        memset(candidates->slots, 0, candidates->slot_count * sizeof *candidates->slots);
-        candidates->turn = 1;
-    }
-}
-
-static void sift_down(uint32_t *heap, size_t count, size_t at) {
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= count)
-            return;
-        child += child + 1 < count && heap[child + 1] < heap[child];
-        if (heap[at] <= heap[child])
-            return;
-        uint32_t swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
-        at = child;
-    }
 }
 
 /* ---- Verifying ------------------------------------------------------------------------------- */
@@ -332,17 +257,12 @@ static cog_status take_pair(struct joining *joining, struct seeker *seeker, uint
 static cog_status verify_candidates(struct joining *joining, struct seeker *seeker, uint32_t rank,
                                     cog_error *error) {
     struct candidates *candidates = &seeker->candidates;
-    uint32_t *heap = candidates->ranks;
     cog_status status = COG_OK;
     bool ends = false;
-    size_t left = candidates->count;
-    for (size_t i = left / 2; i-- > 0;)
-        sift_down(heap, left, i);
-    while (left > 0 && !ends && status == COG_OK) {
-        const uint32_t other = heap[0];
+    uint32_t other;
+    candidates_order(candidates);
+    while (!ends && status == COG_OK && candidates_take(candidates, &other)) {
         double similarity = 0;
-        heap[0] = heap[--left];
-        sift_down(heap, left, 0);
         status = verify(joining, seeker, rank, other, &similarity, error);
         THEN(status, take_pair(joining, seeker, rank, other, similarity, &ends, error));
     }
@@ -660,8 +580,7 @@ static cog_status close_seekers(struct joining *joining, cog_status status, cog_
         for (size_t slot = 0; seeker->cache && slot < joining->cache_slots; slot++)
             loaded_sets_free(&seeker->cache[slot].sets);
         free(seeker->cache);
-        free(seeker->candidates.slots);
-        free(seeker->candidates.ranks);
+        candidates_free(&seeker->candidates);
     }
     free(joining->seekers);
     return status;
