@@ -37,14 +37,19 @@ void boilerplate_free(struct boilerplate *boilerplate) {
     *boilerplate = (struct boilerplate){0};
 }
 
+/* A part of the texts; of no size if there are none. */
+static struct bytes_view part_of(const struct boilerplate *boilerplate, size_t begin, size_t size) {
+    return size ? view_of(boilerplate->texts.data + begin, size) : view_of("", 0);
+}
+
 struct bytes_view boilerplate_passage(const struct boilerplate *boilerplate, size_t ngram) {
     const struct passage *passage = &boilerplate->passages[ngram];
-    return view_of(boilerplate->texts.data + passage->begin, passage->size);
+    return part_of(boilerplate, passage->begin, passage->size);
 }
 
 struct bytes_view boilerplate_run(const struct boilerplate *boilerplate, size_t ngram) {
     const struct passage *passage = &boilerplate->passages[ngram];
-    return view_of(boilerplate->texts.data + passage->begin + passage->run_begin,
+    return part_of(boilerplate, passage->begin + passage->run_begin,
                    passage->run_end - passage->run_begin);
 }
 
