@@ -46,7 +46,8 @@ struct heavy_member {
 /* Results by rank. Zero-initialise; set_join_result_free releases. */
 struct set_join_result {
     uint32_t *partner; /* representative, or first of its component; itself if it has none */
-    float *similarity; /* to the partner; 0 if a connected document does not match it directly */
+    float *similarity; /* to the partner; of connected documents only the partner's own is known,
+                          the others have 0 */
     /* The most similar document that was met, UINT32_MAX: none; NULL: not asked for. With
      * representatives: the most similar one of them, for a representative among the earlier ones
      * and the later ones that are nearest to it. */
