@@ -328,7 +328,7 @@ static cog_status read_list(struct joining *joining, struct seeker *seeker,
     uint32_t at = *set_index_head(index, probe->key);
     while (at != POSTING_NONE && at >= first) {
         const struct posting *posting = &index->postings[at];
-        if (posting->tag == tag) {
+        if (posting->tag == tag && posting->rank < probe->rank) {
             steps++;
             if (joining->skips && component_of(parents, posting->rank) ==
                                       component_of(parents, probe->rank)) {
@@ -444,17 +444,18 @@ static bool add_document(struct joining *joining, uint32_t rank, const struct se
     return true;
 }
 
-/* One after the other, the documents of a block are compared with those before them in the block,
- * and put into the index if later ones may match them. Those that find no room, and all behind
- * them, are left for the next round. */
+/* One after the other, the documents of a block are compared with those before them in the block
+ * (not for pairs, which do not depend on each other), and put into the index if later ones may match
+ * them. Those that find no room, and all behind them, are left for the next round. */
 static cog_status settle_block(struct joining *joining, const uint32_t *ranks, size_t count,
                                bool *full, uint32_t *left, size_t *left_count, cog_error *error) {
     struct seeker *seeker = &joining->seekers[0];
     const size_t reference = joining->options->reference;
+    const bool finds_pairs = joining->options->mode == SET_JOIN_PAIRS;
     joining->block_first = joining->index.count;
     for (size_t i = 0; i < count; i++) {
         const uint32_t rank = ranks[i];
-        const bool looks = rank >= reference, is_listed = reference == 0 || rank < reference;
+        const bool looks = rank >= reference && !finds_pairs, is_listed = reference == 0 || rank < reference;
         if (looks && is_listed && (!is_done(joining, rank) || joining->nearest))
             TRY(look_up(joining, seeker, rank, true, error));
         if (is_done(joining, rank) && !joining->nearest)
@@ -482,6 +483,7 @@ static size_t block_size(const struct joining *joining, const uint32_t *pending,
 
 static cog_status run_round(struct joining *joining, uint32_t *pending, size_t *pending_count,
                             struct progress *progress, cog_error *error) {
+    const bool finds_pairs = joining->options->mode == SET_JOIN_PAIRS;
     size_t left_count = 0;
     bool full = false;
     set_index_clear(&joining->index);
@@ -491,9 +493,12 @@ static cog_status run_round(struct joining *joining, uint32_t *pending, size_t *
         count = block_size(joining, pending + begin, *pending_count - begin);
         memcpy(ranks, pending + begin, count * sizeof *ranks);
         joining->ranks = ranks;
-        TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));
+        if (!finds_pairs)
+            TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));
         /* What is left moves to the front of `pending`, behind which the block has been read. */
         TRY(settle_block(joining, ranks, count, &full, pending, &left_count, error));
+        if (finds_pairs)
+            TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));
         TRY(progress_report(progress, begin + count, error));
     }
     *pending_count = full ? left_count : 0;
@@ -556,6 +561,7 @@ static cog_status make_seekers(struct joining *joining, size_t count, cog_error 
         struct seeker *seeker = &joining->seekers[i];
         seeker->prefix_rank = NO_RANK;
         match_list_share(&seeker->pairs, pairs->limit, &joining->listed_pairs);
+        seeker->pairs.sieve = joining->options->sieve;
         TAKE_ZEROED(seeker->cache, joining->cache_slots, "a join", error);
         for (size_t slot = 0; slot < joining->cache_slots; slot++)
             seeker->cache[slot].rank = NO_RANK;

@@ -32,6 +32,9 @@ struct set_join_options {
     /* The first ranks of the order are a reference collection: the other documents are compared
      * with it and not with each other. 0: one collection. */
     size_t reference;
+    /* Pairs: takes batches of them as they are found, from any thread, and keeps none; they are not
+     * in the result then. NULL: they are. */
+    const struct match_sieve *sieve;
     uint64_t memory_bytes; /* 0: no limit */
     const char *beside;    /* a scratch file goes to the folder of this file; "-": TMPDIR */
 };
@@ -60,7 +63,8 @@ struct set_join_result {
 };
 void set_join_result_free(struct set_join_result *result);
 
-/* order[rank] is a row; ranks in it are distinct rows. result->pairs may have a limit. */
+/* order[rank] is a row. With a reference collection a row may stand both in it and behind it; it may
+ * or may not match itself then. Else all rows are different. result->pairs may have a limit. */
 cog_status set_join_run(const struct set_file *file, const uint32_t *order, size_t count,
                         const struct set_join_options *options, struct job *job,
                         struct set_join_result *result, cog_error *error);

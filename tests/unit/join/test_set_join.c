@@ -1,6 +1,8 @@
 /* The join of member sets against a double loop. */
 #include "join/set_join.h"
 
+#include <pthread.h>
+
 #include "../vector/set_data.h"
 #include "join/set_index.h"
 #include "test.h"
@@ -576,6 +578,69 @@ TEST(set_join_keeps_a_limit_on_pairs) {
     struct set_join_result result = {.pairs.limit = 10};
     cog_error error = {0};
     CHECK(run_join(&data, &truth, &options, 2, &result, &error) == COG_ERR_MEMORY);
+    set_join_result_free(&result);
+    truth_free(&truth);
+    set_data_free(&data);
+}
+
+struct taken_pairs {
+    pthread_mutex_t lock;
+    struct match_list list;
+};
+
+/* As match_sieve.keep: keeps nothing. */
+static cog_status take_all(void *context, struct match *items, size_t *count, cog_error *error) {
+    struct taken_pairs *taken = context;
+    cog_status status = COG_OK;
+    pthread_mutex_lock(&taken->lock);
+    for (size_t i = 0; i < *count; i++)
+        THEN(status, match_list_add(&taken->list, items[i], error));
+    pthread_mutex_unlock(&taken->lock);
+    *count = 0;
+    return status;
+}
+
+TEST(set_join_hands_pairs_to_a_sieve) {
+    struct set_data data = random_collection(3, shapes[2]);
+    struct truth truth = make_truth(&data, false, false);
+    struct taken_pairs taken = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    const struct match_sieve sieve = {take_all, &taken};
+    struct set_join_options options = {
+        .mode = SET_JOIN_PAIRS, .measure = {false, 0.05}, .sieve = &sieve, .beside = "-"};
+    struct set_join_result result = {0};
+    CHECK_OK(run_join(&data, &truth, &options, 3, &result, error));
+    CHECK(result.pairs.count == 0 && taken.list.count > MATCH_BATCH / 2);
+    CHECK(same_pairs(&truth, &options, &taken.list));
+    match_list_free(&taken.list);
+    set_join_result_free(&result);
+    truth_free(&truth);
+    set_data_free(&data);
+}
+
+/* A row may stand in the reference collection and behind it. */
+TEST(set_join_with_rows_that_stand_on_both_sides) {
+    struct set_data data = random_collection(6, shapes[1]);
+    struct truth truth = make_truth(&data, false, false);
+    const size_t count = truth.count;
+    struct set_join_options options = {
+        .mode = SET_JOIN_PAIRS, .measure = {false, 0.5}, .reference = count, .beside = "-"};
+    struct set_join_result result = {0};
+    size_t expected = 0, found = 0;
+    uint32_t *order = malloc(2 * count * sizeof *order);
+    memcpy(order, truth.order, count * sizeof *order);
+    memcpy(order + count, truth.order, count * sizeof *order);
+    const struct truth doubled = {.count = 2 * count, .order = order};
+    CHECK_OK(run_join(&data, &doubled, &options, 2, &result, error));
+    for (size_t a = 0; a < count; a++)
+        for (size_t b = 0; b < count; b++)
+            expected += a != b && true_similarity(&truth, a, b) >= 0.5;
+    for (size_t i = 0; i < result.pairs.count; i++) {
+        const struct match *pair = &result.pairs.items[i];
+        CHECK(pair->a < count && pair->b >= count);
+        found += pair->a != pair->b - count;
+    }
+    CHECK_MSG(found == expected, "%zu instead of %zu", found, expected);
+    free(order);
     set_join_result_free(&result);
     truth_free(&truth);
     set_data_free(&data);
