@@ -117,7 +117,7 @@ static void take_raw(struct ingest *ingest, struct ingest_worker *worker,
         return;
     size_t i = batch->next_item++;
     reader_take_raw(ingest->documents->reader, &batch->records, i, &worker->document);
-    item->record = batch->records.first_record + i;
+    item->record = worker->document.record;
     item->document = &worker->document;
 }
 
@@ -294,7 +294,13 @@ cog_status ingest_open_raw(cog_documents *documents, size_t result_bytes, const 
                                   .raw = true};
     if (!documents->reader)
         return error_set(error, COG_ERR_USAGE, "documents in memory have no records to write");
-    return open_pass(&wanted, result_bytes, run, ingest, error);
+    TRY(open_pass(&wanted, result_bytes, run, ingest, error));
+    cog_status status = reader_stay_raw(documents->source, error);
+    if (status != COG_OK) {
+        ingest_close(*ingest);
+        *ingest = NULL;
+    }
+    return status;
 }
 
 static void report_skipped_files(const cog_documents *documents, cog_report *report) {

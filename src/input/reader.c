@@ -36,6 +36,7 @@ struct reader {
     struct left_out_pages left_out;
     struct query_log *log; /* once there is a query log; kept over passes */
     bool log_is_grouped;
+    bool is_raw;                  /* this pass gives the rows of logs, not their queries */
     size_t log_next;              /* the record of the log to deliver next */
     struct document_table *table; /* NULL for files */
 };
@@ -196,6 +197,7 @@ cog_status reader_rewind(struct reader *reader, cog_error *error) {
     reader->current = 0;
     reader->record_count = 0;
     reader->log_next = 0;
+    reader->is_raw = false;
     if (reader->log && !reader->log_is_grouped) { /* a half-read log would be counted twice */
         query_log_free(reader->log);
         reader->log = NULL;
@@ -203,6 +205,11 @@ cog_status reader_rewind(struct reader *reader, cog_error *error) {
     reader->left_out = (struct left_out_pages){0};
     atomic_store_explicit(&reader->source.raw_bytes, 0, memory_order_relaxed);
     return status;
+}
+
+cog_status reader_stay_raw(struct reader *reader, cog_error *error) {
+    reader->is_raw = true;
+    return reader->log ? query_log_index(reader->log, error) : COG_OK;
 }
 
 static int open_descriptor(struct input_file *file, bool *owned) {
@@ -222,7 +229,8 @@ static int open_descriptor(struct input_file *file, bool *owned) {
 static cog_status open_file(struct reader *reader, bool *skipped, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
     bool owned;
-    *skipped = file->skipped || (file->format == INPUT_QUERYLOG && reader->log_is_grouped);
+    *skipped = file->skipped || (file->format == INPUT_QUERYLOG && reader->log_is_grouped &&
+                                 !reader->is_raw);
     if (*skipped)
         return COG_OK;
     bool spooled = file->spool >= 0;
@@ -506,19 +514,29 @@ static cog_status judge_page(struct reader *reader, struct bytes_view page, bool
     return COG_OK;
 }
 
+/* A row of a query log goes into the log, and into the batch if the pass is raw. Names of columns
+ * are the file's header if they stand first, else rows that stay. */
 static cog_status take_query_row(struct reader *reader, struct input_file *file,
-                                 struct bytes_view line, uint64_t number, bool first,
+                                 struct bytes_view line, uint64_t number, bool first, bool *keep,
                                  cog_error *error) {
     if (!reader->log && !(reader->log = query_log_create()))
         return error_memory(error, line.size, "a query log");
-    line = first ? without_mark(line) : line;
-    if (without_line_end(line).size == 0)
+    const struct bytes_view row = first ? without_mark(line) : line;
+    const bool is_header = query_is_header(row);
+    if (without_line_end(row).size == 0)
         return COG_OK;
+    if (first && is_header && !file->header_is_complete) {
+        if (!buffer_append(&file->header, line.data, line.size))
+            return error_memory(error, line.size, "the first row of a query log");
+        file->header_is_complete = true;
+    }
     if (file->query_columns == QUERY_COLUMNS_UNKNOWN)
-        file->query_columns = query_columns_of(line);
-    return query_is_header(line) ? COG_OK
-                                 : query_log_add(reader->log, line, file->query_columns,
-                                                 (uint32_t)reader->current, number, error);
+        file->query_columns = query_columns_of(row);
+    *keep = reader->is_raw && !(first && is_header);
+    return is_header || reader->is_raw
+               ? COG_OK
+               : query_log_add(reader->log, row, file->query_columns, (uint32_t)reader->current,
+                               number, error);
 }
 
 /* What a cut piece is: a record for the batch (*keep), or something that ends here. */
@@ -533,7 +551,7 @@ static cog_status judge(struct reader *reader, struct bytes_view piece, uint64_t
     case INPUT_WIKIXML:
         return judge_page(reader, piece, keep, error);
     case INPUT_QUERYLOG:
-        return take_query_row(reader, file, piece, line, first, error);
+        return take_query_row(reader, file, piece, line, first, keep, error);
     case INPUT_JSONL:
     case INPUT_LETT:
         *keep = file->is_array || piece.data[0] == '{' || !is_blank(piece, first);
@@ -544,11 +562,17 @@ static cog_status judge(struct reader *reader, struct bytes_view piece, uint64_t
     }
 }
 
+/* Whether a record is part of its file, but no document. */
+static bool is_passed_over(const struct input_file *file, struct bytes_view record) {
+    return (is_crawl(file) && !warc_is_document(record)) ||
+           (file->format == INPUT_QUERYLOG && query_is_header(record));
+}
+
 static cog_status append_record(struct reader *reader, struct record_batch *batch, size_t offset,
                                 const struct cut *cut, cog_error *error) {
     GROW(batch->records, batch->capacity, batch->count + 1, "a batch of records", error);
-    bool passed_over = is_crawl(&reader->inputs.files[reader->current]) &&
-                       !warc_is_document(view_of(batch->bytes.data + offset, cut->size));
+    bool passed_over = is_passed_over(&reader->inputs.files[reader->current],
+                                      view_of(batch->bytes.data + offset, cut->size));
     batch->records[batch->count++] = (struct record){
         offset, cut->size, cut->line, cut->number, (uint32_t)reader->current, passed_over};
     batch->passed_over += passed_over;
@@ -686,7 +710,7 @@ static cog_status fill_from_files(struct reader *reader, struct record_batch *ba
 /* Behind all files: the queries of the logs among them. */
 static cog_status fill_from_log(struct reader *reader, struct record_batch *batch, size_t *start,
                                 cog_error *error) {
-    if (!reader->log || reader->current < reader->inputs.count)
+    if (!reader->log || reader->is_raw || reader->current < reader->inputs.count)
         return COG_OK;
     cog_status status = reader->log_is_grouped ? COG_OK : query_log_finish(reader->log, error);
     reader->log_is_grouped = status == COG_OK;
@@ -751,13 +775,18 @@ cog_status reader_fill(struct reader *reader, struct record_batch *batch, bool *
 void reader_take_raw(const struct reader *reader, const struct record_batch *batch, size_t index,
                      struct document *document) {
     const struct record *record = &batch->records[index];
-    const char *name = reader->inputs.files[record->file].name;
+    const struct input_file *file = &reader->inputs.files[record->file];
     *document = (struct document){.raw = view_of(batch->bytes.data + record->offset, record->size),
                                   .file = record->file,
                                   .line = record->line,
+                                  .record = batch->first_record + index,
                                   .passed_over = record->passed_over};
     if (reader_file_is_document(reader, record->file))
-        document->id = view_of(name, strlen(name));
+        document->id = view_of(file->name, strlen(file->name));
+    if (file->format == INPUT_QUERYLOG)
+        document->record = query_log_record_of(
+            reader->log, record->line == 1 ? without_mark(document->raw) : document->raw,
+            file->query_columns);
 }
 
 void record_batch_free(struct record_batch *batch) {

@@ -29,6 +29,9 @@ struct document {
     size_t term_count;
     uint32_t file;    /* index of the input file, in the order of reading */
     uint64_t line;    /* first line of the record in that file, from 1 */
+    uint64_t record;  /* by reader_take_raw: its number, from 0, among the records of a pass that
+                         parses them; rows of query logs have that of their query, and UINT64_MAX
+                         if they are bad */
     bool passed_over; /* by reader_take_raw: the record is no document, but part of the file */
 };
 
@@ -120,6 +123,10 @@ void reader_keep_pipes(struct reader *reader);
  * reader_keep_pipes, reader_fill fails at the end of a file that has changed since an earlier
  * pass. */
 cog_status reader_rewind(struct reader *reader, cog_error *error);
+/* Behind a rewind: this pass gives the records as they stand in the files, for reader_take_raw.
+ * That makes a difference for query logs, which give their rows in the order of the input in place
+ * of queries; an earlier pass must have read them. */
+cog_status reader_stay_raw(struct reader *reader, cog_error *error);
 
 /* The next records; *end with an empty batch when the inputs are exhausted. A truncated or damaged
  * compressed file is an error. */
@@ -137,8 +144,8 @@ cog_status reader_parse(struct record_parser *parser, const struct record_batch 
                         size_t index, struct document *document, struct bad_record *bad,
                         cog_error *error);
 
-/* A record as it stands, without parsing it: raw, file and line are filled, and the id if the file
- * is the document. Bad records are not told apart. */
+/* A record as it stands, without parsing it: raw, file, line and number are filled, and the id if
+ * the file is the document. Bad records are not told apart, but for rows of query logs. */
 void reader_take_raw(const struct reader *reader, const struct record_batch *batch, size_t index,
                      struct document *document);
 
@@ -162,7 +169,8 @@ enum input_format reader_file_format(const struct reader *reader, uint32_t file)
 bool reader_file_is_document(const struct reader *reader, uint32_t file);
 uint32_t reader_file_count(const struct reader *reader);
 /* What stands around the records of a file, so that some of them make such a file again: the header
- * (the header row of csv and tsv if they have one, the opening of a dump or an array), the
+ * (the header row of csv, tsv and query logs if they have one, the opening of a dump or an array),
+ * the
  * separator, which follows a record that does not end in a newline if there is another one, and the
  * footer. Complete once the file has been read. */
 struct record_frame {

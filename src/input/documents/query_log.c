@@ -168,10 +168,11 @@ static uint32_t *find_slot(const struct query_log *log, struct bytes_view query)
     return &log->slots[at];
 }
 
+/* Room for one more query than there are. */
 static bool grow_slots(struct query_log *log) {
     if (log->query_count < log->slot_count / 2)
         return true;
-    size_t count = log->slot_count ? log->slot_count * 2 : 1024;
+    const size_t count = hash_slots(log->query_count + 1, 1024);
     uint32_t *slots = memory_zeroed_array(count, sizeof *slots);
     if (!slots)
         return false;
@@ -264,7 +265,23 @@ cog_status query_log_finish(struct query_log *log, cog_error *error) {
     free(log->slots);
     log->clicks = NULL;
     log->slots = NULL;
+    log->slot_count = 0;
     return COG_OK;
+}
+
+cog_status query_log_index(struct query_log *log, cog_error *error) {
+    return grow_slots(log) ? COG_OK
+                           : error_memory(error, log->query_count * 2 * sizeof *log->slots,
+                                          "the queries of a log");
+}
+
+uint64_t query_log_record_of(const struct query_log *log, struct bytes_view line,
+                             enum query_columns columns) {
+    struct query_row row;
+    if (log->slot_count == 0 || query_row_parse(line, columns, &row))
+        return UINT64_MAX;
+    const uint32_t number = *find_slot(log, row.query);
+    return number ? log->bad_count + number - 1 : UINT64_MAX;
 }
 
 size_t query_log_count(const struct query_log *log) {

@@ -35,6 +35,13 @@ cog_status query_log_add(struct query_log *log, struct bytes_view line, enum que
 /* Groups; no rows may follow. */
 cog_status query_log_finish(struct query_log *log, cog_error *error);
 
+/* After query_log_finish: looks up queries from now on, for query_log_record_of. */
+cog_status query_log_index(struct query_log *log, cog_error *error);
+/* Number of the record that a row belongs to; UINT64_MAX for a bad row and for a query that is not
+ * in the log. Threads may call at once. */
+uint64_t query_log_record_of(const struct query_log *log, struct bytes_view line,
+                             enum query_columns columns);
+
 /* Number of records: bad rows first, then queries. */
 size_t query_log_count(const struct query_log *log);
 /* Appends record number `index` to bytes, aligned for query_record_view; fills all of *record. */

@@ -161,6 +161,8 @@ static cog_status check_file(const struct reader *reader, const char *path, cog_
                              "folder",
                              reader_file_name(reader, file), reader_file_name(reader, 0));
     enum input_format own = reader_file_count(reader) ? reader_file_format(reader, 0) : INPUT_AUTO;
+    if (own == INPUT_QUERYLOG)
+        own = INPUT_TSV; /* its rows are such */
     if (named != INPUT_AUTO && named != INPUT_TXT && own != INPUT_AUTO && named != own)
         return error_about(error, COG_ERR_USAGE, "output",
                            "%s: kept records stay as they are in %s; name an output of that format",
@@ -189,6 +191,11 @@ static bool is_table(enum input_format format) {
     return format == INPUT_CSV || format == INPUT_TSV;
 }
 
+/* Whether the header is a line. */
+static bool has_header_row(enum input_format format) {
+    return is_table(format) || format == INPUT_QUERYLOG;
+}
+
 /* A header row without mark and line end, which files may have or not. */
 static struct bytes_view bare_header(const struct reader *reader, uint32_t file) {
     return without_line_end(without_mark(reader_file_frame(reader, file).header));
@@ -198,7 +205,7 @@ static cog_status write_header(struct kept_files *files, uint32_t file, cog_erro
     files->frame = reader_file_frame(files->reader, file);
     struct bytes_view header = files->frame.header;
     files->is_empty = header.size == 0;
-    files->open_line = is_table(reader_file_format(files->reader, file)) && header.size &&
+    files->open_line = has_header_row(reader_file_format(files->reader, file)) && header.size &&
                        header.data[header.size - 1] != '\n';
     return output_write(files->output, header.data, header.size, error);
 }
@@ -224,8 +231,8 @@ static cog_status end_output(struct kept_files *files, cog_error *error) {
     return status;
 }
 
-/* The frame of the first file stands for all of them: tables must have the same header row, and
- * JSON is either an object per line or an array. */
+/* The frame of the first file stands for all of them: tables must have the same header row, query
+ * logs the same columns, and JSON is either an object per line or an array. */
 static cog_status check_frame(const struct kept_files *files, uint32_t file, cog_error *error) {
     const struct reader *reader = files->reader;
     const char *first = reader_file_name(reader, files->header_file);
@@ -244,6 +251,12 @@ static cog_status check_frame(const struct kept_files *files, uint32_t file, cog
             error, COG_ERR_INPUT,
             "%s: another number of fields than %s; one output holds one table: name a folder",
             other, first);
+    if (reader_file_format(reader, file) == INPUT_QUERYLOG &&
+        file_at(reader, file)->query_columns != file_at(reader, files->header_file)->query_columns)
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: other columns than %s; one output holds one kind of log: name a "
+                         "folder",
+                         other, first);
     if (files->frame.is_array != reader_file_frame(reader, file).is_array)
         return error_set(error, COG_ERR_INPUT,
                          "%s: a JSON array, and %s has an object per line; one output holds one "

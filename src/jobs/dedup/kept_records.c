@@ -28,13 +28,6 @@ cog_status kept_records_check(const cog_documents *documents, const char *path, 
     const struct reader *reader = documents->reader;
     if (!reader)
         return error_set(error, COG_ERR_USAGE, "documents in memory have no records to write");
-    for (uint32_t file = 0; file < reader_file_count(reader); file++)
-        if (reader_file_format(reader, file) == INPUT_QUERYLOG)
-            return error_about(
-                error, COG_ERR_USAGE, "clusters",
-                "%s: the rows of a query log are grouped and cannot be written back; ask "
-                "for the clusters alone",
-                reader_file_name(reader, file));
     return kept_files_check(reader, path, error);
 }
 
