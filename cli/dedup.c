@@ -4,9 +4,9 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_OUTPUT,  OPTION_CLUSTERS, OPTION_REMOVED, OPTION_REJECTS, OPTION_FORMAT, OPTION_KEEP,
-    OPTION_DRY_RUN, OPTION_MARK, OPTION_GROUPING, OPTION_AGAINST, OPTION_WORK,    OPTION_RESUME, OPTION_REPORT,
-    OPTION_VERDICTS, OPTION_COUNT};
+    OPTION_OUTPUT, OPTION_CLUSTERS, OPTION_REMOVED, OPTION_REJECTS,  OPTION_FORMAT,
+    OPTION_KEEP,   OPTION_DRY_RUN,  OPTION_MARK,    OPTION_GROUPING, OPTION_AGAINST,
+    OPTION_WORK,   OPTION_RESUME,   OPTION_REPORT,  OPTION_VERDICTS, OPTION_COUNT};
 static const option_set sets[] = {own_options,    pair_options,      input_options, term_options,
                                   weight_options, signature_options, run_options,   NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_MEMORY, OPTION_COUNT};
@@ -30,8 +30,9 @@ static bool take_keep(const struct arguments *arguments, cog_dedup_options *opti
     if (!value)
         return true;
     if (strncmp(value, "field:", 6) != 0 || !value[6])
-        return usage_error(arguments, "--keep %s: give longest, first, last, field:NAME or "
-                                      "field:NAME:min",
+        return usage_error(arguments,
+                           "--keep %s: give longest, first, last, field:NAME or "
+                           "field:NAME:min",
                            value);
     options->keep = COG_KEEP_FIELD;
     *field = strdup(value + 6);
@@ -44,8 +45,8 @@ static bool take_keep(const struct arguments *arguments, cog_dedup_options *opti
 }
 
 static bool check_outputs(const struct arguments *arguments) {
-    const bool has_table = has_option(arguments, OPTION_CLUSTERS) ||
-                           has_option(arguments, OPTION_REMOVED);
+    const bool has_table =
+        has_option(arguments, OPTION_CLUSTERS) || has_option(arguments, OPTION_REMOVED);
     const bool is_dry = has_option(arguments, OPTION_DRY_RUN);
     if (has_option(arguments, OPTION_MARK) && !has_option(arguments, OPTION_OUTPUT))
         return usage_error(arguments, "--mark FIELD needs -o FILE for the marked records");

@@ -45,7 +45,7 @@ enum option_kind {
     X(WORK, "work", 0, RUN, PLAIN, "DIR", NULL,                                                    \
       "keep intermediate results here, for --resume and for other thresholds")                     \
     X(RESUME, "resume", 0, RUN, PLAIN, NULL, NULL, "go on where a job with this --work stopped")   \
-    X(MARK, "mark", 0, RESULT, PLAIN, "FIELD", NULL,                                                \
+    X(MARK, "mark", 0, RESULT, PLAIN, "FIELD", NULL,                                               \
       "jsonl: write every document, with cluster and verdict in this field")                       \
     X(DRY_RUN, "dry-run", 0, RESULT, PLAIN, NULL, NULL, "only say what would be removed")          \
     X(IDS, "ids", 0, RESULT, WRITE, "FILE", NULL, "also write the ids of the rows, one per line")  \

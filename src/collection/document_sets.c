@@ -70,13 +70,11 @@ static cog_status add_document(struct set_batch *batch, const struct ingested *i
     added->fact.record = (uint32_t)item->record;
     added->fact.text_bytes =
         document->text.size < UINT32_MAX ? (uint32_t)document->text.size : UINT32_MAX;
-    if (!set_record_append(&batch->bytes, list->hashes, terms, word_hashes, words,
-                           document->id))
+    if (!set_record_append(&batch->bytes, list->hashes, terms, word_hashes, words, document->id))
         return error_memory(error, batch->bytes.size, "documents");
     const size_t set_bytes = set_record_bytes(&added->row, 0) - sizeof(uint32_t);
-    added->fingerprint =
-        all ? fingerprint_of(batch->bytes.data + added->row.offset, set_bytes, 1)
-            : fingerprint_of(document->text.data, document->text.size, 2);
+    added->fingerprint = all ? fingerprint_of(batch->bytes.data + added->row.offset, set_bytes, 1)
+                             : fingerprint_of(document->text.data, document->text.size, 2);
     batch->count++;
     return COG_OK;
 }

@@ -1,9 +1,9 @@
 /* A collection as a file of member sets: what deduplication keeps of documents.
  *
- * In: documents, read once. Out: a file with the set of terms and the id of each (vector/set_file.h)
- * and, in memory, 40 bytes per document. Nothing else grows with the collection. Several
- * collections may be read into one file, one after the other; a document's row is its position
- * among all of them. */
+ * In: documents, read once. Out: a file with the set of terms and the id of each
+ * (vector/set_file.h) and, in memory, 40 bytes per document. Nothing else grows with the
+ * collection. Several collections may be read into one file, one after the other; a document's row
+ * is its position among all of them. */
 #pragma once
 
 #include "base/output.h"
@@ -42,9 +42,8 @@ cog_status document_sets_open_work(struct document_sets *sets, const char *path,
                                    const struct settings *made_by, bool resume, cog_error *error);
 void document_sets_close(struct document_sets *sets);
 
-/* Reads the next collection, whose first row is then progress.first_row; is_last: there are no more.
- * Bad records go to `rejects`, if it is not NULL, as they
- * stand. */
+/* Reads the next collection, whose first row is then progress.first_row; is_last: there are no
+ * more. Bad records go to `rejects`, if it is not NULL, as they stand. */
 cog_status document_sets_read(struct document_sets *sets, cog_documents *documents,
                               const struct term_options *terms, bool is_last,
                               struct output *rejects, struct job *job, cog_error *error);

@@ -15,10 +15,9 @@
 static const uint64_t interval_ns = 3000000000;
 
 /* The numbers of a progress, in the order of the struct. */
-static const char *const progress_keys[] = {"progress: collection", "progress: records",
-                                            "progress: first row",  "progress: rows",
-                                            "progress: set bytes",  "progress: bad records",
-                                            "progress: complete"};
+static const char *const progress_keys[] = {
+    "progress: collection", "progress: records",     "progress: first row", "progress: rows",
+    "progress: set bytes",  "progress: bad records", "progress: complete"};
 enum { PROGRESS_NUMBERS = sizeof progress_keys / sizeof *progress_keys };
 
 char *work_folder_file(const struct work_folder *folder, const char *name) {

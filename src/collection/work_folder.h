@@ -28,8 +28,8 @@ struct work_folder {
     uint64_t next_ns;              /* a checkpoint is due from then on */
 };
 
-/* Makes the folder if there is none. row_bytes: of a row in `rows`. COG_ERR_USAGE if it was made differently, or if reading is not
- * complete and `resume` is false. */
+/* Makes the folder if there is none. row_bytes: of a row in `rows`. COG_ERR_USAGE if it was made
+ * differently, or if reading is not complete and `resume` is false. */
 cog_status work_folder_open(const char *path, const struct settings *made_by, size_t row_bytes,
                             bool resume, struct work_folder **folder, cog_error *error);
 /* Accepts NULL. */

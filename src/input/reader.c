@@ -229,8 +229,8 @@ static int open_descriptor(struct input_file *file, bool *owned) {
 static cog_status open_file(struct reader *reader, bool *skipped, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
     bool owned;
-    *skipped = file->skipped || (file->format == INPUT_QUERYLOG && reader->log_is_grouped &&
-                                 !reader->is_raw);
+    *skipped = file->skipped ||
+               (file->format == INPUT_QUERYLOG && reader->log_is_grouped && !reader->is_raw);
     if (*skipped)
         return COG_OK;
     bool spooled = file->spool >= 0;
@@ -533,10 +533,9 @@ static cog_status take_query_row(struct reader *reader, struct input_file *file,
     if (file->query_columns == QUERY_COLUMNS_UNKNOWN)
         file->query_columns = query_columns_of(row);
     *keep = reader->is_raw && !(first && is_header);
-    return is_header || reader->is_raw
-               ? COG_OK
-               : query_log_add(reader->log, row, file->query_columns, (uint32_t)reader->current,
-                               number, error);
+    return is_header || reader->is_raw ? COG_OK
+                                       : query_log_add(reader->log, row, file->query_columns,
+                                                       (uint32_t)reader->current, number, error);
 }
 
 /* What a cut piece is: a record for the batch (*keep), or something that ends here. */

@@ -252,10 +252,10 @@ cog_status record_cutter_next(struct record_cutter *cutter, const char *data, si
 struct record_parser {
     const struct input_files *inputs;
     struct json_parser *json;
-    struct wiki_page_parser *wiki; /* once there is a page to parse */
-    struct warc_parser *warc;      /* the same for a record of a crawl */
-    struct buffer decoded;         /* texts that differ from their bytes in the record */
-    struct buffer id;              /* ids made of path and place */
+    struct wiki_page_parser *wiki;      /* once there is a page to parse */
+    struct warc_parser *warc;           /* the same for a record of a crawl */
+    struct buffer decoded;              /* texts that differ from their bytes in the record */
+    struct buffer id;                   /* ids made of path and place */
     const struct document_table *table; /* NULL for files */
     struct document_row row;
 };

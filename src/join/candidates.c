@@ -38,7 +38,7 @@ static cog_status candidates_grow(struct candidates *candidates, cog_error *erro
 }
 
 cog_status candidates_add(struct candidates *candidates, uint32_t rank, bool *is_new,
-                                 cog_error *error) {
+                          cog_error *error) {
     TRY(candidates_grow(candidates, error));
     struct candidate *slot = candidate_slot(candidates, rank);
     *is_new = slot->turn != candidates->turn;

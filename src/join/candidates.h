@@ -1,5 +1,5 @@
-/* Candidates of one document in a join: ranks, each once, taken from the smallest on. Used again and
- * again: emptying costs nothing, and memory grows with the most candidates of any document. */
+/* Candidates of one document in a join: ranks, each once, taken from the smallest on. Used again
+ * and again: emptying costs nothing, and memory grows with the most candidates of any document. */
 #pragma once
 
 #include "base/error.h"

@@ -92,9 +92,9 @@ void member_counts_get(const struct member_counts *counts, const uint64_t *membe
         if (i + AHEAD < count)
             __builtin_prefetch(&counts->slots[slot_of(counts, members[i + AHEAD])]);
         const uint8_t exact = counts->slots[slot_of(counts, members[i])];
-        classes[i] = exact < MEMBER_COUNT_EXACT
-                         ? exact
-                         : (uint8_t)(MEMBER_COUNT_EXACT +
-                                     frequent_class(*frequent_of(counts, members[i])));
+        classes[i] =
+            exact < MEMBER_COUNT_EXACT
+                ? exact
+                : (uint8_t)(MEMBER_COUNT_EXACT + frequent_class(*frequent_of(counts, members[i])));
     }
 }

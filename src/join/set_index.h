@@ -14,7 +14,7 @@
 struct posting {
     uint32_t next; /* older posting of the list */
     uint32_t rank;
-    uint16_t place;      /* of the member in its set; 65535: there or behind */
+    uint16_t place;         /* of the member in its set; 65535: there or behind */
     uint16_t is_prefix : 1; /* 0: of the rest of the set (set_prefix.h) */
     uint16_t tag : 15;
 };

@@ -14,7 +14,8 @@ enum {
     BLOCK = 4096, /* ranks that are looked up together */
     GRAIN = 32,
     AHEAD = 8,
-    /* Sets of candidates that a join keeps decoded, without a limit; with one, a sixteenth of it. */
+    /* Sets of candidates that a join keeps decoded, without a limit; with one, a sixteenth of it.
+     */
     CACHE_BYTES = 64 << 20,
     CACHED_MEMBERS_MOST = 1 << 14, /* larger sets are not kept */
     NEAREST_CANDIDATES = 256,      /* further ones are only compared at the threshold */
@@ -52,11 +53,11 @@ struct seeker {
     uint64_t verified_before; /* the document at hand */
 };
 
-/* Jaccard. Let x be the smaller of two partners. They share what two sets of the size of x must share
- * at least, so the first member that they share is even among the first places of x, about half of
- * its prefix: the near places. Postings of near places and of far places are in lists of their own,
- * and two far places are never compared. In a family of documents that lies below the threshold,
- * what its members share is often only in far places. */
+/* Jaccard. Let x be the smaller of two partners. They share what two sets of the size of x must
+ * share at least, so the first member that they share is even among the first places of x, about
+ * half of its prefix: the near places. Postings of near places and of far places are in lists of
+ * their own, and two far places are never compared. In a family of documents that lies below the
+ * threshold, what its members share is often only in far places. */
 static const uint64_t far_lists = 0x5bd1e995c2b2;
 
 struct joining {
@@ -69,8 +70,8 @@ struct joining {
     struct set_join_result *result;
     struct set_prefixes *prefixes;
     struct set_index index;
-    uint32_t *skips; /* connected: of a posting, a later one of its list; between them are only
-                        postings of its component */
+    uint32_t *skips;   /* connected: of a posting, a later one of its list; between them are only
+                          postings of its component */
     uint64_t *nearest; /* similarity as bits, then the complement of the rank; atomic */
     struct seeker *seekers;
     const uint32_t *ranks; /* of the block at hand */
@@ -164,8 +165,8 @@ static bool sketches_allow(const struct sketch *a, const struct sketch *b, size_
     return apart + 2 * least <= a_count + b_count;
 }
 
-/* Sees to it that a slot has the sets of a document. The largest ones are loaded every time, and give
- * their memory back with the next. */
+/* Sees to it that a slot has the sets of a document. The largest ones are loaded every time, and
+ * give their memory back with the next. */
 static cog_status load_other(const struct joining *joining, struct seeker *seeker, uint32_t rank,
                              struct cached_sets *slot, cog_error *error) {
     const struct set_row *row = row_of(joining, rank);
@@ -215,9 +216,8 @@ static void note_nearest(struct joining *joining, uint32_t rank, uint32_t other,
     memcpy(&bits, &rounded, sizeof bits); /* positive floats are ordered as their bits are */
     uint64_t value = (uint64_t)bits << 32 | (UINT32_MAX - other);
     uint64_t old = __atomic_load_n(&joining->nearest[rank], __ATOMIC_RELAXED);
-    while (old < value &&
-           !__atomic_compare_exchange_n(&joining->nearest[rank], &old, value, true,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (old < value && !__atomic_compare_exchange_n(&joining->nearest[rank], &old, value, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
@@ -312,8 +312,9 @@ static cog_status meet(struct joining *joining, struct seeker *seeker, const str
 
 /* The number of near places of a set. For containment all places are near. */
 static uint64_t near_places(const struct joining *joining, uint64_t size) {
-    return joining->lowest.containment ? UINT64_MAX
-                                       : size - set_needed_overlap(&joining->lowest, size, size) + 1;
+    return joining->lowest.containment
+               ? UINT64_MAX
+               : size - set_needed_overlap(&joining->lowest, size, size) + 1;
 }
 
 /* Reads a posting list from its newest posting to the first of the block (`local`) or to its end.
@@ -330,8 +331,8 @@ static cog_status read_list(struct joining *joining, struct seeker *seeker,
         const struct posting *posting = &index->postings[at];
         if (posting->tag == tag && posting->rank < probe->rank) {
             steps++;
-            if (joining->skips && component_of(parents, posting->rank) ==
-                                      component_of(parents, probe->rank)) {
+            if (joining->skips &&
+                component_of(parents, posting->rank) == component_of(parents, probe->rank)) {
                 at = skip_component(joining, at);
                 continue;
             }
@@ -445,8 +446,8 @@ static bool add_document(struct joining *joining, uint32_t rank, const struct se
 }
 
 /* One after the other, the documents of a block are compared with those before them in the block
- * (not for pairs, which do not depend on each other), and put into the index if later ones may match
- * them. Those that find no room, and all behind them, are left for the next round. */
+ * (not for pairs, which do not depend on each other), and put into the index if later ones may
+ * match them. Those that find no room, and all behind them, are left for the next round. */
 static cog_status settle_block(struct joining *joining, const uint32_t *ranks, size_t count,
                                bool *full, uint32_t *left, size_t *left_count, cog_error *error) {
     struct seeker *seeker = &joining->seekers[0];
@@ -455,7 +456,8 @@ static cog_status settle_block(struct joining *joining, const uint32_t *ranks, s
     joining->block_first = joining->index.count;
     for (size_t i = 0; i < count; i++) {
         const uint32_t rank = ranks[i];
-        const bool looks = rank >= reference && !finds_pairs, is_listed = reference == 0 || rank < reference;
+        const bool looks = rank >= reference && !finds_pairs,
+                   is_listed = reference == 0 || rank < reference;
         if (looks && is_listed && (!is_done(joining, rank) || joining->nearest))
             TRY(look_up(joining, seeker, rank, true, error));
         if (is_done(joining, rank) && !joining->nearest)
@@ -665,16 +667,15 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
         options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)1 << COUNTS_BITS_MOST;
     const unsigned bits = member_counts_bits(result->members, most);
     job_stage(joining->job, "counting");
-    cog_status status = member_counts_make(&counts, bits, joining->file, marks,
-                                           joining->job->threads, error);
+    cog_status status =
+        member_counts_make(&counts, bits, joining->file, marks, joining->job->threads, error);
     job_stage(joining->job, "sorting");
-    THEN(status, set_prefixes_make(joining->file, &counts, marks, &joining->lowest,
-                                   left_of(options->memory_bytes, (uint64_t)1 << bits) / 4,
-                                   options->beside, joining->job->threads, &joining->prefixes,
-                                   error));
+    THEN(status,
+         set_prefixes_make(joining->file, &counts, marks, &joining->lowest,
+                           left_of(options->memory_bytes, (uint64_t)1 << bits) / 4, options->beside,
+                           joining->job->threads, &joining->prefixes, error));
     if (joining->prefixes)
-        result->memory_bytes =
-            ((uint64_t)1 << bits) + set_prefixes_memory_bytes(joining->prefixes);
+        result->memory_bytes = ((uint64_t)1 << bits) + set_prefixes_memory_bytes(joining->prefixes);
     member_counts_free(&counts);
     free(marks);
     return status;
@@ -684,8 +685,7 @@ static cog_status make_index(struct joining *joining, cog_error *error) {
     struct set_join_result *result = joining->result;
     const uint64_t held = set_prefixes_memory_bytes(joining->prefixes);
     const bool has_skips = joining->options->mode == SET_JOIN_CONNECTED;
-    const uint64_t left =
-        left_of(joining->options->memory_bytes, held + cache_bytes(joining));
+    const uint64_t left = left_of(joining->options->memory_bytes, held + cache_bytes(joining));
     result->listed = set_prefixes_members(joining->prefixes);
     size_t capacity = set_index_capacity(has_skips ? left / 4 * 3 : left);
     capacity = capacity < result->listed ? capacity : (size_t)result->listed;

@@ -27,8 +27,8 @@ enum set_join_mode {
 struct set_join_options {
     enum set_join_mode mode;
     struct set_measure measure;
-    double floor; /* similarities from here on are noted as `nearest`; 0: none are. Of a document with
-                     hundreds of candidates the first ones count. */
+    double floor; /* similarities from here on are noted as `nearest`; 0: none are. Of a document
+                     with hundreds of candidates the first ones count. */
     /* The first ranks of the order are a reference collection: the other documents are compared
      * with it and not with each other. 0: one collection. */
     size_t reference;
@@ -63,8 +63,8 @@ struct set_join_result {
 };
 void set_join_result_free(struct set_join_result *result);
 
-/* order[rank] is a row. With a reference collection a row may stand both in it and behind it; it may
- * or may not match itself then. Else all rows are different. result->pairs may have a limit. */
+/* order[rank] is a row. With a reference collection a row may stand both in it and behind it; it
+ * may or may not match itself then. Else all rows are different. result->pairs may have a limit. */
 cog_status set_join_run(const struct set_file *file, const uint32_t *order, size_t count,
                         const struct set_join_options *options, struct job *job,
                         struct set_join_result *result, cog_error *error);

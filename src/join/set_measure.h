@@ -1,5 +1,5 @@
-/* How two sets are compared: Jaccard |a and b| / |a or b|, or containment |a and b| / min(|a|, |b|).
- * Quotients of integers as doubles are compared with the threshold. They are monotone in both
+/* How two sets are compared: Jaccard |a and b| / |a or b|, or containment |a and b| / min(|a|,
+ * |b|). Quotients of integers as doubles are compared with the threshold. They are monotone in both
  * integers, so every bound here holds for the rounded quotient too. */
 #pragma once
 

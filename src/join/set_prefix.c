@@ -188,9 +188,8 @@ static cog_status choose_rows(void *context, unsigned worker, size_t begin, size
         if (!choosing->marks || choosing->marks[row])
             TRY(choose(choosing, chooser, sets, &chooser->offsets[row - begin], error));
     }
-    return choosing->fills_filter
-               ? COG_OK
-               : write_piece(choosing->prefixes, chooser, begin, end, error);
+    return choosing->fills_filter ? COG_OK
+                                  : write_piece(choosing->prefixes, chooser, begin, end, error);
 }
 
 static cog_status run_choosers(struct choosing *choosing, unsigned threads, cog_error *error) {
@@ -241,11 +240,8 @@ cog_status set_prefixes_make(const struct set_file *file, const struct member_co
     TAKE_ZEROED(prefixes, 1, "prefixes", error);
     prefixes->row_count = file->row_count;
     prefixes->descriptor = -1;
-    struct choosing choosing = {.file = file,
-                                .counts = counts,
-                                .marks = marks,
-                                .measure = *measure,
-                                .prefixes = prefixes};
+    struct choosing choosing = {
+        .file = file, .counts = counts, .marks = marks, .measure = *measure, .prefixes = prefixes};
     threads = threads_resolve(threads);
     cog_status status = TAKEN(prefixes->offsets, file->row_count, "prefixes", error);
     if (status == COG_OK && (prefixes->descriptor = scratch_file_open_beside(beside, error)) < 0)
@@ -279,8 +275,7 @@ uint64_t set_prefixes_members(const struct set_prefixes *prefixes) {
 }
 
 uint64_t set_prefixes_memory_bytes(const struct set_prefixes *prefixes) {
-    return prefixes->row_count * sizeof *prefixes->offsets +
-           (prefixes->bytes ? prefixes->size : 0);
+    return prefixes->row_count * sizeof *prefixes->offsets + (prefixes->bytes ? prefixes->size : 0);
 }
 
 uint64_t set_prefixes_disk_bytes(const struct set_prefixes *prefixes) {

@@ -104,8 +104,7 @@ cog_status set_cursor_next(struct set_cursor *cursor, const struct set_file *fil
     *sets = NULL;
     if (cursor->next >= cursor->end)
         return COG_OK;
-    if (cursor->next < cursor->first_row ||
-        cursor->next >= cursor->first_row + cursor->rows_read)
+    if (cursor->next < cursor->first_row || cursor->next >= cursor->first_row + cursor->rows_read)
         TRY(read_rows(cursor, file, error));
     const struct set_row *row = &file->rows[cursor->next++];
     const uint64_t at = row->offset - file->rows[cursor->first_row].offset;

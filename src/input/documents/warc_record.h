@@ -2,8 +2,8 @@
  * record ends, whether it is a document, and its id, language and text.
  *
  * Documents are `conversion` records of plain text (WET), and `response` and `resource` records
- * of web addresses with HTML or plain text. All others (warcinfo, request, metadata, images, failed requests) are
- * passed over. A record's bytes include its header and the blank lines behind it. */
+ * of web addresses with HTML or plain text. All others (warcinfo, request, metadata, images, failed
+ * requests) are passed over. A record's bytes include its header and the blank lines behind it. */
 #pragma once
 
 #include <stdint.h>

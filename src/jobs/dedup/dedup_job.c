@@ -192,9 +192,8 @@ static cog_status write_kept(const cog_clusters *clusters, cog_documents *docume
 }
 
 static cog_status write_outputs(const cog_clusters *clusters, cog_documents *documents,
-                                const cog_dedup_options *options,
-                                const cog_dedup_outputs *outputs, struct job *job,
-                                cog_error *error) {
+                                const cog_dedup_options *options, const cog_dedup_outputs *outputs,
+                                struct job *job, cog_error *error) {
     const struct duplicates *duplicates = &clusters->duplicates;
     if (outputs->clusters)
         TRY(duplicates_write_clusters(duplicates, clusters->members, clusters->member_count,
@@ -240,8 +239,7 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
         THEN(status, verdicts_read(options->verdicts, &verdicts, error));
     THEN(status, find(documents, options, outputs, &job, &clusters->duplicates, error));
     if (reads_again(documents, options, outputs))
-        THEN(status,
-             dedup_name_frequent(&clusters->duplicates, documents, options, &job, error));
+        THEN(status, dedup_name_frequent(&clusters->duplicates, documents, options, &job, error));
     if (verdicts)
         THEN(status, dedup_judge(&clusters->duplicates, options, verdicts, &job, error));
     THEN(status, duplicates_clusters(&clusters->duplicates, &clusters->members,

@@ -84,11 +84,10 @@ static void decide(const struct pair_dedup *dedup, struct duplicates *duplicates
     for (uint32_t row = 0; row < duplicates->count; row++) {
         const uint32_t leader = dedup->equal.leader[row];
         const uint32_t representative = dedup->groups.representative[leader];
-        const double similarity =
-            leader == representative ? 1 : similarity_to_kept(dedup, leader);
+        const double similarity = leader == representative ? 1 : similarity_to_kept(dedup, leader);
         /* A listed match is near, whatever its similarity rounds to. */
-        const bool is_near = dedup->groups.similarity[leader] > 0 ||
-                             similarity >= dedup->task.options.threshold;
+        const bool is_near =
+            dedup->groups.similarity[leader] > 0 || similarity >= dedup->task.options.threshold;
         duplicates->twin[row] = dedup->best[representative];
         duplicates->similarity[row] = (float)similarity;
         duplicates->reason[row] = (uint8_t)(row == duplicates->twin[row] ? REASON_KEPT

@@ -1,5 +1,5 @@
-/* Near-duplicates by the methods of pairs (jobs/pairs), with the documents in memory: for the cosine
- * measure, and for methods of signatures. */
+/* Near-duplicates by the methods of pairs (jobs/pairs), with the documents in memory: for the
+ * cosine measure, and for methods of signatures. */
 #pragma once
 
 #include "jobs/dedup/duplicates.h"

@@ -105,10 +105,11 @@ cog_status dedup_name_frequent(struct duplicates *duplicates, cog_documents *doc
     boilerplate_free(&boilerplate);
     if (!fits)
         return error_memory(error, passage.size, "a passage");
-    report_notice(job->report,
-                  "%llu documents or more share the passage '%s' without being near-duplicates; if it is "
-                  "boilerplate, remove it from the texts before, for speed and for better decisions",
-                  (unsigned long long)frequent->documents, frequent->passage.data);
+    report_notice(
+        job->report,
+        "%llu documents or more share the passage '%s' without being near-duplicates; if it is "
+        "boilerplate, remove it from the texts before, for speed and for better decisions",
+        (unsigned long long)frequent->documents, frequent->passage.data);
     return COG_OK;
 }
 

@@ -12,11 +12,10 @@
 /* The similarity from which on nearest documents are wanted for a report. */
 double dedup_report_floor(double threshold);
 
-/* Reads the text of the frequent n-gram, if there is one, and reports it as a notice. Costs a reading
- * of the input up to the record that has it. */
+/* Reads the text of the frequent n-gram, if there is one, and reports it as a notice. Costs a
+ * reading of the input up to the record that has it. */
 cog_status dedup_name_frequent(struct duplicates *duplicates, cog_documents *documents,
-                               const cog_dedup_options *options, struct job *job,
-                               cog_error *error);
+                               const cog_dedup_options *options, struct job *job, cog_error *error);
 
 /* Changes the decision as the verdicts say. The result must have sets. */
 cog_status dedup_judge(struct duplicates *duplicates, const cog_dedup_options *options,

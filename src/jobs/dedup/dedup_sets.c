@@ -53,8 +53,8 @@ static cog_status choose_best(struct set_dedup *dedup, cog_documents *documents,
 }
 
 /* Sorts the order by falling keys(row); equal ones keep their order. */
-static cog_status sort_order(struct set_dedup *dedup, uint64_t (*key)(const struct set_dedup *,
-                                                                      uint32_t leader),
+static cog_status sort_order(struct set_dedup *dedup,
+                             uint64_t (*key)(const struct set_dedup *, uint32_t leader),
                              cog_error *error) {
     struct key_array array = {0};
     TRY(key_array_init(&array, dedup->order_count, 1, true, error));
@@ -295,8 +295,8 @@ static void predict_memory(const struct set_dedup *dedup) {
         members += (uint64_t)sets->rows[row].terms + sets->rows[row].words;
     while (counts < members && counts < (uint64_t)1 << 30)
         counts *= 2;
-    const double needed = 20e6 + 72.0 * (double)sets->count + (double)counts +
-                          0.05 * 6 * (double)members;
+    const double needed =
+        20e6 + 72.0 * (double)sets->count + (double)counts + 0.05 * 6 * (double)members;
     memory_budget_announce(budget && needed > (double)budget ? (double)budget : needed,
                            &dedup->job->run, dedup->job->report);
 }
@@ -305,10 +305,10 @@ static void predict_memory(const struct set_dedup *dedup) {
 static cog_status join_memory(const struct set_dedup *dedup, uint64_t *bytes, cog_error *error) {
     const struct document_sets *sets = &dedup->duplicates->sets;
     const uint64_t budget = dedup->job->run.memory_bytes;
-    const uint64_t held = MEMORY_BASE_BYTES + document_sets_memory_bytes(sets) +
-                          (uint64_t)sets->count *
-                              (BYTES_PER_DOCUMENT +
-                               (dedup->duplicates->floor > 0 ? BYTES_PER_NEAREST : 0));
+    const uint64_t held =
+        MEMORY_BASE_BYTES + document_sets_memory_bytes(sets) +
+        (uint64_t)sets->count *
+            (BYTES_PER_DOCUMENT + (dedup->duplicates->floor > 0 ? BYTES_PER_NEAREST : 0));
     *bytes = 0;
     if (budget == 0)
         return COG_OK;
@@ -344,8 +344,7 @@ static void note_frequent(const struct set_dedup *dedup) {
     enum { LEAST_DOCUMENTS = 1000, LEAST_SHARE = 100 };
     struct duplicates *duplicates = dedup->duplicates;
     const struct heavy_member *heavy = &dedup->result.heavy;
-    if (heavy->documents < LEAST_DOCUMENTS ||
-        heavy->documents < dedup->order_count / LEAST_SHARE ||
+    if (heavy->documents < LEAST_DOCUMENTS || heavy->documents < dedup->order_count / LEAST_SHARE ||
         dedup->order[heavy->rank] < duplicates->first_row)
         return;
     duplicates->frequent.member = heavy->member;

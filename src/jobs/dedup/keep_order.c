@@ -7,7 +7,8 @@
 
 cog_status keep_order_check(const cog_dedup_options *options, const cog_documents *documents,
                             cog_error *error) {
-    if ((unsigned)options->keep > COG_KEEP_FIELD || (unsigned)options->grouping > COG_GROUP_CONNECTED)
+    if ((unsigned)options->keep > COG_KEEP_FIELD ||
+        (unsigned)options->grouping > COG_GROUP_CONNECTED)
         return error_set(error, COG_ERR_USAGE, "%u and %u are no rules of keeping and grouping",
                          (unsigned)options->keep, (unsigned)options->grouping);
     if (options->keep != COG_KEEP_FIELD)
@@ -29,8 +30,8 @@ static uint64_t ordered_bits(double number) {
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-/* A date or time, such as 2024-05-01T10:00:00Z, as the number 20240501.1: the time is a fraction, so
- * that dates with and without one compare. Zones are not applied. False for other text. */
+/* A date or time, such as 2024-05-01T10:00:00Z, as the number 20240501.1: the time is a fraction,
+ * so that dates with and without one compare. Zones are not applied. False for other text. */
 static bool parse_date(struct bytes_view text, double *number) {
     enum { DAY_DIGITS = 8, MINUTE_DIGITS = 12, DIGITS_MOST = 24 };
     double unit = 1;
@@ -125,9 +126,9 @@ static cog_status read_field(const cog_dedup_options *options, cog_documents *do
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
-cog_status keep_order_keys(const cog_dedup_options *options, cog_documents *documents,
-                           size_t count, text_bytes_of *text_bytes, const void *context,
-                           struct job *job, uint64_t *keys, cog_error *error) {
+cog_status keep_order_keys(const cog_dedup_options *options, cog_documents *documents, size_t count,
+                           text_bytes_of *text_bytes, const void *context, struct job *job,
+                           uint64_t *keys, cog_error *error) {
     if (options->keep == COG_KEEP_FIELD)
         return read_field(options, documents, count, job, keys, error);
     for (size_t row = 0; row < count; row++)

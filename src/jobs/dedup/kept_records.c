@@ -95,8 +95,8 @@ static cog_status write_batch(void *context, void *ingest_batch, cog_error *erro
 }
 
 cog_status kept_records_write(cog_documents *documents, const uint8_t *is_kept, size_t record_count,
-                              const struct record_marks *marks, const char *path, const cog_run_options *run, cog_report *report,
-                              cog_error *error) {
+                              const struct record_marks *marks, const char *path,
+                              const cog_run_options *run, cog_report *report, cog_error *error) {
     struct keeping keeping = {.is_kept = is_kept, .record_count = record_count, .marks = marks};
     cog_status status = kept_files_open(documents->reader, path, &keeping.files, error);
     THEN(status, ingest_open_raw(documents, sizeof(struct kept_batch), "writing", run, report,

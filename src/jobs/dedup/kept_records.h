@@ -13,5 +13,5 @@ cog_status kept_records_check(const cog_documents *documents, const char *path, 
 /* is_kept[r]: whether record r of the input is written. Unless marks is NULL, all documents are
  * written instead, each with its mark. */
 cog_status kept_records_write(cog_documents *documents, const uint8_t *is_kept, size_t record_count,
-                              const struct record_marks *marks, const char *path, const cog_run_options *run, cog_report *report,
-                              cog_error *error);
+                              const struct record_marks *marks, const char *path,
+                              const cog_run_options *run, cog_report *report, cog_error *error);

@@ -8,9 +8,9 @@
 
 struct record_marks {
     const struct duplicates *duplicates;
-    struct buffer name;  /* the field as a JSON string */
-    uint32_t *rows;      /* of a record, or NONE */
-    uint32_t *clusters;  /* of a row, or NONE */
+    struct buffer name; /* the field as a JSON string */
+    uint32_t *rows;     /* of a record, or NONE */
+    uint32_t *clusters; /* of a row, or NONE */
     size_t record_count;
 };
 
@@ -115,8 +115,7 @@ cog_status record_marks_append(const struct record_marks *marks, uint64_t record
     if (!brace || has_field(marks, raw))
         return error_about(error, COG_ERR_INPUT, "mark",
                            "record %llu has a field %.*s already: choose another name for marks",
-                           (unsigned long long)record + 1, (int)marks->name.size,
-                           marks->name.data);
+                           (unsigned long long)record + 1, (int)marks->name.size, marks->name.data);
     const size_t front = (size_t)(brace - raw.data);
     if (!buffer_append(bytes, raw.data, front))
         return error_memory(error, raw.size, "marks");

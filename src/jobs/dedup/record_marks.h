@@ -1,6 +1,6 @@
 /* Marks: what was decided of a document, added to its JSON record as one more field, an object:
- * {"cluster": 3, "kept": false, "twin": "id", "similarity": 0.91, "reason": "near"}; documents in no
- * cluster have {"kept": true}. Nothing is removed, so that other programs can decide. */
+ * {"cluster": 3, "kept": false, "twin": "id", "similarity": 0.91, "reason": "near"}; documents in
+ * no cluster have {"kept": true}. Nothing is removed, so that other programs can decide. */
 #pragma once
 
 #include "jobs/dedup/duplicates.h"

@@ -60,8 +60,8 @@ TEST(document_sets_group_equal_documents) {
             CHECK(sets.facts[row].record == row);
             CHECK(sets.facts[row].text_bytes == items[row].text_size);
             CHECK_OK(set_file_id(&sets.file, row, &id, error));
-            CHECK(view_equals(view_of(id.data, id.size),
-                              view_of(items[row].id, items[row].id_size)));
+            CHECK(
+                view_equals(view_of(id.data, id.size), view_of(items[row].id, items[row].id_size)));
             buffer_free(&id);
         }
         CHECK(groups == 4);
@@ -75,8 +75,8 @@ TEST(document_sets_group_equal_documents) {
 
 TEST(document_sets_of_two_collections) {
     const cog_document first[] = {document("a", LONG_TEXT), document("b", "."), document("c", "x")};
-    const cog_document second[] = {document("a", "."), document("d", LONG_TEXT),
-                                   document("e", "y"), document("f", "Y")};
+    const cog_document second[] = {document("a", "."), document("d", LONG_TEXT), document("e", "y"),
+                                   document("f", "Y")};
     static const uint32_t in_all[] = {0, 1, 2, 1, 0, 5, 5}, in_second[] = {3, 4, 5, 5};
     for (size_t from = 0; from <= 3; from += 3) {
         struct document_sets sets = {0};

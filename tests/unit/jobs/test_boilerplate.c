@@ -138,7 +138,8 @@ TEST(boilerplate_of_short_texts_and_of_very_long_words) {
     CHECK(add_ngrams(&options, texts[0], 0, ngrams) == 4);
     CHECK(add_ngrams(&options, longest.data, 1, ngrams + 4) == 4);
     CHECK_OK(name(&found, documents, &options, ngrams, 8, 1, error));
-    CHECK(is_text(boilerplate_run(&found, 3), "Terms of use apply") && found.passages[3].ngram == 0);
+    CHECK(is_text(boilerplate_run(&found, 3), "Terms of use apply") &&
+          found.passages[3].ngram == 0);
     struct bytes_view cut = boilerplate_passage(&found, 4);
     CHECK(cut.size > PASSAGE_CHARACTERS && cut.size <= 4 * PASSAGE_CHARACTERS);
     CHECK(view_equals(cut, boilerplate_run(&found, 4)));

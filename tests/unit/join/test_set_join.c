@@ -133,8 +133,8 @@ static double similarity(const struct set_document *a, const struct set_document
     const bool by_words = a->term_count == 0 || b->term_count == 0;
     const size_t x = by_words ? a->word_count : a->term_count;
     const size_t y = by_words ? b->word_count : b->term_count;
-    const size_t shared =
-        by_words ? shared_members(a->words, x, b->words, y) : shared_members(a->terms, x, b->terms, y);
+    const size_t shared = by_words ? shared_members(a->words, x, b->words, y)
+                                   : shared_members(a->terms, x, b->terms, y);
     if (x == 0 || y == 0)
         return 0;
     return (double)shared / (double)(containment ? (x < y ? x : y) : x + y - shared);
@@ -176,9 +176,8 @@ static struct truth make_truth(const struct set_data *data, bool containment, bo
     double *at = truth.similarities;
     for (size_t later = 0; later < count; later++)
         for (size_t earlier = 0; earlier < later; earlier++)
-            *at++ =
-                similarity(&data->documents[truth.order[later]],
-                           &data->documents[truth.order[earlier]], containment);
+            *at++ = similarity(&data->documents[truth.order[later]],
+                               &data->documents[truth.order[earlier]], containment);
     return truth;
 }
 
@@ -219,8 +218,8 @@ static void expect_components(const struct truth *truth, double threshold, uint3
             for (size_t earlier = 0; earlier < later; earlier++)
                 if (partner[later] != partner[earlier] &&
                     true_similarity(truth, earlier, later) >= threshold) {
-                    uint32_t least = partner[later] < partner[earlier] ? partner[later]
-                                                                       : partner[earlier];
+                    uint32_t least =
+                        partner[later] < partner[earlier] ? partner[later] : partner[earlier];
                     partner[later] = partner[earlier] = least;
                     changed = true;
                 }
@@ -230,8 +229,7 @@ static void expect_components(const struct truth *truth, double threshold, uint3
 static void note(uint32_t *nearest, float *similarities, size_t rank, uint32_t other,
                  double similarity) {
     const float rounded = (float)similarity;
-    if (rounded > similarities[rank] ||
-        (rounded == similarities[rank] && other < nearest[rank])) {
+    if (rounded > similarities[rank] || (rounded == similarities[rank] && other < nearest[rank])) {
         nearest[rank] = other;
         similarities[rank] = rounded;
     }
@@ -282,7 +280,8 @@ static bool same_pairs(const struct truth *truth, const struct set_join_options 
             if (similarity < options->measure.threshold || !are_compared(a, b, options->reference))
                 continue;
             const struct match *match = at < found->count ? &found->items[at] : NULL;
-            if (!match || match->a != a || match->b != b || match->similarity != (float)similarity) {
+            if (!match || match->a != a || match->b != b ||
+                match->similarity != (float)similarity) {
                 printf("  pair %u %u of %g: found %d %d\n", a, b, similarity,
                        match ? (int)match->a : -1, match ? (int)match->b : -1);
                 return false;
@@ -386,9 +385,10 @@ static bool all_agree(const struct set_data *data, const struct truth *truth,
             *most_rounds = result.rounds > *most_rounds ? result.rounds : *most_rounds;
             set_join_result_free(&result);
             if (!agrees) {
-                printf("  mode %d, threshold %g, reference %zu, floor %g, memory %llu, threads %u\n",
-                       (int)options.mode, thresholds[t], options.reference, options.floor,
-                       (unsigned long long)memories[m], threads);
+                printf(
+                    "  mode %d, threshold %g, reference %zu, floor %g, memory %llu, threads %u\n",
+                    (int)options.mode, thresholds[t], options.reference, options.floor,
+                    (unsigned long long)memories[m], threads);
                 return false;
             }
         }
@@ -396,10 +396,10 @@ static bool all_agree(const struct set_data *data, const struct truth *truth,
 }
 
 static const struct shape shapes[] = {
-    {300, 4000, 60, SPREAD_HASHES, false}, {300, 4000, 60, SPREAD_HASHES, true},
-    {250, 60, 30, SPREAD_HASHES, true},    {250, 3000, 50, SPREAD_ONE_COUNT, true},
+    {300, 4000, 60, SPREAD_HASHES, false},  {300, 4000, 60, SPREAD_HASHES, true},
+    {250, 60, 30, SPREAD_HASHES, true},     {250, 3000, 50, SPREAD_ONE_COUNT, true},
     {250, 80, 20, SPREAD_ONE_COUNT, false}, {250, 2000, 40, SPREAD_ONE_HEAD, true},
-    {200, 12, 6, SPREAD_HASHES, true},     {40, 500, 200, SPREAD_HASHES, false},
+    {200, 12, 6, SPREAD_HASHES, true},      {40, 500, 200, SPREAD_HASHES, false},
     {1, 10, 5, SPREAD_HASHES, false},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -463,7 +463,8 @@ TEST(set_join_finds_contained_sets) {
         CHECK_MSG(containment_agrees(s, SET_JOIN_REPRESENTATIVES, 0, 0, &rounds), "shape %zu", s);
         CHECK_MSG(containment_agrees(s, SET_JOIN_CONNECTED, 0, 0, &rounds), "shape %zu", s);
         CHECK_MSG(containment_agrees(s, SET_JOIN_PAIRS, 0, 0, &rounds), "shape %zu", s);
-        CHECK_MSG(containment_agrees(s, SET_JOIN_REPRESENTATIVES, 0, 0.05, &rounds), "shape %zu", s);
+        CHECK_MSG(containment_agrees(s, SET_JOIN_REPRESENTATIVES, 0, 0.05, &rounds), "shape %zu",
+                  s);
     }
     CHECK(rounds > 1);
 }
@@ -676,8 +677,7 @@ TEST(set_pair_similarity_is_the_measure) {
                 const struct set_measure measure = {containment, 0.9};
                 double found = -1;
                 CHECK_OK(set_pair_similarity(&data.file, a, b, &measure, &found, error));
-                CHECK(found ==
-                      similarity(&data.documents[a], &data.documents[b], containment));
+                CHECK(found == similarity(&data.documents[a], &data.documents[b], containment));
             }
     set_data_free(&data);
 }

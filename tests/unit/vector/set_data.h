@@ -1,4 +1,5 @@
-/* Collections of member sets for tests: kept in memory as they are, and written to a file of sets. */
+/* Collections of member sets for tests: kept in memory as they are, and written to a file of sets.
+ */
 #pragma once
 
 #include "base/hash.h"

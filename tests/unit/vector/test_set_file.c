@@ -26,10 +26,10 @@ static struct set_data random_file(uint64_t seed, size_t rows) {
 
 static bool is_document(const struct loaded_sets *sets, const struct set_document *document) {
     return sets->term_count == document->term_count && sets->word_count == document->word_count &&
-           (!sets->term_count || memcmp(sets->terms, document->terms,
-                                        sets->term_count * sizeof *sets->terms) == 0) &&
-           (!sets->word_count || memcmp(sets->words, document->words,
-                                        sets->word_count * sizeof *sets->words) == 0);
+           (!sets->term_count ||
+            memcmp(sets->terms, document->terms, sets->term_count * sizeof *sets->terms) == 0) &&
+           (!sets->word_count ||
+            memcmp(sets->words, document->words, sets->word_count * sizeof *sets->words) == 0);
 }
 
 TEST(set_file_loads_rows_in_any_order) {
