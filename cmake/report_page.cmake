@@ -1,24 +1,32 @@
-# The page of the deduplication report: web/report becomes one HTML page, and that two C arrays in the build folder, what
-# stands before the result and what stands behind it. Included by CMakeLists.txt, it adds the command; run by that
-# command (cmake -DTARGET=FILE -DFOLDER=web/report -P), it writes the file.
+# The page of the deduplication report: the files of web/report become one HTML page, with the scripts in the order
+# below, and the page becomes two C arrays in the build folder: what stands before the result and what stands behind it.
+# Included by CMakeLists.txt, this file adds the command; run by that command (cmake -DTARGET=FILE -DFOLDER=web/report
+# -P), it writes the arrays.
+set(SCRIPTS result verdicts overview differences list detail keys)
 if(NOT CMAKE_SCRIPT_MODE_FILE)
     set(REPORT_PAGE_SOURCE ${CMAKE_BINARY_DIR}/generated/report_page_table.c)
     set(REPORT_PAGE_FOLDER ${CMAKE_SOURCE_DIR}/web/report)
+    list(TRANSFORM SCRIPTS PREPEND ${REPORT_PAGE_FOLDER}/ OUTPUT_VARIABLE REPORT_PAGE_SCRIPTS)
+    list(TRANSFORM REPORT_PAGE_SCRIPTS APPEND .js)
     add_custom_command(
         OUTPUT ${REPORT_PAGE_SOURCE}
         COMMAND ${CMAKE_COMMAND} -DTARGET=${REPORT_PAGE_SOURCE} -DFOLDER=${REPORT_PAGE_FOLDER}
             -P ${CMAKE_SOURCE_DIR}/cmake/report_page.cmake
         DEPENDS ${CMAKE_SOURCE_DIR}/cmake/report_page.cmake ${REPORT_PAGE_FOLDER}/report.html
-            ${REPORT_PAGE_FOLDER}/report.css ${REPORT_PAGE_FOLDER}/report.js
+            ${REPORT_PAGE_FOLDER}/report.css ${REPORT_PAGE_SCRIPTS}
         VERBATIM)
     return()
 endif()
 
 file(READ ${FOLDER}/report.html page)
-foreach(part css js)
-    file(READ ${FOLDER}/report.${part} content)
-    string(REPLACE "@report.${part}@" "${content}" page "${page}")
+file(READ ${FOLDER}/report.css style)
+set(script "")
+foreach(name ${SCRIPTS})
+    file(READ ${FOLDER}/${name}.js content)
+    string(APPEND script "${content}\n")
 endforeach()
+string(REPLACE "@report.css@" "${style}" page "${page}")
+string(REPLACE "@report.js@" "${script}" page "${page}")
 set(place "@result@")
 string(FIND "${page}" "${place}" at)
 if(at EQUAL -1)
