@@ -667,15 +667,17 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
         options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)1 << COUNTS_BITS_MOST;
     const unsigned bits = member_counts_bits(result->members, most);
     job_stage(joining->job, "counting");
-    cog_status status =
-        member_counts_make(&counts, bits, joining->file, marks, joining->job->threads, error);
+    cog_status status = member_counts_init(&counts, bits, error);
+    THEN(status,
+         member_counts_add_rows(&counts, joining->file, marks, joining->job->threads, error));
     job_stage(joining->job, "sorting");
     THEN(status,
          set_prefixes_make(joining->file, &counts, marks, &joining->lowest,
-                           left_of(options->memory_bytes, (uint64_t)1 << bits) / 4, options->beside,
-                           joining->job->threads, &joining->prefixes, error));
+                           left_of(options->memory_bytes, member_counts_bytes(bits)) / 4,
+                           options->beside, joining->job->threads, &joining->prefixes, error));
     if (joining->prefixes)
-        result->memory_bytes = ((uint64_t)1 << bits) + set_prefixes_memory_bytes(joining->prefixes);
+        result->memory_bytes =
+            member_counts_bytes(bits) + set_prefixes_memory_bytes(joining->prefixes);
     member_counts_free(&counts);
     free(marks);
     return status;

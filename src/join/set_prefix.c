@@ -78,11 +78,20 @@ static void put_member(char **at, uint64_t member) {
     *at += MEMBER_BYTES;
 }
 
-/* Writes the stored members of a prefix of `places` places in order, and in counts[i] a 0 for each
- * of them. */
-static uint32_t put_prefix(const uint64_t *members, uint8_t *counts, size_t count, size_t places,
-                           uint32_t *place, char **at) {
+static size_t prefix_places(const struct choosing *choosing, size_t count) {
+    return count ? count - set_least_overlap(&choosing->measure, count) + 1 : 0;
+}
+
+/* Writes the stored members of a set's prefix in order, and in counts[i] a 0 for each of them. */
+static uint32_t put_prefix(const struct choosing *choosing, const uint64_t *members,
+                           uint8_t *counts, size_t count, uint32_t *place, char **at) {
+    const size_t places = prefix_places(choosing, count);
+    const bool wants_all = choosing->filter && !choosing->fills_filter;
     uint32_t of_count[MEMBER_CLASSES + 1] = {0};
+    *place = 0;
+    if (!member_counts_get(choosing->counts, members, count,
+                           wants_all || places == 0 ? count : places - 1, counts))
+        return 0; /* the whole prefix has members that no other set has */
     for (size_t i = 0; i < count; i++)
         of_count[counts[i] + 1]++;
     const size_t alone = of_count[1] + of_count[2]; /* counts of 0 do not occur */
@@ -103,10 +112,6 @@ static uint32_t put_prefix(const uint64_t *members, uint8_t *counts, size_t coun
     }
     *at += (size_t)stored * MEMBER_BYTES;
     return stored;
-}
-
-static size_t prefix_places(const struct choosing *choosing, size_t count) {
-    return count ? count - set_least_overlap(&choosing->measure, count) + 1 : 0;
 }
 
 /* The other members of a set that a smaller set may have in its prefix. */
@@ -137,14 +142,12 @@ static cog_status choose(const struct choosing *choosing, struct chooser *choose
     GROW(chooser->counts, chooser->counts_capacity, terms + words + 1, "counts of terms", error);
     if (!buffer_reserve(&chooser->bytes, most))
         return error_memory(error, most, "prefixes");
-    member_counts_get(choosing->counts, sets->terms, terms, chooser->counts);
-    member_counts_get(choosing->counts, sets->words, words, chooser->counts + terms);
     char *header = chooser->bytes.data + chooser->bytes.size, *at = header + HEADER_BYTES;
     uint32_t terms_place, words_place, rest = 0;
-    uint32_t listed_terms = put_prefix(sets->terms, chooser->counts, terms,
-                                       prefix_places(choosing, terms), &terms_place, &at);
-    uint32_t listed_words = put_prefix(sets->words, chooser->counts + terms, words,
-                                       prefix_places(choosing, words), &words_place, &at);
+    uint32_t listed_terms =
+        put_prefix(choosing, sets->terms, chooser->counts, terms, &terms_place, &at);
+    uint32_t listed_words =
+        put_prefix(choosing, sets->words, chooser->counts + terms, words, &words_place, &at);
     if (choosing->fills_filter)
         note_prefix(choosing, header + HEADER_BYTES, listed_terms + listed_words);
     else if (choosing->filter)
