@@ -46,7 +46,7 @@ enum option_kind {
       "keep intermediate results here, for --resume and for other thresholds")                     \
     X(RESUME, "resume", 0, RUN, PLAIN, NULL, NULL, "go on where a job with this --work stopped")   \
     X(MARK, "mark", 0, RESULT, PLAIN, "FIELD", NULL,                                               \
-      "jsonl: write every document, with cluster and verdict in this field")                       \
+      "write every document, with cluster and verdict in this field")                              \
     X(DRY_RUN, "dry-run", 0, RESULT, PLAIN, NULL, NULL, "only say what would be removed")          \
     X(IDS, "ids", 0, RESULT, WRITE, "FILE", NULL, "also write the ids of the rows, one per line")  \
     X(REMOVED_IDS, "ids", 0, INPUT, READ, "FILE", NULL,                                            \

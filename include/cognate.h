@@ -625,7 +625,8 @@ typedef struct cog_dedup_outputs {
     const char *report;
     const char *removed; /* id, kept twin, similarity and reason of what goes; NULL: nowhere */
     /* The name of a field: `kept` then receives all documents, each with this field added, an
-     * object with cluster, kept, twin, similarity and reason. JSON only. NULL: none. */
+     * object with cluster, kept, twin, similarity and reason; in csv and tsv as the last column.
+     * NULL: none. */
     const char *mark;
 } cog_dedup_outputs;
 /* outputs may be NULL: the clusters alone. */

@@ -143,5 +143,3 @@ P
 "$COGNATE" dedup pages.jsonl -o marked.jsonl --mark dup --quiet
 cat marked.jsonl
 "$COGNATE" dedup pages.jsonl -o marked.jsonl --mark text 2>&1
-printf 'id\ttext\na\tb\n' >table.tsv
-"$COGNATE" dedup table.tsv -o marked.tsv --mark dup 2>&1

@@ -182,8 +182,8 @@ static cog_status write_kept(const cog_clusters *clusters, cog_documents *docume
         is_kept[duplicates_record(duplicates, row)] = duplicates_keeps(duplicates, row);
     cog_status status = COG_OK;
     if (outputs->mark)
-        status = record_marks_create(outputs->mark, duplicates, clusters->members,
-                                     clusters->member_count, &marks, error);
+        status = record_marks_create(outputs->mark, documents->reader, duplicates,
+                                     clusters->members, clusters->member_count, &marks, error);
     THEN(status, kept_records_write(documents, is_kept, records, marks, outputs->kept, &job->run,
                                     job->report, error));
     record_marks_free(marks);

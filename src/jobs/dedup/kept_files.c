@@ -16,6 +16,7 @@
 
 struct kept_files {
     const struct reader *reader;
+    const struct record_marks *marks;
     char *folder;                /* the result is this folder; NULL: one file */
     bool folder_exists;          /* and receives the files one by one */
     struct temporary *temporary; /* the folder until it is whole */
@@ -207,7 +208,13 @@ static cog_status write_header(struct kept_files *files, uint32_t file, cog_erro
     files->is_empty = header.size == 0;
     files->open_line = has_header_row(reader_file_format(files->reader, file)) && header.size &&
                        header.data[header.size - 1] != '\n';
-    return output_write(files->output, header.data, header.size, error);
+    if (!files->marks)
+        return output_write(files->output, header.data, header.size, error);
+    struct buffer marked = {0};
+    cog_status status = record_marks_header(files->marks, file, header, &marked, error);
+    THEN(status, output_write(files->output, marked.data, marked.size, error));
+    buffer_free(&marked);
+    return status;
 }
 
 static cog_status write_records(struct kept_files *files, struct bytes_view records,
@@ -382,10 +389,12 @@ static cog_status create_folder(struct kept_files *files, cog_error *error) {
 }
 
 cog_status kept_files_open(const struct reader *reader, const char *path,
-                           struct kept_files **result, cog_error *error) {
+                           const struct record_marks *marks, struct kept_files **result,
+                           cog_error *error) {
     struct kept_files *files;
     TAKE_ZEROED(files, 1, "kept records", error);
     files->reader = reader;
+    files->marks = marks;
     files->is_empty = true;
     cog_status status = COG_OK;
     if (!means_folder(reader, path))

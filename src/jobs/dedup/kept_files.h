@@ -5,7 +5,7 @@
  * once all of them are written; after a failure none of them is there. */
 #pragma once
 
-#include "input/reader.h"
+#include "jobs/dedup/record_marks.h"
 
 struct kept_files;
 
@@ -13,8 +13,10 @@ struct kept_files;
  * one file, files whose names below a folder are the same or taken, standard input for a folder. */
 cog_status kept_files_check(const struct reader *reader, const char *path, cog_error *error);
 
-/* The reader has read its inputs once; it is borrowed until kept_files_close. */
-cog_status kept_files_open(const struct reader *reader, const char *path, struct kept_files **files,
+/* The reader has read its inputs once; it is borrowed until kept_files_close, as are the marks that
+ * records will have, which may be NULL. */
+cog_status kept_files_open(const struct reader *reader, const char *path,
+                           const struct record_marks *marks, struct kept_files **files,
                            cog_error *error);
 /* Appends records that follow each other in input file number `file`; at_beginning: the first of
  * them is the first of the file, where a byte order mark may stand. */

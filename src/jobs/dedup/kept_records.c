@@ -49,7 +49,7 @@ static cog_status add_marked(const struct keeping *keeping, struct kept_batch *b
                              const struct ingested *item, cog_error *error) {
     const struct document *document = item->document;
     const size_t begin = batch->marked.size;
-    TRY(record_marks_append(keeping->marks, item->record, document->raw, &batch->marked, error));
+    TRY(record_marks_append(keeping->marks, item->record, document, &batch->marked, error));
     GROW(batch->runs, batch->capacity, batch->count + 1, "marked records", error);
     batch->runs[batch->count++] = (struct run){view_of(NULL, batch->marked.size - begin),
                                                document->file, document->line == 1};
@@ -98,7 +98,7 @@ cog_status kept_records_write(cog_documents *documents, const uint8_t *is_kept, 
                               const struct record_marks *marks, const char *path,
                               const cog_run_options *run, cog_report *report, cog_error *error) {
     struct keeping keeping = {.is_kept = is_kept, .record_count = record_count, .marks = marks};
-    cog_status status = kept_files_open(documents->reader, path, &keeping.files, error);
+    cog_status status = kept_files_open(documents->reader, path, marks, &keeping.files, error);
     THEN(status, ingest_open_raw(documents, sizeof(struct kept_batch), "writing", run, report,
                                  &keeping.ingest, error));
     THEN(status, ingest_run(keeping.ingest, &keeping, take_records, write_batch, error));

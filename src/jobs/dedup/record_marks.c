@@ -1,35 +1,141 @@
 #include "jobs/dedup/record_marks.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/strings.h"
+#include "input/documents/csv_row.h"
+#include "input/documents/json_parser.h"
+#include "input/input_files.h"
 
 #define NONE UINT32_MAX
 
 struct record_marks {
     const struct duplicates *duplicates;
+    const struct reader *reader;
+    const char *field;
     struct buffer name; /* the field as a JSON string */
     uint32_t *rows;     /* of a record, or NONE */
     uint32_t *clusters; /* of a row, or NONE */
     size_t record_count;
 };
 
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static bool is_table(enum input_format format) {
+    return format == INPUT_CSV || format == INPUT_TSV;
+}
+
+/* Without quotes, a delimiter inside a mark can be written as an escape of JSON, but only where it
+ * is part of a string. */
+static cog_status check_table(const struct input_file *file, const char *field, cog_error *error) {
+    const char delimiter = file->form.delimiter;
+    const bool is_structure = isalnum((unsigned char)delimiter) || strchr("{}:,._-\\ ", delimiter);
+    if (file->form.quotes)
+        return COG_OK;
+    if (is_structure)
+        return error_about(error, COG_ERR_USAGE, "mark",
+                           "%s: fields separated by '%c' and not quoted cannot hold marks; ask for "
+                           "the clusters instead",
+                           file->path, delimiter);
+    if (strchr(field, delimiter) || strpbrk(field, "\r\n"))
+        return error_about(error, COG_ERR_USAGE, "mark",
+                           "%s: the name of the column for marks has a character that separates "
+                           "fields or rows; choose another name",
+                           file->path);
+    return COG_OK;
+}
+
+/* Appends text as the last field of a row: in quotes, or with delimiters as escapes of JSON. */
+static bool append_field(struct buffer *row, struct csv_form form, struct bytes_view text,
+                         bool needs_quotes) {
+    bool fits = buffer_append(row, &form.delimiter, 1);
+    if (form.quotes && needs_quotes)
+        fits = fits && buffer_append(row, "\"", 1);
+    for (size_t i = 0; i < text.size && fits; i++) {
+        const char c = text.data[i];
+        if (form.quotes)
+            fits = c == '"' && needs_quotes ? buffer_append(row, "\"\"", 2)
+                                            : buffer_append(row, &c, 1);
+        else
+            fits = c == form.delimiter ? buffer_printf(row, "\\u%04x", (unsigned)c)
+                                       : buffer_append(row, &c, 1);
+    }
+    return fits && (!(form.quotes && needs_quotes) || buffer_append(row, "\"", 1));
+}
+
+static bool needs_quotes(struct bytes_view text, struct csv_form form) {
+    const char special[] = {form.delimiter, '"', '\r', '\n', ' ', 0};
+    for (size_t i = 0; i < text.size; i++)
+        if (is_one_of(text.data[i], special))
+            return true;
+    return text.size == 0;
+}
+
+/* A row with one more field, in front of its line end. */
+static cog_status append_row(struct csv_form form, struct bytes_view row, struct bytes_view field,
+                             struct buffer *bytes, cog_error *error) {
+    const size_t front = without_line_end(row).size;
+    const bool fits = buffer_append(bytes, row.data, front) &&
+                      append_field(bytes, form, field, needs_quotes(field, form)) &&
+                      buffer_append(bytes, row.data + front, row.size - front);
+    return fits ? COG_OK : error_memory(error, row.size, "marks");
+}
+
+static bool has_column(struct bytes_view header, struct csv_form form, struct bytes_view name,
+                       struct buffer *decoded) {
+    struct csv_cursor cursor = csv_row_fields(without_mark(header), form);
+    struct bytes_view field;
+    while (csv_next_field(&cursor, decoded, &field))
+        if (view_equals(field, name))
+            return true;
+    return false;
+}
+
+cog_status record_marks_header(const struct record_marks *marks, uint32_t file,
+                               struct bytes_view header, struct buffer *bytes, cog_error *error) {
+    const struct input_file *input = &reader_inputs(marks->reader)->files[file];
+    const struct bytes_view name = view_of(marks->field, strlen(marks->field));
+    struct buffer decoded = {0};
+    if (header.size == 0 || !is_table(input->format))
+        return buffer_append(bytes, header.data, header.size)
+                   ? COG_OK
+                   : error_memory(error, header.size, "marks");
+    if (!buffer_reserve(&decoded, header.size))
+        return error_memory(error, header.size, "marks");
+    const bool is_taken = has_column(header, input->form, name, &decoded);
+    buffer_free(&decoded);
+    if (is_taken)
+        return error_about(error, COG_ERR_INPUT, "mark",
+                           "%s:1: has a column \"%s\" already: choose another name for marks",
+                           input->path, marks->field);
+    return append_row(input->form, header, name, bytes, error);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
 cog_status record_marks_check(const char *field, const cog_documents *documents, cog_error *error) {
     const struct reader *reader = documents->reader;
     if (!*field)
         return error_about(error, COG_ERR_USAGE, "mark", "the field for marks has no name");
-    for (uint32_t file = 0; reader && file < reader_file_count(reader); file++)
-        if (reader_file_format(reader, file) != INPUT_JSONL &&
-            reader_file_format(reader, file) != INPUT_AUTO)
-            return error_about(error, COG_ERR_USAGE, "mark",
-                               "%s: only JSON records take marks; ask for the clusters instead",
-                               reader_file_name(reader, file));
+    for (uint32_t file = 0; reader && file < reader_file_count(reader); file++) {
+        const enum input_format format = reader_file_format(reader, file);
+        if (is_table(format))
+            TRY(check_table(&reader_inputs(reader)->files[file], field, error));
+        else if (format != INPUT_JSONL && format != INPUT_AUTO)
+            return error_about(
+                error, COG_ERR_USAGE, "mark",
+                "%s: only JSON, csv and tsv records take marks; ask for the clusters "
+                "instead",
+                reader_file_name(reader, file));
+    }
     return COG_OK;
 }
 
-static cog_status fill(struct record_marks *marks, const char *field,
-                       const cog_cluster_member *members, size_t member_count, cog_error *error) {
+static cog_status fill(struct record_marks *marks, const cog_cluster_member *members,
+                       size_t member_count, cog_error *error) {
     const struct duplicates *duplicates = marks->duplicates;
+    const char *field = marks->field;
     const size_t count = duplicates->count;
     marks->record_count = count ? (size_t)duplicates_record(duplicates, count - 1) + 1 : 0;
     if (!json_append_string(&marks->name, view_of(field, strlen(field))))
@@ -47,13 +153,16 @@ static cog_status fill(struct record_marks *marks, const char *field,
     return COG_OK;
 }
 
-cog_status record_marks_create(const char *field, const struct duplicates *duplicates,
+cog_status record_marks_create(const char *field, const struct reader *reader,
+                               const struct duplicates *duplicates,
                                const cog_cluster_member *members, size_t member_count,
                                struct record_marks **result, cog_error *error) {
     struct record_marks *marks;
     TAKE_ZEROED(marks, 1, "marks", error);
     marks->duplicates = duplicates;
-    cog_status status = fill(marks, field, members, member_count, error);
+    marks->reader = reader;
+    marks->field = field;
+    cog_status status = fill(marks, members, member_count, error);
     return HAND_OUT(status, marks, record_marks_free, result);
 }
 
@@ -66,15 +175,13 @@ void record_marks_free(struct record_marks *marks) {
     free(marks);
 }
 
-/* The object of a row, in front of the brace that ends its record. */
+/* The mark of a row: an object of JSON. */
 static cog_status append_mark(const struct record_marks *marks, uint32_t row, struct buffer *bytes,
                               cog_error *error) {
     const struct duplicates *duplicates = marks->duplicates;
     const bool is_kept = duplicates_keeps(duplicates, row);
     struct buffer twin = {0};
-    bool fits = buffer_append(bytes, ",", 1) &&
-                buffer_append(bytes, marks->name.data, marks->name.size) &&
-                buffer_append_text(bytes, ":{");
+    bool fits = buffer_append_text(bytes, "{");
     if (marks->clusters[row] != NONE)
         fits = fits && buffer_printf(bytes, "\"cluster\":%u,", marks->clusters[row]);
     fits = fits && buffer_printf(bytes, "\"kept\":%s", is_kept ? "true" : "false");
@@ -107,19 +214,35 @@ static bool has_field(const struct record_marks *marks, struct bytes_view raw) {
     return false;
 }
 
-cog_status record_marks_append(const struct record_marks *marks, uint64_t record,
-                               struct bytes_view raw, struct buffer *bytes, cog_error *error) {
-    if (record >= marks->record_count || marks->rows[record] == NONE)
-        return COG_OK;
+/* In front of the brace that ends the record. */
+static cog_status mark_json(const struct record_marks *marks, uint64_t record,
+                            struct bytes_view raw, struct buffer *bytes, cog_error *error) {
     const char *brace = memrchr(raw.data, '}', raw.size);
     if (!brace || has_field(marks, raw))
         return error_about(error, COG_ERR_INPUT, "mark",
                            "record %llu has a field %.*s already: choose another name for marks",
                            (unsigned long long)record + 1, (int)marks->name.size, marks->name.data);
     const size_t front = (size_t)(brace - raw.data);
-    if (!buffer_append(bytes, raw.data, front))
+    if (!buffer_append(bytes, raw.data, front) || !buffer_append(bytes, ",", 1) ||
+        !buffer_append(bytes, marks->name.data, marks->name.size) || !buffer_append(bytes, ":", 1))
         return error_memory(error, raw.size, "marks");
     TRY(append_mark(marks, marks->rows[record], bytes, error));
     return buffer_append(bytes, brace, raw.size - front) ? COG_OK
                                                          : error_memory(error, raw.size, "marks");
+}
+
+cog_status record_marks_append(const struct record_marks *marks, uint64_t record,
+                               const struct document *document, struct buffer *bytes,
+                               cog_error *error) {
+    const struct input_file *file = &reader_inputs(marks->reader)->files[document->file];
+    struct buffer mark = {0};
+    if (record >= marks->record_count || marks->rows[record] == NONE)
+        return COG_OK;
+    if (!is_table(file->format))
+        return mark_json(marks, record, document->raw, bytes, error);
+    cog_status status = append_mark(marks, marks->rows[record], &mark, error);
+    THEN(status,
+         append_row(file->form, document->raw, view_of(mark.data, mark.size), bytes, error));
+    buffer_free(&mark);
+    return status;
 }
