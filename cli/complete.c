@@ -19,36 +19,42 @@ static const char bash_script[] =
     "}\n"
     "complete -F _cognate cognate\n";
 
-static const char zsh_script[] =
-    "#compdef cognate\n"
-    "_cognate() {\n"
-    "    local line files=0\n"
-    "    local -a values\n"
-    "    while IFS= read -r line; do\n"
-    "        if [[ $line == :files ]]; then\n"
-    "            files=1\n"
-    "        else\n"
-    "            values+=(\"${line//$'\\t'/:}\")\n"
-    "        fi\n"
-    "    done < <(${words[1]} help complete \"${(@)words[2,CURRENT]}\" 2>/dev/null)\n"
-    "    (( $#values )) && _describe -o 'cognate' values\n"
-    "    (( files )) && _files\n"
-    "}\n"
-    "if [[ $funcstack[1] == _cognate ]]; then\n"
-    "    _cognate \"$@\"\n"
-    "else\n"
-    "    compdef _cognate cognate\n"
-    "fi\n";
+/* Options are described apart from other words: zsh offers what `_describe -o` has only for a word
+ * that begins with a dash. */
+static const char zsh_script[] = "#compdef cognate\n"
+                                 "_cognate() {\n"
+                                 "    local line files=0\n"
+                                 "    local -a values options\n"
+                                 "    for line in \"${(@f)$(${words[1]} help complete "
+                                 "\"${(@)words[2,CURRENT]}\" 2>/dev/null)}\"; do\n"
+                                 "        case $line in\n"
+                                 "        :files) files=1 ;;\n"
+                                 "        -*) options+=(\"${${line//:/\\\\:}/$'\\t'/:}\") ;;\n"
+                                 "        ?*) values+=(\"${${line//:/\\\\:}/$'\\t'/:}\") ;;\n"
+                                 "        esac\n"
+                                 "    done\n"
+                                 "    compset -P '--[^=]#='\n"
+                                 "    (( $#options )) && _describe -o 'option' options\n"
+                                 "    (( $#values )) && _describe 'value' values\n"
+                                 "    (( files )) && _files\n"
+                                 "}\n"
+                                 "if [[ $funcstack[1] == _cognate ]]; then\n"
+                                 "    _cognate \"$@\"\n"
+                                 "else\n"
+                                 "    compdef _cognate cognate\n"
+                                 "fi\n";
 
 static const char fish_script[] =
     "function __cognate_complete\n"
     "    set -l before (commandline -opc)\n"
     "    set -l token (commandline -ct)\n"
+    "    set -l name (string match -r -- '^--[^=]*=' $token)\n"
     "    for line in ($before[1] help complete $before[2..-1] \"$token\" 2>/dev/null)\n"
     "        if test \"$line\" = :files\n"
-    "            __fish_complete_path \"$token\"\n"
+    "            printf \"$name%s\\n\" (__fish_complete_path (string replace -- \"$name\" '' "
+    "\"$token\"))\n"
     "        else\n"
-    "            echo $line\n"
+    "            echo \"$name$line\"\n"
     "        end\n"
     "    end\n"
     "end\n"
@@ -94,8 +100,14 @@ static void print_values(const struct command *command, int id) {
     }
 }
 
-/* The option before the last word that waits for its argument; -1 if there is none. */
+/* The option whose argument the last word begins, after it or in it (--name=value); -1 if there is
+ * none. */
 static int find_waiting(const struct command *command, int count, char *const *words) {
+    const char *last = words[count - 1], *equals = strchr(last, '=');
+    if (strncmp(last, "--", 2) == 0 && equals) {
+        int named = find_option(command, last + 2, (size_t)(equals - last) - 2);
+        return named >= 0 && option_at(named)->argument ? named : -1;
+    }
     int before = count - 2;
     if (before > 0 && strcmp(words[before], "=") == 0) /* bash cuts --name=value in three words */
         before--;
@@ -139,8 +151,8 @@ void print_candidates(int count, char *const *words) {
     int waiting = find_waiting(command, count, words);
     if (waiting >= 0)
         print_values(command, waiting);
-    else if (words[count - 1][0] == '-')
+    else if (words[count - 1][0] == '-' && !strchr(words[count - 1], '='))
         print_options(command);
-    else
+    else if (words[count - 1][0] != '-')
         puts(":files");
 }
