@@ -249,6 +249,7 @@ static bool take_run_options(const struct arguments *arguments, cog_run_options 
     visible = isatty(STDERR_FILENO) && !has_option(arguments, OPTION_QUIET);
     run->announce = has_option(arguments, OPTION_QUIET) ? NULL : announce_message;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error as a full disk is */
     interrupts_watch();
     return true;
 }

@@ -29,5 +29,8 @@ cog_status error_system(cog_error *error, const char *doing, const char *path) {
         status = COG_ERR_DISK;
     else if (number == ENOMEM)
         status = COG_ERR_MEMORY;
-    return error_set(error, status, "%s: cannot %s: %s", path, doing, strerror(number));
+    const char *remedy = status != COG_ERR_DISK ? ""
+                         : number == EFBIG      ? "; raise the limit on the size of files"
+                                                : "; make room on that disk, or use another one";
+    return error_set(error, status, "%s: cannot %s: %s%s", path, doing, strerror(number), remedy);
 }

@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +23,30 @@ static ssize_t move_some(enum direction direction, int descriptor, char *data, s
     }
 }
 
+/* A scratch file has no name: its folder says which disk is full. */
+static cog_status writing_failed(int descriptor, const char *name, cog_error *error) {
+    static const char deleted[] = " (deleted)";
+    const int number = errno;
+    const char *temporary = getenv("TMPDIR");
+    char link[32], target[4096], where[4352];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    const ssize_t size = readlink(link, target, sizeof target - 1);
+    target[size > 0 ? size : 0] = 0;
+    char *end = strstr(target, deleted), *slash = strrchr(target, '/');
+    errno = number;
+    if (target[0] != '/' || !end || end[sizeof deleted - 1])
+        return error_system(error, "write", name);
+    slash[slash == target] = 0;
+    const bool is_temporary = strcmp(target, temporary && *temporary ? temporary : "/tmp") == 0;
+    if (strstr(name, "TMPDIR"))
+        snprintf(where, sizeof where, "%s (%s)", name, target);
+    else
+        snprintf(where, sizeof where, "%s in the folder %s%s", name, target,
+                 is_temporary ? " (TMPDIR)" : "");
+    errno = number;
+    return error_system(error, "write", where);
+}
+
 static cog_status move_all(enum direction direction, int descriptor, char *data, size_t size,
                            uint64_t offset, const char *name, cog_error *error) {
     while (size > 0) {
@@ -29,7 +56,8 @@ static cog_status move_all(enum direction direction, int descriptor, char *data,
         if (done == 0)
             return error_set(error, COG_ERR_IO, "%s: ends too early", name);
         if (done < 0)
-            return error_system(error, direction == READ_AT ? "read" : "write", name);
+            return direction == READ_AT ? error_system(error, "read", name)
+                                        : writing_failed(descriptor, name, error);
         data += done;
         offset += (uint64_t)done;
         size -= (size_t)done;

@@ -27,6 +27,7 @@ struct reading {
     struct ingest *ingest;
     struct document_sets *sets;
     struct output *rejects;
+    bool keeps_rejects;  /* in the work folder */
     uint64_t bad_before; /* bad records of earlier collections */
 };
 
@@ -108,16 +109,28 @@ static cog_status add_rows(struct document_sets *sets, const struct set_document
     return COG_OK;
 }
 
+/* Appends to a file of the work folder, or to the scratch file. */
+static cog_status append_to(const struct document_sets *sets, int descriptor, const char *name,
+                            const void *data, size_t size, uint64_t offset, cog_error *error) {
+    if (!sets->folder)
+        return descriptor_write_at(descriptor, data, size, offset, "the file of term sets", error);
+    char *path = work_folder_file(sets->folder, name);
+    cog_status status = path ? descriptor_write_at(descriptor, data, size, offset, path, error)
+                             : error_memory(error, strlen(name), "a path");
+    free(path);
+    return status;
+}
+
 static cog_status append_batch(struct document_sets *sets, struct set_batch *batch,
                                cog_error *error) {
     for (size_t i = 0; i < batch->count; i++)
         batch->documents[i].row.offset += sets->file.size_bytes;
-    TRY(descriptor_write_at(sets->file.descriptor, batch->bytes.data, batch->bytes.size,
-                            sets->file.size_bytes, "the file of term sets", error));
+    TRY(append_to(sets, sets->file.descriptor, "sets", batch->bytes.data, batch->bytes.size,
+                  sets->file.size_bytes, error));
     if (sets->folder)
-        TRY(descriptor_write_at(sets->folder->rows, batch->documents,
-                                batch->count * sizeof *batch->documents,
-                                sets->count * sizeof *batch->documents, "the file of rows", error));
+        TRY(append_to(sets, sets->folder->rows, "rows", batch->documents,
+                      batch->count * sizeof *batch->documents,
+                      sets->count * sizeof *batch->documents, error));
     TRY(add_rows(sets, batch->documents, batch->count, error));
     sets->file.size_bytes += batch->bytes.size;
     return COG_OK;
@@ -129,15 +142,54 @@ static cog_status commit(struct document_sets *sets, cog_error *error) {
     return work_folder_commit(sets->folder, &sets->progress, error);
 }
 
+/* The bad records of a batch as they stand, a line end behind each: to the output, or to the work
+ * folder, from where they are copied at the end. */
+static cog_status reject_records(struct reading *reading, const struct ingest_batch *records,
+                                 cog_error *error) {
+    struct document_sets *sets = reading->sets;
+    struct buffer lines = {0};
+    bool fits = true;
+    for (size_t i = 0; i < records->skipped_count && fits; i++) {
+        const struct bytes_view raw = records->skipped[i].raw;
+        const bool is_line = raw.size && raw.data[raw.size - 1] == '\n';
+        fits = buffer_append(&lines, raw.data, raw.size) &&
+               (is_line || buffer_append(&lines, "\n", 1));
+    }
+    cog_status status = fits ? COG_OK : error_memory(error, lines.size, "bad records");
+    if (reading->keeps_rejects) {
+        THEN(status, append_to(sets, sets->folder->rejects, "rejects", lines.data, lines.size,
+                               sets->progress.reject_bytes, error));
+        sets->progress.reject_bytes += lines.size;
+    } else if (reading->rejects) {
+        THEN(status, output_write(reading->rejects, lines.data, lines.size, error));
+    }
+    buffer_free(&lines);
+    return status;
+}
+
+static cog_status copy_rejects(const struct document_sets *sets, struct output *rejects,
+                               cog_error *error) {
+    enum { BYTES_AT_ONCE = 1 << 16 };
+    char bytes[BYTES_AT_ONCE];
+    for (uint64_t at = 0; at < sets->progress.reject_bytes;) {
+        const uint64_t left = sets->progress.reject_bytes - at;
+        const size_t size = left < BYTES_AT_ONCE ? (size_t)left : BYTES_AT_ONCE;
+        TRY(descriptor_read_at(sets->folder->rejects, bytes, size, at, "the file of bad records",
+                               error));
+        TRY(output_write(rejects, bytes, size, error));
+        at += size;
+    }
+    return COG_OK;
+}
+
 static cog_status deliver(void *context, void *ingest_batch, cog_error *error) {
     struct reading *reading = context;
     const struct ingest_batch *records = ingest_batch;
     struct set_batch *batch = records->result;
     struct document_sets *sets = reading->sets;
     TRY(ingest_settle(reading->ingest, records, error));
-    for (size_t i = 0; reading->rejects && i < records->skipped_count; i++)
-        TRY(output_write_line(reading->rejects, records->skipped[i].raw.data,
-                              records->skipped[i].raw.size, error));
+    if (records->skipped_count)
+        TRY(reject_records(reading, records, error));
     TRY(append_batch(sets, batch, error));
     batch->count = 0;
     buffer_reset(&batch->bytes);
@@ -149,10 +201,12 @@ static cog_status deliver(void *context, void *ingest_batch, cog_error *error) {
 }
 
 static cog_status read_collection(struct document_sets *sets, cog_documents *documents,
-                                  const struct term_options *terms, struct output *rejects,
-                                  struct job *job, cog_error *error) {
-    struct reading reading = {
-        .sets = sets, .rejects = rejects, .bad_before = sets->progress.bad_records};
+                                  const struct term_options *terms, bool is_last,
+                                  struct output *rejects, struct job *job, cog_error *error) {
+    struct reading reading = {.sets = sets,
+                              .rejects = rejects,
+                              .keeps_rejects = sets->folder && is_last,
+                              .bad_before = sets->progress.bad_records};
     cog_status status = ingest_open(documents, terms, sizeof(struct set_batch), "reading",
                                     &job->run, job->report, false, &reading.ingest, error);
     if (status == COG_OK)
@@ -182,11 +236,13 @@ cog_status document_sets_read(struct document_sets *sets, cog_documents *documen
     /* What an earlier job has read of it is cut into records, not parsed. */
     if (progress->collection == number) {
         const bool was_complete = progress->is_complete;
-        TRY(read_collection(sets, documents, terms, rejects, job, error));
+        TRY(read_collection(sets, documents, terms, is_last, rejects, job, error));
         progress->is_complete = is_last;
         if (sets->folder && !was_complete)
             TRY(commit(sets, error));
     }
+    if (sets->folder && rejects)
+        TRY(copy_rejects(sets, rejects, error));
     sets->file.rows = sets->rows;
     sets->file.row_count = sets->count;
     return COG_OK;

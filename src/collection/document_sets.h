@@ -43,7 +43,8 @@ cog_status document_sets_open_work(struct document_sets *sets, const char *path,
 void document_sets_close(struct document_sets *sets);
 
 /* Reads the next collection, whose first row is then progress.first_row; is_last: there are no
- * more. Bad records go to `rejects`, if it is not NULL, as they stand. */
+ * more. Bad records go to `rejects`, if it is not NULL, as they stand. A work folder keeps those of
+ * the last collection, for jobs that go on. */
 cog_status document_sets_read(struct document_sets *sets, cog_documents *documents,
                               const struct term_options *terms, bool is_last,
                               struct output *rejects, struct job *job, cog_error *error);

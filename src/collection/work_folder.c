@@ -15,9 +15,10 @@
 static const uint64_t interval_ns = 3000000000;
 
 /* The numbers of a progress, in the order of the struct. */
-static const char *const progress_keys[] = {
-    "progress: collection", "progress: records",     "progress: first row", "progress: rows",
-    "progress: set bytes",  "progress: bad records", "progress: complete"};
+static const char *const progress_keys[] = {"progress: collection",   "progress: records",
+                                            "progress: first row",    "progress: rows",
+                                            "progress: set bytes",    "progress: bad records",
+                                            "progress: reject bytes", "progress: complete"};
 enum { PROGRESS_NUMBERS = sizeof progress_keys / sizeof *progress_keys };
 
 char *work_folder_file(const struct work_folder *folder, const char *name) {
@@ -57,9 +58,9 @@ static cog_status lock_folder(struct work_folder *folder, cog_error *error) {
 /* ---- State ----------------------------------------------------------------------------------- */
 
 static void numbers_of(const struct work_progress *progress, uint64_t numbers[PROGRESS_NUMBERS]) {
-    const uint64_t all[] = {progress->collection, progress->records,   progress->first_row,
-                            progress->rows,       progress->set_bytes, progress->bad_records,
-                            progress->is_complete};
+    const uint64_t all[] = {progress->collection,   progress->records,    progress->first_row,
+                            progress->rows,         progress->set_bytes,  progress->bad_records,
+                            progress->reject_bytes, progress->is_complete};
     memcpy(numbers, all, sizeof all);
 }
 
@@ -79,7 +80,8 @@ cog_status work_folder_commit(struct work_folder *folder, const struct work_prog
     char *path = work_folder_file(folder, "state");
     numbers_of(progress, numbers);
     cog_status status = path ? COG_OK : error_memory(error, strlen(folder->path), "a path");
-    if (status == COG_OK && (fdatasync(folder->sets) != 0 || fdatasync(folder->rows) != 0))
+    if (status == COG_OK && (fdatasync(folder->sets) != 0 || fdatasync(folder->rows) != 0 ||
+                             fdatasync(folder->rejects) != 0))
         status = error_system(error, "write", folder->path);
     THEN(status, settings_copy(&state, &folder->made_by, error));
     for (size_t i = 0; i < PROGRESS_NUMBERS; i++)
@@ -121,8 +123,8 @@ static void read_progress(const struct settings *state, struct work_progress *pr
     uint64_t numbers[PROGRESS_NUMBERS] = {0};
     for (size_t i = 0; i < PROGRESS_NUMBERS; i++)
         settings_get_u64(state, progress_keys[i], &numbers[i]);
-    *progress = (struct work_progress){numbers[0], numbers[1], numbers[2],     numbers[3],
-                                       numbers[4], numbers[5], numbers[6] != 0};
+    *progress = (struct work_progress){numbers[0], numbers[1], numbers[2], numbers[3],
+                                       numbers[4], numbers[5], numbers[6], numbers[7] != 0};
 }
 
 static cog_status read_state(struct work_folder *folder, const char *path, cog_error *error) {
@@ -155,17 +157,24 @@ static cog_status load_state(struct work_folder *folder, bool resume, cog_error 
 
 /* What a stopped job wrote behind its last commit does not count. */
 static cog_status cut_files(const struct work_folder *folder, size_t row_bytes, cog_error *error) {
-    struct stat sets, rows;
-    const uint64_t row_end = folder->progress.rows * row_bytes;
-    if (fstat(folder->sets, &sets) != 0 || fstat(folder->rows, &rows) != 0)
-        return error_system(error, "read", folder->path);
-    if ((uint64_t)sets.st_size < folder->progress.set_bytes || (uint64_t)rows.st_size < row_end)
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: files are shorter than they were; remove the folder and start again",
-                         folder->path);
-    if (ftruncate(folder->sets, (off_t)folder->progress.set_bytes) != 0 ||
-        ftruncate(folder->rows, (off_t)row_end) != 0)
-        return error_system(error, "write", folder->path);
+    const struct {
+        int descriptor;
+        uint64_t end;
+    } files[] = {{folder->sets, folder->progress.set_bytes},
+                 {folder->rows, folder->progress.rows * row_bytes},
+                 {folder->rejects, folder->progress.reject_bytes}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct stat info;
+        if (fstat(files[i].descriptor, &info) != 0)
+            return error_system(error, "read", folder->path);
+        if ((uint64_t)info.st_size < files[i].end)
+            return error_set(
+                error, COG_ERR_FORMAT,
+                "%s: files are shorter than they were; remove the folder and start again",
+                folder->path);
+        if (ftruncate(files[i].descriptor, (off_t)files[i].end) != 0)
+            return error_system(error, "write", folder->path);
+    }
     return COG_OK;
 }
 
@@ -173,7 +182,7 @@ cog_status work_folder_open(const char *path, const struct settings *made_by, si
                             bool resume, struct work_folder **result, cog_error *error) {
     struct work_folder *folder;
     TAKE_ZEROED(folder, 1, "a work folder", error);
-    folder->lock = folder->sets = folder->rows = -1;
+    folder->lock = folder->sets = folder->rows = folder->rejects = -1;
     folder->path = strdup(path);
     folder->next_ns = clock_ns() + interval_ns;
     cog_status status = folder->path ? COG_OK : error_memory(error, strlen(path), "a path");
@@ -182,6 +191,7 @@ cog_status work_folder_open(const char *path, const struct settings *made_by, si
     THEN(status, load_state(folder, resume, error));
     THEN(status, open_file(folder, "sets", &folder->sets, error));
     THEN(status, open_file(folder, "rows", &folder->rows, error));
+    THEN(status, open_file(folder, "rejects", &folder->rejects, error));
     THEN(status, cut_files(folder, row_bytes, error));
     return HAND_OUT(status, folder, work_folder_close, result);
 }
@@ -189,7 +199,7 @@ cog_status work_folder_open(const char *path, const struct settings *made_by, si
 void work_folder_close(struct work_folder *folder) {
     if (!folder)
         return;
-    const int descriptors[] = {folder->lock, folder->sets, folder->rows};
+    const int descriptors[] = {folder->lock, folder->sets, folder->rows, folder->rejects};
     for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)
         if (descriptors[i] >= 0)
             close(descriptors[i]);

@@ -1,10 +1,11 @@
 /* A work folder: the sets of a collection's documents, kept on disk beyond the job that made them,
  * so that a job that was stopped goes on, and another threshold needs no reading of the documents.
  *
- * The folder has three files: `sets` (vector/set_file.h) and `rows`, which only grow, and `state`,
- * a container (docs/format.md) that says how the sets were made, from which files, and how much of
- * the other two files counts. `state` is replaced after the others are on disk: after a stop at any
- * moment it describes what is there. A folder is locked while it is open. */
+ * The folder has four files: `sets` (vector/set_file.h), `rows` and `rejects` (the bad records),
+ * which only grow, and `state`, a container (docs/format.md) that says how the sets were made, from
+ * which files, and how much of the other files counts. `state` is replaced after the others are on
+ * disk: after a stop at any moment it describes what is there. A folder is locked while it is open.
+ */
 #pragma once
 
 #include "store/settings.h"
@@ -17,12 +18,13 @@ struct work_progress {
     uint64_t rows;       /* of all collections so far */
     uint64_t set_bytes;  /* of `sets` */
     uint64_t bad_records;
-    bool is_complete; /* all collections are read */
+    uint64_t reject_bytes; /* of `rejects` */
+    bool is_complete;      /* all collections are read */
 };
 
 struct work_folder {
     char *path;
-    int lock, sets, rows; /* descriptors */
+    int lock, sets, rows, rejects; /* descriptors */
     struct settings made_by;
     struct work_progress progress; /* as `state` has it; zeros in a new folder */
     uint64_t next_ns;              /* a checkpoint is due from then on */

@@ -98,5 +98,5 @@ done
 "$COGNATE" pairs d.jsonl --method window --shared-window 2>&1
 mkdir scratch
 (ulimit -f 64 && trap '' XFSZ && TMPDIR=scratch "$COGNATE" pairs s.npy --radius 40 --method window --tables 20 --window 30 \
-    --memory 10M --quiet -o full.tsv 2>&1)
-echo "exit $?"
+    --memory 10M --quiet -o full.tsv 2>&1) | sed "s|$PWD/||"
+echo "exit ${PIPESTATUS[0]}"

@@ -114,10 +114,6 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
     if (options->work && !is_by_sets(pairs))
         return error_about(error, COG_ERR_USAGE, "work",
                            "a work folder is for exact Jaccard and containment");
-    if (options->work && outputs->rejects)
-        return error_about(error, COG_ERR_USAGE, "rejects",
-                           "a job that may be resumed does not collect bad records: leave out the "
-                           "work folder");
     if (options->resume && !options->work)
         return error_about(error, COG_ERR_USAGE, "resume", "there is no work folder to resume");
     if (options->verdicts && !is_by_sets(pairs))

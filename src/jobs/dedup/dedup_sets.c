@@ -266,6 +266,7 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     TRY(take_terms(dedup->options, &terms, error));
     announce_disk(dedup, documents);
     TRY(open_sets(dedup, documents, &terms, beside, error));
+    const size_t kept = sets->count; /* of an earlier job */
     if (dedup->options->against)
         TRY(document_sets_read(sets, dedup->options->against, &terms, false, NULL, dedup->job,
                                error));
@@ -277,6 +278,7 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     report_number(report, "bad_records", (double)sets->progress.bad_records);
     report_number(report, "documents", (double)duplicates->count);
     report_number(report, "reference_documents", (double)duplicates->first_row);
+    report_number(report, "tokenised_documents", (double)(sets->count - kept));
     report_number(report, "empty_documents", (double)empty);
     report_number(report, "scratch_bytes", (double)sets->file.size_bytes);
     if (empty)
