@@ -826,6 +826,28 @@ COG_API cog_status cog_hits_to_arrow(const cog_hits *hits, bool ids,
 COG_API cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const char *path,
                                   cog_error *error);
 
+/* A searcher answers one query after the other with the same options. It is made once and keeps
+ * everything that a query needs: the analyzer of texts, tables of weights, and the scratch memory
+ * of the method. One per thread; searchers of one index may run at the same time. The index is
+ * borrowed; once it has changed, a searcher may only be freed.
+ *
+ * It answers as cog_index_search does for a single query without measuring the recall
+ * (recall_sample 0): with COG_METHOD_AUTO by comparing everything, unless the index was built for a
+ * radius; name the method of the index's tables to search by them. Runs on the calling thread. */
+typedef struct cog_searcher cog_searcher;
+COG_API cog_status cog_searcher_create(const cog_index *index, const cog_search_options *options,
+                                       cog_searcher **searcher, cog_error *error);
+COG_API void cog_searcher_free(cog_searcher *searcher);
+/* A text, of the language `lang` (ISO 639-1, or NULL: as the index says). *hits has one query, its
+ * number 0; it belongs to the searcher until the next call. */
+COG_API cog_status cog_searcher_find_text(cog_searcher *searcher, const char *text,
+                                          size_t text_size, const char *lang, const cog_hits **hits,
+                                          cog_error *error);
+/* A signature, bits / 8 bytes as the index has them. margins: the sums behind its bits, or NULL. */
+COG_API cog_status cog_searcher_find_signature(cog_searcher *searcher, const uint8_t *signature,
+                                               const float *margins, const cog_hits **hits,
+                                               cog_error *error);
+
 /* Sums behind bits from a .npy file, float32 [rows, bits]. */
 typedef struct cog_weights cog_weights;
 COG_API cog_status cog_weights_open(const char *path, cog_weights **weights, cog_error *error);

@@ -5,6 +5,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Unpack
 
+import numpy as np
+
 from . import _cognate
 from ._inputs import (Array, Documents, Path, ReadOptions, SignOptions, is_signatures, margins_of, open_documents,
                       report_of, signatures_of, split)
@@ -30,6 +32,10 @@ class SearchOptions(ReadOptions, total=False):
     knobs: Mapping[str, int]
 
 
+_ANSWER = {"recall", "verify", "first", "method"}
+_SINGLE_QUERY = '{"queries": 1}'
+
+
 class Index:
     """Documents or signatures ready to be searched, in memory or in a folder.
 
@@ -51,6 +57,7 @@ class Index:
     def __init__(self, handle: object, report: dict[str, Any] | None = None, next_number: int = 0):
         self._handle = handle
         self._next_number = next_number
+        self._searchers: dict[tuple[object, ...], object] = {}
         #: What the last change did.
         self.report: dict[str, Any] = report or {}
 
@@ -125,13 +132,42 @@ class Index:
         _, _, run = split(options)
         self.report = report_of(_cognate.index_compact(self._handle, run))
 
+    def _searchers_for(self, key: tuple[object, ...], options: Mapping[str, Any]) -> object | None:
+        """Searchers for single queries; None if the options are about more than the answer."""
+        if not options.keys() <= _ANSWER:
+            return None
+        k, threshold, radius, *_ = key
+        _, work, _ = split(options, k=k, threshold=threshold, radius=radius)
+        searchers = _cognate.index_searchers(self._handle, work)
+        if len(self._searchers) == 16:
+            self._searchers.clear()
+        self._searchers[key] = searchers
+        return searchers
+
+    def _find(self, q: object, k: int | None, threshold: float | None, radius: int | None, ids: bool,
+              options: Mapping[str, Any]) -> _cognate.ArrowTable | None:
+        """The answer to a single query; None if it is no such query, or the options want a job."""
+        key: tuple[object, ...] = (k, threshold, radius)
+        if options:
+            if "knobs" in options:
+                return None
+            key += (*options.items(),)
+        searchers = self._searchers.get(key) or self._searchers_for(key, options)
+        return _cognate.index_find(searchers, q, ids) if searchers is not None else None
+
     def search(self, q: Documents, *, k: int | None = None, threshold: float | None = None, radius: int | None = None,
                margins: Array | None = None, ids: bool = False, **options: Unpack[SearchOptions]) -> Table:
         """The k nearest of each query (10 if nothing else is said), or all within a threshold or a radius of bits.
 
         A query is a text; several are a list or a table, or signatures as the index has them. Columns: query, rank,
         row, similarity, distance, id; ``row`` is the position of a document that has no id of its own.
+
+        A single query is answered with what was made for the queries before it; its recall is not measured.
         """
+        if margins is None and isinstance(q, (str, np.ndarray)):
+            arrow = self._find(q, k, threshold, radius, ids, options)
+            if arrow is not None:
+                return Table(arrow, _SINGLE_QUERY, [])
         read, work, run = split(options, k=k, threshold=threshold, radius=radius)
         if is_signatures(q):
             array, rows, bits = signatures_of(q)

@@ -1,6 +1,7 @@
 """Results as tables."""
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -31,10 +32,13 @@ class Table:
 
     def __init__(self, arrow: _cognate.ArrowTable, report: dict[str, Any] | str, skipped: list[int]):
         self._arrow = arrow
-        self._names = arrow.names()
         self._report = report  # JSON until somebody asks: a search may take less time than reading it
         #: Positions of the documents that were skipped: null, no valid text, an id that was used before.
         self.skipped = skipped
+
+    @functools.cached_property
+    def _names(self) -> list[str]:
+        return self._arrow.names()
 
     @property
     def report(self) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-/* Indexes. Searches run at the same time on several threads, changes alone: a lock of readers and
- * writers keeps them apart, since both run without the interpreter lock. */
+/* Indexes: building, changing, files. Changes run alone: a lock of readers and writers keeps them
+ * and searches apart, since both run without the interpreter lock. */
 #include "module.h"
 
 #include <pthread.h>
@@ -8,18 +8,7 @@
 
 static const char index_name[] = "cognate.index";
 
-struct index {
-    cog_index *handle;
-    pthread_rwlock_t lock;
-    /* Signatures that an index in memory borrows, with their buffers. */
-    struct lent {
-        cog_signatures *signatures;
-        Py_buffer view;
-    } * lent;
-    size_t lent_count;
-};
-
-static struct index *index_of(PyObject *capsule) {
+struct index *index_of(PyObject *capsule) {
     return PyCapsule_GetPointer(capsule, index_name);
 }
 
@@ -183,6 +172,12 @@ static PyObject *build_signatures(PyObject *self, PyObject *arguments) {
     return result;
 }
 
+/* Searchers that were made before are not used again. */
+static void begin_change(struct index *index) {
+    pthread_rwlock_wrlock(&index->lock);
+    index->changes++;
+}
+
 /* Runs a change alone, and returns the report. */
 static PyObject *run_change(struct index_job *job, PyObject *run) {
     PyObject *result = job_run(&job->job, run, false) ? job_report(&job->job) : NULL;
@@ -192,7 +187,7 @@ static PyObject *run_change(struct index_job *job, PyObject *run) {
 
 static cog_status add_work(struct job *job) {
     struct index_job *own = (struct index_job *)job;
-    pthread_rwlock_wrlock(&own->index->lock);
+    begin_change(own->index);
     cog_status status = own->signatures
                             ? cog_index_add_signatures(own->index->handle, own->signatures,
                                                        &job->run, job->report, &job->error)
@@ -235,7 +230,7 @@ static PyObject *add_signatures(PyObject *self, PyObject *arguments) {
 
 static cog_status remove_work(struct job *job) {
     struct index_job *own = (struct index_job *)job;
-    pthread_rwlock_wrlock(&own->index->lock);
+    begin_change(own->index);
     cog_status status =
         cog_index_remove(own->index->handle, own->ids, own->id_count, job->report, &job->error);
     pthread_rwlock_unlock(&own->index->lock);
@@ -266,7 +261,7 @@ static PyObject *remove_ids(PyObject *self, PyObject *arguments) {
 
 static cog_status compact_work(struct job *job) {
     struct index_job *own = (struct index_job *)job;
-    pthread_rwlock_wrlock(&own->index->lock);
+    begin_change(own->index);
     cog_status status = cog_index_compact(own->index->handle, &job->run, job->report, &job->error);
     pthread_rwlock_unlock(&own->index->lock);
     return status;
@@ -338,109 +333,6 @@ static PyObject *info(PyObject *self, PyObject *capsule) {
                              : "documents without vectors");
 }
 
-/* ---- Searching ------------------------------------------------------------------------------- */
-
-struct search_job {
-    struct job job;
-    struct index *index;
-    cog_documents *documents;
-    const cog_signatures *signatures;
-    const float *margins;
-    cog_search_options options;
-    bool ids;
-    struct ArrowArrayStream stream;
-};
-
-static cog_status search_work(struct job *job) {
-    struct search_job *own = (struct search_job *)job;
-    cog_hits *hits = NULL;
-    pthread_rwlock_rdlock(&own->index->lock);
-    cog_status status =
-        own->signatures
-            ? cog_index_search_signatures(own->index->handle, own->signatures, own->margins,
-                                          &own->options, &job->run, &hits, job->report, &job->error)
-            : cog_index_search(own->index->handle, own->documents, &own->options, &job->run, &hits,
-                               job->report, &job->error);
-    if (status == COG_OK)
-        status = cog_hits_to_arrow(hits, own->ids, &own->stream, &job->error);
-    cog_hits_free(hits);
-    pthread_rwlock_unlock(&own->index->lock);
-    return status;
-}
-
-static bool take_search(PyObject *dictionary, cog_search_options *options) {
-    cog_search_options_init(options);
-    const struct field_set sets[] = {{search_fields, options}, {NULL, NULL}};
-    if (!options_have(dictionary, "k") &&
-        (options_have(dictionary, "threshold") || options_have(dictionary, "radius")))
-        options->k = 0;
-    return options_take(dictionary, sets, &options->knobs, &options->method);
-}
-
-static PyObject *run_search(struct search_job *job, PyObject *run, size_t queries) {
-    enum { BRIEF_QUERIES = 16 }; /* fewer are answered before anybody could press a key */
-    PyObject *result = NULL;
-    if (job_run(&job->job, run, queries <= BRIEF_QUERIES)) {
-        PyObject *table = table_of_stream(&job->stream);
-        PyObject *report = table ? job_report(&job->job) : NULL;
-        if (report)
-            result = PyTuple_Pack(2, table, report);
-        Py_XDECREF(table);
-        Py_XDECREF(report);
-    }
-    job_end(&job->job);
-    return result;
-}
-
-/* index_search(index, documents, options, ids, run): table, report. */
-static PyObject *search(PyObject *self, PyObject *arguments) {
-    PyObject *capsule, *queries, *dictionary, *run;
-    int ids;
-    (void)self;
-    if (!PyArg_ParseTuple(arguments, "OOO!pO!", &capsule, &queries, &PyDict_Type, &dictionary, &ids,
-                          &PyDict_Type, &run))
-        return NULL;
-    struct search_job job = {
-        .job = {.work = search_work}, .index = index_of(capsule), .ids = ids != 0};
-    struct documents *documents = job.index ? documents_of(queries) : NULL;
-    if (!documents || !take_search(dictionary, &job.options))
-        return NULL;
-    job.documents = documents->handle;
-    size_t count = cog_documents_count(documents->handle);
-    return run_search(&job, run, count ? count : SIZE_MAX);
-}
-
-/* index_search_signatures(index, buffer, rows, bits, margins or None, options, run) */
-static PyObject *search_signatures(PyObject *self, PyObject *arguments) {
-    PyObject *capsule, *object, *margins, *dictionary, *run, *result = NULL;
-    Py_ssize_t rows;
-    unsigned bits;
-    (void)self;
-    if (!PyArg_ParseTuple(arguments, "OOnIOO!O!", &capsule, &object, &rows, &bits, &margins,
-                          &PyDict_Type, &dictionary, &PyDict_Type, &run))
-        return NULL;
-    struct search_job job = {.job = {.work = search_work}, .index = index_of(capsule)};
-    Py_buffer view, margin_view = {0};
-    cog_signatures *signatures = NULL;
-    if (!job.index || !take_search(dictionary, &job.options) ||
-        !signatures_of(object, rows, bits, &view, &signatures))
-        return NULL;
-    bool good = margins == Py_None || PyObject_GetBuffer(margins, &margin_view, PyBUF_SIMPLE) == 0;
-    if (good && margin_view.obj && margin_view.len != rows * (Py_ssize_t)bits * 4) {
-        PyErr_SetString(PyExc_ValueError, "margins are float32 [rows, bits]");
-        good = false;
-    }
-    job.signatures = signatures;
-    job.margins = margin_view.buf;
-    if (good)
-        result = run_search(&job, run, (size_t)rows);
-    if (margin_view.obj)
-        PyBuffer_Release(&margin_view);
-    cog_signatures_free(signatures);
-    PyBuffer_Release(&view);
-    return result;
-}
-
 PyMethodDef index_methods[] = {{"index_build", build, METH_VARARGS, NULL},
                                {"index_build_signatures", build_signatures, METH_VARARGS, NULL},
                                {"index_add", add, METH_VARARGS, NULL},
@@ -450,6 +342,4 @@ PyMethodDef index_methods[] = {{"index_build", build, METH_VARARGS, NULL},
                                {"index_save", save, METH_VARARGS, NULL},
                                {"index_open", open_folder, METH_O, NULL},
                                {"index_info", info, METH_O, NULL},
-                               {"index_search", search, METH_VARARGS, NULL},
-                               {"index_search_signatures", search_signatures, METH_VARARGS, NULL},
                                {0}};

@@ -9,6 +9,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <cognate.h>
+#include <pthread.h>
 
 /* ---- Jobs (module.c) ------------------------------------------------------------------------- */
 
@@ -92,8 +93,25 @@ bool table_ready(PyObject *module);
 bool signatures_of(PyObject *object, Py_ssize_t rows, unsigned bits, Py_buffer *view,
                    cog_signatures **signatures);
 
+/* ---- Indexes (index.c, search.c) --------------------------------------------------------------
+ */
+
+struct index {
+    cog_index *handle;
+    pthread_rwlock_t lock; /* searches read, changes write */
+    uint64_t changes;      /* that were begun; under the lock */
+    /* Signatures that an index in memory borrows, with their buffers. */
+    struct lent {
+        cog_signatures *signatures;
+        Py_buffer view;
+    } * lent;
+    size_t lent_count;
+};
+/* NULL with an exception set if the object is no capsule of an index. */
+struct index *index_of(PyObject *capsule);
+
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-extern PyMethodDef job_methods[], index_methods[], lexicon_methods[];
+extern PyMethodDef job_methods[], index_methods[], search_methods[], lexicon_methods[];
 /* NULL with an exception set if the object is no capsule of a lexicon. */
 cog_lexicon *lexicon_of(PyObject *capsule);

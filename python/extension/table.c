@@ -19,7 +19,7 @@ static struct shared *share(struct shared *shared) {
     return shared;
 }
 
-static void unshare(struct shared *shared) {
+static void let_go(struct shared *shared) {
     if (atomic_fetch_sub(&shared->users, 1) != 1)
         return;
     if (shared->array.release)
@@ -32,7 +32,7 @@ static void unshare(struct shared *shared) {
 /* ---- Export ---------------------------------------------------------------------------------- */
 
 static void release_child_schema(struct ArrowSchema *schema) {
-    unshare(schema->private_data);
+    let_go(schema->private_data);
     schema->release = NULL;
 }
 
@@ -43,7 +43,7 @@ static void release_schema(struct ArrowSchema *schema) {
         free(schema->children[i]);
     }
     free(schema->children);
-    unshare(schema->private_data);
+    let_go(schema->private_data);
     schema->release = NULL;
 }
 
@@ -71,7 +71,7 @@ static int export_schema(struct shared *shared, struct ArrowSchema *out) {
 }
 
 static void release_child_array(struct ArrowArray *array) {
-    unshare(array->private_data);
+    let_go(array->private_data);
     array->release = NULL;
 }
 
@@ -82,7 +82,7 @@ static void release_array(struct ArrowArray *array) {
         free(array->children[i]);
     }
     free(array->children);
-    unshare(array->private_data);
+    let_go(array->private_data);
     array->release = NULL;
 }
 
@@ -134,7 +134,7 @@ static const char *stream_error(struct ArrowArrayStream *stream) {
 
 static void stream_release(struct ArrowArrayStream *stream) {
     struct exported *exported = stream->private_data;
-    unshare(exported->shared);
+    let_go(exported->shared);
     free(exported);
     stream->release = NULL;
 }
@@ -170,7 +170,7 @@ static void free_object(PyObject *self) {
 }
 
 static void buffer_dealloc(PyObject *self) {
-    unshare(((struct buffer_object *)self)->shared);
+    let_go(((struct buffer_object *)self)->shared);
     free_object(self);
 }
 
@@ -195,7 +195,7 @@ struct table_object {
 };
 
 static void table_dealloc(PyObject *self) {
-    unshare(((struct table_object *)self)->shared);
+    let_go(((struct table_object *)self)->shared);
     free_object(self);
 }
 
@@ -214,7 +214,7 @@ PyObject *table_of_stream(struct ArrowArrayStream *stream) {
     struct table_object *table =
         code ? NULL : (struct table_object *)allocate((PyTypeObject *)table_type, 0);
     if (!table) {
-        unshare(shared);
+        let_go(shared);
         return code ? PyErr_NoMemory() : NULL;
     }
     table->shared = shared;

@@ -81,3 +81,51 @@ def test_threads_search_while_one_changes(texts):
     for thread in threads:
         thread.join()
     assert not failures and len(index) == 420
+
+
+def rows_of(table):
+    return list(table.rows())
+
+
+def test_single_queries_are_answered_as_many(texts):
+    index = cognate.Index.build(texts, method="slices")
+    for options in ({}, {"k": 3}, {"threshold": 0.4}, {"k": 5, "method": "slices", "recall": 0.9},
+                    {"k": 5, "method": "flat"}):
+        many = [row[1:] for row in index.search(texts[:40], recall_sample=0, **options).rows()]
+        single = [row[1:] for text in texts[:40] for row in index.search(text, **options).rows()]
+        assert single == many
+    assert len(index.search("\ud800")) == 0 and index.search("\ud800").skipped == [0]
+    assert index.search(texts[0], k=1, ids=True).columns[-1] == "query_id"
+    with pytest.raises(ValueError, match="nothing to look for"):
+        index.search("x", k=0)
+
+
+def test_single_signatures(texts):
+    signatures = cognate.sign(texts, "simhash", 64)
+    index = cognate.Index.build(signatures, method="bphs", radius=3)
+    many = [row[1:] for row in index.search(signatures[:50], radius=3).rows()]
+    assert [row[1:] for i in range(50) for row in index.search(signatures[i:i + 1], radius=3).rows()] == many
+    strided = np.repeat(signatures, 2, axis=1)[:1, ::2]
+    assert rows_of(index.search(strided, radius=3)) == rows_of(index.search(signatures[:1], radius=3))
+    with pytest.raises(ValueError, match="bits"):
+        index.search(signatures[:1, :4], radius=3)
+
+
+def test_searchers_notice_changes_and_serve_threads(texts):
+    index = cognate.Index.build(texts[:500], method="flat")
+    assert index.search(texts[600], k=1)["row"].tolist() != [600]
+    index.add(texts[500:], ids=range(500, len(texts)))
+    failures = []
+
+    def ask(first):
+        for i in range(first, len(texts), 8):
+            if index.search(texts[i], k=1, ids=False)["similarity"][0] < 0.999:
+                failures.append(i)
+
+    threads = [threading.Thread(target=ask, args=(first,)) for first in range(8)]
+    for thread in threads:
+        thread.start()
+    index.add(["another text that has nothing to do with the others"])
+    for thread in threads:
+        thread.join()
+    assert not failures

@@ -37,18 +37,21 @@ static cog_status scan_rows(void *context, unsigned worker, size_t begin, size_t
 }
 
 cog_status cosine_scan(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
-                       unsigned threads, cosine_scan_work *work, void *context, cog_error *error) {
+                       unsigned threads, float *kept, cosine_scan_work *work, void *context,
+                       cog_error *error) {
     size_t columns = collection->column_count;
     struct scan scan = {.queries = queries,
                         .collection = collection,
-                        .dense = memory_zeroed_array(threads * columns + 1, sizeof(float)),
+                        .dense =
+                            kept ? kept : memory_zeroed_array(threads * columns + 1, sizeof(float)),
                         .work = work,
                         .context = context};
     cog_status status =
         scan.dense
             ? parallel_for(threads, collection->rows, ROWS_AT_A_TIME, scan_rows, &scan, error)
             : error_memory(error, threads * columns * sizeof(float), "an exact search");
-    free(scan.dense);
+    if (!kept)
+        free(scan.dense);
     return status;
 }
 
@@ -73,6 +76,7 @@ struct topk_run {
     struct cosine_tiles tiles;
     float *best;  /* in tiles: k for each worker, a heap of the largest values of a tile's row */
     float *dense; /* in tiles: a query by column for each worker; zero in between */
+    float *kept;  /* in a scan: the same, of the caller; or NULL */
 };
 
 static bool takes_scan(const struct sparse_matrix *queries, size_t k) {
@@ -194,7 +198,7 @@ static void join_heaps(struct topk_run *run) {
 
 static cog_status search_all_rows(struct topk_run *run, unsigned threads, cog_error *error) {
     cog_status status =
-        cosine_scan(run->queries, run->collection, threads, take_product, run, error);
+        cosine_scan(run->queries, run->collection, threads, run->kept, take_product, run, error);
     if (status == COG_OK)
         join_heaps(run);
     return status;
@@ -260,9 +264,10 @@ static cog_status search_in_tiles(struct topk_run *run, unsigned threads, cog_er
     return status;
 }
 
-cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
-                       size_t k, unsigned threads, struct cosine_neighbours *neighbours,
-                       cog_error *error) {
+static cog_status find_nearest(const struct sparse_matrix *queries,
+                               const struct sparse_matrix *collection, size_t k, unsigned threads,
+                               float *kept, struct cosine_neighbours *neighbours,
+                               cog_error *error) {
     if (queries->column_count != collection->column_count || k == 0)
         return error_set(error, COG_ERR_USAGE,
                          "search for %zu rows, with %u columns against %u: k must be above 0 and "
@@ -271,8 +276,11 @@ cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_
     k = k < collection->rows ? k : collection->rows + (collection->rows == 0);
     bool are_few = takes_scan(queries, k);
     threads = threads_resolve(threads);
-    struct topk_run run = {
-        .queries = queries, .collection = collection, .k = k, .heap_sets = are_few ? threads : 1};
+    struct topk_run run = {.queries = queries,
+                           .collection = collection,
+                           .k = k,
+                           .heap_sets = are_few ? threads : 1,
+                           .kept = kept};
     *neighbours = (struct cosine_neighbours){.queries = queries->rows, .k = k};
     cog_status status;
     if (!make_room(&run, neighbours))
@@ -288,6 +296,18 @@ cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_
     free(run.heaps);
     free(run.counts);
     return status;
+}
+
+cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
+                       size_t k, unsigned threads, struct cosine_neighbours *neighbours,
+                       cog_error *error) {
+    return find_nearest(queries, collection, k, threads, NULL, neighbours, error);
+}
+
+cog_status cosine_topk_kept(const struct sparse_matrix *queries,
+                            const struct sparse_matrix *collection, size_t k, float *dense,
+                            struct cosine_neighbours *neighbours, cog_error *error) {
+    return find_nearest(queries, collection, k, 1, dense, neighbours, error);
 }
 
 void cosine_topk_free(struct cosine_neighbours *neighbours) {

@@ -21,6 +21,11 @@ struct cosine_neighbours {
 cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
                        size_t k, unsigned threads, struct cosine_neighbours *neighbours,
                        cog_error *error);
+/* The same for up to COSINE_SCAN_QUERIES queries on one thread, with `dense`, a zero for each
+ * column, as scratch memory; it is zero again afterwards. */
+cog_status cosine_topk_kept(const struct sparse_matrix *queries,
+                            const struct sparse_matrix *collection, size_t k, float *dense,
+                            struct cosine_neighbours *neighbours, cog_error *error);
 void cosine_topk_free(struct cosine_neighbours *neighbours);
 /* What the search takes at its peak, its result included. */
 size_t cosine_topk_memory_bytes(const struct sparse_matrix *queries,
@@ -36,6 +41,8 @@ enum { COSINE_SCAN_QUERIES = 8 };
 typedef cog_status cosine_scan_work(void *context, unsigned worker, size_t query, uint32_t row,
                                     double product, cog_error *error);
 
-/* The matrices have the same columns; threads is not 0. */
+/* The matrices have the same columns; threads is not 0. kept is NULL, or for one thread a zero for
+ * each column, as in cosine_topk_kept. */
 cog_status cosine_scan(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
-                       unsigned threads, cosine_scan_work *work, void *context, cog_error *error);
+                       unsigned threads, float *kept, cosine_scan_work *work, void *context,
+                       cog_error *error);

@@ -47,13 +47,28 @@ static cog_status join_exactly(struct method_join *join, struct match_list *pair
     return join_all(join, NULL, pairs, error);
 }
 
-static cog_status find_nearest(const struct method_search *asked, struct hit_lists *hits,
-                               cog_error *error) {
+/* A searcher keeps the query by column; *dense is NULL if there is none. */
+static cog_status take_dense(const struct method_search *asked, float **dense, cog_error *error) {
+    *dense = NULL;
+    if (!asked->scratch || asked->threads != 1 ||
+        asked->queries.vectors->rows > COSINE_SCAN_QUERIES)
+        return COG_OK;
+    if (!*asked->scratch) {
+        TAKE_ZEROED(*dense, (size_t)asked->rows.vectors->column_count + 1, "a searcher", error);
+        *asked->scratch = *dense;
+    }
+    *dense = *asked->scratch;
+    return COG_OK;
+}
+
+static cog_status find_nearest(const struct method_search *asked, float *dense,
+                               struct hit_lists *hits, cog_error *error) {
     const struct sparse_matrix *queries = asked->queries.vectors;
     struct cosine_neighbours found = {0};
     size_t total = 0, at = 0;
     cog_status status =
-        cosine_topk(queries, asked->rows.vectors, asked->k, asked->threads, &found, error);
+        dense ? cosine_topk_kept(queries, asked->rows.vectors, asked->k, dense, &found, error)
+              : cosine_topk(queries, asked->rows.vectors, asked->k, asked->threads, &found, error);
     for (size_t query = 0; status == COG_OK && query < found.queries; query++)
         total += found.counts[query];
     THEN(status, hit_lists_init(hits, queries->rows, total, error));
@@ -81,14 +96,14 @@ static cog_status take_product(void *context, unsigned worker, size_t query, uin
 }
 
 /* A few queries are multiplied with every row; more are joined with the rows. */
-static cog_status find_above(const struct method_search *asked, struct hit_sink *sink,
+static cog_status find_above(const struct method_search *asked, float *dense, struct hit_sink *sink,
                              cog_error *error) {
     const struct sparse_matrix *queries = asked->queries.vectors;
     struct scan_above scan = {asked->threshold, sink};
     struct join_options options = {.threshold = asked->threshold, .threads = asked->threads};
     return queries->rows <= COSINE_SCAN_QUERIES && asked->threshold > 0
-               ? cosine_scan(queries, asked->rows.vectors, asked->threads, take_product, &scan,
-                             error)
+               ? cosine_scan(queries, asked->rows.vectors, asked->threads, dense, take_product,
+                             &scan, error)
                : cosine_join(queries, asked->rows.vectors, &options, &sink->workers[0].hits, error);
 }
 
@@ -96,11 +111,13 @@ static cog_status search_exactly(const void *tables, struct method_search *asked
                                  struct hit_lists *hits, cog_error *error) {
     (void)tables;
     struct hit_sink sink = {0};
+    float *dense;
     asked->is_exact_out = true;
+    TRY(take_dense(asked, &dense, error));
     if (asked->k)
-        return find_nearest(asked, hits, error);
+        return find_nearest(asked, dense, hits, error);
     cog_status status = hit_sink_init(&sink, asked->threads, error);
-    THEN(status, find_above(asked, &sink, error));
+    THEN(status, find_above(asked, dense, &sink, error));
     THEN(status,
          hit_sink_finish(&sink, asked->queries.vectors->rows, HITS_BY_SIMILARITY, hits, error));
     hit_sink_free(&sink);
@@ -116,6 +133,7 @@ const struct search_method exact_method = {
     .check_join = check_exact,
     .join = join_exactly,
     .search = search_exactly,
+    .scratch_free = free,
 };
 
 /* ---- lists -----------------------------------------------------------------------------------

@@ -62,8 +62,10 @@ static cog_status search_tables(const cog_index *index, size_t part,
                                     .knobs =
                                         index->streamed == method ? &index->streamed_knobs : NULL};
     if ((method->build && !tables && !streams) ||
-        !(method->answers & (asked->k ? COG_ANSWERS_NEAREST : COG_ANSWERS_WITHIN)))
+        !(method->answers & (asked->k ? COG_ANSWERS_NEAREST : COG_ANSWERS_WITHIN))) {
         method = method_of(method_exhaustive(false));
+        asked->scratch = NULL;
+    }
     if (method->needs & NEEDS_VECTORS)
         TRY(check_vectors(index, part, error));
     asked->rows = segment_method_rows(segment);
@@ -82,6 +84,7 @@ static cog_status search_part(const cog_index *index, size_t part, uint64_t firs
     for (;;) {
         bool is_short = false;
         struct method_search own = *asked;
+        own.scratch = asked->scratch ? asked->scratch + part : NULL;
         own.k = k && k + spare < entry->rows ? k + spare : k ? entry->rows : 0;
         own.first = asked->first && entry->removed_count == 0; /* the first may be removed */
         TRY(search_tables(index, part, method, &own, lists, error));
@@ -165,9 +168,14 @@ static void fill_spread(struct query_spread *spread, size_t query, bool clear) {
         spread->values[queries->columns[i]] = clear ? 0 : queries->values[i];
 }
 
-void query_spread_set(struct query_spread *spread, size_t query) {
+void query_spread_clear(struct query_spread *spread) {
     if (spread->query != SIZE_MAX)
         fill_spread(spread, spread->query, true);
+    spread->query = SIZE_MAX;
+}
+
+void query_spread_set(struct query_spread *spread, size_t query) {
+    query_spread_clear(spread);
     fill_spread(spread, query, false);
     spread->query = query;
 }

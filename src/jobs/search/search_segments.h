@@ -8,7 +8,8 @@
 #include "jobs/index/index_job.h"
 
 /* Searches and merges: the best asked->k hits of each query, or all if k is 0. The outputs of
- * `asked` are those of all segments together. Signatures give estimated similarities. */
+ * `asked` are those of all segments together. Signatures give estimated similarities. The scratch
+ * of `asked` is an array of one pointer per segment, or NULL. */
 cog_status search_segments(const cog_index *index, const struct search_method *method,
                            struct method_search *asked, struct hit_lists *lists, cog_error *error);
 /* Whether a segment has tables of the method, or searches build them. */
@@ -24,6 +25,8 @@ struct query_spread {
 cog_status query_spread_init(struct query_spread *spread, const struct sparse_matrix *queries,
                              cog_error *error);
 void query_spread_set(struct query_spread *spread, size_t query);
+/* Back to zeros, before the vectors of the queries change. */
+void query_spread_clear(struct query_spread *spread);
 /* The cosine of the spread query and a row of the index: sparse_dot's value. */
 cog_status query_spread_similarity(const struct query_spread *spread, const cog_index *index,
                                    uint32_t row, double *similarity, cog_error *error);

@@ -223,7 +223,8 @@ struct method_search search_task_ask(const struct search_task *task) {
                                   .memory_bytes = memory_bytes > MEMORY_BASE_BYTES
                                                       ? memory_bytes - MEMORY_BASE_BYTES
                                                       : memory_bytes > 0,
-                                  .threads = task->threads};
+                                  .threads = task->threads,
+                                  .scratch = task->scratch};
     if (asks_within(options)) {
         asked.k = 0;
         if (options->radius_bits == COG_RADIUS_NONE)
@@ -370,11 +371,15 @@ static cog_status verify_queries(void *context, unsigned worker, size_t begin, s
                                  cog_error *error) {
     (void)worker;
     const struct verification *verification = context;
-    struct query_spread spread;
-    cog_status status = query_spread_init(&spread, &verification->task->vectors, error);
+    struct query_spread own = {0}, *spread = verification->task->spread;
+    cog_status status =
+        spread ? COG_OK : query_spread_init(&own, &verification->task->vectors, error);
+    spread = spread ? spread : &own;
     for (size_t query = begin; query < end && status == COG_OK; query++)
-        status = verify_query(verification, &spread, query, error);
-    free(spread.values);
+        status = verify_query(verification, spread, query, error);
+    if (spread != &own)
+        query_spread_clear(spread);
+    free(own.values);
     return status;
 }
 

@@ -30,6 +30,9 @@ struct search_task {
     uint64_t candidates;  /* of the last run */
     uint32_t radius_bits; /* of the last run */
     uint64_t chunks;      /* of a streamed index, in the last run */
+    /* What a searcher keeps from query to query; NULL: taken for each run. One thread only. */
+    void **scratch; /* of the method, one per segment */
+    struct query_spread *spread;
 };
 /* Frees vectors, hits and the sample. */
 void search_task_free(struct search_task *task);

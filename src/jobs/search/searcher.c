@@ -1,0 +1,234 @@
+/* Searchers: one query after the other, with everything that a query needs made beforehand. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arguments.h"
+#include "base/memory.h"
+#include "base/strings.h"
+#include "collection/row_signer.h"
+#include "input/documents/json_parser.h"
+#include "jobs/search/search_job.h"
+#include "jobs/search/search_task.h"
+#include "plan/method_table.h"
+
+/* How queries of one kind are answered. */
+struct question {
+    struct search_task task;
+    bool is_checked, is_chosen;
+    bool has_margins; /* the choice was made for queries that have them */
+    size_t segments;  /* with scratch memory */
+};
+
+struct cog_searcher {
+    const cog_index *index;
+    cog_search_options options;
+    struct question of_texts, of_signatures;
+    /* Texts. */
+    struct analyzer *analyzer;
+    struct bag_counter *counter;
+    struct term_list terms;
+    struct corpus corpus; /* of one row: the query */
+    struct text_signer signer;
+    struct text_signer_scratch signer_scratch;
+    struct query_spread spread;
+    uint8_t is_empty;
+    /* Of the query. */
+    uint8_t *signature; /* with its padding */
+    float *margins;
+    cog_hits hits;
+};
+
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+/* Scratch memory belongs to the method that was chosen. */
+static void free_scratch(struct question *question) {
+    const struct search_method *method = method_of(question->task.options.method);
+    for (size_t part = 0; part < question->segments; part++)
+        if (question->task.scratch[part])
+            method->scratch_free(question->task.scratch[part]);
+    free(question->task.scratch);
+}
+
+static void reset_question(struct question *question) {
+    free_scratch(question);
+    search_task_free(&question->task);
+    *question = (struct question){0};
+}
+
+/* Before the first query of a kind, or if margins come or stay away that did not before. */
+static cog_status check_question(cog_searcher *searcher, struct question *question,
+                                 bool has_margins, cog_error *error) {
+    bool of_texts = question == &searcher->of_texts;
+    if (question->is_checked && question->has_margins == has_margins)
+        return COG_OK;
+    reset_question(question);
+    question->task = (struct search_task){.index = searcher->index,
+                                          .options = searcher->options,
+                                          .threads = 1,
+                                          .queries = 1,
+                                          .has_vectors = of_texts && searcher->index->has_vectors,
+                                          .is_empty = of_texts ? &searcher->is_empty : NULL};
+    question->task.options.recall_sample = 0;
+    question->has_margins = has_margins;
+    TRY(search_task_check(&question->task, error));
+    question->is_checked = true;
+    return COG_OK;
+}
+
+static struct signatures_view view_of_query(const cog_searcher *searcher) {
+    unsigned bits = index_bits(searcher->index);
+    return (struct signatures_view){searcher->signature, 1, bits, signature_stride_bytes(bits)};
+}
+
+/* The query is in place: its signature, margins and vector, as far as they are needed. */
+static cog_status answer(cog_searcher *searcher, struct question *question, const cog_hits **hits,
+                         cog_error *error) {
+    struct search_task *task = &question->task;
+    task->signatures = view_of_query(searcher);
+    task->margins = question->has_margins ? searcher->margins : NULL;
+    if (!question->is_chosen) {
+        TRY(search_task_choose(task, error));
+        if (method_of(task->options.method)->scratch_free) {
+            size_t segments = searcher->index->parts.manifest.count;
+            TAKE_ZEROED(task->scratch, segments + 1, "a searcher", error);
+            question->segments = segments;
+        }
+        question->is_chosen = true;
+    }
+    TRY(search_task_run(task, error));
+    hit_lists_free(&searcher->hits.lists);
+    searcher->hits.lists = task->hits;
+    searcher->hits.estimates = task->estimates;
+    searcher->hits.has_distances = task->has_distances;
+    task->hits = (struct hit_lists){0};
+    *hits = &searcher->hits;
+    return COG_OK;
+}
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+static cog_status read_text(cog_searcher *searcher, struct bytes_view text,
+                            struct bytes_view language, cog_error *error) {
+    struct bag_view bag;
+    size_t unknown;
+    TRY(analyzer_run(searcher->analyzer, text, language, &searcher->terms, error));
+    TRY(bag_count(searcher->counter, searcher->terms.hashes, searcher->terms.count, &bag, error));
+    searcher->corpus.rows = searcher->corpus.term_count = 0;
+    TRY(corpus_add_bag(&searcher->corpus, &bag, error));
+    return index_mark_empty(searcher->index, &searcher->corpus, &searcher->is_empty, &unknown,
+                            error);
+}
+
+static cog_status sign_text(cog_searcher *searcher, bool wants_margins, cog_error *error) {
+    const cog_index *index = searcher->index;
+    size_t term_count;
+    if (!searcher->signer_scratch.workspace) {
+        text_signer_reset(&searcher->signer);
+        TRY(text_signer_init(&searcher->signer, &index->sign, index->statistics->counts, error));
+        TRY(text_signer_scratch_init(&searcher->signer_scratch, &searcher->signer, error));
+    }
+    struct bag_view bag = corpus_bag(&searcher->corpus, 0);
+    return text_signer_sign_bag(&searcher->signer, &searcher->signer_scratch, &bag,
+                                searcher->signature, wants_margins ? searcher->margins : NULL,
+                                &term_count, error);
+}
+
+static cog_status weigh_text(cog_searcher *searcher, cog_error *error) {
+    const cog_index *index = searcher->index;
+    struct search_task *task = &searcher->of_texts.task;
+    sparse_matrix_free(&task->vectors);
+    TRY(corpus_vectors_in(&searcher->corpus, index->columns, index->statistics->counts,
+                          &index->weighting, 1, NULL, 1, &task->vectors, error));
+    if (!searcher->spread.values)
+        TRY(query_spread_init(&searcher->spread, &task->vectors, error));
+    searcher->spread.queries = &task->vectors;
+    task->spread = &searcher->spread;
+    return COG_OK;
+}
+
+cog_status cog_searcher_find_text(cog_searcher *searcher, const char *text, size_t text_size,
+                                  const char *lang, const cog_hits **hits, cog_error *error) {
+    TRY(check_given(searcher, "searcher", error));
+    TRY(check_given(hits, "hits", error));
+    if (text_size)
+        TRY(check_given(text, "text", error));
+    if (!searcher->index->has_documents)
+        return error_set(
+            error, COG_ERR_USAGE,
+            "the index holds signatures and does not know how they were made: give the "
+            "query as a signature");
+    if (!utf8_is_valid(text, text_size))
+        return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");
+    bool wants_margins = search_task_wants_margins(searcher->index, &searcher->options);
+    TRY(check_question(searcher, &searcher->of_texts, wants_margins, error));
+    TRY(read_text(searcher, view_of(text, text_size), view_of(lang, lang ? strlen(lang) : 0),
+                  error));
+    if (searcher->of_texts.task.has_vectors)
+        TRY(weigh_text(searcher, error));
+    if (search_task_needs_signatures(&searcher->of_texts.task))
+        TRY(sign_text(searcher, wants_margins, error));
+    return answer(searcher, &searcher->of_texts, hits, error);
+}
+
+/* ---- Signatures ------------------------------------------------------------------------------ */
+
+cog_status cog_searcher_find_signature(cog_searcher *searcher, const uint8_t *signature,
+                                       const float *margins, const cog_hits **hits,
+                                       cog_error *error) {
+    TRY(check_given(searcher, "searcher", error));
+    TRY(check_given(signature, "signature", error));
+    TRY(check_given(hits, "hits", error));
+    unsigned bits = index_bits(searcher->index);
+    TRY(check_question(searcher, &searcher->of_signatures, margins != NULL, error));
+    memcpy(searcher->signature, signature, (bits + 7) / 8);
+    if (margins)
+        memcpy(searcher->margins, margins, bits * sizeof *margins);
+    return answer(searcher, &searcher->of_signatures, hits, error);
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+cog_status cog_searcher_create(const cog_index *index, const cog_search_options *options,
+                               cog_searcher **result, cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(options, "options", error));
+    TRY(check_given(result, "searcher", error));
+    TRY(options_check_reserved(options->reserved, 4, "search", error));
+    unsigned bits = index_bits(index);
+    cog_searcher *searcher;
+    TAKE_ZEROED(searcher, 1, "a searcher", error);
+    searcher->index = searcher->hits.index = index;
+    searcher->options = *options;
+    cog_status status =
+        TAKEN_ZEROED(searcher->signature, signature_stride_bytes(bits) + 1, "a searcher", error);
+    THEN(status, TAKEN_ZEROED(searcher->margins, (size_t)bits + 1, "a searcher", error));
+    if (status == COG_OK && index->has_documents) {
+        status = analyzer_create(&index->terms, &searcher->analyzer, error);
+        THEN(status, bag_counter_create(&searcher->counter, error));
+    }
+    /* What cannot be asked is refused here and not by the first query. */
+    THEN(status,
+         check_question(searcher,
+                        index->has_documents ? &searcher->of_texts : &searcher->of_signatures,
+                        false, error));
+    THEN(status, hit_lists_init(&searcher->hits.lists, 0, 0, error));
+    return HAND_OUT(status, searcher, cog_searcher_free, result);
+}
+
+void cog_searcher_free(cog_searcher *searcher) {
+    if (!searcher)
+        return;
+    reset_question(&searcher->of_texts);
+    reset_question(&searcher->of_signatures);
+    analyzer_free(searcher->analyzer);
+    bag_counter_free(searcher->counter);
+    term_list_free(&searcher->terms);
+    corpus_free(&searcher->corpus);
+    text_signer_reset(&searcher->signer);
+    text_signer_scratch_reset(&searcher->signer_scratch);
+    free(searcher->spread.values);
+    free(searcher->signature);
+    free(searcher->margins);
+    hit_lists_free(&searcher->hits.lists);
+    free(searcher);
+}
