@@ -18,7 +18,8 @@ enum {
      */
     CACHE_BYTES = 64 << 20,
     CACHED_MEMBERS_MOST = 1 << 14, /* larger sets are not kept */
-    NEAREST_CANDIDATES = 256,      /* further ones are only compared at the threshold */
+    POSTINGS_PER_CANDIDATE = 16,
+    NEAREST_CANDIDATES = 256, /* further ones are only compared at the threshold */
     /* Without a limit: counts up to 1 GiB. With one: three quarters of it at most. */
     COUNTS_BITS_MOST = 30
 };
@@ -65,7 +66,8 @@ struct joining {
     const uint32_t *order;
     const struct set_join_options *options;
     struct set_measure lowest; /* the measure at the floor */
-    double share;              /* needed overlap per member of both sets, rounded down */
+    uint64_t candidates_most;
+    double share; /* needed overlap per member of both sets, rounded down */
     struct job *job;
     struct set_join_result *result;
     struct set_prefixes *prefixes;
@@ -300,7 +302,8 @@ static cog_status meet(struct joining *joining, struct seeker *seeker, const str
                        const struct posting *posting, cog_error *error) {
     bool is_new, ends;
     double similarity;
-    if (!may_match(joining, probe, posting))
+    if (!may_match(joining, probe, posting) ||
+        joining->order[posting->rank] == joining->order[probe->rank])
         return COG_OK;
     TRY(candidates_add(&seeker->candidates, posting->rank, &is_new, error));
     if (!is_new || joining->options->mode != SET_JOIN_CONNECTED)
@@ -325,9 +328,11 @@ static cog_status read_list(struct joining *joining, struct seeker *seeker,
     const uint16_t tag = set_index_tag(probe->key) & 0x7fff;
     uint32_t *parents = joining->result->partner;
     const size_t first = local ? joining->block_first : 0;
+    const uint64_t most = joining->candidates_most, steps_most = most * POSTINGS_PER_CANDIDATE;
     uint64_t steps = 0;
     uint32_t at = *set_index_head(index, probe->key);
-    while (at != POSTING_NONE && at >= first) {
+    while (at != POSTING_NONE && at >= first && seeker->candidates.count < most &&
+           steps < steps_most) {
         const struct posting *posting = &index->postings[at];
         if (posting->tag == tag && posting->rank < probe->rank) {
             steps++;
@@ -707,10 +712,13 @@ cog_status set_join_run(const struct set_file *file, const uint32_t *order, size
                               .order = order,
                               .options = options,
                               .lowest = options->measure,
+                              .candidates_most = UINT32_MAX,
                               .job = job,
                               .result = result};
     if (options->floor > 0 && options->floor < options->measure.threshold)
         joining.lowest.threshold = options->floor;
+    if (options->candidates_most)
+        joining.candidates_most = options->candidates_most;
     const double t = joining.lowest.threshold;
     joining.share = t / (1 + t) * (1 - 1e-9);
     cog_status status = begin_result(&joining, count, error);

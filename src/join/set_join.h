@@ -29,6 +29,10 @@ struct set_join_options {
     struct set_measure measure;
     double floor; /* similarities from here on are noted as `nearest`; 0: none are. Of a document
                      with hundreds of candidates the first ones count. */
+    /* A document looks for no more candidates than this, and reads no more than 16 times as much
+     * of a list; those with which it shares its rarest members come first. Pairs are then missed.
+     * 0: it looks for all. */
+    size_t candidates_most;
     /* The first ranks of the order are a reference collection: the other documents are compared
      * with it and not with each other. 0: one collection. */
     size_t reference;
@@ -64,7 +68,7 @@ struct set_join_result {
 void set_join_result_free(struct set_join_result *result);
 
 /* order[rank] is a row. With a reference collection a row may stand both in it and behind it; it
- * may or may not match itself then. Else all rows are different. result->pairs may have a limit. */
+ * does not match itself then. Else all rows are different. result->pairs may have a limit. */
 cog_status set_join_run(const struct set_file *file, const uint32_t *order, size_t count,
                         const struct set_join_options *options, struct job *job,
                         struct set_join_result *result, cog_error *error);

@@ -42,18 +42,14 @@ def compare(name, found, removed, nearest):
 # One collection: the longest text first, each document goes to the first one that is near enough.
 write("all.jsonl", range(len(docs)))
 order = sorted(range(len(docs)), key=lambda row: (-len(texts[row]), row))
-kept, removed, best = [], [], {}
+kept, removed = [], []
 for row in order:
     if near := [s for other in kept if (s := similarity(row, other)) >= THRESHOLD]:
         removed.append(near[0])
-        continue
-    if kept:
-        best[row] = max(((similarity(row, other), other) for other in kept), key=lambda pair: pair[0])
-    kept.append(row)
-nearest = {row: 0 for row in kept}
-for row, (s, other) in best.items():
-    nearest[row] = max(nearest[row], s)
-    nearest[other] = max(nearest[other], s)
+    else:
+        kept.append(row)
+best = {row: max(((similarity(row, other), other) for other in kept if other != row), key=lambda pair: pair[0]) for row in kept}
+nearest = {row: s for row, (s, _) in best.items()}
 found = result("all.html", "all.jsonl")
 compare("inside:", found, removed, nearest.values())
 pairs = {(row, other): s for row, (s, other) in best.items() if FLOOR <= s < THRESHOLD}

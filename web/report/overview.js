@@ -113,7 +113,9 @@ function drawChartTable() {
   $("chart-table").replaceChildren(make("table", {}, make("thead", {}, make("tr", {},
     ...["Similarity", "Kept", "Removed"].map(name => make("th", { scope: "col" }, name)))), body));
   const rest = result.kept - keptKnown;
-  $("chart-rest").textContent = rest ? `${count(rest)} kept below ${known[0].at.toFixed(2)}, not shown` : "";
+  const below = rest ? `${count(rest)} kept below ${known[0].at.toFixed(2)}, not shown` : "";
+  const sampled = result.keptCompared < result.kept ? `kept: scaled up from ${count(result.keptCompared)}, drawn at random` : "";
+  $("chart-rest").textContent = [below, sampled].filter(text => text).join("; ");
 }
 
 function showOther() {

@@ -52,8 +52,10 @@ static struct duplicate_row make_row(const struct duplicates *duplicates, uint32
     else if (!duplicates->by_reference)
         row.kept_row = row.cluster = duplicates->twin[number];
     if (duplicates->nearest) {
+        const float similarity = duplicates->nearest_similarity[number];
         row.nearest_row = duplicates->nearest[number];
-        row.nearest_similarity = duplicates->nearest_similarity[number];
+        row.is_unknown = similarity < 0;
+        row.nearest_similarity = row.is_unknown ? 0 : similarity;
     }
     return row;
 }
@@ -158,7 +160,8 @@ static void take_back(const struct duplicate_rows *rows, struct duplicates *dupl
         }
         if (duplicates->nearest) {
             duplicates->nearest[row] = item->nearest_row;
-            duplicates->nearest_similarity[row] = item->nearest_similarity;
+            duplicates->nearest_similarity[row] =
+                item->is_unknown ? NEAREST_UNKNOWN : item->nearest_similarity;
         }
         if (duplicates->twin[row] == item->kept_row)
             continue;

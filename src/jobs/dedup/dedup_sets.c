@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "collection/options.h"
 #include "jobs/dedup/keep_order.h"
-#include "join/set_join.h"
+#include "jobs/dedup/near_misses.h"
 #include "search/keys/key_sort.h"
 
 enum {
@@ -144,35 +144,6 @@ static cog_status decide(struct set_dedup *dedup, cog_error *error) {
         const uint32_t twin = duplicates->twin[leader];
         set_twin(duplicates, row, twin, (double)duplicates->similarity[leader],
                  row == twin ? REASON_KEPT : duplicates->reason[leader]);
-    }
-    return COG_OK;
-}
-
-/* Of a group of equal documents all have the nearest one of its leader: the one that stays of
- * another group, or a leader of the reference collection. */
-static cog_status take_nearest(struct set_dedup *dedup, cog_error *error) {
-    struct duplicates *duplicates = dedup->duplicates;
-    const struct set_join_result *result = &dedup->result;
-    const size_t first = duplicates->first_row;
-    if (!result->nearest)
-        return COG_OK;
-    TAKE(duplicates->nearest, duplicates->count, "duplicates", error);
-    TAKE_ZEROED(duplicates->nearest_similarity, duplicates->count, "duplicates", error);
-    for (uint32_t rank = (uint32_t)dedup->reference; rank < dedup->order_count; rank++) {
-        const size_t row = dedup->order[rank] - first;
-        const uint32_t nearest = result->nearest[rank];
-        const uint32_t leader = nearest == UINT32_MAX ? UINT32_MAX : dedup->order[nearest];
-        duplicates->nearest[row] =
-            leader == UINT32_MAX || !dedup->best ? leader : dedup->best[leader];
-        duplicates->nearest_similarity[row] = result->nearest_similarity[rank];
-    }
-    for (size_t row = 0; row < duplicates->count; row++) {
-        const size_t leader = dedup->leaders[first + row];
-        const bool is_inside = leader >= first;
-        duplicates->nearest[row] =
-            is_inside ? duplicates->nearest[leader - first] : (uint32_t)leader;
-        duplicates->nearest_similarity[row] =
-            is_inside ? duplicates->nearest_similarity[leader - first] : 1;
     }
     return COG_OK;
 }
@@ -330,7 +301,6 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
     struct set_join_options options = {
         .mode = connected ? SET_JOIN_CONNECTED : SET_JOIN_REPRESENTATIVES,
         .measure = {pairs->measure == COG_MEASURE_CONTAINMENT, pairs->threshold},
-        .floor = dedup->duplicates->floor,
         .reference = dedup->reference,
         .beside = beside};
     TRY(join_memory(dedup, &options.memory_bytes, error));
@@ -340,6 +310,104 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
     return set_join_run(&dedup->duplicates->sets.file, dedup->order, dedup->order_count, &options,
                         dedup->job, &dedup->result, error);
 }
+
+/* ---- The nearest that stay ------------------------------------------------------------------- */
+
+/* The rows that documents are compared with: leaders of those that stay, or of the reference
+ * collection. */
+static size_t list_kept(const struct set_dedup *dedup, uint32_t *rows) {
+    size_t count = 0;
+    for (uint32_t rank = 0; rank < dedup->order_count; rank++)
+        if (dedup->options->against ? rank < dedup->reference : dedup->result.partner[rank] == rank)
+            rows[count++] = dedup->order[rank];
+    return count;
+}
+
+static size_t list_leaders(const struct set_dedup *dedup, uint32_t *rows) {
+    const struct duplicates *duplicates = dedup->duplicates;
+    size_t count = 0;
+    for (size_t row = duplicates->first_row; row < duplicates->sets.count; row++)
+        if (dedup->leaders[row] == row)
+            rows[count++] = (uint32_t)row;
+    return count;
+}
+
+/* Of a group of equal documents all have the nearest one of its leader: the one that stays of
+ * another group, or a leader of the reference collection. */
+static void spread_nearest(const struct set_dedup *dedup, const uint32_t *asked,
+                           const struct near_found *found) {
+    struct duplicates *duplicates = dedup->duplicates;
+    const size_t first = duplicates->first_row;
+    for (size_t i = 0; i < found->count; i++) {
+        const size_t row = asked[found->at[i]] - first;
+        const uint32_t leader = found->nearest[i];
+        duplicates->nearest[row] =
+            leader == UINT32_MAX || !dedup->best ? leader : dedup->best[leader];
+        duplicates->nearest_similarity[row] = leader == UINT32_MAX ? 0 : found->similarity[i];
+    }
+    for (size_t row = 0; row < duplicates->count; row++) {
+        const size_t leader = dedup->leaders[first + row];
+        const bool is_inside = leader >= first;
+        duplicates->nearest[row] =
+            is_inside ? duplicates->nearest[leader - first] : (uint32_t)leader;
+        duplicates->nearest_similarity[row] =
+            is_inside ? duplicates->nearest_similarity[leader - first] : 1;
+    }
+}
+
+static cog_status search_nearest(struct set_dedup *dedup, uint32_t *kept, uint32_t *asked,
+                                 const char *beside, cog_error *error) {
+    /* Reading a document costs as much as this many comparisons: a report may take as long again
+     * as the run without it. */
+    enum { DOCUMENT_COST = 500 };
+    struct duplicates *duplicates = dedup->duplicates;
+    const cog_pairs_options *pairs = &dedup->options->pairs;
+    struct near_found found = {0};
+    struct near_search search = {
+        .file = &duplicates->sets.file,
+        .measure = {pairs->measure == COG_MEASURE_CONTAINMENT, pairs->threshold},
+        .floor = duplicates->floor,
+        .kept = kept,
+        .asked = asked,
+        .kept_count = list_kept(dedup, kept),
+        .asked_count = list_leaders(dedup, asked),
+        .budget = near_search_cost(&dedup->result) + DOCUMENT_COST * duplicates->sets.count,
+        .beside = beside};
+    TRY(join_memory(dedup, &search.memory_bytes, error));
+    cog_status status = near_search_run(&search, dedup->job, &found, error);
+    const bool is_sample = search.kept_count && found.count < search.asked_count;
+    for (size_t row = 0; row < duplicates->count; row++) {
+        duplicates->nearest[row] = UINT32_MAX;
+        duplicates->nearest_similarity[row] = is_sample ? NEAREST_UNKNOWN : 0;
+    }
+    if (status == COG_OK)
+        spread_nearest(dedup, asked, &found);
+    if (status == COG_OK && is_sample)
+        report_notice(
+            dedup->job->report,
+            "very many pairs are just below the threshold: the report looks there for %zu "
+            "of %zu documents, drawn at random",
+            found.count, search.asked_count);
+    near_found_free(&found);
+    return status;
+}
+
+static cog_status take_nearest(struct set_dedup *dedup, const char *beside, cog_error *error) {
+    struct duplicates *duplicates = dedup->duplicates;
+    uint32_t *kept = NULL, *asked = NULL;
+    if (duplicates->floor <= 0)
+        return COG_OK;
+    TAKE(duplicates->nearest, duplicates->count, "duplicates", error);
+    TAKE(duplicates->nearest_similarity, duplicates->count, "duplicates", error);
+    cog_status status = TAKEN(kept, dedup->order_count, "documents", error);
+    THEN(status, TAKEN(asked, dedup->order_count, "documents", error));
+    THEN(status, search_nearest(dedup, kept, asked, beside, error));
+    free(kept);
+    free(asked);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 /* Notes the n-gram of the longest list that was read, if it is in a hundredth of the documents. */
 static void note_frequent(const struct set_dedup *dedup) {
@@ -381,7 +449,7 @@ cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *opti
         decide_by_reference(&dedup);
     else
         THEN(status, decide(&dedup, error));
-    THEN(status, take_nearest(&dedup, error));
+    THEN(status, take_nearest(&dedup, beside, error));
     if (status == COG_OK) {
         note_frequent(&dedup);
         report_join(&dedup, groups);

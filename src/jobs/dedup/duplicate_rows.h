@@ -23,6 +23,7 @@ struct duplicate_row {
     float similarity;         /* to kept_row, or reference_row; 1 for itself */
     float nearest_similarity; /* to nearest_row, if known: 0 below duplicate_rows.floor */
     bool identical;           /* has the same set of n-grams as kept_row or reference_row */
+    bool is_unknown;          /* the nearest row was not looked for */
 };
 
 /* A text that stands in many documents. */

@@ -16,6 +16,8 @@ enum duplicate_reason {
 };
 const char *duplicate_reason_name(enum duplicate_reason reason);
 
+#define NEAREST_UNKNOWN (-1.0f)
+
 /* Zero-initialise; duplicates_free releases. */
 struct duplicates {
     size_t count;
@@ -25,8 +27,8 @@ struct duplicates {
     float *similarity; /* to the twin */
     uint8_t *reason;
     /* The most similar other document that stays, or of the reference collection (UINT32_MAX:
-     * none), and its similarity, from `floor` on, which the caller sets. NULL if the floor is 0, or
-     * by a way of finding that does not know it. */
+     * none), and its similarity, from `floor` on, which the caller sets; NEAREST_UNKNOWN if it was
+     * not looked for. NULL if the floor is 0, or by a way of finding that does not know it. */
     uint32_t *nearest;
     float *nearest_similarity;
     double floor;

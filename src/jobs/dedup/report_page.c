@@ -91,7 +91,7 @@ static void put_array(struct page *page, const char *name, size_t count, const v
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 struct totals {
-    uint64_t kept, identical, near, referred, removed_bytes, bytes;
+    uint64_t kept, kept_known, identical, near, referred, removed_bytes, bytes;
     uint64_t key; /* tells results apart */
     uint64_t removed_bins[BINS + 1], kept_bins[BINS + 1], goes_bins[BINS + 1];
 };
@@ -106,6 +106,9 @@ static void count_kept(const struct duplicate_rows *rows, uint32_t row, struct t
     size_t bin = bin_of(item->nearest_similarity);
     uint32_t nearest = item->nearest_row;
     totals->kept++;
+    if (item->is_unknown)
+        return;
+    totals->kept_known++;
     totals->kept_bins[bin]++;
     if (nearest == NO_ROW)
         return;
@@ -113,6 +116,16 @@ static void count_kept(const struct duplicate_rows *rows, uint32_t row, struct t
     if (duplicate_rows_have_reference(rows) || row > nearest ||
         rows->rows[nearest].nearest_row != row)
         totals->goes_bins[bin]++;
+}
+
+/* If the nearest rows of a sample are known, it stands for all rows that are kept. */
+static void scale_up(struct totals *totals) {
+    for (size_t bin = 0; bin <= BINS && totals->kept_known < totals->kept; bin++) {
+        const double scale =
+            (double)totals->kept / (double)(totals->kept_known + !totals->kept_known);
+        totals->kept_bins[bin] = (uint64_t)((double)totals->kept_bins[bin] * scale);
+        totals->goes_bins[bin] = (uint64_t)((double)totals->goes_bins[bin] * scale);
+    }
 }
 
 static void count_rows(const struct duplicate_rows *rows, struct totals *totals) {
@@ -135,6 +148,7 @@ static void count_rows(const struct duplicate_rows *rows, struct totals *totals)
             totals->removed_bins[bin_of(best)]++;
         }
     }
+    scale_up(totals);
 }
 
 static void put_bin(struct page *page, const void *context, size_t i) {
@@ -165,6 +179,7 @@ static void put_totals(struct page *page, const cog_documents *documents,
     put_count(page, "bytes", totals->bytes);
     put_count(page, "removedBytes", totals->removed_bytes);
     put_count(page, "clusterCount", rows->cluster_count);
+    put_count(page, "keptCompared", totals->kept_known);
     put_count(page, "files", files);
     put_array(page, "inputs", files < INPUT_NAMES ? files : INPUT_NAMES, documents->reader,
               put_input);

@@ -499,6 +499,7 @@ static cog_status settle_row(struct applying *applying, uint32_t number,
     if (kept == number) {
         row->nearest_row = row->kept_row;
         row->nearest_similarity = row->similarity;
+        row->is_unknown = false;
         row->similarity = 1;
         row->identical = true;
     } else {
