@@ -143,10 +143,10 @@ bool take_pairs_options(const struct arguments *arguments, cog_pairs_options *op
         !choose_values(arguments, &options->sign.signature))
         return false;
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
-    if (options->measure == COG_MEASURE_JACCARD &&
-        !refuse_options(
-            arguments, weight_options,
-            "weighs terms, and the Jaccard coefficient counts them; give --measure cosine"))
+    if (options->measure != COG_MEASURE_COSINE &&
+        !refuse_options(arguments, weight_options,
+                        "weighs terms, and Jaccard and containment count them; give --measure "
+                        "cosine"))
         return false;
     return take_knobs(arguments, COG_KNOB_PAIRS, &options->knobs) &&
            real_option(arguments, OPTION_RECALL, 0, 1, &options->recall) &&

@@ -9,14 +9,11 @@ static const option_set sets[] = {own_options,        pair_options,   input_opti
                                   projection_options, run_options,    NULL};
 static const struct option_text texts[] = {
     {OPTION_THRESHOLD, "least similarity (default: 0.8; with --lexicon 0.35)"},
-    {OPTION_MEASURE, "cosine of weighted terms, or Jaccard of term sets"},
+    {OPTION_MEASURE, "of weighted terms, or of sets of word 3-grams"},
     {OPTION_RADIUS, "signatures: greatest distance, else by --threshold"},
     {OPTION_SIGNATURE, "kind that methods of signatures use (default: rp; jaccard: minhash)"},
     {OPTION_VALUE_BITS, "minhash: bits kept of each value (default: 1; lsh: 32)"},
     {OPTION_COUNT, NULL}};
-
-static const struct option_text choices[] = {{OPTION_MEASURE, "cosine|jaccard"},
-                                             {OPTION_COUNT, NULL}};
 
 /* What speaks of one kind of input only. */
 static const enum option_id for_signatures[] = {OPTION_RADIUS, OPTION_COUNT};
@@ -158,18 +155,19 @@ const struct command command_pairs = {
         "Lists all pairs whose similarity is at or above the threshold, with their true "
         "similarity. The default method, exact, misses none.\n\n"
         "Similarity is the cosine of BM25 vectors over stemmed words, or with --measure jaccard "
-        "the Jaccard coefficient of sets of word 3-grams.\n\n"
+        "the Jaccard coefficient of sets of word 3-grams, as in dedup; with --measure containment "
+        "the share of the smaller document's 3-grams that the larger one has.\n\n"
         "With --lexicon (see cognate-lexicon), documents of two languages are compared: those "
         "before --against are projected into the language of those after it.\n\n"
         "If the input is a .npy file of signatures, pairs within --radius bits are listed, and "
-        "similarities are estimates. With --method window, signatures and documents compared by "
-        "cosine may exceed --memory. The exit status is 1 if no pair is found.",
+        "similarities are estimates. Documents and pairs may exceed --memory: they are joined from "
+        "scratch files in TMPDIR, by cosine with every method, by Jaccard and containment exactly. "
+        "The exit status is 1 if no pair is found.",
     .examples = "cognate pairs pages.jsonl --threshold 0.9 -o pairs.tsv\n"
                 "cognate pairs new/ --against archive/ --measure jaccard\n"
                 "cognate pairs signatures.npy --radius 3",
     .sets = sets,
     .texts = texts,
-    .choices = choices,
     .methods = "auto|exact|lists|flat|lsh|window",
     .knobs = COG_KNOB_PAIRS,
     .see = "dedup search link explain",

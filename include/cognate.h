@@ -476,8 +476,9 @@ typedef struct cog_pairs_options {
     cog_knobs knobs;       /* of the method; with AUTO none */
     uint64_t reserved[4];
 } cog_pairs_options;
-/* Cosine: stemmed words by BM25, rp 1024. Jaccard: sets of word 3-grams, one-bit minhash 1024,
- * which suits distances; bands of hash tables want values of more bits. */
+/* Cosine: stemmed words by BM25, rp 1024. Jaccard and containment: sets of word 3-grams; Jaccard
+ * with one-bit minhash 1024, which suits distances (bands of hash tables want values of more bits);
+ * containment has no signatures, it is computed exactly. */
 COG_API void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure);
 
 /* The result: pairs sorted by rows, with the ids of their documents. */

@@ -12,7 +12,7 @@ from ._lexicon import Lexicon
 from ._table import Table
 
 Method = Literal["auto", "exact", "flat", "lists", "lsh", "window"]
-Measure = Literal["cosine", "jaccard"]
+Measure = Literal["cosine", "jaccard", "containment"]
 
 
 class SignJobOptions(TermOptions, WeightOptions, ReadOptions, total=False):
@@ -101,9 +101,9 @@ def pairs(a: Documents, against: Documents = None, *, threshold: float | None = 
           **options: Unpack[JobOptions]) -> Table:
     """All pairs at or above the threshold inside a collection, or between two: a, b, similarity, distance.
 
-    The measure is the cosine of BM25 vectors, or the Jaccard coefficient of sets of word 3-grams. With a lexicon,
-    ``a`` is in its source language and ``against`` in its target language. Signatures (uint8 [rows, bits / 8]) are
-    compared by ``radius`` bits.
+    The measure is the cosine of BM25 vectors, or of sets of word 3-grams the Jaccard coefficient or the containment:
+    the share of the smaller set that the larger one has. With a lexicon, ``a`` is in its source language and
+    ``against`` in its target language. Signatures (uint8 [rows, bits / 8]) are compared by ``radius`` bits.
 
     >>> import cognate, numpy as np
     >>> cognate.pairs(np.array([[0], [1], [255]], np.uint8), radius=1)["b"].tolist()

@@ -10,6 +10,7 @@
 #include "input/npy.h"
 #include "jobs/pairs/disk_pairs.h"
 #include "jobs/pairs/pair_join.h"
+#include "jobs/pairs/set_pairs.h"
 #include "jobs/result_table.h"
 #include "run/job.h"
 
@@ -47,8 +48,19 @@ void cog_pairs_free(cog_pairs *pairs) {
 
 /* ---- Documents ------------------------------------------------------------------------------- */
 
+static cog_status run_by_sets(struct pair_task *task, cog_documents *const *documents,
+                              struct match_list *matches, cog_error *error) {
+    struct document_sets sets = {0};
+    cog_status status = set_pairs_read(task, documents, &sets, error);
+    THEN(status, set_pairs_join(task, &sets, matches, error));
+    document_sets_close(&sets);
+    return status;
+}
+
 static cog_status run_task(struct pair_task *task, cog_documents *const *documents,
                            struct match_list *matches, cog_error *error) {
+    if (pairs_are_by_sets(&task->options))
+        return run_by_sets(task, documents, matches, error);
     if (disk_pairs_needed(task, documents))
         return disk_pairs_find(task, documents, matches, error);
     cog_status status = pair_task_check_memory(task, documents, error);
@@ -224,14 +236,23 @@ static cog_status select_queries(struct pair_task *task, unsigned min_urls, uint
 static cog_status find_related(struct pair_task *task, cog_documents *documents, unsigned min_urls,
                                struct match_list *matches, cog_error *error) {
     struct corpus_options reading = {.terms = &task->terms, .want_frequencies = true};
+    const bool by_sets = pairs_are_by_sets(&task->options);
+    struct document_sets sets = {0};
     uint8_t *selected = NULL;
-    cog_status status = pair_task_check_memory(task, &documents, error);
-    THEN(status,
-         corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error));
-    THEN(status, select_queries(task, min_urls, &selected, error));
     task->short_terms = 0;
-    THEN(status, pair_task_prepare(task, error));
-    THEN(status, pair_join_run(task, matches, error));
+    cog_status status = by_sets ? set_pairs_read(task, &documents, &sets, error)
+                                : pair_task_check_memory(task, &documents, error);
+    if (!by_sets)
+        THEN(status,
+             corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error));
+    THEN(status, select_queries(task, min_urls, &selected, error));
+    if (by_sets) {
+        THEN(status, set_pairs_join(task, &sets, matches, error));
+    } else {
+        THEN(status, pair_task_prepare(task, error));
+        THEN(status, pair_join_run(task, matches, error));
+    }
+    document_sets_close(&sets);
     free(selected);
     task->selected[0] = NULL;
     return status;

@@ -24,6 +24,7 @@ struct corpus_batch {
         uint64_t line;
     } * origins;
     size_t origin_capacity;
+    struct set_batch sets; /* of the same documents, if sets are wanted */
 };
 
 struct corpus_reading {
@@ -111,6 +112,13 @@ static cog_status spool_row(struct corpus_reading *reading, struct corpus_row ro
     return append_item(reading->corpus, row, id, bag, error);
 }
 
+/* A row whose set is in a batch of sets. */
+static cog_status append_set_row(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
+                                 cog_error *error) {
+    const struct bag_view bag = {.count = row.term_count};
+    return append_item(corpus, row, id, &bag, error);
+}
+
 static cog_status flush_spooled(struct corpus_reading *reading, cog_error *error) {
     bag_spool_write(reading->options->spool, &reading->spooled);
     buffer_reset(&reading->spooled);
@@ -149,12 +157,18 @@ static cog_status add_to_batch(void *context, unsigned worker, void *ingest_batc
             return COG_OK;
         if (options->amend)
             TRY(options->amend(options->amend_context, worker, document, item.terms, error));
-        TRY(ingest_count(reading->ingest, worker, &item, error));
         GROW(batch->origins, batch->origin_capacity, batch->part.rows + 1, "a batch of documents",
              error);
         batch->origins[batch->part.rows] =
             (struct origin){document->raw, document->file, document->line};
         struct corpus_row row = {.record = item.record, .text_bytes = document->text.size};
+        if (options->sets) {
+            TRY(set_batch_add(&batch->sets, &item, false, error));
+            row.term_count = (uint32_t)set_batch_last_members(&batch->sets);
+            TRY(append_set_row(&batch->part, row, document->id, error));
+            continue;
+        }
+        TRY(ingest_count(reading->ingest, worker, &item, error));
         TRY(append_row(&batch->part, row, document->id, &item.bag, options->want_frequencies,
                        error));
     }
@@ -186,7 +200,7 @@ static bool has_pipe(const struct corpus_reading *reading) {
 static cog_status check_budget(const struct corpus_reading *reading, cog_error *error) {
     uint64_t budget = reading->run ? reading->run->memory_bytes : 0;
     uint64_t used = corpus_memory_bytes(reading->corpus);
-    if (has_pipe(reading))
+    if (has_pipe(reading) && !reading->options->sets)
         used = MEMORY_BASE_BYTES + 2 * used;
     if (budget == 0 || used <= budget)
         return COG_OK;
@@ -197,41 +211,64 @@ static cog_status check_budget(const struct corpus_reading *reading, cog_error *
         (unsigned long long)(budget >> 20));
 }
 
+static cog_status keep_row(struct corpus_reading *reading, const struct corpus_batch *batch,
+                           size_t row, struct bytes_view id, cog_error *error) {
+    const struct corpus_options *options = reading->options;
+    const struct corpus_row *item = &batch->part.items[row];
+    reading->empty_documents += item->term_count == 0;
+    if (options->sets)
+        return append_set_row(reading->corpus, *item, id, error);
+    const struct bag_view bag = corpus_bag(&batch->part, row);
+    return options->spool
+               ? spool_row(reading, *item, id, &bag, error)
+               : append_row(reading->corpus, *item, id, &bag, options->want_frequencies, error);
+}
+
+/* Keeps a row, or rejects it because its id was used before. */
+static cog_status take_row(struct corpus_reading *reading, const struct corpus_batch *batch,
+                           size_t row, uint8_t *is_kept, cog_error *error) {
+    struct corpus *corpus = reading->corpus;
+    const struct bytes_view id = corpus_id(&batch->part, row);
+    bool added = false;
+    uint32_t existing;
+    if (corpus->rows >= UINT32_MAX - 1)
+        return error_set(error, COG_ERR_MEMORY, "more than 4 billion documents: split the input");
+    TRY(id_table_add(corpus->id_table, id, (uint32_t)corpus->rows, id_in_corpus, corpus, &added,
+                     &existing, error));
+    reading->duplicates += !added;
+    *is_kept = added || reading->options->repeat_ids;
+    return *is_kept ? keep_row(reading, batch, row, id, error)
+                    : reject_duplicate(reading, &batch->origins[row], batch->part.items[row].record,
+                                       id, error);
+}
+
+/* Terms that stay outside the corpus. */
+static cog_status store_terms(struct corpus_reading *reading, struct corpus_batch *batch,
+                              const uint8_t *kept, cog_error *error) {
+    if (reading->options->spool)
+        return flush_spooled(reading, error);
+    if (!reading->options->sets)
+        return COG_OK;
+    set_batch_select(&batch->sets, kept);
+    return document_sets_append(reading->options->sets, &batch->sets, error);
+}
+
 static cog_status deliver_batch(void *context, void *ingest_batch, cog_error *error) {
     struct corpus_reading *reading = context;
     const struct ingest_batch *records = ingest_batch;
     struct corpus_batch *batch = records->result;
-    struct corpus *corpus = reading->corpus;
-    bool frequencies = reading->options->want_frequencies;
+    uint8_t *kept = NULL;
     cog_status status = ingest_settle(reading->ingest, records, error);
     for (size_t i = 0; reading->options->reject && i < records->skipped_count; i++)
         THEN(status, reading->options->reject(reading->options->reject_context,
                                               records->skipped[i].raw, error));
-    for (size_t i = 0; i < batch->part.rows && status == COG_OK; i++) {
-        struct bytes_view id = corpus_id(&batch->part, i);
-        struct bag_view bag = corpus_bag(&batch->part, i);
-        bool added = false;
-        uint32_t existing;
-        if (corpus->rows >= UINT32_MAX - 1)
-            return error_set(error, COG_ERR_MEMORY,
-                             "more than 4 billion documents: split the input");
-        status = id_table_add(corpus->id_table, id, (uint32_t)corpus->rows, id_in_corpus, corpus,
-                              &added, &existing, error);
-        reading->duplicates += status == COG_OK && !added;
-        if (status == COG_OK && (added || reading->options->repeat_ids)) {
-            reading->empty_documents += bag.count == 0;
-            status = reading->options->spool
-                         ? spool_row(reading, batch->part.items[i], id, &bag, error)
-                         : append_row(corpus, batch->part.items[i], id, &bag, frequencies, error);
-        } else if (status == COG_OK) {
-            status = reject_duplicate(reading, &batch->origins[i], batch->part.items[i].record, id,
-                                      error);
-        }
-    }
+    THEN(status, TAKEN(kept, batch->part.rows, "a batch of documents", error));
+    for (size_t i = 0; i < batch->part.rows && status == COG_OK; i++)
+        status = take_row(reading, batch, i, &kept[i], error);
     batch->part.rows = batch->part.term_count = 0;
     buffer_reset(&batch->part.ids);
-    if (status == COG_OK && reading->options->spool)
-        status = flush_spooled(reading, error);
+    THEN(status, store_terms(reading, batch, kept, error));
+    free(kept);
     return status == COG_OK ? check_budget(reading, error) : status;
 }
 
@@ -240,7 +277,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        cog_report *report, cog_error *error) {
     struct corpus_reading reading = {
         .corpus = corpus, .documents = documents, .options = options, .run = run, .report = report};
-    if (has_pipe(&reading) && run && run->announce)
+    if (has_pipe(&reading) && !options->sets && run && run->announce)
         run->announce(
             run->progress_context,
             "the memory needed depends on what comes through the pipe, whose size is not known");
@@ -251,6 +288,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
     for (size_t i = 0; reading.ingest && i < reading.ingest->batch_count; i++) {
         struct corpus_batch *batch = reading.ingest->batches[i].result;
         corpus_free(&batch->part);
+        set_batch_free(&batch->sets);
         free(batch->origins);
     }
     ingest_close(reading.ingest);
@@ -535,100 +573,4 @@ cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
     }
     term_numbers_free(columns);
     return status;
-}
-
-/* A slot keeps 32 bits of the hash beside the row, so that most mismatches need no look at the id.
- */
-struct id_slot {
-    uint32_t tag;
-    uint32_t row; /* plus 1; 0 is an empty slot */
-};
-
-struct id_table {
-    struct id_slot *slots;
-    size_t slot_count, used; /* slot_count is a power of two */
-};
-
-enum { FIRST_ID_SLOTS = 1024 };
-
-cog_status id_table_create(struct id_table **result, cog_error *error) {
-    struct id_table *table = calloc(1, sizeof *table);
-    if (table)
-        table->slots = memory_zeroed_array(FIRST_ID_SLOTS, sizeof *table->slots);
-    if (!table || !table->slots) {
-        id_table_free(table);
-        return error_memory(error, FIRST_ID_SLOTS * sizeof(struct id_slot), "ids");
-    }
-    table->slot_count = FIRST_ID_SLOTS;
-    *result = table;
-    return COG_OK;
-}
-
-void id_table_free(struct id_table *table) {
-    if (!table)
-        return;
-    free(table->slots);
-    free(table);
-}
-
-static void place(struct id_slot *slots, size_t slot_count, uint64_t hash, struct id_slot slot) {
-    size_t at;
-    HASH_PROBE(at, hash, slot_count, !slots[at].row);
-    slots[at] = slot;
-}
-
-static uint64_t id_hash(struct bytes_view id) {
-    return hash_bytes(id.data, id.size);
-}
-
-static cog_status grow(struct id_table *table, id_of_row *id_of, const void *context,
-                       cog_error *error) {
-    size_t wanted = table->slot_count * 2;
-    struct id_slot *slots;
-    TAKE_ZEROED(slots, wanted, "ids", error);
-    for (size_t i = 0; i < table->slot_count; i++)
-        if (table->slots[i].row)
-            place(slots, wanted, id_hash(id_of(context, table->slots[i].row - 1)), table->slots[i]);
-    free(table->slots);
-    table->slots = slots;
-    table->slot_count = wanted;
-    return COG_OK;
-}
-
-static bool find(const struct id_table *table, struct bytes_view id, uint64_t hash,
-                 id_of_row *id_of, const void *context, uint32_t *row) {
-    uint32_t tag = (uint32_t)(hash >> 32);
-    size_t at;
-    HASH_PROBE(at, hash, table->slot_count,
-               !table->slots[at].row ||
-                   (table->slots[at].tag == tag &&
-                    view_equals(id, id_of(context, table->slots[at].row - 1))));
-    if (!table->slots[at].row)
-        return false;
-    *row = table->slots[at].row - 1;
-    return true;
-}
-
-bool id_table_find(const struct id_table *table, struct bytes_view id, id_of_row *id_of,
-                   const void *context, uint32_t *row) {
-    return find(table, id, id_hash(id), id_of, context, row);
-}
-
-cog_status id_table_add(struct id_table *table, struct bytes_view id, uint32_t row,
-                        id_of_row *id_of, const void *context, bool *added, uint32_t *existing,
-                        cog_error *error) {
-    if (table->used * 2 >= table->slot_count) {
-        TRY(grow(table, id_of, context, error));
-    }
-    uint64_t hash = id_hash(id);
-    *added = !find(table, id, hash, id_of, context, existing);
-    if (!*added)
-        return COG_OK;
-    place(table->slots, table->slot_count, hash, (struct id_slot){(uint32_t)(hash >> 32), row + 1});
-    table->used++;
-    return COG_OK;
-}
-
-uint64_t id_table_memory_bytes(const struct id_table *table) {
-    return table ? table->slot_count * sizeof *table->slots : 0;
 }

@@ -1,11 +1,14 @@
-/* A collection in memory as jobs need it: ids, terms of every document, sizes; and from there
- * statistics, the matrix of unit vectors for cosine, or the sets for Jaccard. In: documents, read
+/* A collection in memory as jobs need it: ids, sizes, and unless they go to the disk the terms of
+ * every document; and from there statistics, the matrix of unit vectors for cosine, or the sets for
+ * Jaccard. In: documents, read
  * once. A document whose id was used before is a bad record, which a table of ids finds. */
 #pragma once
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "collection/bag_spool.h"
+#include "collection/document_sets.h"
+#include "collection/id_table.h"
 #include "collection/ingest.h"
 #include "vector/sparse.h"
 #include "vector/statistics.h"
@@ -46,6 +49,9 @@ struct corpus_options {
     /* Where not NULL, the terms go there, one document after the other, and the corpus has their
      * number only. */
     struct bag_spool *spool;
+    /* The same for the sets of terms, to which the rows of the corpus are added in their order,
+     * with fingerprints and without ids. The corpus has neither frequencies nor lengths. */
+    struct document_sets *sets;
 };
 cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        const struct corpus_options *options, const cog_run_options *run,
@@ -82,23 +88,3 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numb
 cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
                        const struct statistics *statistics, const uint8_t *const *selected,
                        unsigned threads, struct set_collection *sets, cog_error *error);
-
-/* ---- Which ids have been seen ---------------------------------------------------------------- */
-
-/* A hash table of row numbers over ids that are stored elsewhere. */
-
-struct id_table;
-cog_status id_table_create(struct id_table **table, cog_error *error);
-void id_table_free(struct id_table *table);
-
-/* The id of a row that was added before. */
-typedef struct bytes_view id_of_row(const void *context, uint32_t row);
-/* Adds `row` under `id` unless the id is there already: then *existing is its row and *added is
- * false. */
-cog_status id_table_add(struct id_table *table, struct bytes_view id, uint32_t row,
-                        id_of_row *id_of, const void *context, bool *added, uint32_t *existing,
-                        cog_error *error);
-/* The row of an id; false where there is none. */
-bool id_table_find(const struct id_table *table, struct bytes_view id, id_of_row *id_of,
-                   const void *context, uint32_t *row);
-uint64_t id_table_memory_bytes(const struct id_table *table);

@@ -5,22 +5,12 @@
 
 #include "base/files.h"
 #include "base/hash.h"
-#include "base/hash_table.h"
 
 /* What is held of a document, and what a work folder has of it in its file of rows. */
 struct set_document {
     struct set_row row;
     struct document_fact fact;
     struct fingerprint fingerprint;
-};
-
-/* The documents of a batch, with offsets from its beginning. */
-struct set_batch {
-    struct buffer bytes;
-    struct set_document *documents;
-    size_t count, capacity;
-    uint64_t *scratch; /* one worker at a time has the batch */
-    size_t scratch_capacity;
 };
 
 struct reading {
@@ -54,8 +44,8 @@ static struct fingerprint fingerprint_of(const void *data, size_t size, uint64_t
     return (struct fingerprint){hash.low64, hash.high64};
 }
 
-static cog_status add_document(struct set_batch *batch, const struct ingested *item,
-                               cog_error *error) {
+cog_status set_batch_add(struct set_batch *batch, const struct ingested *item, bool has_id,
+                         cog_error *error) {
     struct term_list *list = item->terms;
     const size_t all = list->count, words_from = all - list->short_terms;
     uint64_t *word_hashes = all ? list->hashes + words_from : NULL;
@@ -71,13 +61,43 @@ static cog_status add_document(struct set_batch *batch, const struct ingested *i
     added->fact.record = (uint32_t)item->record;
     added->fact.text_bytes =
         document->text.size < UINT32_MAX ? (uint32_t)document->text.size : UINT32_MAX;
-    if (!set_record_append(&batch->bytes, list->hashes, terms, word_hashes, words, document->id))
+    if (!set_record_append(&batch->bytes, list->hashes, terms, word_hashes, words,
+                           has_id ? document->id : (struct bytes_view){"", 0}))
         return error_memory(error, batch->bytes.size, "documents");
     const size_t set_bytes = set_record_bytes(&added->row, 0) - sizeof(uint32_t);
     added->fingerprint = all ? fingerprint_of(batch->bytes.data + added->row.offset, set_bytes, 1)
                              : fingerprint_of(document->text.data, document->text.size, 2);
     batch->count++;
     return COG_OK;
+}
+
+size_t set_batch_last_members(const struct set_batch *batch) {
+    const struct set_row *row = &batch->documents[batch->count - 1].row;
+    return (size_t)row->terms + row->words;
+}
+
+void set_batch_select(struct set_batch *batch, const uint8_t *marks) {
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct set_document *to = &batch->documents[kept];
+        const size_t bytes = set_record_bytes(&batch->documents[i].row, 0);
+        if (!marks[i])
+            continue;
+        memmove(batch->bytes.data + at, batch->bytes.data + batch->documents[i].row.offset, bytes);
+        *to = batch->documents[i];
+        to->row.offset = at;
+        at += bytes;
+        kept++;
+    }
+    batch->count = kept;
+    batch->bytes.size = at;
+}
+
+void set_batch_free(struct set_batch *batch) {
+    buffer_free(&batch->bytes);
+    free(batch->documents);
+    free(batch->scratch);
+    *batch = (struct set_batch){0};
 }
 
 static cog_status take_documents(void *context, unsigned worker, void *ingest_batch,
@@ -89,7 +109,7 @@ static cog_status take_documents(void *context, unsigned worker, void *ingest_ba
         TRY(ingest_next(reading->ingest, worker, ingest_batch, &item, error));
         if (!item.document)
             return COG_OK;
-        TRY(add_document(batch, &item, error));
+        TRY(set_batch_add(batch, &item, true, error));
     }
 }
 
@@ -121,8 +141,8 @@ static cog_status append_to(const struct document_sets *sets, int descriptor, co
     return status;
 }
 
-static cog_status append_batch(struct document_sets *sets, struct set_batch *batch,
-                               cog_error *error) {
+cog_status document_sets_append(struct document_sets *sets, struct set_batch *batch,
+                                cog_error *error) {
     for (size_t i = 0; i < batch->count; i++)
         batch->documents[i].row.offset += sets->file.size_bytes;
     TRY(append_to(sets, sets->file.descriptor, "sets", batch->bytes.data, batch->bytes.size,
@@ -133,6 +153,10 @@ static cog_status append_batch(struct document_sets *sets, struct set_batch *bat
                       sets->count * sizeof *batch->documents, error));
     TRY(add_rows(sets, batch->documents, batch->count, error));
     sets->file.size_bytes += batch->bytes.size;
+    sets->file.rows = sets->rows;
+    sets->file.row_count = sets->count;
+    batch->count = 0;
+    buffer_reset(&batch->bytes);
     return COG_OK;
 }
 
@@ -190,9 +214,7 @@ static cog_status deliver(void *context, void *ingest_batch, cog_error *error) {
     TRY(ingest_settle(reading->ingest, records, error));
     if (records->skipped_count)
         TRY(reject_records(reading, records, error));
-    TRY(append_batch(sets, batch, error));
-    batch->count = 0;
-    buffer_reset(&batch->bytes);
+    TRY(document_sets_append(sets, batch, error));
     if (reading->ingest->records <= sets->progress.records)
         return COG_OK; /* read by an earlier job */
     sets->progress.records = reading->ingest->records;
@@ -215,12 +237,8 @@ static cog_status read_collection(struct document_sets *sets, cog_documents *doc
     if (status == COG_OK && reading.ingest->records < sets->progress.records)
         status = error_set(error, COG_ERR_INPUT,
                            "the input has fewer records than when the work folder was made");
-    for (size_t i = 0; reading.ingest && i < reading.ingest->batch_count; i++) {
-        struct set_batch *batch = reading.ingest->batches[i].result;
-        buffer_free(&batch->bytes);
-        free(batch->documents);
-        free(batch->scratch);
-    }
+    for (size_t i = 0; reading.ingest && i < reading.ingest->batch_count; i++)
+        set_batch_free(reading.ingest->batches[i].result);
     ingest_close(reading.ingest);
     return status;
 }
@@ -290,37 +308,14 @@ cog_status document_sets_open_work(struct document_sets *sets, const char *path,
 
 /* ---- Equal documents ------------------------------------------------------------------------- */
 
-static bool is_equal(const struct fingerprint *a, const struct fingerprint *b) {
-    return a->low == b->low && a->high == b->high;
-}
-
-cog_status document_sets_group(struct document_sets *sets, size_t first, uint32_t **result,
-                               size_t *groups, cog_error *error) {
-    const struct fingerprint *prints = sets->fingerprints;
-    const size_t slot_count = hash_slots(sets->count - first + 1, 64);
-    uint32_t *leaders = NULL, *slots = NULL; /* a slot: 1 + row, 0: free */
-    uint8_t *is_shared = NULL;
-    cog_status status = TAKEN(leaders, sets->count - first, "equal documents", error);
-    THEN(status, TAKEN_ZEROED(slots, slot_count, "equal documents", error));
-    THEN(status, TAKEN_ZEROED(is_shared, sets->count - first, "equal documents", error));
-    *groups = 0;
-    for (size_t row = first; row < sets->count && status == COG_OK; row++) {
-        size_t at;
-        HASH_PROBE(at, prints[row].low, slot_count,
-                   !slots[at] || is_equal(&prints[slots[at] - 1], &prints[row]));
-        if (!slots[at])
-            slots[at] = (uint32_t)row + 1;
-        leaders[row - first] = slots[at] - 1;
-        uint8_t *shared = &is_shared[slots[at] - 1 - first];
-        if (slots[at] - 1 != row && !*shared)
-            *groups += *shared = 1;
-    }
-    free(slots);
-    free(is_shared);
+cog_status document_sets_group(struct document_sets *sets, uint32_t **leaders, size_t *groups,
+                               cog_error *error) {
+    cog_status status =
+        equal_documents_find(sets->fingerprints, sets->count, leaders, groups, error);
     free(sets->fingerprints);
     sets->fingerprints = NULL;
     sets->fingerprint_capacity = 0;
-    return HAND_OUT(status, leaders, free, result);
+    return status;
 }
 
 uint64_t document_sets_memory_bytes(const struct document_sets *sets) {

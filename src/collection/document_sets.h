@@ -1,4 +1,5 @@
-/* A collection as a file of member sets: what deduplication keeps of documents.
+/* A collection as a file of member sets: what exact joins by Jaccard and containment keep of
+ * documents.
  *
  * In: documents, read once. Out: a file with the set of terms and the id of each
  * (vector/set_file.h) and, in memory, 40 bytes per document. Nothing else grows with the
@@ -7,6 +8,7 @@
 #pragma once
 
 #include "base/output.h"
+#include "collection/equal_documents.h"
 #include "collection/ingest.h"
 #include "collection/work_folder.h"
 #include "vector/set_file.h"
@@ -16,18 +18,13 @@ struct document_fact {
     uint32_t text_bytes; /* at most UINT32_MAX */
 };
 
-/* Equal for documents that are the same: by their terms, or by the bytes of their text if they have
- * none. */
-struct fingerprint {
-    uint64_t low, high;
-};
-
 /* Zero-initialise, then document_sets_open; document_sets_close releases. */
 struct document_sets {
     struct set_file file; /* its rows are `rows` */
     struct set_row *rows;
     struct document_fact *facts;
-    struct fingerprint *fingerprints; /* document_sets_group frees them */
+    /* By the terms, or by the bytes of the text if it has none; document_sets_group frees them. */
+    struct fingerprint *fingerprints;
     size_t count, row_capacity, fact_capacity, fingerprint_capacity;
     struct work_folder *folder; /* NULL: the file is a scratch file */
     struct work_progress progress;
@@ -42,6 +39,26 @@ cog_status document_sets_open_work(struct document_sets *sets, const char *path,
                                    const struct settings *made_by, bool resume, cog_error *error);
 void document_sets_close(struct document_sets *sets);
 
+/* Documents of a batch on their way into the file. Zero-initialise; set_batch_free releases. */
+struct set_batch {
+    struct buffer bytes;
+    struct set_document *documents; /* with offsets from the beginning of the batch */
+    size_t count, capacity;
+    uint64_t *scratch; /* one worker at a time has the batch */
+    size_t scratch_capacity;
+};
+/* Adds a document, whose term list is changed. With has_id false its id is left out of the file. */
+cog_status set_batch_add(struct set_batch *batch, const struct ingested *item, bool has_id,
+                         cog_error *error);
+/* Terms and words of the document that was added last. */
+size_t set_batch_last_members(const struct set_batch *batch);
+/* Leaves out the documents whose mark is 0; none may have an id in the file. */
+void set_batch_select(struct set_batch *batch, const uint8_t *marks);
+void set_batch_free(struct set_batch *batch);
+/* Moves the documents of a batch, which is then empty, behind those of the file. */
+cog_status document_sets_append(struct document_sets *sets, struct set_batch *batch,
+                                cog_error *error);
+
 /* Reads the next collection, whose first row is then progress.first_row; is_last: there are no
  * more. Bad records go to `rejects`, if it is not NULL, as they stand. A work folder keeps those of
  * the last collection, for jobs that go on. */
@@ -49,10 +66,10 @@ cog_status document_sets_read(struct document_sets *sets, cog_documents *documen
                               const struct term_options *terms, bool is_last,
                               struct output *rejects, struct job *job, cog_error *error);
 
-/* Groups equal documents among the rows [first, count): leaders[row - first] is the first row that
- * is equal. Frees the fingerprints; *groups: groups of two rows or more. */
-cog_status document_sets_group(struct document_sets *sets, size_t first, uint32_t **leaders,
-                               size_t *groups, cog_error *error);
+/* Groups equal documents: leaders[row] is the first row that is equal. free() the leaders. Frees
+ * the fingerprints; *groups: groups of two rows or more. */
+cog_status document_sets_group(struct document_sets *sets, uint32_t **leaders, size_t *groups,
+                               cog_error *error);
 
 /* Bytes of memory that are held now. */
 uint64_t document_sets_memory_bytes(const struct document_sets *sets);

@@ -1,18 +1,18 @@
 /* Documents with the same terms: grouped before any join, so that a thousand copies of a page cost
- * a thousand comparisons and not a million. */
+ * a thousand comparisons and not a million. Documents are compared by fingerprints of 128 bits,
+ * which two different ones share by chance once in 2^128 pairs. */
 #pragma once
 
-#include "collection/corpus.h"
+#include "vector/bag.h"
 
-/* Zero-initialise; equal_documents_free releases. */
-struct equal_documents {
-    uint32_t *leader;  /* of a row: the smallest row with the same terms */
-    uint8_t *selected; /* 1 for leaders */
-    size_t groups;     /* of two rows or more */
+struct fingerprint {
+    uint64_t low, high;
 };
 
-/* Terms are the same when their sets are, or where the corpus has frequencies and use_frequencies
- * is set, their bags. Rows without terms equal nothing. */
-cog_status equal_documents_find(const struct corpus *corpus, bool use_frequencies,
-                                struct equal_documents *equal, cog_error *error);
-void equal_documents_free(struct equal_documents *equal);
+/* Of a bag, whatever the order of its terms. */
+struct fingerprint fingerprint_of_bag(const struct bag_view *bag);
+
+/* leaders[row] is the first row with the same fingerprint, *groups the number of groups of two rows
+ * or more. free() the leaders. Linear time; 9 bytes per row while it runs. */
+cog_status equal_documents_find(const struct fingerprint *prints, size_t rows, uint32_t **leaders,
+                                size_t *groups, cog_error *error);

@@ -10,37 +10,11 @@ compared by words, with how often each has come before; texts of more than 20 wo
 words is one word of its own.
 """
 import json
-import re
-import struct
 import subprocess
 import sys
 from collections import defaultdict
 
-TINY, SHORT, BRIDGE = 3, 10, 20
-
-
-def sets_of(text, short_texts):
-    tokens = [word.lower() for word in re.findall(r"\w+", text)]
-    seen, words = defaultdict(int), set()
-    if short_texts and 0 < len(tokens) <= TINY:
-        return frozenset(), frozenset([tuple(tokens)])
-    if short_texts and len(tokens) <= BRIDGE:
-        for token in tokens:
-            words.add((token, seen[token]))
-            seen[token] += 1
-    if (short_texts and len(tokens) <= SHORT) or not tokens:
-        return frozenset(), frozenset(words)
-    grams = {tuple(tokens[i : i + 3]) for i in range(max(1, len(tokens) - 2))}
-    return frozenset(grams), frozenset(words)
-
-
-def similarity(a, b, containment):
-    x, y = (a[0], b[0]) if a[0] and b[0] else (a[1], b[1])
-    if not x or not y:
-        return 0.0
-    shared = len(x & y)
-    return shared / (min(len(x), len(y)) if containment else len(x) + len(y) - shared)
-
+from set_oracle import printed, sets_of, similarity
 
 def greedy(texts, threshold, containment):
     """For each document the one that stays for it, and their similarity."""
@@ -78,11 +52,6 @@ def found(program, path, threshold, measure):
                           capture_output=True, text=True).stdout
     clusters = [line.split("\t")[1:] for line in rows.splitlines()[1:]]
     return [json.loads(line)["id"] for line in kept.splitlines()], clusters
-
-
-def printed(value):
-    """Similarities are kept in single precision."""
-    return f"{struct.unpack('f', struct.pack('f', value))[0]:.6f}"
 
 
 def main():

@@ -52,7 +52,7 @@ echo "exit $?"
 "$COGNATE" explain a.txt b.txt --measure jaccard --lexicon l 2>&1
 "$COGNATE" explain a.txt b.txt --measure jaccard --format npy 2>&1
 "$COGNATE" explain a.txt b.txt --measure jaccard --memory 1M 2>&1
-"$COGNATE" pairs d.jsonl --measure containment 2>&1
+"$COGNATE" pairs d.jsonl --measure containment | tail -n +2
 printf 'q\tu1\t2\nq\tu2\t1\nr\tu1\t1\n' >log.tsv
 "$COGNATE" explain q r --from log.tsv --input-format querylog --measure jaccard 2>&1
 echo "exit $?"

@@ -36,6 +36,4 @@ echo "exit $?"
 echo "exit $?"
 "$COGNATE" pairs --version
 python3 -c 'for i in range(9000): print("{\"id\": \"%d\", \"text\": \"the very same words in every one of these documents\"}" % i)' >equal.jsonl
-for measure in cosine jaccard; do
-    "$COGNATE" pairs equal.jsonl --measure $measure --memory 60M --threads 2 2>&1 >/dev/null | sed 's/more than [0-9]* /more than N /'
-done
+"$COGNATE" pairs equal.jsonl --memory 60M --threads 2 2>&1 >/dev/null | sed 's/more than [0-9]* /more than N /'

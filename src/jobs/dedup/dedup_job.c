@@ -11,6 +11,7 @@
 #include "jobs/dedup/dedup_sets.h"
 #include "jobs/dedup/keep_order.h"
 #include "jobs/dedup/kept_records.h"
+#include "jobs/pairs/set_pairs.h"
 #include "run/job.h"
 
 struct cog_clusters {
@@ -93,13 +94,6 @@ uint64_t cog_clusters_twin_position(const cog_clusters *clusters, uint32_t twin)
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-/* Term sets are compared exactly unless a method of signatures is asked for. */
-static bool is_by_sets(const cog_pairs_options *options) {
-    return options->measure == COG_MEASURE_CONTAINMENT ||
-           (options->measure == COG_MEASURE_JACCARD && options->verify &&
-            (options->method == COG_METHOD_AUTO || options->method == COG_METHOD_EXACT));
-}
-
 static cog_status check(const cog_documents *documents, const cog_dedup_options *options,
                         const cog_dedup_outputs *outputs, cog_error *error) {
     const cog_pairs_options *pairs = &options->pairs;
@@ -107,16 +101,15 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
     if (!(pairs->threshold > 0 && pairs->threshold <= 1))
         return error_about(error, COG_ERR_USAGE, "threshold",
                            "a threshold of %g: choose above 0 and at most 1", pairs->threshold);
-    if (pairs->measure == COG_MEASURE_CONTAINMENT &&
-        (!pairs->verify || (pairs->method != COG_METHOD_AUTO && pairs->method != COG_METHOD_EXACT)))
+    if (pairs->measure == COG_MEASURE_CONTAINMENT && !pairs_are_by_sets(pairs))
         return error_about(error, COG_ERR_USAGE, "method",
                            "containment is computed exactly: use the method exact");
-    if (options->work && !is_by_sets(pairs))
+    if (options->work && !pairs_are_by_sets(pairs))
         return error_about(error, COG_ERR_USAGE, "work",
                            "a work folder is for exact Jaccard and containment");
     if (options->resume && !options->work)
         return error_about(error, COG_ERR_USAGE, "resume", "there is no work folder to resume");
-    if (options->verdicts && !is_by_sets(pairs))
+    if (options->verdicts && !pairs_are_by_sets(pairs))
         return error_about(error, COG_ERR_USAGE, "verdicts",
                            "verdicts are applied to exact Jaccard and containment, not to other "
                            "measures and methods");
@@ -156,7 +149,7 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
     if (keeps_pipes(options, outputs))
         ingest_keep_pipes(documents);
     cog_status status = outputs->rejects ? output_open(outputs->rejects, &rejects, error) : COG_OK;
-    if (is_by_sets(&options->pairs))
+    if (pairs_are_by_sets(&options->pairs))
         THEN(status, dedup_by_sets(documents, options, rejects, beside, job, duplicates, error));
     else
         THEN(status, dedup_by_pairs(documents, options, rejects, job, duplicates, error));

@@ -11,7 +11,8 @@
 struct pair_dedup {
     const cog_dedup_options *options;
     struct pair_task task;
-    struct equal_documents equal;
+    uint32_t *leaders; /* of a row: the first with the same terms; itself if it has none */
+    uint8_t *selected; /* 1 for leaders with terms */
     struct match_list matches;
     struct clusters groups; /* of leaders */
     uint32_t *best;         /* of a leader: the row of its group that would stay */
@@ -61,7 +62,7 @@ static cog_status choose_best(struct pair_dedup *dedup, cog_documents *documents
     TRY(keep_order_keys(dedup->options, documents, corpus->rows, text_bytes, corpus,
                         &dedup->task.job, dedup->keys, error));
     for (uint32_t row = 0; row < corpus->rows; row++) {
-        const uint32_t leader = dedup->equal.leader[row];
+        const uint32_t leader = dedup->leaders[row];
         dedup->best[row] = row;
         if (dedup->keys[row] > dedup->keys[leader]) {
             dedup->best[leader] = row;
@@ -82,7 +83,7 @@ static double similarity_to_kept(const struct pair_dedup *dedup, uint32_t leader
 
 static void decide(const struct pair_dedup *dedup, struct duplicates *duplicates) {
     for (uint32_t row = 0; row < duplicates->count; row++) {
-        const uint32_t leader = dedup->equal.leader[row];
+        const uint32_t leader = dedup->leaders[row];
         const uint32_t representative = dedup->groups.representative[leader];
         const double similarity = leader == representative ? 1 : similarity_to_kept(dedup, leader);
         /* A listed match is near, whatever its similarity rounds to. */
@@ -97,21 +98,38 @@ static void decide(const struct pair_dedup *dedup, struct duplicates *duplicates
     }
 }
 
+/* Documents with the same terms, and for cosine with the same frequencies, are joined as one. */
+static cog_status group_equal(struct pair_dedup *dedup, cog_error *error) {
+    const struct corpus *corpus = &dedup->task.corpora[0];
+    struct fingerprint *prints;
+    size_t groups = 0;
+    TAKE(dedup->selected, corpus->rows, "equal documents", error);
+    TAKE(prints, corpus->rows, "equal documents", error);
+    for (size_t row = 0; row < corpus->rows; row++) {
+        const struct bag_view bag = corpus_bag(corpus, row);
+        prints[row] = bag.count ? fingerprint_of_bag(&bag) : (struct fingerprint){row, UINT64_MAX};
+    }
+    cog_status status = equal_documents_find(prints, corpus->rows, &dedup->leaders, &groups, error);
+    free(prints);
+    for (size_t row = 0; row < corpus->rows && status == COG_OK; row++)
+        dedup->selected[row] = dedup->leaders[row] == row && corpus->items[row].term_count > 0;
+    dedup->task.selected[0] = dedup->selected;
+    report_number(dedup->task.report, "equal_groups", (double)groups);
+    return status;
+}
+
 static cog_status find_clusters(struct pair_dedup *dedup, cog_documents *documents,
                                 struct duplicates *duplicates, cog_error *error) {
     struct pair_task *task = &dedup->task;
-    const bool bags = task->options.measure == COG_MEASURE_COSINE;
     const enum cluster_mode mode =
         dedup->options->grouping == COG_GROUP_CONNECTED ? CLUSTERS_CONNECTED : CLUSTERS_STRICT;
-    TRY(equal_documents_find(&task->corpora[0], bags, &dedup->equal, error));
-    task->selected[0] = dedup->equal.selected;
+    TRY(group_equal(dedup, error));
     TRY(choose_best(dedup, documents, error));
     TRY(pair_task_prepare(task, error));
     TRY(pair_join_run(task, &dedup->matches, error));
     TRY(clusters_build(&dedup->matches, task->corpora[0].rows, dedup->keys, mode, &dedup->groups,
                        error));
     decide(dedup, duplicates);
-    report_number(task->report, "equal_groups", (double)dedup->equal.groups);
     return COG_OK;
 }
 
@@ -150,7 +168,8 @@ cog_status dedup_by_pairs(cog_documents *documents, const cog_dedup_options *opt
         task->corpora[0] = task->corpora[1] = (struct corpus){0};
     }
     pair_task_free(task);
-    equal_documents_free(&dedup.equal);
+    free(dedup.leaders);
+    free(dedup.selected);
     match_list_free(&dedup.matches);
     clusters_free(&dedup.groups);
     free(dedup.best);

@@ -1,6 +1,5 @@
 #include "jobs/dedup/dedup_sets.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -8,14 +7,14 @@
 #include "collection/options.h"
 #include "jobs/dedup/keep_order.h"
 #include "jobs/dedup/near_misses.h"
+#include "jobs/pairs/set_memory.h"
 #include "search/keys/key_sort.h"
 
 enum {
     /* Memory of the job per document, next to its sets: leader, best, key, order, twin, partner,
      * similarities, marks. */
     BYTES_PER_DOCUMENT = 40,
-    BYTES_PER_NEAREST = 64, /* the same for nearest documents, and the table of the report */
-    JOIN_LEAST_BYTES = 8 << 20
+    BYTES_PER_NEAREST = 64 /* the same for nearest documents, and the table of the report */
 };
 
 struct set_dedup {
@@ -52,33 +51,24 @@ static cog_status choose_best(struct set_dedup *dedup, cog_documents *documents,
     return COG_OK;
 }
 
-/* Sorts the order by falling keys(row); equal ones keep their order. */
+static uint64_t row_of_best(const void *context, uint32_t leader) {
+    return ((const struct set_dedup *)context)->best[leader];
+}
+
+static uint64_t falling_key(const void *context, uint32_t leader) {
+    const struct set_dedup *dedup = context;
+    return ~dedup->keys[dedup->best[leader]];
+}
+
+static uint64_t falling_size(const void *context, uint32_t leader) {
+    return UINT64_MAX - ((const struct set_dedup *)context)->duplicates->sets.rows[leader].terms;
+}
+
+/* Stable. */
 static cog_status sort_order(struct set_dedup *dedup,
-                             uint64_t (*key)(const struct set_dedup *, uint32_t leader),
+                             uint64_t (*key)(const void *context, uint32_t leader),
                              cog_error *error) {
-    struct key_array array = {0};
-    TRY(key_array_init(&array, dedup->order_count, 1, true, error));
-    for (size_t i = 0; i < dedup->order_count; i++) {
-        array.keys[i] = ~key(dedup, dedup->order[i]);
-        array.rows[i] = dedup->order[i];
-    }
-    cog_status status = key_sort(&array, dedup->job->threads, error);
-    if (status == COG_OK && dedup->order_count)
-        memcpy(dedup->order, array.rows, dedup->order_count * sizeof *dedup->order);
-    key_array_free(&array);
-    return status;
-}
-
-static uint64_t row_of_best(const struct set_dedup *dedup, uint32_t leader) {
-    return UINT64_MAX - dedup->best[leader];
-}
-
-static uint64_t key_of_best(const struct set_dedup *dedup, uint32_t leader) {
-    return dedup->keys[dedup->best[leader]];
-}
-
-static uint64_t size_of(const struct set_dedup *dedup, uint32_t leader) {
-    return dedup->duplicates->sets.rows[leader].terms;
+    return rows_sort(dedup->order, dedup->order_count, key, dedup, dedup->job->threads, error);
 }
 
 /* Leaders in the order in which one stays for another: by the keep rule; by falling sizes first for
@@ -96,9 +86,9 @@ static cog_status make_order(struct set_dedup *dedup, cog_error *error) {
     if (dedup->options->against)
         return COG_OK;
     TRY(sort_order(dedup, row_of_best, error));
-    TRY(sort_order(dedup, key_of_best, error));
+    TRY(sort_order(dedup, falling_key, error));
     return dedup->options->pairs.measure == COG_MEASURE_CONTAINMENT
-               ? sort_order(dedup, size_of, error)
+               ? sort_order(dedup, falling_size, error)
                : COG_OK;
 }
 
@@ -214,20 +204,6 @@ static size_t count_empty(const struct duplicates *duplicates) {
     return empty;
 }
 
-/* Says what scratch files will take, if it is much: a set takes five sixths of its text. */
-static void announce_disk(const struct set_dedup *dedup, const cog_documents *documents) {
-    enum { WORTH_SAYING = 1 << 30 };
-    const cog_documents *against = dedup->options->against;
-    const uint64_t text = ingest_text_bytes(documents) + (against ? ingest_text_bytes(against) : 0);
-    char message[96];
-    report_number(dedup->job->report, "predicted_disk_bytes", (double)text * 5 / 6);
-    if (text < WORTH_SAYING)
-        return;
-    snprintf(message, sizeof message, "needs about %.1f GB of disk for scratch files",
-             (double)text * 5 / 6 / 1e9);
-    job_announce(dedup->job, message);
-}
-
 static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
                              struct output *rejects, const char *beside, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
@@ -235,7 +211,8 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     cog_report *report = dedup->job->report;
     struct term_options terms;
     TRY(take_terms(dedup->options, &terms, error));
-    announce_disk(dedup, documents);
+    cog_documents *const both[2] = {documents, dedup->options->against};
+    set_memory_announce_disk(both, dedup->job);
     TRY(open_sets(dedup, documents, &terms, beside, error));
     const size_t kept = sets->count; /* of an earlier job */
     if (dedup->options->against)
@@ -258,41 +235,11 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     return COG_OK;
 }
 
-/* Predicts the memory of the job once its documents are read, from what was measured: counts of all
- * members, one byte each, and prefixes of a twentieth of them. */
-static void predict_memory(const struct set_dedup *dedup) {
-    const struct document_sets *sets = &dedup->duplicates->sets;
-    const uint64_t budget = dedup->job->run.memory_bytes;
-    uint64_t members = 0, counts = 1 << 16;
-    for (size_t row = 0; row < sets->count; row++)
-        members += (uint64_t)sets->rows[row].terms + sets->rows[row].words;
-    while (counts < members && counts < (uint64_t)1 << 30)
-        counts *= 2;
-    const double needed =
-        20e6 + 72.0 * (double)sets->count + (double)counts + 0.05 * 6 * (double)members;
-    memory_budget_announce(budget && needed > (double)budget ? (double)budget : needed,
-                           &dedup->job->run, dedup->job->report);
-}
-
-/* What the join may take; COG_ERR_MEMORY if the documents leave too little. */
-static cog_status join_memory(const struct set_dedup *dedup, uint64_t *bytes, cog_error *error) {
-    const struct document_sets *sets = &dedup->duplicates->sets;
-    const uint64_t budget = dedup->job->run.memory_bytes;
-    const uint64_t held =
-        MEMORY_BASE_BYTES + document_sets_memory_bytes(sets) +
-        (uint64_t)sets->count *
-            (BYTES_PER_DOCUMENT + (dedup->duplicates->floor > 0 ? BYTES_PER_NEAREST : 0));
-    *bytes = 0;
-    if (budget == 0)
-        return COG_OK;
-    if (budget < held + JOIN_LEAST_BYTES)
-        return error_about(error, COG_ERR_MEMORY, "memory_bytes",
-                           "%zu documents need %llu MB of memory at least; raise the budget of "
-                           "%llu MB or split the input",
-                           sets->count, (unsigned long long)((held + JOIN_LEAST_BYTES) >> 20) + 1,
-                           (unsigned long long)(budget >> 20));
-    *bytes = budget - held;
-    return COG_OK;
+/* Bytes that the job has next to the sets. */
+static uint64_t held_bytes(const struct set_dedup *dedup) {
+    const bool has_nearest = dedup->duplicates->floor > 0;
+    return (uint64_t)dedup->duplicates->sets.count *
+           (BYTES_PER_DOCUMENT + (has_nearest ? BYTES_PER_NEAREST : 0));
 }
 
 static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *error) {
@@ -303,8 +250,9 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
         .measure = {pairs->measure == COG_MEASURE_CONTAINMENT, pairs->threshold},
         .reference = dedup->reference,
         .beside = beside};
-    TRY(join_memory(dedup, &options.memory_bytes, error));
-    predict_memory(dedup);
+    const struct document_sets *sets = &dedup->duplicates->sets;
+    TRY(set_memory_room(sets, held_bytes(dedup), dedup->job, &options.memory_bytes, error));
+    set_memory_predict(sets, dedup->job);
     if (dedup->options->against && dedup->reference == 0)
         options.reference = dedup->order_count; /* it has no documents: nothing is compared */
     return set_join_run(&dedup->duplicates->sets.file, dedup->order, dedup->order_count, &options,
@@ -439,7 +387,7 @@ cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *opti
     struct set_dedup dedup = {.options = options, .duplicates = duplicates, .job = job};
     size_t groups = 0;
     cog_status status = read_sides(&dedup, documents, rejects, beside, error);
-    THEN(status, document_sets_group(&duplicates->sets, 0, &dedup.leaders, &groups, error));
+    THEN(status, document_sets_group(&duplicates->sets, &dedup.leaders, &groups, error));
     if (!options->against)
         THEN(status, choose_best(&dedup, documents, error));
     THEN(status, make_order(&dedup, error));

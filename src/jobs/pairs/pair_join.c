@@ -4,6 +4,8 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "collection/options.h"
+#include "jobs/pairs/set_pairs.h"
 #include "plan/method_choice.h"
 #include "run/job.h"
 
@@ -43,6 +45,9 @@ static cog_status check_certain(const struct search_method *method, double recal
 static cog_status check_method(const struct pair_task *task, cog_error *error) {
     const struct search_method *method = method_of(task->options.method);
     const struct method_join join = request(task);
+    if (task->options.measure == COG_MEASURE_CONTAINMENT && !pairs_are_by_sets(&task->options))
+        return error_about(error, COG_ERR_USAGE, "method",
+                           "containment is computed exactly: use the method exact");
     if (!method || !method->join)
         return error_set(error, COG_ERR_USAGE,
                          "the method %s finds no pairs: exact, lists, flat, lsh and window do",
@@ -58,7 +63,10 @@ cog_status pair_join_init(struct pair_task *task, const cog_pairs_options *optio
     TRY(method_take_knobs(method, &options->knobs, COG_KNOB_PAIRS, error));
     if (*method == COG_METHOD_AUTO)
         *method = method_exhaustive(options->verify);
-    return check_method(task, error);
+    TRY(check_method(task, error));
+    return pairs_are_by_sets(&task->options)
+               ? options_set_terms(&options->sign.terms, options->measure, &task->terms, error)
+               : COG_OK;
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */

@@ -30,9 +30,6 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     if (!(options->recall > 0 && options->recall <= 1))
         return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
                          options->recall);
-    if (options->measure == COG_MEASURE_CONTAINMENT)
-        return error_about(error, COG_ERR_USAGE, "measure",
-                           "pairs are not found by containment: choose Jaccard or cosine");
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= COSINE_PRECISION;
     TRY(options_terms(&options->sign.terms, &task->terms, error));

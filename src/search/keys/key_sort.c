@@ -268,3 +268,19 @@ cog_status key_sort(struct key_array *array, unsigned threads, cog_error *error)
     key_array_free(&scratch);
     return status;
 }
+
+cog_status rows_sort(uint32_t *rows, size_t count,
+                     uint64_t (*key)(const void *context, uint32_t row), const void *context,
+                     unsigned threads, cog_error *error) {
+    struct key_array array = {0};
+    TRY(key_array_init(&array, count, 1, true, error));
+    for (size_t i = 0; i < count; i++) {
+        array.keys[i] = key(context, rows[i]);
+        array.rows[i] = rows[i];
+    }
+    cog_status status = key_sort(&array, threads, error);
+    if (status == COG_OK && count)
+        memcpy(rows, array.rows, count * sizeof *rows);
+    key_array_free(&array);
+    return status;
+}

@@ -30,3 +30,8 @@ cog_status key_partition(const struct key_array *to, const struct key_array *fro
                          unsigned width, uint32_t *starts, unsigned threads, cog_error *error);
 
 cog_status key_sort(struct key_array *array, unsigned threads, cog_error *error);
+
+/* Sorts rows by the rising keys that `key` gives them; rows of equal keys keep their order. */
+cog_status rows_sort(uint32_t *rows, size_t count,
+                     uint64_t (*key)(const void *context, uint32_t row), const void *context,
+                     unsigned threads, cog_error *error);

@@ -176,7 +176,7 @@ TEST(overlap_of_texts_without_terms_is_that_of_their_bytes) {
     cog_overlap_free(overlap);
 }
 
-TEST(overlap_refuses_the_cosine_and_pairs_refuse_containment) {
+TEST(overlap_refuses_the_cosine_and_pairs_by_containment_refuse_signatures) {
     cog_overlap *overlap = NULL;
     cog_error failure = {0};
     CHECK(overlap_of("a b c", "a b c", COG_MEASURE_COSINE, &overlap, &failure) == COG_ERR_USAGE);
@@ -188,7 +188,12 @@ TEST(overlap_refuses_the_cosine_and_pairs_refuse_containment) {
     cog_pairs_options_init(&options, COG_MEASURE_CONTAINMENT);
     CHECK(options.sign.terms.ngram == 3 && !options.sign.terms.stem);
     CHECK_OK(cog_documents_from_memory(&item, 1, &documents, error));
+    CHECK_OK(cog_pairs_find(documents, NULL, &options, NULL, &pairs, NULL, error));
+    CHECK(cog_pairs_count(pairs) == 0);
+    cog_pairs_free(pairs);
+    options.method = COG_METHOD_FLAT;
     CHECK(cog_pairs_find(documents, NULL, &options, NULL, &pairs, NULL, &failure) == COG_ERR_USAGE);
+    CHECK(failure.option && strcmp(failure.option, "method") == 0);
     CHECK_MSG(strstr(failure.message, "containment"), "%s", failure.message);
     cog_documents_close(documents);
 }

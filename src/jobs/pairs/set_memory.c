@@ -1,0 +1,52 @@
+#include "jobs/pairs/set_memory.h"
+
+#include <stdio.h>
+
+enum { JOIN_LEAST_BYTES = 8 << 20 };
+
+cog_status set_memory_room(const struct document_sets *sets, uint64_t other_bytes,
+                           const struct job *job, uint64_t *room, cog_error *error) {
+    const uint64_t budget = job->run.memory_bytes;
+    const uint64_t held = MEMORY_BASE_BYTES + document_sets_memory_bytes(sets) + other_bytes;
+    *room = 0;
+    if (budget == 0)
+        return COG_OK;
+    if (budget < held + JOIN_LEAST_BYTES)
+        return error_about(error, COG_ERR_MEMORY, "memory_bytes",
+                           "%zu documents need %llu MB of memory at least; raise the budget of "
+                           "%llu MB or split the input",
+                           sets->count, (unsigned long long)((held + JOIN_LEAST_BYTES) >> 20) + 1,
+                           (unsigned long long)(budget >> 20));
+    *room = budget - held;
+    return COG_OK;
+}
+
+/* From what was measured: counts of all members, one byte each, and prefixes of a twentieth of
+ * them. */
+void set_memory_predict(const struct document_sets *sets, const struct job *job) {
+    const uint64_t budget = job->run.memory_bytes;
+    uint64_t members = 0, counts = 1 << 16;
+    for (size_t row = 0; row < sets->count; row++)
+        members += (uint64_t)sets->rows[row].terms + sets->rows[row].words;
+    while (counts < members && counts < (uint64_t)1 << 30)
+        counts *= 2;
+    const double needed =
+        20e6 + 72.0 * (double)sets->count + (double)counts + 0.05 * 6 * (double)members;
+    memory_budget_announce(budget && needed > (double)budget ? (double)budget : needed, &job->run,
+                           job->report);
+}
+
+/* A set takes five sixths of its text. */
+void set_memory_announce_disk(cog_documents *const collections[2], const struct job *job) {
+    enum { WORTH_SAYING = 1 << 30 };
+    uint64_t text = 0;
+    char message[96];
+    for (size_t i = 0; i < 2; i++)
+        text += collections[i] ? ingest_text_bytes(collections[i]) : 0;
+    const double disk = (double)text * 5 / 6;
+    report_number(job->report, "predicted_disk_bytes", disk);
+    if (text < WORTH_SAYING)
+        return;
+    snprintf(message, sizeof message, "needs about %.1f GB of disk for scratch files", disk / 1e9);
+    job_announce(job, message);
+}
