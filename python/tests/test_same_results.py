@@ -64,6 +64,7 @@ def test_dedup_by_a_field(texts, run):
 @pytest.mark.parametrize("options, flags", [
     ({}, []),
     ({"measure": "jaccard", "threshold": 0.4}, ["--measure", "jaccard", "--threshold", "0.4"]),
+    ({"measure": "containment", "threshold": 0.6}, ["--measure", "containment", "--threshold", "0.6"]),
     ({"method": "flat", "bits": 256}, ["--method", "flat", "--bits", "256"]),
     ({"method": "window", "knobs": {"tables": 3, "window": 20}}, ["--method", "window", "--tables", "3", "--window", "20"]),
     ({"weighting": "tf", "stem": False}, ["--weighting", "tf", "--stem", "no"]),
