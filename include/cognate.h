@@ -1,6 +1,8 @@
 /* Cognate: finds documents that say the same thing.
  *
- * This header is the whole public C API, in the order a user meets it.
+ * This header is the public C API, in the order a user meets it. It includes cognate_arrow.h, the
+ * structs by which documents and results travel, and cognate_batch.h, the steps of jobs one by one
+ * for programs that spread them over machines.
  *
  * Failing: calls that can fail return a cog_status and fill an optional cog_error. Where they fail,
  * the handle that they would have made stays as it was. The library never prints and never exits.
@@ -38,6 +40,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "cognate_arrow.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -139,71 +143,6 @@ COG_API double cog_report_number(const cog_report *report, const char *name);
 COG_API size_t cog_report_notice_count(const cog_report *report);
 COG_API const char *cog_report_notice(const cog_report *report, size_t index);
 
-/* ---- Arrow -----------------------------------------------------------------------------------
- *
- * Documents come from Arrow streams, and results go to Arrow streams, by the Arrow C data interface
- * and the Arrow C stream interface: these three structs are their whole ABI, and the guards are
- * theirs.
- *
- * In: cog_documents_from_arrow takes columns of type string, large_string or string_view. The
- * stream is a struct with a column of texts (options->text_field, "text" by default; a struct of
- * one column needs no name) and perhaps columns of ids (id_field; texts or integers) and of
- * languages (lang_field), or it is texts alone. The call reads the stream to its end and releases
- * it, also if it fails; the arrays are kept, and released by cog_documents_close. Texts are not
- * copied. Rows whose text is null are skipped. options may be NULL.
- *
- * Out: cog_..._to_arrow fills *stream, which the caller releases. It has one array, a copy: the
- * result may be freed at once. Rows in these streams are positions in the input, from 0 on, where
- * skipped records count, while the getters of results number the documents that were read;
- * cog_..._position converts. */
-
-#ifndef ARROW_C_DATA_INTERFACE
-#define ARROW_C_DATA_INTERFACE
-
-#define ARROW_FLAG_DICTIONARY_ORDERED 1
-#define ARROW_FLAG_NULLABLE 2
-#define ARROW_FLAG_MAP_KEYS_SORTED 4
-
-struct ArrowSchema {
-    const char *format;
-    const char *name;
-    const char *metadata;
-    int64_t flags;
-    int64_t n_children;
-    struct ArrowSchema **children;
-    struct ArrowSchema *dictionary;
-    void (*release)(struct ArrowSchema *);
-    void *private_data;
-};
-
-struct ArrowArray {
-    int64_t length;
-    int64_t null_count;
-    int64_t offset;
-    int64_t n_buffers;
-    int64_t n_children;
-    const void **buffers;
-    struct ArrowArray **children;
-    struct ArrowArray *dictionary;
-    void (*release)(struct ArrowArray *);
-    void *private_data;
-};
-
-#endif /* ARROW_C_DATA_INTERFACE */
-
-#ifndef ARROW_C_STREAM_INTERFACE
-#define ARROW_C_STREAM_INTERFACE
-
-struct ArrowArrayStream {
-    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
-    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
-    const char *(*get_last_error)(struct ArrowArrayStream *);
-    void (*release)(struct ArrowArrayStream *);
-    void *private_data;
-};
-
-#endif /* ARROW_C_STREAM_INTERFACE */
-
 /* ---- Documents ------------------------------------------------------------------------------- */
 
 typedef enum cog_format {
@@ -262,7 +201,7 @@ typedef struct cog_document {
  */
 COG_API cog_status cog_documents_from_memory(const cog_document *items, size_t count,
                                              cog_documents **documents, cog_error *error);
-/* The same from Arrow: see "Arrow" below. */
+/* The same from Arrow: see cognate_arrow.h. */
 COG_API cog_status cog_documents_from_arrow(struct ArrowArrayStream *stream,
                                             const cog_input_options *options,
                                             cog_documents **documents, cog_error *error);
@@ -1141,5 +1080,7 @@ COG_API cog_status cog_evaluate_hits(const cog_hits *found, const cog_hits *trut
 #ifdef __cplusplus
 }
 #endif
+
+#include "cognate_batch.h"
 
 #endif

@@ -35,7 +35,7 @@ def faults(program):
     options = options_of(program)
     for path in (path for pattern in SCRIPTS for path in ROOT.glob(pattern) if path.is_file()):
         options.update(OPTION.findall(path.read_text()))
-    header = set(NAME.findall((ROOT / "include/cognate.h").read_text()))
+    header = {name for path in (ROOT / "include").glob("*.h") for name in NAME.findall(path.read_text())}
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = path.read_text()
         for number, line in enumerate(text.split("\n"), 1):

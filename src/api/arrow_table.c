@@ -52,6 +52,18 @@ struct arrow_table_column *arrow_table_text(struct arrow_table *table, const cha
     return column;
 }
 
+struct arrow_list arrow_table_list(struct arrow_table *table, const char *name, size_t items) {
+    int32_t *offsets = add_column(table, name, "+l", (table->rows + 1) * sizeof(int32_t));
+    int64_t *values = offsets ? calloc(items + 1, sizeof *values) : NULL;
+    if (!values) {
+        table->out_of_memory = true;
+        return (struct arrow_list){NULL, NULL};
+    }
+    table->columns[table->count - 1].items = values;
+    table->columns[table->count - 1].item_count = items;
+    return (struct arrow_list){offsets, values};
+}
+
 void arrow_table_append(struct arrow_table *table, struct arrow_table_column *column,
                         struct bytes_view text) {
     if (table->out_of_memory || !buffer_append(&column->text, text.data, text.size)) {
@@ -83,11 +95,16 @@ void arrow_table_set_null(struct arrow_table *table, size_t row) {
 struct schema_block {
     struct ArrowSchema *pointers[ARROW_TABLE_COLUMNS];
     struct ArrowSchema children[ARROW_TABLE_COLUMNS];
+    struct ArrowSchema *item_pointers[ARROW_TABLE_COLUMNS]; /* of lists */
+    struct ArrowSchema items[ARROW_TABLE_COLUMNS];
     char formats[ARROW_TABLE_COLUMNS][16];
 };
 
 /* A child may be released on its own; the block goes with its parent. */
 static void release_child_schema(struct ArrowSchema *schema) {
+    for (int64_t i = 0; i < schema->n_children; i++)
+        if (schema->children[i]->release)
+            schema->children[i]->release(schema->children[i]);
     schema->release = NULL;
 }
 
@@ -112,6 +129,13 @@ static bool make_schema(const struct arrow_table *table, struct ArrowSchema *sch
             .flags = table->columns[i].null_count ? ARROW_FLAG_NULLABLE : 0,
             .release = release_child_schema,
         };
+        if (table->columns[i].format[0] != '+')
+            continue;
+        block->items[i] =
+            (struct ArrowSchema){.format = "l", .name = "item", .release = release_child_schema};
+        block->item_pointers[i] = &block->items[i];
+        block->children[i].n_children = 1;
+        block->children[i].children = &block->item_pointers[i];
     }
     *schema = (struct ArrowSchema){.format = "+s",
                                    .name = "",
@@ -130,8 +154,15 @@ struct array_block {
     const void *no_validity;
 };
 
-/* A column that was moved out of the array frees its buffers when it is released itself. */
+/* A column that was moved out of the array frees its buffers when it is released itself. The items
+ * of a list go with it. */
 static void release_column(struct ArrowArray *array) {
+    for (int64_t i = 0; i < array->n_children; i++) {
+        if (array->children[i]->release)
+            array->children[i]->release(array->children[i]);
+        free(array->children[i]);
+    }
+    free(array->children);
     for (int64_t i = 0; i < array->n_buffers; i++)
         free((void *)(uintptr_t)array->buffers[i]);
     free((void *)array->buffers);
@@ -152,8 +183,35 @@ static void free_columns(struct arrow_table *table) {
         free((void *)(uintptr_t)column->buffers[0]);
         free((void *)(uintptr_t)column->buffers[1]);
         buffer_free(&column->text);
+        free(column->items);
     }
     *table = (struct arrow_table){0};
+}
+
+void arrow_table_discard(struct arrow_table *table) {
+    free_columns(table);
+}
+
+/* Moves the items of a list into a child of its array. */
+static bool make_items(struct arrow_table_column *column, struct ArrowArray *array) {
+    struct ArrowArray **children = calloc(1, sizeof *children), *child = calloc(1, sizeof *child);
+    const void **buffers = calloc(2, sizeof *buffers);
+    if (!children || !child || !buffers) {
+        free(children);
+        free(child);
+        free((void *)buffers);
+        return false;
+    }
+    buffers[1] = column->items;
+    *child = (struct ArrowArray){.length = (int64_t)column->item_count,
+                                 .n_buffers = 2,
+                                 .buffers = buffers,
+                                 .release = release_column};
+    *children = child;
+    array->children = children;
+    array->n_children = 1;
+    column->items = NULL;
+    return true;
 }
 
 /* Moves the buffers of a column into an array. */
@@ -172,7 +230,7 @@ static bool make_column(struct arrow_table *table, struct arrow_table_column *co
                                  .release = release_column};
     column->text = (struct buffer){0};
     column->buffers[0] = column->buffers[1] = NULL;
-    return true;
+    return !column->items || make_items(column, array);
 }
 
 static bool make_array(struct arrow_table *table, struct ArrowArray *array) {

@@ -21,6 +21,8 @@ struct arrow_table {
         int64_t buffer_count, null_count;
         struct buffer text; /* texts while they are appended */
         size_t texts;
+        void *items; /* of lists: int64 */
+        size_t item_count;
     } columns[ARROW_TABLE_COLUMNS];
     bool out_of_memory;
 };
@@ -36,9 +38,18 @@ uint8_t *arrow_table_bool(struct arrow_table *table, const char *name);
 struct arrow_table_column *arrow_table_text(struct arrow_table *table, const char *name);
 void arrow_table_append(struct arrow_table *table, struct arrow_table_column *column,
                         struct bytes_view text);
+/* Lists of numbers, `items` of them in all: the list of row r is items[offsets[r]] up to
+ * items[offsets[r + 1]]; offsets[0] is 0. Both are NULL if memory is out. */
+struct arrow_list {
+    int32_t *offsets;
+    int64_t *items;
+};
+struct arrow_list arrow_table_list(struct arrow_table *table, const char *name, size_t items);
 /* Makes a row of the last column null. */
 void arrow_table_set_null(struct arrow_table *table, size_t row);
 
+/* Releases the columns of a table that will not be finished. */
+void arrow_table_discard(struct arrow_table *table);
 /* Hands the columns over to the stream, or releases them if memory was out. */
 cog_status arrow_table_finish(struct arrow_table *table, struct ArrowArrayStream *stream,
                               cog_error *error);

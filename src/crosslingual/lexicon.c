@@ -203,16 +203,29 @@ static cog_status write_entries(const struct lexicon *lexicon, struct container_
                                     entries * sizeof *lexicon->from_given_to, error);
 }
 
-cog_status lexicon_save(const struct lexicon *lexicon, const char *path, cog_error *error) {
-    struct container_writer *writer = NULL;
-    cog_status status = container_writer_open(path, CONTAINER_LEXICON, &writer, error);
-    THEN(status, settings_write(&lexicon->settings, writer, error));
+/* Closes the writer. */
+static cog_status write_file(const struct lexicon *lexicon, struct container_writer *writer,
+                             cog_error *error) {
+    cog_status status = settings_write(&lexicon->settings, writer, error);
     THEN(status, write_words(&lexicon->from, &from_sections, writer, error));
     THEN(status, write_words(&lexicon->to, &to_sections, writer, error));
     THEN(status, write_entries(lexicon, writer, error));
     THEN(status, container_writer_commit(writer, error));
     container_writer_close(writer);
     return status;
+}
+
+cog_status lexicon_save(const struct lexicon *lexicon, const char *path, cog_error *error) {
+    struct container_writer *writer = NULL;
+    TRY(container_writer_open(path, CONTAINER_LEXICON, &writer, error));
+    return write_file(lexicon, writer, error);
+}
+
+cog_status lexicon_save_memory(const struct lexicon *lexicon, struct buffer *bytes,
+                               cog_error *error) {
+    struct container_writer *writer = NULL;
+    TRY(container_writer_open_memory(bytes, CONTAINER_LEXICON, &writer, error));
+    return write_file(lexicon, writer, error);
 }
 
 static cog_status wrong(const struct container *container, const char *what, cog_error *error) {

@@ -49,6 +49,9 @@ cog_status lexicon_from_table(struct lexicon *lexicon, const struct pair_corpus 
 
 /* A file of kind `lexi` (docs/format.md). */
 cog_status lexicon_save(const struct lexicon *lexicon, const char *path, cog_error *error);
+/* The same bytes into a buffer. */
+cog_status lexicon_save_memory(const struct lexicon *lexicon, struct buffer *bytes,
+                               cog_error *error);
 /* Reads and verifies the whole file into a zeroed lexicon. */
 cog_status lexicon_load(const char *path, struct lexicon *lexicon, cog_error *error);
 /* The same for bytes in memory; `name` appears in messages. */

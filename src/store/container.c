@@ -23,7 +23,8 @@ static size_t container_padding(uint64_t position) {
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 struct container_writer {
-    struct output *output;
+    struct output *output; /* NULL: into the buffer */
+    struct buffer *bytes;
     char *path;
     XXH3_state_t *checksum;
     uint32_t kind;
@@ -35,7 +36,10 @@ struct container_writer {
 
 static cog_status write_bytes(struct container_writer *writer, const void *data, size_t size,
                               cog_error *error) {
-    cog_status status = output_write(writer->output, data, size, error);
+    cog_status status = writer->output ? output_write(writer->output, data, size, error)
+                        : buffer_append(writer->bytes, data, size)
+                            ? COG_OK
+                            : error_memory(error, size, "a file in memory");
     writer->position += size;
     writer->failed |= status != COG_OK;
     return status;
@@ -46,22 +50,37 @@ static cog_status write_padding(struct container_writer *writer, cog_error *erro
     return write_bytes(writer, zeros, container_padding(writer->position), error);
 }
 
+/* Into a file, or into a buffer if that is not NULL. */
+static cog_status open_writer(const char *path, struct buffer *bytes, uint32_t kind,
+                              struct container_writer **result, cog_error *error) {
+    struct container_writer *writer;
+    TAKE_ZEROED(writer, 1, "a file writer", error);
+    writer->kind = kind;
+    writer->bytes = bytes;
+    writer->path = strdup(path);
+    writer->checksum = XXH3_createState();
+    cog_status status = writer->path && writer->checksum
+                            ? COG_OK
+                            : error_memory(error, sizeof(XXH3_state_t), "a file writer");
+    if (!bytes)
+        THEN(status, output_open_plain(path, &writer->output, error));
+    static const uint8_t header[CONTAINER_HEADER_BYTES];
+    THEN(status, write_bytes(writer, header, sizeof header, error));
+    return HAND_OUT(status, writer, container_writer_close, result);
+}
+
 cog_status container_writer_open(const char *path, uint32_t kind, struct container_writer **result,
                                  cog_error *error) {
     if (strcmp(path, "-") == 0)
         return error_set(error, COG_ERR_USAGE,
                          "a Cognate file cannot go to standard output; name a file");
-    struct container_writer *writer;
-    TAKE_ZEROED(writer, 1, "a file writer", error);
-    writer->kind = kind;
-    writer->path = strdup(path);
-    writer->checksum = XXH3_createState();
-    cog_status status = writer->path && writer->checksum
-                            ? output_open_plain(path, &writer->output, error)
-                            : error_memory(error, sizeof(XXH3_state_t), "a file writer");
-    static const uint8_t header[CONTAINER_HEADER_BYTES];
-    THEN(status, write_bytes(writer, header, sizeof header, error));
-    return HAND_OUT(status, writer, container_writer_close, result);
+    return open_writer(path, NULL, kind, result, error);
+}
+
+cog_status container_writer_open_memory(struct buffer *bytes, uint32_t kind,
+                                        struct container_writer **result, cog_error *error) {
+    buffer_reset(bytes);
+    return open_writer("a file in memory", bytes, kind, result, error);
 }
 
 cog_status container_writer_begin(struct container_writer *writer, uint32_t section,
@@ -135,6 +154,10 @@ cog_status container_writer_commit(struct container_writer *writer, cog_error *e
     TRY(write_bytes(writer, table, table_bytes, error));
     uint8_t header[CONTAINER_HEADER_BYTES];
     encode_header(writer, table_offset, hash_bytes(table, table_bytes), header);
+    if (!writer->output) {
+        memcpy(writer->bytes->data, header, sizeof header);
+        return COG_OK;
+    }
     TRY(output_rewrite(writer->output, 0, header, sizeof header, error));
     return output_commit(writer->output, error);
 }

@@ -35,6 +35,9 @@ struct container_writer;
 /* path is copied and must name a file ("-" is refused). Free with container_writer_close. */
 cog_status container_writer_open(const char *path, uint32_t kind, struct container_writer **writer,
                                  cog_error *error);
+/* The same into a buffer, which is borrowed; after a failure its bytes are no file. */
+cog_status container_writer_open_memory(struct buffer *bytes, uint32_t kind,
+                                        struct container_writer **writer, cog_error *error);
 /* A section is begun, appended to any number of times, and ended; each kind once in a file.
  * Sections start at multiples of 64 bytes. */
 cog_status container_writer_begin(struct container_writer *writer, uint32_t section,

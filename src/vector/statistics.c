@@ -325,14 +325,28 @@ static cog_status write_sections(const struct statistics *statistics,
     return container_writer_end(writer, error);
 }
 
-cog_status statistics_save(const struct statistics *statistics, const struct settings *settings,
-                           const char *path, cog_error *error) {
-    struct container_writer *writer = NULL;
-    cog_status status = container_writer_open(path, CONTAINER_STATISTICS, &writer, error);
-    THEN(status, write_sections(statistics, settings, writer, error));
+/* Closes the writer. */
+static cog_status write_file(const struct statistics *statistics, const struct settings *settings,
+                             struct container_writer *writer, cog_error *error) {
+    cog_status status = write_sections(statistics, settings, writer, error);
     THEN(status, container_writer_commit(writer, error));
     container_writer_close(writer);
     return status;
+}
+
+cog_status statistics_save(const struct statistics *statistics, const struct settings *settings,
+                           const char *path, cog_error *error) {
+    struct container_writer *writer = NULL;
+    TRY(container_writer_open(path, CONTAINER_STATISTICS, &writer, error));
+    return write_file(statistics, settings, writer, error);
+}
+
+cog_status statistics_save_memory(const struct statistics *statistics,
+                                  const struct settings *settings, struct buffer *bytes,
+                                  cog_error *error) {
+    struct container_writer *writer = NULL;
+    TRY(container_writer_open_memory(bytes, CONTAINER_STATISTICS, &writer, error));
+    return write_file(statistics, settings, writer, error);
 }
 
 static cog_status read_terms(const struct container *container, struct statistics *statistics,
@@ -354,19 +368,33 @@ static cog_status read_terms(const struct container *container, struct statistic
     return COG_OK;
 }
 
-cog_status statistics_load(const char *path, struct statistics **result, struct settings *settings,
-                           cog_error *error) {
-    struct container container = {0};
+/* Closes the container. */
+static cog_status read_file(struct container *container, struct statistics **result,
+                            struct settings *settings, cog_error *error) {
     struct statistics *statistics = NULL;
-    cog_status status = container_open(path, CONTAINER_STATISTICS, &container, error);
-    THEN(status, container_verify(&container, error));
-    THEN(status, settings_read(&container, settings, error));
+    cog_status status = container_verify(container, error);
+    THEN(status, settings_read(container, settings, error));
     THEN(status, statistics_create(&statistics, error));
-    THEN(status, read_terms(&container, statistics, error));
-    container_close(&container);
+    THEN(status, read_terms(container, statistics, error));
+    container_close(container);
     if (status != COG_OK)
         settings_free(settings);
     return HAND_OUT(status, statistics, statistics_free, result);
+}
+
+cog_status statistics_load(const char *path, struct statistics **result, struct settings *settings,
+                           cog_error *error) {
+    struct container container = {0};
+    TRY(container_open(path, CONTAINER_STATISTICS, &container, error));
+    return read_file(&container, result, settings, error);
+}
+
+cog_status statistics_load_memory(const void *data, size_t size, struct statistics **result,
+                                  struct settings *settings, cog_error *error) {
+    struct container container = {0};
+    TRY(container_open_memory("statistics in memory", data, size, CONTAINER_STATISTICS, &container,
+                              error));
+    return read_file(&container, result, settings, error);
 }
 
 enum { WEIGHTS_AHEAD = 12, IDF_TABLE_MAX = 65536 };

@@ -70,9 +70,16 @@ void statistics_add_documents(struct statistics *statistics, uint64_t documents,
  * caller compares them. */
 cog_status statistics_save(const struct statistics *statistics, const struct settings *settings,
                            const char *path, cog_error *error);
+/* The same bytes into a buffer. */
+cog_status statistics_save_memory(const struct statistics *statistics,
+                                  const struct settings *settings, struct buffer *bytes,
+                                  cog_error *error);
 /* Reads and verifies the whole file. settings must be zeroed; the caller frees both. */
 cog_status statistics_load(const char *path, struct statistics **statistics,
                            struct settings *settings, cog_error *error);
+/* The same for bytes in memory. */
+cog_status statistics_load_memory(const void *data, size_t size, struct statistics **statistics,
+                                  struct settings *settings, cog_error *error);
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 

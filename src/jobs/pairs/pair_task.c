@@ -269,9 +269,10 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
         status = corpus_sets(corpora, task->sides, task->statistics, task->selected, task->threads,
                              task->sets, error);
     } else {
-        status =
-            corpus_vectors(corpora, task->sides, task->statistics, &task->weighting,
-                           task->short_terms, task->selected, task->threads, task->vectors, error);
+        status = corpus_vectors(corpora, task->sides,
+                                task->given_statistics ? task->given_statistics : task->statistics,
+                                &task->weighting, task->short_terms, task->selected, task->threads,
+                                task->vectors, error);
         THEN(status, short_pairs_mark(task, error));
     }
     report_stage(task->report, "weighing", clock_seconds_since(start));

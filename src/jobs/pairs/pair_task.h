@@ -41,6 +41,7 @@ struct pair_task {
     size_t sides; /* 1: inside a collection, 2: between two */
     struct corpus corpora[2];
     struct statistics *statistics;
+    const struct statistics *given_statistics; /* of the whole collection, for cosines; or NULL */
     struct sparse_matrix vectors[2]; /* cosine; on disk the offsets alone */
     struct set_collection sets[2];   /* Jaccard */
     uint8_t *short_rows[2];          /* cosine: 1 if a row is too short for weights */

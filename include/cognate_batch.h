@@ -1,0 +1,128 @@
+/* Batches: the steps of jobs one by one, for programs that spread a job over machines and let an
+ * engine (Spark, say) sort, shuffle and recover. cognate.h includes this header.
+ *
+ * Everything works on a batch in memory and the results merge: statistics of parts are those of the
+ * whole, and signatures, keys, term sets and measures of a document depend on nothing but the
+ * document, the options and the statistics. Rows are positions in the input from 0 on, where
+ * skipped records count; cog_documents_skipped lists those. Arrays are borrowed for the call.
+ * Streams are as in cognate_arrow.h. */
+#ifndef COGNATE_BATCH_H
+#define COGNATE_BATCH_H
+
+#include "cognate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What travels as bytes ------------------------------------------------------------------- */
+
+/* The bytes of cog_statistics_save. The same documents give the same bytes, collected at once or in
+ * parts that were merged, in any order. Free *bytes with cog_free. */
+COG_API cog_status cog_statistics_to_bytes(const cog_statistics *statistics, uint8_t **bytes,
+                                           size_t *size, cog_error *error);
+/* terms as for cog_statistics_open; NULL: whatever they are. */
+COG_API cog_status cog_statistics_from_bytes(const uint8_t *bytes, size_t size,
+                                             const cog_term_options *terms,
+                                             cog_statistics **statistics, cog_error *error);
+
+/* The bytes of cog_lexicon_save. Free *bytes with cog_free. */
+COG_API cog_status cog_lexicon_to_bytes(const cog_lexicon *lexicon, uint8_t **bytes, size_t *size,
+                                        cog_error *error);
+COG_API cog_status cog_lexicon_from_bytes(const uint8_t *bytes, size_t size, cog_lexicon **lexicon,
+                                          cog_error *error);
+
+/* ---- Keys of hash tables --------------------------------------------------------------------- */
+
+typedef enum cog_flip_mode {
+    COG_FLIP_NONE,
+    COG_FLIP_RANDOM,
+    COG_FLIP_DISTANCE, /* the bits whose margins are nearest to zero */
+    COG_FLIP_ACROSS,   /* the same number of keys, the likeliest of all tables */
+} cog_flip_mode;
+
+/* Which keys a signature has. Zero-initialise. */
+typedef struct cog_key_plan {
+    unsigned tables; /* L */
+    /* Keys of bits: K, even, and F more keys per table, each with a flipped bit. */
+    unsigned key_bits, flips;
+    cog_flip_mode flip_mode;
+    /* Bands of minhash (key_bits 0): values per key, and bits per value. */
+    unsigned band_values, value_bits;
+    uint64_t seed; /* of random flips */
+    uint64_t reserved[4];
+} cog_key_plan;
+
+/* Bands for sets at or above a Jaccard threshold: as many as the recall needs of `values` values,
+ * with the fewest candidates below the threshold. *recall is what is wanted, then what is expected.
+ */
+COG_API cog_status cog_key_plan_bands(double threshold, unsigned values, unsigned value_bits,
+                                      double *recall, cog_key_plan *plan, cog_error *error);
+
+/* Columns row (int64), table (int32), key (int64: 64 bits). Two rows are candidates if they have a
+ * key in the same table in common. flipped: with the flipped keys; inside one collection, and if
+ * both sides flip, for all rows; else for the queries alone. margins: rows * bits sums behind the
+ * bits, which flips by distance and across need; or NULL. term_counts as cog_sign_rows fills them:
+ * rows of 0 terms have no keys; NULL: all rows have terms. */
+COG_API cog_status cog_table_keys(const cog_signatures *signatures, const float *margins,
+                                  const uint32_t *term_counts, const cog_key_plan *plan,
+                                  bool flipped, const cog_run_options *run,
+                                  struct ArrowArrayStream *stream, cog_error *error);
+
+/* ---- Term sets ------------------------------------------------------------------------------- */
+
+/* The sets that cog_dedup compares by Jaccard or containment. Columns row (int64), terms and words
+ * (list of int64, strictly rising numbers below 2^48), text_bytes (int64), fingerprint
+ * (fixed_size_binary of 16: equal for documents whose sets are equal, or whose texts are if they
+ * have no terms). Two documents are compared by their terms, or if either has none, by their words,
+ * which only short texts have. */
+COG_API cog_status cog_term_sets(cog_documents *documents, const cog_term_options *terms,
+                                 cog_measure measure, const cog_run_options *run,
+                                 struct ArrowArrayStream *stream, cog_report *report,
+                                 cog_error *error);
+
+/* ---- Measures of given pairs ----------------------------------------------------------------- */
+
+typedef struct cog_verify_options {
+    cog_measure measure;
+    cog_term_options terms;
+    cog_weight_options weights; /* cosine */
+    /* Cosine: of the whole collection (borrowed); NULL: those of the documents at hand. */
+    const cog_statistics *statistics;
+    /* Jaccard: short texts by their words, as cog_dedup does; false: as cog_pairs_find. */
+    bool short_texts;
+    uint64_t reserved[4];
+} cog_verify_options;
+/* The measure's usual terms; short_texts for Jaccard. */
+COG_API void cog_verify_options_init(cog_verify_options *options, cog_measure measure);
+
+/* The true measure of pairs of rows, a[i] of `documents` and b[i] of `against`, or of `documents`
+ * too if that is NULL. similarities has room for `count`; NaN for a pair with a row that was
+ * skipped or is not there. */
+COG_API cog_status cog_verify_pairs(cog_documents *documents, cog_documents *against,
+                                    const int64_t *a, const int64_t *b, size_t count,
+                                    const cog_verify_options *options, const cog_run_options *run,
+                                    double *similarities, cog_report *report, cog_error *error);
+/* The Hamming distances of pairs of signatures, of one collection if `against` is NULL. A row that
+ * is not there is COG_ERR_USAGE. */
+COG_API cog_status cog_verify_distances(const cog_signatures *signatures,
+                                        const cog_signatures *against, const int64_t *a,
+                                        const int64_t *b, size_t count, uint32_t *distances,
+                                        cog_error *error);
+
+/* ---- Clusters of given pairs ----------------------------------------------------------------- */
+
+/* Clusters of rows 0 to rows - 1 from the pairs at or above the threshold, in any order, as
+ * cog_dedup makes them. keys[row]: of near-duplicates the one with the greatest key stays, of equal
+ * ones the earlier; NULL: the earlier. similarities NULL: all 1. Columns as cog_clusters_to_arrow
+ * has them, for rows of clusters of two and more. */
+COG_API cog_status cog_clusters_of_pairs(size_t rows, const int64_t *a, const int64_t *b,
+                                         const double *similarities, size_t count,
+                                         const uint64_t *keys, cog_grouping grouping,
+                                         struct ArrowArrayStream *stream, cog_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,16 @@
+/* The true measure of given pairs of documents. In: one collection or two, and pairs of positions
+ * in them. Out: a similarity per pair, NaN if a row is not there. The documents are read once; all
+ * threads compare. Cosines and plain Jaccard coefficients are those that cog_pairs_find lists, the
+ * others those of cog_dedup. */
+#pragma once
+
+#include "base/error.h"
+
+struct given_pairs {
+    const int64_t *a, *b;
+    size_t count;
+};
+
+cog_status verify_pairs(cog_documents *const documents[2], const struct given_pairs *pairs,
+                        const cog_verify_options *options, const cog_run_options *run,
+                        double *similarities, cog_report *report, cog_error *error);
