@@ -12,7 +12,7 @@
 #include "join/cosine_join.h"
 #include "join/cosine_tiles.h"
 #include "join/cosine_topk.h"
-#include "join/jaccard_join.h"
+#include "join/set_join.h"
 
 enum { VOCABULARY = 100000, TOPICS = 200, TOPIC_WORDS = 2000, REPEATS = 3 };
 
@@ -155,58 +155,64 @@ static struct sparse_matrix make_matrix(const struct documents *documents) {
     return matrix;
 }
 
-/* Word 3-grams, those of one document unlisted. */
-static struct set_collection make_sets(const struct documents *documents) {
-    size_t count = documents->count, total = documents->offsets[count], at = 0;
-    size_t slots = 1;
-    while (slots < total * 2)
-        slots *= 2;
-    uint64_t *keys = need(calloc(slots, 8));
-    uint32_t *numbers = need(malloc(slots * 4)), term_count = 0;
-    struct term_rows rows = {need(malloc((count + 1) * sizeof(size_t))), need(malloc(total * 4)),
-                             0};
-    for (size_t d = 0; d < count; d++) {
-        rows.offsets[d] = at;
-        for (size_t i = documents->offsets[d]; i + 2 < documents->offsets[d + 1]; i++) {
-            uint64_t key = hash_bytes(documents->words + i, 12) | 1;
-            size_t slot = (size_t)(key >> 20) & (slots - 1);
-            while (keys[slot] && keys[slot] != key)
-                slot = (slot + 1) & (slots - 1);
-            if (!keys[slot])
-                numbers[slot] = term_count++;
-            keys[slot] = key;
-            rows.terms[at++] = numbers[slot];
-        }
+/* Hashes of word 3-grams. */
+static struct corpus make_grams(const struct documents *documents) {
+    struct corpus corpus = {0};
+    size_t longest = 0;
+    for (size_t d = 0; d < documents->count; d++) {
+        size_t words = documents->offsets[d + 1] - documents->offsets[d];
+        longest = words > longest ? words : longest;
     }
-    rows.offsets[count] = at;
-    rows.term_count = term_count;
-    free(keys);
-    free(numbers);
-    uint32_t *frequencies, singles = 0;
-    renumber(&rows, count, &frequencies);
-    while (singles < term_count && frequencies[singles] < 2)
-        singles++;
-    struct set_collection sets = {.rows = count, .member_count = term_count - singles};
-    sets.offsets = need(malloc((count + 1) * 8));
-    sets.sizes = need(malloc((count + 1) * 4));
-    sets.members = rows.terms;
-    at = 0;
-    for (size_t d = 0; d < count; d++) {
-        sets.offsets[d] = at;
-        sets.sizes[d] = 0;
-        for (size_t i = rows.offsets[d]; i < rows.offsets[d + 1]; i++) {
-            uint32_t term = rows.terms[i];
-            if (i > rows.offsets[d] && term == rows.terms[i - 1])
-                continue;
-            sets.sizes[d]++;
-            if (term >= singles)
-                sets.members[at++] = term - singles;
-        }
+    uint64_t *hashes = need(malloc((longest + 1) * sizeof *hashes));
+    uint32_t *ones = need(malloc((longest + 1) * sizeof *ones));
+    for (size_t i = 0; i < longest; i++)
+        ones[i] = 1;
+    for (size_t d = 0; d < documents->count; d++) {
+        struct bag_view bag = {hashes, ones, 0, 0, NULL};
+        for (size_t i = documents->offsets[d]; i + 2 < documents->offsets[d + 1]; i++)
+            hashes[bag.count++] = hash_bytes(documents->words + i, 12);
+        if (corpus_add_bag(&corpus, &bag, NULL) != COG_OK)
+            exit(3);
     }
-    sets.offsets[count] = at;
-    free(rows.offsets);
-    free(frequencies);
-    return sets;
+    free(hashes);
+    free(ones);
+    return corpus;
+}
+
+/* Sets in a file, as the join has them, and decoded for the plain loop. */
+struct gram_sets {
+    struct document_sets sets;
+    uint64_t *offsets, *members;
+    uint32_t *order;
+};
+
+static struct gram_sets make_sets(const struct corpus *grams) {
+    struct gram_sets made = {.offsets = need(malloc((grams->rows + 1) * 8)),
+                             .order = need(malloc((grams->rows + 1) * 4))};
+    struct loaded_sets loaded = {0};
+    if (document_sets_open(&made.sets, "-", NULL) != COG_OK ||
+        corpus_add_sets(grams, NULL, &made.sets, NULL) != COG_OK)
+        exit(3);
+    made.offsets[0] = 0;
+    for (size_t row = 0; row < grams->rows; row++)
+        made.offsets[row + 1] = made.offsets[row] + made.sets.rows[row].terms;
+    made.members = need(malloc((made.offsets[grams->rows] + 1) * 8));
+    for (size_t row = 0; row < grams->rows; row++) {
+        if (set_file_load(&made.sets.file, row, &loaded, NULL) != COG_OK)
+            exit(3);
+        if (loaded.term_count)
+            memcpy(made.members + made.offsets[row], loaded.terms, loaded.term_count * 8);
+        made.order[row] = (uint32_t)row;
+    }
+    loaded_sets_free(&loaded);
+    return made;
+}
+
+static void free_sets(struct gram_sets *made) {
+    document_sets_close(&made->sets);
+    free(made->offsets);
+    free(made->members);
+    free(made->order);
 }
 
 /* ns a pair of the plain loop: every row against each row of a sample. */
@@ -225,17 +231,18 @@ static double plain_cosine_ns(const struct sparse_matrix *m, double *checksum) {
     return (double)(cpu_ns() - start) / (SAMPLE * (double)m->rows);
 }
 
-static double plain_jaccard_ns(const struct set_collection *sets, double *checksum) {
+static double plain_jaccard_ns(const struct gram_sets *sets, double *checksum) {
+    const size_t rows = sets->sets.count;
     uint64_t start = cpu_ns();
     for (size_t s = 0; s < SAMPLE; s++) {
-        uint64_t q = sets->offsets[s * (sets->rows / SAMPLE)];
-        size_t q_count = (size_t)(sets->offsets[s * (sets->rows / SAMPLE) + 1] - q);
-        for (size_t r = 0; r < sets->rows; r++)
-            *checksum +=
-                (double)set_overlap(sets->members + q, q_count, sets->members + sets->offsets[r],
-                                    (size_t)(sets->offsets[r + 1] - sets->offsets[r]));
+        uint64_t q = sets->offsets[s * (rows / SAMPLE)];
+        size_t q_count = (size_t)(sets->offsets[s * (rows / SAMPLE) + 1] - q);
+        for (size_t r = 0; r < rows; r++)
+            *checksum += (double)member_set_overlap(
+                sets->members + q, q_count, sets->members + sets->offsets[r],
+                (size_t)(sets->offsets[r + 1] - sets->offsets[r]), 0);
     }
-    return (double)(cpu_ns() - start) / (SAMPLE * (double)sets->rows);
+    return (double)(cpu_ns() - start) / (SAMPLE * (double)rows);
 }
 
 static int by_value(const void *x, const void *y) {
@@ -253,7 +260,23 @@ static cog_status run_cosine(const void *input, const struct join_options *optio
 
 static cog_status run_jaccard(const void *input, const struct join_options *options,
                               struct match_list *matches, cog_error *error) {
-    return jaccard_join(input, NULL, options, matches, error);
+    const struct gram_sets *sets = input;
+    const cog_run_options run = {.threads = options->threads};
+    const struct set_join_options joining = {
+        .mode = SET_JOIN_PAIRS, .measure = {false, options->threshold}, .beside = "-"};
+    struct set_join_result result = {0};
+    struct job job;
+    job_begin(&job, &run, NULL);
+    cog_status status = set_join_run(&sets->sets.file, sets->order, sets->sets.count, &joining,
+                                     &job, &result, error);
+    job_end(&job);
+    *matches = result.pairs;
+    result.pairs = (struct match_list){0};
+    *options->work = (struct join_work){.postings = result.comparisons,
+                                        .candidates = result.candidates,
+                                        .verified = result.candidates};
+    set_join_result_free(&result);
+    return status;
 }
 
 /* Median of REPEATS runs; fewer when a run takes long. */
@@ -350,18 +373,14 @@ static void bench_all_of_file(const struct sparse_matrix *matrix) {
     sparse_matrix_free(&rows);
 }
 
-static void bench_collections(const struct sparse_matrix *matrix,
-                              const struct set_collection *sets) {
+static void bench_collections(const struct sparse_matrix *matrix, const struct gram_sets *sets) {
     static const double cosines[] = {0.05, 0.3, 0.5, 0.8}, jaccards[] = {0.3, 0.5, 0.8};
     size_t count = matrix->rows;
-    uint64_t members = 0;
-    for (size_t r = 0; r < sets->rows; r++)
-        members += sets->sizes[r];
     double pairs = (double)count * (double)(count - 1) / 2, checksum = 0;
     double cosine_ns = plain_cosine_ns(matrix, &checksum);
     double jaccard_ns = plain_jaccard_ns(sets, &checksum);
-    printf("%zu rows, %.0f terms a row, %.0f 3-grams a row of which %.0f listed\n", count,
-           (double)matrix->offsets[count] / (double)count, (double)members / (double)count,
+    printf("%zu rows, %.0f terms a row, %.0f 3-grams a row\n", count,
+           (double)matrix->offsets[count] / (double)count,
            (double)sets->offsets[count] / (double)count);
     printf(
         "plain double loop (from %d sampled rows): cosine %.0f ns a pair, %.1f s in all; overlap "
@@ -380,10 +399,12 @@ static void bench_collections(const struct sparse_matrix *matrix,
 static void bench_rows(size_t count) {
     struct documents documents = make_documents(count, 220);
     struct sparse_matrix matrix = make_matrix(&documents);
-    struct set_collection sets = make_sets(&documents);
+    struct corpus grams = make_grams(&documents);
+    struct gram_sets sets = make_sets(&grams);
     bench_collections(&matrix, &sets);
     sparse_matrix_free(&matrix);
-    set_collection_free(&sets);
+    corpus_free(&grams);
+    free_sets(&sets);
     free(documents.offsets);
     free(documents.words);
 }
@@ -416,28 +437,27 @@ static void read_terms(const char *path, unsigned ngram, struct corpus *corpus,
 
 static void bench_file(const char *path) {
     struct corpus words = {0}, grams = {0};
-    const struct corpus *word_corpora[] = {&words}, *gram_corpora[] = {&grams};
-    struct statistics *word_statistics = NULL, *gram_statistics = NULL;
+    const struct corpus *word_corpora[] = {&words};
+    struct statistics *statistics[2] = {NULL, NULL};
     struct sparse_matrix matrix = {0};
-    struct set_collection sets = {0};
     const uint8_t *const everything[] = {NULL};
     struct weighting weighting;
     weighting_init(&weighting, WEIGHTING_BM25);
-    read_terms(path, 1, &words, &word_statistics);
-    read_terms(path, 3, &grams, &gram_statistics);
-    if (corpus_vectors(word_corpora, 1, word_statistics, &weighting, 0, everything, 0, &matrix,
-                       NULL) != COG_OK ||
-        corpus_sets(gram_corpora, 1, gram_statistics, everything, 0, &sets, NULL) != COG_OK)
+    read_terms(path, 1, &words, &statistics[0]);
+    read_terms(path, 3, &grams, &statistics[1]);
+    if (corpus_vectors(word_corpora, 1, statistics[0], &weighting, 0, everything, 0, &matrix,
+                       NULL) != COG_OK)
         exit(2);
+    struct gram_sets sets = make_sets(&grams);
     printf("%s\n", path);
     bench_collections(&matrix, &sets);
     bench_all_of_file(&matrix);
     sparse_matrix_free(&matrix);
-    set_collection_free(&sets);
+    free_sets(&sets);
     corpus_free(&words);
     corpus_free(&grams);
-    statistics_free(word_statistics);
-    statistics_free(gram_statistics);
+    statistics_free(statistics[0]);
+    statistics_free(statistics[1]);
 }
 
 int main(int argc, char **argv) {

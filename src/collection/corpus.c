@@ -574,3 +574,29 @@ cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
     term_numbers_free(columns);
     return status;
 }
+
+cog_status corpus_add_sets(const struct corpus *corpus, const uint8_t *selected,
+                           struct document_sets *sets, cog_error *error) {
+    enum { BATCH_BYTES = 1 << 20 };
+    const struct document document = {0};
+    struct term_list list = {0};
+    struct set_batch batch = {0};
+    cog_status status = COG_OK;
+    for (size_t row = 0; row < corpus->rows && status == COG_OK; row++) {
+        if (selected && !selected[row])
+            continue;
+        const struct bag_view bag = corpus_bag(corpus, row);
+        status = GROWN(list.hashes, list.capacity, bag.count + 1, "a document's terms", error);
+        if (status == COG_OK && bag.count)
+            memcpy(list.hashes, bag.hashes, bag.count * sizeof *list.hashes);
+        list.count = bag.count;
+        const struct ingested item = {.document = &document, .terms = &list};
+        THEN(status, set_batch_add(&batch, &item, false, error));
+        if (batch.bytes.size >= BATCH_BYTES)
+            THEN(status, document_sets_append(sets, &batch, error));
+    }
+    THEN(status, document_sets_append(sets, &batch, error));
+    set_batch_free(&batch);
+    free(list.hashes);
+    return status;
+}

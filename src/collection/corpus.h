@@ -84,6 +84,9 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numb
                              const struct statistics *statistics, const struct weighting *weighting,
                              uint32_t min_terms, const uint8_t *selected, unsigned threads,
                              struct sparse_matrix *matrix, cog_error *error);
+/* Adds the sets of the selected rows, of all if selected is NULL, to a file of sets. */
+cog_status corpus_add_sets(const struct corpus *corpus, const uint8_t *selected,
+                           struct document_sets *sets, cog_error *error);
 /* Sets over the common members; those of one row only are counted, not listed. */
 cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
                        const struct statistics *statistics, const uint8_t *const *selected,

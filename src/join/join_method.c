@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "join/cosine_join.h"
 #include "join/cosine_topk.h"
-#include "join/jaccard_join.h"
 
 static cog_status join_all(struct method_join *join, const struct cosine_tails *tails,
                            struct match_list *pairs, cog_error *error) {
@@ -23,9 +22,7 @@ static cog_status join_all(struct method_join *join, const struct cosine_tails *
     pairs->limit = 0; /* the workers keep to it */
     pairs->sieve = NULL;
     cog_status status =
-        join->is_jaccard
-            ? jaccard_join(join->first.sets, join->second.sets, &options, pairs, error)
-            : cosine_join(join->first.vectors, join->second.vectors, &options, pairs, error);
+        cosine_join(join->first.vectors, join->second.vectors, &options, pairs, error);
     report_number(join->report, "candidates", (double)work.candidates);
     report_number(join->report, "comparisons", (double)work.verified);
     join->is_exact_out = join->plan ? !join->plan->has_tails : !tails;

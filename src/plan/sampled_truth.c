@@ -10,7 +10,7 @@
 #include "base/numbers.h"
 #include "base/strings.h"
 #include "join/cosine_join.h"
-#include "join/jaccard_join.h"
+#include "join/join.h"
 #include "search/flat/flat_join.h"
 
 enum { TRUTH_AT_ONCE = 1 << 20 }; /* matches: 16 MB */
@@ -61,7 +61,6 @@ static cog_status find_matches(const struct truth_rows *rows, const uint32_t *sa
     const struct join_options options = {
         .threshold = rows->threshold, .threads = rows->threads, .max_matches = truth->limit};
     struct sparse_matrix vectors = {0};
-    struct set_collection sets = {0};
     struct signatures_view signatures = {0};
     cog_status status = COG_OK;
     if (rows->find)
@@ -70,10 +69,6 @@ static cog_status find_matches(const struct truth_rows *rows, const uint32_t *sa
         status = sparse_matrix_select(rows->vectors[0], sample, count, &vectors)
                      ? cosine_join(&vectors, rows->vectors[1], &options, truth, error)
                      : error_memory(error, count, "a sample of vectors");
-    else if (rows->sets[0])
-        status = set_collection_select(rows->sets[0], sample, count, &sets)
-                     ? jaccard_join(&sets, rows->sets[1], &options, truth, error)
-                     : error_memory(error, count, "a sample of sets");
     else
         status = sample_signatures(rows->signatures[0], sample, count, &signatures, error);
     if (signatures.data)
@@ -82,7 +77,6 @@ static cog_status find_matches(const struct truth_rows *rows, const uint32_t *sa
     for (size_t i = 0; i < truth->count && status == COG_OK; i++)
         truth->items[i].b += (uint32_t)rows->first_row;
     sparse_matrix_free(&vectors);
-    set_collection_free(&sets);
     free((void *)signatures.data);
     return status;
 }
@@ -190,7 +184,6 @@ cog_status recall_sample_count(struct recall_sample *sample, const struct truth_
                                const struct match_list *matches, cog_error *error) {
     size_t most_of_row = rows->find         ? rows->side_rows
                          : rows->vectors[1] ? rows->vectors[1]->rows
-                         : rows->sets[1]    ? rows->sets[1]->rows
                                             : rows->signatures[1]->rows;
     size_t limit = most_of_row > TRUTH_AT_ONCE ? most_of_row : TRUTH_AT_ONCE;
     return sample->count ? count_part(sample, rows, limit, 0, sample->count, matches, error)

@@ -28,13 +28,12 @@ cog_status sample_signatures(const struct signatures_view *view, const uint32_t 
 /* ---- True pairs ------------------------------------------------------------------------------ */
 
 /* The rows of a join and the measure that decides about a pair: the dot product of vectors, or the
- * Jaccard coefficient of sets if `vectors` is NULL, or the distance of signatures if both are. Side
- * 1 is side 0 again inside one collection. */
+ * distance of signatures if `vectors` is NULL, or what `find` says. Side 1 is side 0 again inside
+ * one collection. */
 struct truth_rows {
     const struct sparse_matrix *vectors[2];
-    const struct set_collection *sets[2];
     const struct signatures_view *signatures[2];
-    double threshold;        /* of the dot product or the coefficient */
+    double threshold;        /* of the dot product */
     uint32_t radius_bits;    /* of signatures */
     const uint32_t *numbers; /* rows of side 0 to sample from, rising; NULL: 0, 1, ... */
     size_t count;            /* how many */
@@ -42,8 +41,9 @@ struct truth_rows {
     bool self;               /* inside one collection: a sampled row may be either of a pair */
     uint64_t seed;
     unsigned threads;
-    /* If not NULL, finds all matches of rows of side 0 in place of the fields above: for rows that
-     * do not fit memory. The list's limit holds; a counts from 0 among the sample, b is a row. */
+    /* If not NULL, finds all matches of rows of side 0 in place of the fields above: for sets, and
+     * for rows that do not fit memory. The list's limit holds; a counts from 0 among the sample, b
+     * is a row. */
     cog_status (*find)(void *context, const uint32_t *sample, size_t count,
                        struct match_list *truth, cog_error *error);
     void *context;

@@ -31,7 +31,6 @@ struct method_rows {
     const float *margins;   /* rows x bits: the sums behind the bits */
     size_t margins_per_row; /* if keys are taken from the first bits alone; 0: all bits */
     const struct sparse_matrix *vectors;
-    const struct set_collection *sets;
 };
 
 /* The size of a job: what settings and predictions are made for. */

@@ -50,17 +50,6 @@ bool sparse_matrix_select(const struct sparse_matrix *matrix, const uint32_t *ro
     return copy->values != NULL;
 }
 
-bool set_collection_select(const struct set_collection *sets, const uint32_t *rows, size_t count,
-                           struct set_collection *copy) {
-    copy->rows = count;
-    copy->member_count = sets->member_count;
-    copy->sizes = memory_array(count, sizeof *copy->sizes);
-    for (size_t i = 0; copy->sizes && i < count; i++)
-        copy->sizes[i] = sets->sizes[rows[i]];
-    return copy->sizes &&
-           select_rows(sets->offsets, sets->members, rows, count, &copy->offsets, &copy->members);
-}
-
 size_t sparse_row_before(const struct sparse_matrix *matrix, size_t row, uint32_t column) {
     const uint32_t *columns = matrix->columns + matrix->offsets[row];
     size_t low = 0, high = (size_t)(matrix->offsets[row + 1] - matrix->offsets[row]);

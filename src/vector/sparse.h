@@ -34,8 +34,6 @@ void set_collection_free(struct set_collection *sets);
  * memory is out. */
 bool sparse_matrix_select(const struct sparse_matrix *matrix, const uint32_t *rows, size_t count,
                           struct sparse_matrix *copy);
-bool set_collection_select(const struct set_collection *sets, const uint32_t *rows, size_t count,
-                           struct set_collection *copy);
 
 /* The number of entries of a row before a column. */
 size_t sparse_row_before(const struct sparse_matrix *matrix, size_t row, uint32_t column);

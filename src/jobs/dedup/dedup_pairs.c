@@ -7,6 +7,7 @@
 #include "collection/equal_documents.h"
 #include "jobs/dedup/keep_order.h"
 #include "jobs/pairs/pair_join.h"
+#include "jobs/pairs/short_pairs.h"
 
 struct pair_dedup {
     const cog_dedup_options *options;

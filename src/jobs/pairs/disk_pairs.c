@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "jobs/pairs/block_join.h"
-#include "jobs/pairs/short_blocks.h"
+#include "jobs/pairs/short_pairs.h"
 #include "join/cosine_join.h"
 #include "join/join_method.h"
 #include "plan/method_table.h"
@@ -785,7 +785,7 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
          pairs->joining.method->joins_whole ? join_whole(pairs, error) : join_blocks(pairs, error));
     THEN(status, find_room(pairs, 0, &room, error));
     struct row_store *stores[2] = {&pairs->sides[0].store, &pairs->sides[1].store};
-    THEN(status, short_blocks_join(task, stores, room / 2, &pairs->results, error));
+    THEN(status, short_pairs_join_stored(task, stores, room / 2, &pairs->results, error));
     THEN(status, match_sorter_finish(&pairs->results, matches, error));
     THEN(status, measure_recall(pairs, matches, error));
     task->has_distances = !joins_vectors(task);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "collection/options.h"
 #include "jobs/pairs/set_pairs.h"
+#include "jobs/pairs/short_pairs.h"
 #include "plan/method_choice.h"
 #include "run/job.h"
 
@@ -194,7 +195,6 @@ static void take_vectors(struct joining *joining) {
     for (size_t side = 0; side < task->sides; side++) {
         struct method_rows *rows = side ? &joining->join.second : &joining->join.first;
         rows->vectors = &task->vectors[side];
-        rows->sets = &task->sets[side];
     }
 }
 

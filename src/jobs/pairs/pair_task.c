@@ -8,8 +8,9 @@
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/row_signer.h"
+#include "jobs/pairs/short_pairs.h"
 #include "join/cosine_join.h"
-#include "join/jaccard_join.h"
+#include "join/set_join.h"
 #include "run/job.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };
@@ -44,6 +45,7 @@ void pair_task_free(struct pair_task *task) {
         free(task->short_rows[side]);
         free(task->compared[side].numbers);
     }
+    document_sets_close(&task->truth_sets);
     statistics_free(task->statistics);
     job_end(&task->job);
 }
@@ -118,143 +120,6 @@ void pair_task_name_rows(const struct pair_task *task, struct match_list *matche
     }
 }
 
-/* ---- Short documents --------------------------------------------------------------------------
- */
-
-static bool is_selected(const struct pair_task *task, size_t side, size_t row) {
-    return !task->selected[side] || task->selected[side][row];
-}
-
-cog_status short_pairs_mark(struct pair_task *task, cog_error *error) {
-    uint64_t total = 0;
-    for (size_t side = 0; side < task->sides; side++) {
-        const struct corpus *corpus = &task->corpora[side];
-        const struct sparse_matrix *vectors = &task->vectors[side];
-        task->short_rows[side] = memory_zeroed_array(corpus->rows, 1);
-        if (!task->short_rows[side])
-            return error_memory(error, corpus->rows, "short documents");
-        for (size_t row = 0; row < corpus->rows; row++) {
-            bool is_short = corpus->items[row].term_count > 0 && is_selected(task, side, row) &&
-                            vectors->offsets[row] == vectors->offsets[row + 1];
-            task->short_rows[side][row] = is_short;
-            total += is_short;
-        }
-    }
-    report_number(task->report, "short_documents", (double)total);
-    if (total)
-        report_notice(task->report,
-                      "%llu document%s fewer than %u weighted terms; pairs with %s are measured "
-                      "by their term sets",
-                      (unsigned long long)total, plural(total, " has", "s have"), task->short_terms,
-                      plural(total, "it", "them"));
-    return COG_OK;
-}
-
-size_t short_pairs_most_terms(const struct corpus *corpus, const uint8_t *is_short) {
-    size_t most = 0;
-    for (size_t row = 0; row < corpus->rows; row++)
-        if (is_short[row] && corpus->items[row].term_count > most)
-            most = corpus->items[row].term_count;
-    return most;
-}
-
-void short_pairs_mark_partners(const struct pair_task *task, size_t side, size_t most,
-                               uint8_t *marks) {
-    const struct corpus *corpus = &task->corpora[side];
-    for (size_t row = 0; row < corpus->rows && most > 0; row++)
-        if (is_selected(task, side, row) &&
-            (double)corpus->items[row].term_count * task->given_threshold <= (double)most)
-            marks[row] = 1;
-}
-
-/* Whether a pair of the join below counts: each pair once, and no row with itself. */
-static bool counts(const struct pair_task *task, size_t side, uint32_t row, uint32_t partner) {
-    const uint8_t *other = task->short_rows[task->sides == 2 ? 1 - side : 0];
-    if (task->sides == 2) /* two short rows are met from both sides */
-        return side == 0 || !other[partner];
-    return row != partner && (row < partner || !other[partner]);
-}
-
-bool short_pairs_take(const struct pair_task *task, size_t side, struct match *match) {
-    if (!counts(task, side, match->a, match->b))
-        return false;
-    const bool swap = task->sides == 2 ? side == 1 : match->b < match->a;
-    match->distance = DISTANCE_NONE;
-    if (swap)
-        *match = (struct match){match->b, match->a, match->distance, match->similarity};
-    return true;
-}
-
-static cog_status take_pairs(const struct pair_task *task, size_t side,
-                             const struct match_list *found, struct match_list *matches,
-                             cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < found->count && status == COG_OK; i++) {
-        struct match match = found->items[i];
-        if (short_pairs_take(task, side, &match))
-            status = match_list_add(matches, match, error);
-    }
-    return status;
-}
-
-/* Short rows of one side against all rows of the other, which is the same side inside a collection.
- */
-static cog_status join_side(const struct pair_task *task, size_t side, struct match_list *matches,
-                            cog_error *error) {
-    size_t other = task->sides == 2 ? 1 - side : side, rows = task->corpora[other].rows;
-    size_t most = short_pairs_most_terms(&task->corpora[side], task->short_rows[side]);
-    if (most == 0)
-        return COG_OK;
-    uint8_t *partners = memory_zeroed_array(rows + 1, 1);
-    if (!partners)
-        return error_memory(error, rows, "the partners of short documents");
-    short_pairs_mark_partners(task, other, most, partners);
-    const struct corpus *corpora[2] = {&task->corpora[side], &task->corpora[other]};
-    const uint8_t *const selected[2] = {task->short_rows[side], partners};
-    struct set_collection sets[2] = {{0}};
-    struct match_list found = {0};
-    struct join_options options = {.threshold = task->given_threshold,
-                                   .threads = task->threads,
-                                   .max_matches = pair_task_max_matches(task)};
-    cog_status status =
-        corpus_sets(corpora, 2, task->statistics, selected, task->threads, sets, error);
-    THEN(status, jaccard_join(&sets[0], &sets[1], &options, &found, error));
-    THEN(status, take_pairs(task, side, &found, matches, error));
-    match_list_free(&found);
-    set_collection_free(&sets[0]);
-    set_collection_free(&sets[1]);
-    free(partners);
-    return status;
-}
-
-cog_status short_pairs_join(const struct pair_task *task, struct match_list *matches,
-                            cog_error *error) {
-    cog_status status = COG_OK;
-    size_t before = matches->count;
-    for (size_t side = 0; side < task->sides && status == COG_OK; side++)
-        status = join_side(task, side, matches, error);
-    if (matches->count > before)
-        match_list_sort(matches);
-    return status;
-}
-
-static bool short_pairs_has(const struct pair_task *task, uint32_t a, uint32_t b) {
-    size_t other = task->sides - 1;
-    return task->short_rows[0] && task->short_rows[other] &&
-           (task->short_rows[0][a] || task->short_rows[other][b]);
-}
-
-static double short_pairs_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
-    struct bag_view x = corpus_bag(&task->corpora[0], a);
-    struct bag_view y = corpus_bag(&task->corpora[task->sides - 1], b);
-    size_t overlap = 0;
-    for (size_t i = 0; i < x.count; i++)
-        for (size_t j = 0; j < y.count; j++)
-            overlap += x.hashes[i] == y.hashes[j];
-    size_t either = x.count + y.count - overlap;
-    return either ? (double)overlap / (double)either : 0;
-}
-
 /* ---- Vectors and rows ------------------------------------------------------------------------ */
 
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
@@ -268,6 +133,9 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     if (task->options.measure == COG_MEASURE_JACCARD) {
         status = corpus_sets(corpora, task->sides, task->statistics, task->selected, task->threads,
                              task->sets, error);
+        THEN(status, document_sets_open(&task->truth_sets, "-", error));
+        for (size_t side = 0; side < task->sides; side++)
+            THEN(status, corpus_add_sets(corpora[side], NULL, &task->truth_sets, error));
     } else {
         status = corpus_vectors(corpora, task->sides,
                                 task->given_statistics ? task->given_statistics : task->statistics,
@@ -285,6 +153,12 @@ uint64_t pair_task_memory_left(const struct pair_task *task) {
     uint64_t budget = task->run ? task->run->memory_bytes : 0;
     uint64_t held = pair_task_held_bytes(task);
     return budget > held ? budget - held : budget ? 1 : 0;
+}
+
+uint64_t pair_task_set_join_bytes(const struct pair_task *task) {
+    enum { LEAST_BYTES = 8 << 20 };
+    const uint64_t left = pair_task_memory_left(task);
+    return left && left < LEAST_BYTES ? LEAST_BYTES : left;
 }
 
 size_t pair_task_max_matches(const struct pair_task *task) {
@@ -315,35 +189,71 @@ cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
     return COG_OK;
 }
 
+/* As truth_rows.find: the sampled rows are joined with the compared rows of the last side. */
+static cog_status find_by_sets(void *context, const uint32_t *sample, size_t count,
+                               struct match_list *truth, cog_error *error) {
+    const struct pair_task *task = context;
+    const struct compared_rows *others = &task->compared[task->sides - 1];
+    const size_t first = task->sides == 2 ? task->corpora[0].rows : 0;
+    const struct set_join_options options = {.mode = SET_JOIN_PAIRS,
+                                             .measure = {false, task->options.threshold},
+                                             .reference = count,
+                                             .memory_bytes = pair_task_set_join_bytes(task),
+                                             .beside = "-"};
+    struct set_join_result result = {.pairs.limit = truth->limit};
+    struct job job;
+    uint32_t *order;
+    TAKE(order, count + others->count, "a sample of sets", error);
+    memcpy(order, sample, count * sizeof *order);
+    for (size_t i = 0; i < others->count; i++)
+        order[count + i] = (uint32_t)(first + others->numbers[i]);
+    job_begin(&job, task->run, NULL);
+    cog_status status = set_join_run(&task->truth_sets.file, order, count + others->count, &options,
+                                     &job, &result, error);
+    job_end(&job);
+    for (size_t i = 0; i < result.pairs.count; i++) {
+        struct match match = result.pairs.items[i];
+        match.b = others->numbers[match.b - count];
+        THEN(status, match_list_add(truth, match, error));
+    }
+    if (status == COG_OK)
+        match_list_sort(truth);
+    set_join_result_free(&result);
+    free(order);
+    return status;
+}
+
 struct truth_rows pair_task_truth(const struct pair_task *task) {
     const size_t last = task->sides - 1;
-    const bool cosine = task->options.measure == COG_MEASURE_COSINE;
     struct truth_rows rows = {.threshold = task->options.threshold,
                               .numbers = task->compared[0].numbers,
                               .count = task->compared[0].count,
                               .self = task->sides == 1,
                               .seed = task->options.sign.signature.seed,
-                              .threads = task->threads};
-    for (size_t i = 0; i < 2; i++) {
-        rows.vectors[i] = cosine ? &task->vectors[i * last] : NULL;
-        rows.sets[i] = &task->sets[i * last];
-    }
+                              .threads = task->threads,
+                              .side_rows = task->corpora[last].rows};
     if (task->on_disk) {
         rows.find = task->on_disk->find;
         rows.context = task->on_disk->context;
-        rows.side_rows = task->corpora[last].rows;
+    } else if (task->options.measure == COG_MEASURE_JACCARD) {
+        rows.find = find_by_sets;
+        rows.context = (void *)task;
+    } else {
+        rows.vectors[0] = &task->vectors[0];
+        rows.vectors[1] = &task->vectors[last];
     }
     return rows;
 }
 
 struct pair_check pair_task_check(const struct pair_task *task) {
-    const struct truth_rows rows = pair_task_truth(task);
+    const size_t last = task->sides - 1;
+    const bool cosine = task->options.measure == COG_MEASURE_COSINE;
     return (struct pair_check){
-        .rows = {task->compared[0].numbers, task->compared[task->sides - 1].numbers},
-        .vectors = {rows.vectors[0], rows.vectors[1]},
-        .sets = {rows.sets[0], rows.sets[1]},
-        .threshold = rows.threshold,
-        .threads = rows.threads};
+        .rows = {task->compared[0].numbers, task->compared[last].numbers},
+        .vectors = {cosine ? &task->vectors[0] : NULL, cosine ? &task->vectors[last] : NULL},
+        .sets = {&task->sets[0], &task->sets[last]},
+        .threshold = task->options.threshold,
+        .threads = task->threads};
 }
 
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
@@ -351,11 +261,6 @@ double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b
     return task->options.measure == COG_MEASURE_COSINE
                ? sparse_row_dot(&task->vectors[0], a, &task->vectors[other], b)
                : set_jaccard(&task->sets[0], a, &task->sets[other], b);
-}
-
-double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b) {
-    return short_pairs_has(task, a, b) ? short_pairs_similarity(task, a, b)
-                                       : pair_task_similarity(task, a, b);
 }
 
 static void take_task(cog_pairs *pairs, struct pair_task *task, struct match_list *matches) {

@@ -44,6 +44,7 @@ struct pair_task {
     const struct statistics *given_statistics; /* of the whole collection, for cosines; or NULL */
     struct sparse_matrix vectors[2]; /* cosine; on disk the offsets alone */
     struct set_collection sets[2];   /* Jaccard */
+    struct document_sets truth_sets; /* Jaccard: all rows, for the true pairs of a sample */
     uint8_t *short_rows[2];          /* cosine: 1 if a row is too short for weights */
     const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
     struct compared_rows compared[2];
@@ -98,6 +99,8 @@ void pair_task_name_rows(const struct pair_task *task, struct match_list *matche
 
 /* Bytes of the budget that a join may take: 0 if there is no budget, 1 if nothing is left. */
 uint64_t pair_task_memory_left(const struct pair_task *task);
+/* The same for joins of some sets, which take a few megabytes whatever is left. */
+uint64_t pair_task_set_join_bytes(const struct pair_task *task);
 /* Matches that fit into the rest of the memory budget (a growing list may double); 0 if there is no
  * budget. */
 size_t pair_task_max_matches(const struct pair_task *task);
@@ -108,26 +111,3 @@ struct truth_rows pair_task_truth(const struct pair_task *task);
 struct pair_check pair_task_check(const struct pair_task *task);
 /* The true measure of two rows (of side 0 and of the last side). */
 double pair_task_similarity(const struct pair_task *task, uint32_t a, uint32_t b);
-/* The true measure, or the Jaccard coefficient that a pair with a short document is joined by. */
-double pair_task_listed_similarity(const struct pair_task *task, uint32_t a, uint32_t b);
-
-/* ---- Short documents --------------------------------------------------------------------------
- *
- * A short document has too few weighted terms for a cosine to mean anything. A pair with one is
- * measured by the Jaccard coefficient of all terms, whatever the other document is, and is found
- * exactly under every method. */
-
-/* Marks the rows that have terms but no vector. */
-cog_status short_pairs_mark(struct pair_task *task, cog_error *error);
-/* Whether a pair of a marked row of `side` and a row of the other side, which is the same side
- * inside a collection, counts: each pair once, and no row with itself. Puts a match that counts
- * into order: a is the earlier row, or the row of side 0. */
-bool short_pairs_take(const struct pair_task *task, size_t side, struct match *match);
-/* Adds the pairs of marked rows with each other and with all other rows; the list stays sorted. */
-cog_status short_pairs_join(const struct pair_task *task, struct match_list *matches,
-                            cog_error *error);
-/* Terms of the largest short row; 0 if there is none. */
-size_t short_pairs_most_terms(const struct corpus *corpus, const uint8_t *is_short);
-/* Marks the rows of a side that may match a short row of `most` terms; larger sets cannot. */
-void short_pairs_mark_partners(const struct pair_task *task, size_t side, size_t most,
-                               uint8_t *marks);

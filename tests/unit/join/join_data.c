@@ -100,24 +100,6 @@ struct sparse_matrix join_random_matrix(struct random *random, struct row_shape 
                                   .values = writer.values};
 }
 
-struct set_collection join_random_sets(struct random *random, struct row_shape shape) {
-    struct row_writer writer = write_rows(random, shape);
-    uint32_t *sizes = malloc((shape.rows + 1) * sizeof *sizes);
-    if (!sizes)
-        abort();
-    for (size_t row = 0; row < shape.rows; row++) {
-        uint32_t listed = (uint32_t)(writer.offsets[row + 1] - writer.offsets[row]);
-        bool more = random_below(random, 3) == 0;
-        sizes[row] = listed + (more ? (uint32_t)random_below(random, 1 + listed / 3 + 1) : 0);
-    }
-    free(writer.values);
-    return (struct set_collection){.rows = shape.rows,
-                                   .member_count = shape.columns,
-                                   .offsets = writer.offsets,
-                                   .members = writer.columns,
-                                   .sizes = sizes};
-}
-
 bool join_lists_equal(const struct match_list *found, const struct match_list *expected) {
     size_t shorter = found->count < expected->count ? found->count : expected->count;
     for (size_t i = 0; i < shorter; i++) {

@@ -17,8 +17,6 @@ struct row_shape {
 
 /* Aborts when memory is out: it is a test. */
 struct sparse_matrix join_random_matrix(struct random *random, struct row_shape shape);
-/* Members as in a matrix; some rows have unlisted ones. */
-struct set_collection join_random_sets(struct random *random, struct row_shape shape);
 
 /* Whether two lists agree in every row and similarity; says where they differ. */
 bool join_lists_equal(const struct match_list *found, const struct match_list *expected);
