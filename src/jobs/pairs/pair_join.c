@@ -291,6 +291,8 @@ cog_status pair_join_run(struct pair_task *task, struct match_list *matches, cog
     report_text(task->report, "method", method_name(task->options.method));
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = pair_task_list_rows(task, error);
+    if (task->options.measure == COG_MEASURE_JACCARD)
+        THEN(status, pair_task_store_sets(task, error));
     THEN(status, join_compared(task, matches, error));
     if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
         status = short_pairs_join(task, matches, error);

@@ -133,9 +133,6 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     if (task->options.measure == COG_MEASURE_JACCARD) {
         status = corpus_sets(corpora, task->sides, task->statistics, task->selected, task->threads,
                              task->sets, error);
-        THEN(status, document_sets_open(&task->truth_sets, "-", error));
-        for (size_t side = 0; side < task->sides; side++)
-            THEN(status, corpus_add_sets(corpora[side], NULL, &task->truth_sets, error));
     } else {
         status = corpus_vectors(corpora, task->sides,
                                 task->given_statistics ? task->given_statistics : task->statistics,
@@ -186,6 +183,13 @@ cog_status pair_task_list_rows(struct pair_task *task, cog_error *error) {
             if (has_terms(task, side, row))
                 compared->numbers[compared->count++] = (uint32_t)row;
     }
+    return COG_OK;
+}
+
+cog_status pair_task_store_sets(struct pair_task *task, cog_error *error) {
+    TRY(document_sets_open(&task->truth_sets, "-", error));
+    for (size_t side = 0; side < task->sides; side++)
+        TRY(corpus_add_sets(&task->corpora[side], NULL, &task->truth_sets, error));
     return COG_OK;
 }
 

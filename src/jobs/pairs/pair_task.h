@@ -105,6 +105,8 @@ uint64_t pair_task_set_join_bytes(const struct pair_task *task);
  * budget. */
 size_t pair_task_max_matches(const struct pair_task *task);
 
+/* Jaccard: writes the sets of all rows to a scratch file, which pair_task_truth needs. */
+cog_status pair_task_store_sets(struct pair_task *task, cog_error *error);
 /* The compared rows and their true measure, for sampling. */
 struct truth_rows pair_task_truth(const struct pair_task *task);
 /* How candidates among the compared rows are verified. */
