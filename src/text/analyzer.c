@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "text/code_scanner.h"
+#include "text/hard_runs.h"
 #include "text/language_detect.h"
 #include "text/text_origins.h"
 #include "text/text_scanner.h"
@@ -65,7 +66,8 @@ void analyzer_free(struct analyzer *analyzer) {
 }
 
 size_t analyzer_memory_bytes(void) {
-    return sizeof(struct analyzer) + TERM_CACHE_SLOTS * sizeof(struct cached_term);
+    return sizeof(struct analyzer) + TERM_CACHE_SLOTS * sizeof(struct cached_term) +
+           hard_runs_memory_bytes();
 }
 
 /* The tools of a language, made at its first use; *language is NULL for one that has none. */

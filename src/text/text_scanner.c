@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/strings.h"
+#include "text/hard_runs.h"
 #include "text/text_origins.h"
 
 enum {
@@ -21,7 +22,9 @@ enum {
 cog_status text_scanner_init(struct text_scanner *scanner, enum fold_kind kind,
                              const struct text_kernels *kernels, cog_error *error) {
     *scanner = (struct text_scanner){.table = fold_table_of(kind), .kernels = kernels};
-    return word_segmenter_init(&scanner->segmenter, error);
+    TRY(word_segmenter_init(&scanner->segmenter, error));
+    TAKE_ZEROED(scanner->runs, 1, "a text scanner", error);
+    return COG_OK;
 }
 
 void text_scanner_release(struct text_scanner *scanner) {
@@ -29,6 +32,9 @@ void text_scanner_release(struct text_scanner *scanner) {
     token_batch_free(&scanner->batch);
     free(scanner->masks);
     text_origins_free(scanner->origins);
+    if (scanner->runs)
+        hard_runs_free(scanner->runs);
+    free(scanner->runs);
 }
 
 cog_status text_scanner_want_places(struct text_scanner *scanner, bool wanted, cog_error *error) {
@@ -140,13 +146,34 @@ static cog_status place_tokens(struct text_scanner *scanner, struct bytes_view t
 void text_scanner_start(struct text_scanner *scanner, struct bytes_view text) {
     scanner->rest = text;
     word_segmenter_start(&scanner->segmenter, view_of(text.data, 0));
+    hard_runs_start(scanner->runs, view_of(text.data, 0));
+}
+
+/* The next words of the stretch that needs ICU. NULL behind the last. */
+static cog_status next_hard(struct text_scanner *scanner, const struct token_batch **batch,
+                            cog_error *error) {
+    if (scanner->segmenter.origins)
+        return word_segmenter_next(&scanner->segmenter, batch, error);
+    *batch = NULL;
+    while (scanner->runs->rest.size && !*batch) {
+        TRY(hard_runs_next(scanner->runs, &scanner->segmenter, &scanner->batch, error));
+        *batch = scanner->batch.count ? &scanner->batch : NULL;
+    }
+    return COG_OK;
+}
+
+static void start_hard(struct text_scanner *scanner, struct bytes_view stretch) {
+    if (scanner->segmenter.origins)
+        word_segmenter_start(&scanner->segmenter, stretch);
+    else
+        hard_runs_start(scanner->runs, stretch);
 }
 
 cog_status text_scanner_next(struct text_scanner *scanner, const struct token_batch **batch,
                              cog_error *error) {
     struct bytes_view *rest = &scanner->rest;
     for (;;) {
-        TRY(word_segmenter_next(&scanner->segmenter, batch, error));
+        TRY(next_hard(scanner, batch, error));
         if (*batch || rest->size == 0)
             return COG_OK;
         struct easy_zone zone;
@@ -156,7 +183,7 @@ cog_status text_scanner_next(struct text_scanner *scanner, const struct token_ba
         struct bytes_view easy = view_of(rest->data, done);
         if (zone.hard != SIZE_MAX) { /* its words come with the next call */
             size_t end = hard_end(scanner, *rest, zone.hard);
-            word_segmenter_start(&scanner->segmenter, view_of(rest->data + done, end - done));
+            start_hard(scanner, view_of(rest->data + done, end - done));
             done = end;
         }
         *rest = view_of(rest->data + done, rest->size - done);

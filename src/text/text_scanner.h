@@ -4,7 +4,8 @@
  * folding, then the word boundaries of UAX 29 with ICU's dictionaries. It is the definition, and
  * slow, about 20 MB/s. The text scanner is the fast path: text is folded by table and cut by bit
  * masks; only stretches between white space with a character whose folding or word boundaries
- * depend on its neighbours go through ICU. The tables are made from the definition.
+ * depend on its neighbours go through ICU, run by run (hard_runs.h). The tables are made from the
+ * definition.
  *
  * Folded text is NFKC_Casefold of the text after three characters have been replaced: the
  * typographic single quotation marks U+2018 and U+2019 by the apostrophe that they stand for inside
@@ -87,10 +88,12 @@ cog_status word_segmenter_next(struct word_segmenter *segmenter, const struct to
 
 /* ---- The fast path --------------------------------------------------------------------------- */
 
+struct hard_runs;
 struct text_scanner {
     const struct fold_table *table;
     const struct text_kernels *kernels;
     struct word_segmenter segmenter;
+    struct hard_runs *runs; /* stretches for ICU, unless places are wanted */
     struct token_batch batch;
     uint64_t *masks;
     size_t mask_capacity;
@@ -98,7 +101,8 @@ struct text_scanner {
     struct text_origins *origins; /* NULL: places were never wanted */
 };
 
-/* FOLD_WORDS or FOLD_REGEX for tokens, FOLD_CHARS for folded text. */
+/* Also what failed is released by text_scanner_release. FOLD_WORDS or FOLD_REGEX for tokens,
+ * FOLD_CHARS for folded text. */
 cog_status text_scanner_init(struct text_scanner *scanner, enum fold_kind kind,
                              const struct text_kernels *kernels, cog_error *error);
 void text_scanner_release(struct text_scanner *scanner);

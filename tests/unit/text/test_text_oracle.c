@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "test.h"
 #include "text/analyzer.h"
+#include "text/hard_runs.h"
 #include "text/text_scanner.h"
 
 /* Tokens as bytes, each ended by a newline (no token holds one). */
@@ -138,6 +139,52 @@ TEST(text_words_of_mixed_scripts_are_icu_words) {
         size_t size = random_text(&random, text, random_below(&random, round % 16 ? 40 : 400));
         CHECK(comparison_agrees(&comparison, view_of(text, size)));
     }
+    comparison_close(&comparison);
+}
+
+/* Text of ideographs and kana, with what stands between them: frequent characters, of which the
+ * dictionary has many words; kana of any kind, long runs of katakana too; rare ideographs, marks,
+ * compatibility forms, and ASCII. */
+static size_t ideographic_text(struct random *random, char *text, size_t characters) {
+    static const uint32_t kinds[][2] = {
+        {0x3041, 0x3096}, {0x30a1, 0x30fa}, {0x30fc, 0x30fc}, {0x4e00, 0x9fff}, {0x3400, 0x4dbf},
+        {0x3000, 0x30ff}, {'a', 'z'},       {'0', '9'},       {' ', '~'},       {0x3001, 0x3002},
+        {0xff01, 0xff9f}, {0x3005, 0x3007}, {0xf900, 0xfa20}, {0xac00, 0xad00}, {0x20000, 0x20040}};
+    static const char frequent[] =
+        "\u7684\u4e00\u662f\u4e0d\u4e86\u5728\u4eba\u6709\u6211\u4ed6\u8fd9\u4e2d\u5927\u6765"
+        "\u4e0a\u56fd\u4e2a\u5230\u8bf4\u4eec\u4e3a\u5b50\u548c\u4f60\u5730\u51fa\u9053\u4e5f"
+        "\u65f6\u5e74\u5f97\u5c31\u90a3\u8981\u4e0b\u4ee5\u751f\u4f1a\u81ea\u7740\u53bb\u4e4b"
+        "\u8fc7\u5bb6\u5b66\u5bf9\u53ef\u91cc\u540e\u5c0f\u5fc3\u591a\u5929\u800c\u80fd\u597d";
+    enum { KINDS = sizeof kinds / sizeof *kinds, LETTERS = (sizeof frequent - 1) / 3 };
+    size_t size = 0;
+    while (characters) {
+        const size_t pick = random_below(random, KINDS + 12);
+        size_t run = 1 + random_below(random, pick == 1 ? 30 : 8);
+        for (; run && characters; run--, characters--) {
+            if (pick >= KINDS) {
+                memcpy(text + size, frequent + 3 * random_below(random, LETTERS), 3);
+                size += 3;
+                continue;
+            }
+            const uint32_t first = kinds[pick][0], count = kinds[pick][1] - first + 1;
+            size += utf8_encode(first + (uint32_t)random_below(random, count), text + size);
+        }
+    }
+    return size;
+}
+
+/* The dictionary of our own comes into use after some text. */
+TEST(text_words_of_ideographs_are_icu_words) {
+    struct random random = random_seeded(17);
+    struct comparison comparison;
+    CHECK(comparison_open(&comparison, cpu_best_level()));
+    for (int round = 0; round < 4000; round++) {
+        char text[4 * 3000];
+        const size_t characters = random_below(&random, round % 100 ? 150 : 3000);
+        size_t size = ideographic_text(&random, text, characters);
+        CHECK(comparison_agrees(&comparison, view_of(text, size)));
+    }
+    CHECK(comparison.scanner.runs->dictionary == cjk_dictionary_get());
     comparison_close(&comparison);
 }
 
