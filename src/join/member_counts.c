@@ -4,55 +4,68 @@
 
 enum {
     ROWS_PER_PIECE = 4096,
-    SLOTS_PER_MEMBER = 2,
+    WIDEST = 8,
     LEAST_BITS = 16,
     MOST_BITS = 36,
-    FULL = 3, /* of a slot */
     SECONDS_FEWER_BITS = 5,
-    SECONDS_FULL = MEMBER_COUNT_EXACT - FULL,
-    FREQUENT_BITS = 21,
+    FREQUENT_FEWER_BITS = 7,
     AHEAD = 16
 };
 
-static size_t slot_bytes(unsigned bits) {
-    return (size_t)1 << (bits - 2);
+static size_t slot_bytes(unsigned bits, unsigned width) {
+    return ((size_t)1 << bits) * width / 8;
 }
 
 static size_t second_bytes(unsigned bits) {
     return (size_t)1 << (bits - SECONDS_FEWER_BITS);
 }
 
-uint64_t member_counts_bytes(unsigned bits) {
-    return slot_bytes(bits) + second_bytes(bits) +
-           sizeof(uint32_t) * ((uint64_t)1 << FREQUENT_BITS);
+static size_t frequent_count(unsigned bits) {
+    return (size_t)1 << (bits - FREQUENT_FEWER_BITS);
 }
 
-unsigned member_counts_bits(uint64_t members, uint64_t most_bytes) {
-    unsigned bits = LEAST_BITS;
-    while (bits < MOST_BITS && (uint64_t)1 << bits < SLOTS_PER_MEMBER * members &&
-           member_counts_bytes(bits + 1) <= most_bytes)
-        bits++;
-    return bits;
+static uint64_t all_bytes(unsigned bits, unsigned width) {
+    return slot_bytes(bits, width) + second_bytes(bits) + sizeof(uint32_t) * frequent_count(bits);
 }
 
-cog_status member_counts_init(struct member_counts *counts, unsigned bits, cog_error *error) {
-    *counts = (struct member_counts){.bits = bits};
-    counts->slots = memory_large(slot_bytes(bits));
-    counts->seconds = memory_large(second_bytes(bits));
-    counts->frequent = memory_large(sizeof *counts->frequent << FREQUENT_BITS);
+uint64_t member_counts_bytes(const struct member_counts *counts) {
+    return counts->slots ? all_bytes(counts->bits, counts->width) : 0;
+}
+
+/* One slot per member if they fit, and then the widest that fit. */
+static void choose_slots(struct member_counts *counts, uint64_t members, uint64_t most_bytes) {
+    enum { NARROWEST = 2 };
+    counts->bits = LEAST_BITS;
+    counts->width = NARROWEST;
+    while (counts->bits < MOST_BITS && (uint64_t)1 << counts->bits < members &&
+           all_bytes(counts->bits + 1, NARROWEST) <= most_bytes)
+        counts->bits++;
+    while (counts->width < WIDEST && all_bytes(counts->bits, 2 * counts->width) <= most_bytes)
+        counts->width *= 2;
+}
+
+cog_status member_counts_init(struct member_counts *counts, uint64_t members, uint64_t most_bytes,
+                              cog_error *error) {
+    *counts = (struct member_counts){0};
+    choose_slots(counts, members, most_bytes);
+    counts->full = counts->width < WIDEST ? (1u << counts->width) - 1 : MEMBER_COUNT_EXACT;
+    counts->slots = memory_large(slot_bytes(counts->bits, counts->width));
+    counts->seconds = memory_large(second_bytes(counts->bits));
+    counts->frequent = memory_large(sizeof *counts->frequent * frequent_count(counts->bits));
     if (counts->slots && counts->seconds && counts->frequent)
         return COG_OK;
     member_counts_free(counts);
-    return error_memory(error, (size_t)member_counts_bytes(bits), "counts of terms");
+    return error_memory(error, (size_t)most_bytes, "counts of terms");
 }
 
 void member_counts_free(struct member_counts *counts) {
     if (counts->slots)
-        memory_large_free(counts->slots, slot_bytes(counts->bits));
+        memory_large_free(counts->slots, slot_bytes(counts->bits, counts->width));
     if (counts->seconds)
         memory_large_free(counts->seconds, second_bytes(counts->bits));
     if (counts->frequent)
-        memory_large_free(counts->frequent, sizeof *counts->frequent << FREQUENT_BITS);
+        memory_large_free(counts->frequent,
+                          sizeof *counts->frequent * frequent_count(counts->bits));
     *counts = (struct member_counts){0};
 }
 
@@ -63,11 +76,16 @@ static size_t slot_of(const struct member_counts *counts, uint64_t member) {
 }
 
 static uint8_t *byte_of(const struct member_counts *counts, uint64_t member) {
-    return &counts->slots[slot_of(counts, member) / 4];
+    return &counts->slots[slot_of(counts, member) * counts->width / 8];
 }
 
+/* Where the slot of a member begins in its byte. */
 static unsigned shift_of(const struct member_counts *counts, uint64_t member) {
-    return (unsigned)(slot_of(counts, member) % 4 * 2);
+    return (unsigned)(slot_of(counts, member) * counts->width % 8);
+}
+
+static unsigned in_slot(const struct member_counts *counts, uint64_t member, uint8_t byte) {
+    return byte >> shift_of(counts, member) & ((1u << counts->width) - 1);
 }
 
 /* Other bits of the member than those of its slot, as far as there are others. */
@@ -76,50 +94,38 @@ static uint8_t *second_of(const struct member_counts *counts, uint64_t member) {
 }
 
 static uint32_t *frequent_of(const struct member_counts *counts, uint64_t member) {
-    return &counts->frequent[member & (((uint64_t)1 << FREQUENT_BITS) - 1)];
+    return &counts->frequent[member & (frequent_count(counts->bits) - 1)];
 }
 
-/* Many threads at once may push a second over its end. Its classes are then wrong, and any classes
- * above 2 make an order. */
+/* Many threads at once may push a second over its end. Its class is then wrong, and any classes
+ * above 1 make an order. */
 static void add_second(struct member_counts *counts, uint64_t member) {
     uint8_t *second = second_of(counts, member);
-    if (__atomic_load_n(second, __ATOMIC_RELAXED) < SECONDS_FULL)
+    if (__atomic_load_n(second, __ATOMIC_RELAXED) < MEMBER_COUNT_EXACT - counts->full)
         __atomic_fetch_add(second, 1, __ATOMIC_RELAXED);
     else
         __atomic_fetch_add(frequent_of(counts, member), 1, __ATOMIC_RELAXED);
 }
 
-/* Adds 1 or -1 to a slot that is not full; false if it is. */
-static bool change_slot(uint8_t *byte, unsigned shift, int change) {
-    uint8_t old = __atomic_load_n(byte, __ATOMIC_RELAXED), changed;
+static void add_member(struct member_counts *counts, uint64_t member) {
+    uint8_t *byte = byte_of(counts, member);
+    const uint8_t one = (uint8_t)(1u << shift_of(counts, member));
+    uint8_t old = __atomic_load_n(byte, __ATOMIC_RELAXED);
     do {
-        if ((old >> shift & FULL) == FULL)
-            return false;
-        changed = (uint8_t)(old + change * (1 << shift));
-    } while (!__atomic_compare_exchange_n(byte, &old, changed, true, __ATOMIC_RELAXED,
+        if (in_slot(counts, member, old) == counts->full) {
+            add_second(counts, member);
+            return;
+        }
+    } while (!__atomic_compare_exchange_n(byte, &old, (uint8_t)(old + one), true, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
-    return true;
 }
 
-void member_counts_prefetch(const struct member_counts *counts, const uint64_t *members,
-                            size_t count) {
-    for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(byte_of(counts, members[i]), 1);
-}
-
-void member_counts_add(struct member_counts *counts, const uint64_t *members, size_t count) {
+static void add_set(struct member_counts *counts, const uint64_t *members, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)
             __builtin_prefetch(byte_of(counts, members[i + AHEAD]), 1);
-        if (!change_slot(byte_of(counts, members[i]), shift_of(counts, members[i]), 1))
-            add_second(counts, members[i]);
+        add_member(counts, members[i]);
     }
-}
-
-void member_counts_remove(struct member_counts *counts, const uint64_t *members, size_t count) {
-    member_counts_prefetch(counts, members, count);
-    for (size_t i = 0; i < count; i++)
-        change_slot(byte_of(counts, members[i]), shift_of(counts, members[i]), -1);
 }
 
 struct counting {
@@ -138,8 +144,8 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
     while ((status = set_cursor_next(&cursor, counting->file, &sets, error)) == COG_OK && sets) {
         if (counting->marks && !counting->marks[cursor.next - 1])
             continue;
-        member_counts_add(counting->counts, sets->terms, sets->term_count);
-        member_counts_add(counting->counts, sets->words, sets->word_count);
+        add_set(counting->counts, sets->terms, sets->term_count);
+        add_set(counting->counts, sets->words, sets->word_count);
     }
     set_cursor_free(&cursor);
     return status;
@@ -161,9 +167,9 @@ static uint8_t frequent_class(uint32_t count) {
 }
 
 static uint8_t class_of_full(const struct member_counts *counts, uint64_t member) {
-    const uint8_t second = *second_of(counts, member);
-    return second < SECONDS_FULL
-               ? (uint8_t)(FULL + second)
+    const unsigned second = *second_of(counts, member);
+    return counts->full + second < MEMBER_COUNT_EXACT
+               ? (uint8_t)(counts->full + second)
                : (uint8_t)(MEMBER_COUNT_EXACT + frequent_class(*frequent_of(counts, member)));
 }
 
@@ -173,10 +179,9 @@ bool member_counts_get(const struct member_counts *counts, const uint64_t *membe
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)
             __builtin_prefetch(byte_of(counts, members[i + AHEAD]));
-        const unsigned in_slot = *byte_of(counts, members[i]) >> shift_of(counts, members[i]);
-        classes[i] =
-            (in_slot & FULL) < FULL ? (uint8_t)(in_slot & FULL) : class_of_full(counts, members[i]);
-        alone += classes[i] < 2;
+        const unsigned met = in_slot(counts, members[i], *byte_of(counts, members[i]));
+        classes[i] = met < counts->full ? (uint8_t)met : class_of_full(counts, members[i]);
+        alone += met < 2;
         if (alone > most_alone)
             return false;
     }

@@ -20,8 +20,8 @@ enum {
     CACHED_MEMBERS_MOST = 1 << 14, /* larger sets are not kept */
     POSTINGS_PER_CANDIDATE = 16,
     NEAREST_CANDIDATES = 256, /* further ones are only compared at the threshold */
-    /* Without a limit: counts up to 1 GiB. With one: three quarters of it at most. */
-    COUNTS_BITS_MOST = 30
+    /* Without a limit. With one: three quarters of it at most. */
+    COUNTS_BYTES_MOST = 1 << 30
 };
 #define NO_RANK UINT32_MAX
 
@@ -669,20 +669,19 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
     TAKE_ZEROED(marks, joining->file->row_count, "rows", error);
     result->members = mark_rows(joining, count, marks);
     const uint64_t most =
-        options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)1 << COUNTS_BITS_MOST;
-    const unsigned bits = member_counts_bits(result->members, most);
+        options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)COUNTS_BYTES_MOST;
     job_stage(joining->job, "counting");
-    cog_status status = member_counts_init(&counts, bits, error);
+    cog_status status = member_counts_init(&counts, result->members, most, error);
     THEN(status,
          member_counts_add_rows(&counts, joining->file, marks, joining->job->threads, error));
     job_stage(joining->job, "sorting");
     THEN(status,
          set_prefixes_make(joining->file, &counts, marks, &joining->lowest,
-                           left_of(options->memory_bytes, member_counts_bytes(bits)) / 4,
+                           left_of(options->memory_bytes, member_counts_bytes(&counts)) / 4,
                            options->beside, joining->job->threads, &joining->prefixes, error));
     if (joining->prefixes)
         result->memory_bytes =
-            member_counts_bytes(bits) + set_prefixes_memory_bytes(joining->prefixes);
+            member_counts_bytes(&counts) + set_prefixes_memory_bytes(joining->prefixes);
     member_counts_free(&counts);
     free(marks);
     return status;
