@@ -99,7 +99,7 @@ static uint32_t *frequent_of(const struct member_counts *counts, uint64_t member
 
 /* Many threads at once may push a second over its end. Its class is then wrong, and any classes
  * above 1 make an order. */
-static void add_second(struct member_counts *counts, uint64_t member) {
+static void add_second(const struct member_counts *counts, uint64_t member) {
     uint8_t *second = second_of(counts, member);
     if (__atomic_load_n(second, __ATOMIC_RELAXED) < MEMBER_COUNT_EXACT - counts->full)
         __atomic_fetch_add(second, 1, __ATOMIC_RELAXED);
@@ -107,24 +107,29 @@ static void add_second(struct member_counts *counts, uint64_t member) {
         __atomic_fetch_add(frequent_of(counts, member), 1, __ATOMIC_RELAXED);
 }
 
-static void add_member(struct member_counts *counts, uint64_t member) {
+/* Threads that raise a byte at once cannot push it over its end; narrow slots have no such room. */
+static bool raise_slot(const struct member_counts *counts, uint64_t member) {
     uint8_t *byte = byte_of(counts, member);
     const uint8_t one = (uint8_t)(1u << shift_of(counts, member));
     uint8_t old = __atomic_load_n(byte, __ATOMIC_RELAXED);
-    do {
-        if (in_slot(counts, member, old) == counts->full) {
-            add_second(counts, member);
-            return;
-        }
-    } while (!__atomic_compare_exchange_n(byte, &old, (uint8_t)(old + one), true, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
+    if (counts->width == WIDEST && old < counts->full) {
+        __atomic_fetch_add(byte, 1, __ATOMIC_RELAXED);
+        return true;
+    }
+    while (in_slot(counts, member, old) < counts->full)
+        if (__atomic_compare_exchange_n(byte, &old, (uint8_t)(old + one), true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return true;
+    return false;
 }
 
-static void add_set(struct member_counts *counts, const uint64_t *members, size_t count) {
+static void add_set(const struct member_counts *shared, const uint64_t *members, size_t count) {
+    const struct member_counts counts = *shared; /* bytes that are written may be anyone's */
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)
-            __builtin_prefetch(byte_of(counts, members[i + AHEAD]), 1);
-        add_member(counts, members[i]);
+            __builtin_prefetch(byte_of(&counts, members[i + AHEAD]), 1);
+        if (!raise_slot(&counts, members[i]))
+            add_second(&counts, members[i]);
     }
 }
 
@@ -154,7 +159,10 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
 cog_status member_counts_add_rows(struct member_counts *counts, const struct set_file *file,
                                   const uint8_t *marks, unsigned threads, cog_error *error) {
     struct counting counting = {counts, file, marks};
-    return parallel_for(threads, file->row_count, ROWS_PER_PIECE, count_rows, &counting, error);
+    const unsigned most = UINT8_MAX - MEMBER_COUNT_EXACT; /* so that no byte wraps */
+    threads = threads_resolve(threads);
+    return parallel_for(threads < most ? threads : most, file->row_count, ROWS_PER_PIECE,
+                        count_rows, &counting, error);
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -173,14 +181,15 @@ static uint8_t class_of_full(const struct member_counts *counts, uint64_t member
                : (uint8_t)(MEMBER_COUNT_EXACT + frequent_class(*frequent_of(counts, member)));
 }
 
-bool member_counts_get(const struct member_counts *counts, const uint64_t *members, size_t count,
+bool member_counts_get(const struct member_counts *shared, const uint64_t *members, size_t count,
                        size_t most_alone, uint8_t *classes) {
+    const struct member_counts counts = *shared;
     size_t alone = 0;
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)
-            __builtin_prefetch(byte_of(counts, members[i + AHEAD]));
-        const unsigned met = in_slot(counts, members[i], *byte_of(counts, members[i]));
-        classes[i] = met < counts->full ? (uint8_t)met : class_of_full(counts, members[i]);
+            __builtin_prefetch(byte_of(&counts, members[i + AHEAD]));
+        const unsigned met = in_slot(&counts, members[i], *byte_of(&counts, members[i]));
+        classes[i] = met < counts.full ? (uint8_t)met : class_of_full(&counts, members[i]);
         alone += met < 2;
         if (alone > most_alone)
             return false;
