@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -390,6 +391,12 @@ int scratch_file_open(cog_error *error) {
 }
 
 int scratch_file_open_beside(const char *beside, cog_error *error) {
+    if (!beside) {
+        int descriptor = memfd_create("cognate", MFD_CLOEXEC);
+        if (descriptor < 0)
+            error_memory(error, 0, "a file in memory");
+        return descriptor;
+    }
     if (strcmp(beside, "-") == 0 || is_special_file(beside))
         return scratch_file_open(error);
     char *copy = strdup(beside);

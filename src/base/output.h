@@ -31,7 +31,8 @@ void output_close(struct output *output);
 
 /* An unnamed scratch file in TMPDIR (or /tmp) that vanishes with its descriptor; -1 on failure. */
 int scratch_file_open(cog_error *error);
-/* The same in the folder of the file `beside`; "-" means TMPDIR. */
+/* The same in the folder of the file `beside`; "-" means TMPDIR, NULL memory: for a few megabytes.
+ */
 int scratch_file_open_beside(const char *beside, cog_error *error);
 
 /* ---- Unfinished files and folders ------------------------------------------------------------ */

@@ -31,7 +31,7 @@ struct document_sets {
     uint64_t collections_read;
 };
 
-/* A scratch file in the folder of `beside`; "-": TMPDIR. */
+/* A scratch file in the folder of `beside`; "-": TMPDIR, NULL: in memory. */
 cog_status document_sets_open(struct document_sets *sets, const char *beside, cog_error *error);
 /* The file of a work folder, which is made or goes on; the parameters are those of
  * work_folder_open. Documents that are there already are not read again. */

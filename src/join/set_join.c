@@ -488,8 +488,17 @@ static size_t block_size(const struct joining *joining, const uint32_t *pending,
     return count;
 }
 
+/* Documents that all rounds together go through, about: if each round lists as many documents as
+ * its index holds, R rounds go through R, R - 1, ... and one R-th of them. */
+static uint64_t expected_steps(const struct joining *joining, size_t pending_count) {
+    const size_t capacity = joining->index.capacity;
+    const uint64_t rounds = capacity ? (joining->result->listed + capacity - 1) / capacity : 1;
+    return (uint64_t)pending_count * (rounds + 1) / 2;
+}
+
+/* *steps: documents that were gone through, of progress->total or more. */
 static cog_status run_round(struct joining *joining, uint32_t *pending, size_t *pending_count,
-                            struct progress *progress, cog_error *error) {
+                            struct progress *progress, uint64_t *steps, cog_error *error) {
     const bool finds_pairs = joining->options->mode == SET_JOIN_PAIRS;
     size_t left_count = 0;
     bool full = false;
@@ -500,13 +509,16 @@ static cog_status run_round(struct joining *joining, uint32_t *pending, size_t *
         count = block_size(joining, pending + begin, *pending_count - begin);
         memcpy(ranks, pending + begin, count * sizeof *ranks);
         joining->ranks = ranks;
+        job_part(joining->job, *steps, progress->total);
         if (!finds_pairs)
             TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));
         /* What is left moves to the front of `pending`, behind which the block has been read. */
         TRY(settle_block(joining, ranks, count, &full, pending, &left_count, error));
         if (finds_pairs)
             TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));
-        TRY(progress_report(progress, begin + count, error));
+        *steps += count;
+        progress->total = *steps < progress->total ? progress->total : *steps;
+        TRY(progress_report(progress, *steps, error));
     }
     *pending_count = full ? left_count : 0;
     return COG_OK;
@@ -527,15 +539,17 @@ static cog_status run_rounds(struct joining *joining, size_t count, cog_error *e
     struct progress progress;
     uint32_t *pending;
     size_t pending_count = 0;
+    uint64_t steps = 0;
     TAKE(pending, count, "documents", error);
     for (size_t rank = 0; rank < count; rank++)
         if (set_prefixes_has(joining->prefixes, joining->order[rank]))
             pending[pending_count++] = (uint32_t)rank;
-    progress_start(&progress, &joining->job->run, "joining", pending_count);
+    progress_start(&progress, &joining->job->run, "joining",
+                   expected_steps(joining, pending_count));
     cog_status status = COG_OK;
     while (pending_count > 0 && status == COG_OK) {
         const size_t before = pending_count;
-        status = run_round(joining, pending, &pending_count, &progress, error);
+        status = run_round(joining, pending, &pending_count, &progress, &steps, error);
         THEN(status, check_room(joining, before, pending_count, error));
     }
     THEN(status, progress_finish(&progress, error));

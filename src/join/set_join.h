@@ -40,7 +40,8 @@ struct set_join_options {
      * in the result then. NULL: they are. */
     const struct match_sieve *sieve;
     uint64_t memory_bytes; /* 0: no limit */
-    const char *beside;    /* a scratch file goes to the folder of this file; "-": TMPDIR */
+    const char *beside;    /* a scratch file goes to the folder of this file; "-": TMPDIR, NULL:
+                              in memory */
 };
 
 /* The text of a frequent member, for notices: the longest posting list that was read. */

@@ -50,6 +50,12 @@ void job_stage(struct job *job, const char *name) {
         report_stage(job->report, job->stage, clock_seconds_since(job->stage_ns));
     __atomic_store_n(&job->stage, name, __ATOMIC_RELAXED);
     job->stage_ns = clock_ns();
+    job_part(job, 0, 0);
+}
+
+void job_part(struct job *job, uint64_t before, uint64_t whole) {
+    __atomic_store_n(&job->before, before, __ATOMIC_RELAXED);
+    __atomic_store_n(&job->whole, whole, __ATOMIC_RELAXED);
 }
 
 void job_announce(const struct job *job, const char *text) {
@@ -70,6 +76,11 @@ static bool watch_stops(void *context, uint64_t done, uint64_t total) {
         return false;
     const char *stage = __atomic_load_n(&job->stage, __ATOMIC_RELAXED);
     stage = stage ? stage : __atomic_load_n(&job->shown, __ATOMIC_RELAXED);
+    const uint64_t whole = __atomic_load_n(&job->whole, __ATOMIC_RELAXED);
+    if (whole) {
+        done += __atomic_load_n(&job->before, __ATOMIC_RELAXED);
+        total = done < whole ? whole : done;
+    }
     cog_progress state = {stage ? stage : "working", stage ? done : 0, stage ? total : 0};
     __atomic_store_n(&job->next_ns, now + PROGRESS_INTERVAL_NS, __ATOMIC_RELAXED);
     bool stops = !job->run.progress(job->run.progress_context, &state);

@@ -15,12 +15,13 @@
 #include "run/report.h"
 
 struct job {
-    cog_run_options run; /* all zero if the caller gave none */
-    cog_report *report;  /* may be NULL; borrowed */
-    unsigned threads;    /* 1 or more */
-    const char *stage;   /* atomic; the stage that job_stage began, or NULL */
-    const char *shown;   /* atomic; the stage that progress_show named, or NULL */
-    uint64_t stage_ns;   /* when it began */
+    cog_run_options run;    /* all zero if the caller gave none */
+    cog_report *report;     /* may be NULL; borrowed */
+    unsigned threads;       /* 1 or more */
+    const char *stage;      /* atomic; the stage that job_stage began, or NULL */
+    const char *shown;      /* atomic; the stage that progress_show named, or NULL */
+    uint64_t stage_ns;      /* when it began */
+    uint64_t before, whole; /* atomic; see job_part. 0: parallel loops are the whole stage */
     struct threads_watch watch;
     const struct threads_watch *previous_watch;
     pthread_mutex_t lock; /* the callback is never called from two threads at once */
@@ -37,6 +38,10 @@ void job_end(struct job *job);
 /* Ends the current stage, adding its seconds and memory to the report, and begins the stage `name`
  * (a literal), which progress then shows; NULL begins none. */
 void job_stage(struct job *job, const char *name);
+/* The parallel loops from here to the end of the stage, or to the next call, are parts of a whole
+ * that counts in the same unit: what the next one has done stands behind `before`, and progress
+ * shows it as a share of `whole`. */
+void job_part(struct job *job, uint64_t before, uint64_t whole);
 /* The caller is told at once, not by the report. */
 void job_announce(const struct job *job, const char *text);
 

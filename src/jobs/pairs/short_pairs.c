@@ -50,6 +50,7 @@ struct short_join {
     struct short_side sides[2];
     struct document_sets sets;
     const struct match_sieve *out;
+    const char *beside; /* of scratch files: NULL if the terms are in memory, too */
     /* The part at hand: short rows of `side`, behind the rows of the other side. */
     size_t side;
     uint32_t *order;
@@ -105,7 +106,7 @@ static cog_status add_stored(struct short_join *join, size_t side, struct row_st
 
 static cog_status add_sets(struct short_join *join, struct row_store *const *stores,
                            cog_error *error) {
-    TRY(document_sets_open(&join->sets, "-", error));
+    TRY(document_sets_open(&join->sets, join->beside, error));
     for (size_t side = 0; side < join->task->sides; side++) {
         struct short_side *rows = &join->sides[side];
         rows->first = join->sets.count;
@@ -164,7 +165,7 @@ static cog_status join_side(struct short_join *join, size_t side, uint64_t memor
                                        .measure = {false, task->given_threshold},
                                        .sieve = &sieve,
                                        .memory_bytes = memory_bytes,
-                                       .beside = "-"};
+                                       .beside = join->beside};
     struct set_join_result result = {0};
     struct job job;
     size_t count = 0;
@@ -206,7 +207,7 @@ static cog_status run(struct short_join *join, struct row_store *const *stores,
 static cog_status join_short(const struct pair_task *task, struct row_store *const *stores,
                              uint64_t memory_bytes, const struct match_sieve *out,
                              cog_error *error) {
-    struct short_join join = {.task = task, .out = out};
+    struct short_join join = {.task = task, .out = out, .beside = stores ? "-" : NULL};
     cog_status status = run(&join, stores, memory_bytes, error);
     for (size_t side = 0; side < 2; side++) {
         free(join.sides[side].marks);

@@ -647,6 +647,51 @@ TEST(set_join_with_rows_that_stand_on_both_sides) {
     set_data_free(&data);
 }
 
+struct shown {
+    uint64_t last, calls, wrong, most;
+};
+
+/* Progress never goes back, and ends at its total. */
+static bool watch_progress(void *context, const cog_progress *progress) {
+    struct shown *shown = context;
+    if (strcmp(progress->stage, "joining") != 0)
+        return true;
+    shown->calls++;
+    shown->wrong += progress->done < shown->last || progress->done > progress->total;
+    shown->last = progress->done;
+    shown->most = progress->total;
+    return true;
+}
+
+TEST(set_join_shows_the_progress_of_all_rounds) {
+    struct set_data data =
+        random_collection(3, (struct shape){9000, 3000, 20, SPREAD_HASHES, true});
+    struct truth truth = {.count = data.count, .order = make_order(&data, false)};
+    for (int limited = 0; limited < 2; limited++) {
+        struct shown shown = {0};
+        const cog_run_options run = {
+            .threads = 2, .progress = watch_progress, .progress_context = &shown};
+        struct set_join_options options = {.mode = SET_JOIN_PAIRS,
+                                           .measure = {false, 0.5},
+                                           .memory_bytes =
+                                               limited ? least_memory(&data) + 300000 : 0,
+                                           .beside = "-"};
+        struct set_join_result result = {0};
+        struct job job;
+        job_begin(&job, &run, NULL);
+        CHECK_OK(
+            set_join_run(&data.file, truth.order, truth.count, &options, &job, &result, error));
+        job_end(&job);
+        CHECK((result.rounds > 1) == limited);
+        CHECK_MSG(shown.calls > 0 && shown.wrong == 0, "%d calls, %d wrong", (int)shown.calls,
+                  (int)shown.wrong);
+        CHECK(shown.last == shown.most);
+        set_join_result_free(&result);
+    }
+    truth_free(&truth);
+    set_data_free(&data);
+}
+
 TEST(set_join_of_nothing_and_of_empty_sets) {
     struct set_data data = {0};
     set_data_write(&data);
