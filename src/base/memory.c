@@ -61,6 +61,11 @@ bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_byte
     return true;
 }
 
+void memory_free_all(void *const *pointers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        free(pointers[i]);
+}
+
 size_t memory_large_bytes(size_t size_bytes) {
     size_t unit = size_bytes >= HUGE_PAGE_BYTES ? (size_t)HUGE_PAGE_BYTES : 4096;
     return (size_bytes + unit - 1) / unit * unit;

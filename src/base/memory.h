@@ -1,5 +1,5 @@
-/* Memory: overflow-checked allocation, growing arrays, large blocks on huge pages, and bytes: a
- * growing buffer, and a view of bytes that belong to something else. */
+/* Memory: overflow-checked allocation, growing arrays, places in sorted ones, large blocks on huge
+ * pages, and bytes: a growing buffer, and a view of bytes that belong to something else. */
 #pragma once
 
 #include <stdbool.h>
@@ -42,6 +42,29 @@ cog_status memory_take(void *pointer, size_t count, size_t size_bytes, bool zero
 #define TAKE_ZEROED(pointer, count, what, error) TRY(TAKEN_ZEROED(pointer, count, what, error))
 #define GROW(pointer, capacity, needed, what, error)                                               \
     TRY(GROWN(pointer, capacity, needed, what, error))
+
+/* Frees several pointers; each may be NULL. */
+#define FREE(...)                                                                                  \
+    memory_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void memory_free_all(void *const *pointers, size_t count);
+
+/* For sorting: below 0, 0 or above 0, as a is less than b, equal, or greater. */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+/* Sets `at`, an integer, to the first place in [begin, end) for which `condition`, an expression of
+ * `at`, does not hold; to `end` if it holds for all. It must hold for a front part of the places
+ * only. If begin is not below end, `at` is begin. */
+#define FIND_FIRST_NOT(at, begin, end, condition)                                                  \
+    do {                                                                                           \
+        __typeof__(at) low_ = (begin), high_ = (end);                                              \
+        while (low_ < high_) {                                                                     \
+            (at) = low_ + (high_ - low_) / 2;                                                      \
+            if (condition)                                                                         \
+                low_ = (at) + 1;                                                                   \
+            else                                                                                   \
+                high_ = (at);                                                                      \
+        }                                                                                          \
+        (at) = low_;                                                                               \
+    } while (0)
 
 /* A block for large tables: aligned to 64 bytes, on huge pages where the system gives them, zeroed.
  * Free with memory_large_free and the same size. */

@@ -14,6 +14,7 @@
 
 #include "base/compression.h"
 #include "base/files.h"
+#include "base/memory.h"
 
 /* ---- Unfinished files and folders ------------------------------------------------------------ */
 
@@ -93,8 +94,9 @@ static cog_status create_beside(const char *target, bool is_folder, struct tempo
     }
 }
 
-cog_status temporary_file_create(const char *target, struct temporary **temporary, int *descriptor,
-                                 cog_error *error) {
+/* A new file beside `target`, named after it; *descriptor can be read and written. */
+static cog_status temporary_file_create(const char *target, struct temporary **temporary,
+                                        int *descriptor, cog_error *error) {
     return create_beside(target, false, temporary, descriptor, error);
 }
 
@@ -367,8 +369,7 @@ void output_close(struct output *output) {
         close(output->descriptor);
     temporary_remove(output->temporary);
     codec_free(output->compressor);
-    free(output->path);
-    free(output);
+    FREE(output->path, output);
 }
 
 static int open_scratch_in(const char *folder, cog_error *error) {

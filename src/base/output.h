@@ -41,9 +41,6 @@ int scratch_file_open_beside(const char *beside, cog_error *error);
  * that must end at once still leaves nothing behind (cog_abandon_outputs). */
 struct temporary;
 
-/* A new file beside `target`, named after it; *descriptor can be read and written. */
-cog_status temporary_file_create(const char *target, struct temporary **temporary, int *descriptor,
-                                 cog_error *error);
 /* A new folder beside `target`, named after it. */
 cog_status temporary_folder_create(const char *target, struct temporary **temporary,
                                    cog_error *error);

@@ -77,10 +77,7 @@ struct bytes_view word_table_string(const struct word_table *table, uint32_t wor
 }
 
 void word_table_free(struct word_table *table) {
-    free(table->hashes);
-    free(table->counts);
-    free(table->ends);
-    free(table->slots);
+    FREE(table->hashes, table->counts, table->ends, table->slots);
     buffer_free(&table->strings);
     *table = (struct word_table){0};
 }

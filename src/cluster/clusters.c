@@ -44,8 +44,7 @@ struct neighbours {
 };
 
 static void free_neighbours(struct neighbours *neighbours) {
-    free(neighbours->starts);
-    free(neighbours->rows);
+    FREE(neighbours->starts, neighbours->rows);
 }
 
 static cog_status make_neighbours(const struct match_list *matches, size_t rows,
@@ -79,9 +78,7 @@ struct keyed_row {
 
 static int by_key(const void *x, const void *y) {
     const struct keyed_row *p = x, *q = y;
-    if (p->key != q->key)
-        return p->key > q->key ? -1 : 1;
-    return (p->row > q->row) - (p->row < q->row);
+    return p->key != q->key ? ORDER(q->key, p->key) : ORDER(p->row, q->row);
 }
 
 static cog_status take_greedily(const struct match_list *matches, const uint64_t *keys,
@@ -165,8 +162,6 @@ cog_status clusters_build(const struct match_list *matches, size_t rows, const u
 }
 
 void clusters_free(struct clusters *clusters) {
-    free(clusters->cluster);
-    free(clusters->representative);
-    free(clusters->similarity);
+    FREE(clusters->cluster, clusters->representative, clusters->similarity);
     *clusters = (struct clusters){0};
 }

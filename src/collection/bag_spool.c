@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/memory.h"
 #include "base/output.h"
 
 /* A document of a batch in memory: the header below, hashes, frequencies, weights if it has them,
@@ -59,8 +60,7 @@ void bag_spool_free(struct bag_spool *spool) {
         return;
     close(spool->descriptor);
     buffer_free(&spool->packed);
-    free(spool->batches);
-    free(spool);
+    FREE(spool->batches, spool);
 }
 
 static size_t padded_size(size_t size) {
@@ -231,16 +231,10 @@ void bag_spool_rewind(struct bag_spool *spool) {
 }
 
 size_t bag_spool_seek(struct bag_spool *spool, size_t row) {
-    size_t low = 0, high = spool->batch_count;
-    while (low + 1 < high) {
-        size_t middle = (low + high) / 2;
-        if (spool->batches[middle].first_row <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    spool->next = low;
-    return low < spool->batch_count ? spool->batches[low].first_row : 0;
+    size_t behind;
+    FIND_FIRST_NOT(behind, 1, spool->batch_count, spool->batches[behind].first_row <= row);
+    spool->next = behind - 1;
+    return spool->next < spool->batch_count ? spool->batches[spool->next].first_row : 0;
 }
 
 cog_status bag_spool_read(struct bag_spool *spool, struct buffer *batch, bool *end,

@@ -319,10 +319,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
 }
 
 void corpus_free(struct corpus *corpus) {
-    free(corpus->items);
-    free(corpus->hashes);
-    free(corpus->frequencies);
-    free(corpus->weights);
+    FREE(corpus->items, corpus->hashes, corpus->frequencies, corpus->weights);
     buffer_free(&corpus->ids);
     id_table_free(corpus->id_table);
     *corpus = (struct corpus){0};
@@ -415,7 +412,7 @@ struct entry {
 
 static int by_column(const void *a, const void *b) {
     const struct entry *p = a, *q = b;
-    return (p->column > q->column) - (p->column < q->column);
+    return ORDER(p->column, q->column);
 }
 
 /* The row's terms that have a column, in no order yet. entries has room for the whole bag. */
@@ -496,8 +493,7 @@ static cog_status fill_rows(void *context, unsigned worker, size_t begin, size_t
         status = error_memory(error, longest * 12, "a document's terms");
     for (size_t row = begin; row < end && status == COG_OK; row++)
         fill_row(filling, row, entries, weights);
-    free(entries);
-    free(weights);
+    FREE(entries, weights);
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 /* What is held of a document, and what a work folder has of it in its file of rows. */
 struct set_document {
@@ -31,9 +32,7 @@ void document_sets_close(struct document_sets *sets) {
         work_folder_close(sets->folder);
     else if (sets->file.descriptor > 0)
         close(sets->file.descriptor);
-    free(sets->rows);
-    free(sets->facts);
-    free(sets->fingerprints);
+    FREE(sets->rows, sets->facts, sets->fingerprints);
     *sets = (struct document_sets){0};
 }
 
@@ -95,8 +94,7 @@ void set_batch_select(struct set_batch *batch, const uint8_t *marks) {
 
 void set_batch_free(struct set_batch *batch) {
     buffer_free(&batch->bytes);
-    free(batch->documents);
-    free(batch->scratch);
+    FREE(batch->documents, batch->scratch);
     *batch = (struct set_batch){0};
 }
 

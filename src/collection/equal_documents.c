@@ -45,7 +45,6 @@ cog_status equal_documents_find(const struct fingerprint *prints, size_t rows, u
         if (leaders[row] != row && !is_shared[leaders[row]])
             *groups += is_shared[leaders[row]] = 1;
     }
-    free(slots);
-    free(is_shared);
+    FREE(slots, is_shared);
     return HAND_OUT(status, leaders, free, result);
 }

@@ -36,8 +36,7 @@ cog_status id_table_create(struct id_table **result, cog_error *error) {
 void id_table_free(struct id_table *table) {
     if (!table)
         return;
-    free(table->slots);
-    free(table);
+    FREE(table->slots, table);
 }
 
 static void place(struct id_slot *slots, size_t slot_count, uint64_t hash, struct id_slot slot) {

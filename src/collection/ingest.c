@@ -42,8 +42,7 @@ void documents_close(cog_documents *documents) {
     if (!documents)
         return;
     reader_close(documents->source);
-    free(documents->skipped);
-    free(documents);
+    FREE(documents->skipped, documents);
 }
 
 static cog_status produce(void *context, void *batch, bool *end, cog_error *error) {
@@ -65,14 +64,8 @@ static size_t next_wanted(const struct ingest *ingest, const struct ingest_batch
         return batch->next_item;
     const size_t count = batch->records.count;
     const uint64_t first = batch->records.first_record, least = first + batch->next_item;
-    size_t low = 0, high = ingest->only_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ingest->only[middle] < least)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    FIND_FIRST_NOT(low, 0, ingest->only_count, ingest->only[low] < least);
     bool has_one = low < ingest->only_count && ingest->only[low] < first + count;
     return has_one ? (size_t)(ingest->only[low] - first) : count;
 }
@@ -232,21 +225,16 @@ void ingest_close(struct ingest *ingest) {
         return;
     for (size_t i = 0; ingest->batches && i < ingest->batch_count; i++) {
         record_batch_free(&ingest->batches[i].records);
-        free(ingest->batches[i].result);
-        free(ingest->batches[i].skipped);
+        FREE(ingest->batches[i].result, ingest->batches[i].skipped);
     }
     for (unsigned i = 0; ingest->workers && i < ingest->worker_count; i++) {
         record_parser_free(ingest->workers[i].parser);
         analyzer_free(ingest->workers[i].analyzer);
         bag_counter_free(ingest->workers[i].counter);
         term_list_free(&ingest->workers[i].terms);
-        free(ingest->workers[i].weights);
-        free(ingest->workers[i].frequencies);
+        FREE(ingest->workers[i].weights, ingest->workers[i].frequencies);
     }
-    free(ingest->workers);
-    free(ingest->batches);
-    free(ingest->slots);
-    free(ingest);
+    FREE(ingest->workers, ingest->batches, ingest->slots, ingest);
 }
 
 /* A pass by the settings in *wanted. */

@@ -43,9 +43,7 @@ cog_status text_signer_scratch_init(struct text_signer_scratch *scratch,
 
 void text_signer_scratch_reset(struct text_signer_scratch *scratch) {
     signer_workspace_free(scratch->workspace);
-    free(scratch->hashes);
-    free(scratch->weights);
-    free(scratch->repeated.hashes);
+    FREE(scratch->hashes, scratch->weights, scratch->repeated.hashes);
     *scratch = (struct text_signer_scratch){0};
 }
 
@@ -183,8 +181,7 @@ cog_status rows_sign(const struct text_signer *text_signer, const struct signabl
     THEN(status, parallel_for(threads, rows->count, SIGN_GRAIN, sign_range, &signing, error));
     for (unsigned i = 0; signing.scratches && i < threads; i++)
         text_signer_scratch_reset(&signing.scratches[i]);
-    free(signing.scratches);
-    free(signing.all_margins);
+    FREE(signing.scratches, signing.all_margins);
     return status;
 }
 

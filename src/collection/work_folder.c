@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
+#include "base/memory.h"
 
 #define CONTAINER_WORK CONTAINER_TAG('w', 'o', 'r', 'k')
 
@@ -204,6 +205,5 @@ void work_folder_close(struct work_folder *folder) {
         if (descriptors[i] >= 0)
             close(descriptors[i]);
     settings_free(&folder->made_by);
-    free(folder->path);
-    free(folder);
+    FREE(folder->path, folder);
 }

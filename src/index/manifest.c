@@ -219,14 +219,8 @@ cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
 /* ---- Removed rows ---------------------------------------------------------------------------- */
 
 bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row) {
-    size_t low = 0, high = entry->removed_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (entry->removed[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    FIND_FIRST_NOT(low, 0, entry->removed_count, entry->removed[low] < row);
     return low < entry->removed_count && entry->removed[low] == row;
 }
 

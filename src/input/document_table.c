@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "input/arrow_column.h"
 
 /* The columns of one Arrow array. */
@@ -46,8 +47,7 @@ void document_table_free(struct document_table *table) {
     for (size_t i = 0; i < table->chunk_count; i++)
         if (table->chunks[i].array.release)
             table->chunks[i].array.release(&table->chunks[i].array);
-    free(table->chunks);
-    free(table);
+    FREE(table->chunks, table);
 }
 
 size_t document_table_rows(const struct document_table *table) {
@@ -222,15 +222,9 @@ cog_status document_table_of_stream(struct ArrowArrayStream *stream,
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static const struct table_chunk *chunk_of(const struct document_table *table, size_t row) {
-    size_t low = 0, high = table->chunk_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (table->chunks[middle].first_row <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &table->chunks[low];
+    size_t behind;
+    FIND_FIRST_NOT(behind, 1, table->chunk_count, table->chunks[behind].first_row <= row);
+    return &table->chunks[behind - 1];
 }
 
 static void number_id(uint64_t number, struct document_row *result) {

@@ -259,13 +259,11 @@ void input_files_free(struct input_files *files) {
         buffer_free(&file->header);
         buffer_free(&file->separator);
         buffer_free(&file->namespaces);
-        free(file->path);
-        free(file->name);
+        FREE(file->path, file->name);
     }
     for (size_t i = 0; i < files->skipped_count; i++)
         free(files->skipped[i]);
-    free(files->files);
-    free(files->skipped);
+    FREE(files->files, files->skipped);
     *files = (struct input_files){0};
 }
 

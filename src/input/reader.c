@@ -158,7 +158,8 @@ cog_status reader_open_table(struct document_table *table, struct reader **resul
 void reader_close(struct reader *reader) {
     if (!reader)
         return;
-    document_table_free(reader->table);
+    if (reader->table)
+        document_table_free(reader->table);
     byte_source_free(&reader->source);
     input_files_free(&reader->inputs);
     buffer_free(&reader->carry);

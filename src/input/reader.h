@@ -157,9 +157,6 @@ uint64_t reader_identity(const struct reader *reader);
 const struct input_files *reader_inputs(const struct reader *reader);
 const struct document_table *reader_table(const struct reader *reader);
 
-/* Why a document cannot have this id, whatever it came from; NULL where it can. */
-const char *document_id_problem(struct bytes_view id);
-
 /* The name of input file number `file`, as it was given or found; "document" for rows of a table.
  * Owned by the reader. */
 const char *reader_file_name(const struct reader *reader, uint32_t file);

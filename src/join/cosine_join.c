@@ -293,8 +293,7 @@ static cog_status make_heads(struct heads *heads, struct cosine_tiles *tiles,
 
 static void free_heads(struct heads *heads, struct cosine_tiles *tiles) {
     cosine_tiles_free(tiles);
-    free(heads->query_tails);
-    free(heads->row_tails);
+    FREE(heads->query_tails, heads->row_tails);
 }
 
 /* Rows of a tile of the heads' products, from row `from` of the tile on, that may reach the
@@ -624,8 +623,7 @@ static cog_status run_join(struct cosine_join *join, const struct join_options *
 static void free_join(struct cosine_join *join) {
     for (unsigned i = 0; join->probes && i < join->parts.threads; i++)
         cosine_probe_free(&join->probes[i]);
-    free(join->probes);
-    free(join->own_lengths);
+    FREE(join->probes, join->own_lengths);
     cosine_lists_free(&join->lists);
     free((void *)join->queries.rows);
     if (!join->self)

@@ -119,9 +119,7 @@ void cosine_lists_free(struct cosine_lists *lists) {
     memory_large_free(lists->postings, room * sizeof *lists->postings);
     memory_large_free(lists->entries, room * sizeof *lists->entries);
     memory_large_free(lists->staged, room * sizeof *lists->staged);
-    free(lists->starts);
-    free(lists->row_starts);
-    free(lists->order);
+    FREE(lists->starts, lists->row_starts, lists->order);
     *lists = (struct cosine_lists){0};
 }
 
@@ -151,9 +149,7 @@ bool cosine_probe_create(struct cosine_probe *probe, const uint8_t *spans, uint3
 }
 
 void cosine_probe_free(struct cosine_probe *probe) {
-    free(probe->accumulators);
-    free(probe->met);
-    free(probe->dense);
+    FREE(probe->accumulators, probe->met, probe->dense);
     *probe = (struct cosine_probe){0};
 }
 

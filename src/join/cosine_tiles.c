@@ -218,9 +218,7 @@ bool cosine_tiles_next(struct cosine_tiles *tiles, cog_status *status, cog_error
 }
 
 void cosine_tiles_free(struct cosine_tiles *tiles) {
-    free(tiles->columns);
-    free(tiles->postings);
-    free(tiles->dense);
+    FREE(tiles->columns, tiles->postings, tiles->dense);
     memory_large_free(tiles->sums, tiles->sums_bytes);
 }
 

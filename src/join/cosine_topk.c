@@ -259,8 +259,7 @@ static cog_status search_in_tiles(struct topk_run *run, unsigned threads, cog_er
         status = parallel_for(threads, run->tiles.query_count, COSINE_TILE_GRAIN, search_tiles, run,
                               error);
     cosine_tiles_free(&run->tiles);
-    free(run->best);
-    free(run->dense);
+    FREE(run->best, run->dense);
     return status;
 }
 
@@ -293,8 +292,7 @@ static cog_status find_nearest(const struct sparse_matrix *queries,
         sort_heaps(&run, neighbours);
     else
         cosine_topk_free(neighbours);
-    free(run.heaps);
-    free(run.counts);
+    FREE(run.heaps, run.counts);
     return status;
 }
 
@@ -311,8 +309,7 @@ cog_status cosine_topk_kept(const struct sparse_matrix *queries,
 }
 
 void cosine_topk_free(struct cosine_neighbours *neighbours) {
-    free(neighbours->counts);
-    free(neighbours->items);
+    FREE(neighbours->counts, neighbours->items);
     *neighbours = (struct cosine_neighbours){0};
 }
 

@@ -39,16 +39,12 @@ static bool rows_equal(const struct row_bytes *source, uint32_t a, uint32_t b) {
 
 static int by_hash(const void *x, const void *y) {
     const struct hashed_row *p = x, *q = y;
-    if (p->hash != q->hash)
-        return p->hash < q->hash ? -1 : 1;
-    return (p->row > q->row) - (p->row < q->row);
+    return p->hash != q->hash ? ORDER(p->hash, q->hash) : ORDER(p->row, q->row);
 }
 
 static int by_leader(const void *x, const void *y) {
     const struct hashed_row *p = x, *q = y;
-    if (p->leader != q->leader)
-        return p->leader < q->leader ? -1 : 1;
-    return (p->row > q->row) - (p->row < q->row);
+    return p->leader != q->leader ? ORDER(p->leader, q->leader) : ORDER(p->row, q->row);
 }
 
 /* Different rows of equal hash stay in groups of their own from the first difference on: grouping
@@ -63,7 +59,8 @@ static void find_leaders(const struct row_bytes *source, struct hashed_row *hash
     qsort(hashed, count, sizeof *hashed, by_leader);
 }
 
-size_t equal_rows_memory_bytes(size_t rows) {
+/* What building takes at its peak, and keeps no more than. */
+static size_t equal_rows_memory_bytes(size_t rows) {
     return rows * (sizeof(struct hashed_row) + sizeof(size_t) + sizeof(uint32_t)) + sizeof(size_t);
 }
 
@@ -126,14 +123,12 @@ static int by_key(const void *x, const void *y) {
     for (int i = 0; i < 2; i++)
         if (p->bits[i] != q->bits[i])
             return p->bits[i] < q->bits[i] ? -1 : 1;
-    return (p->row > q->row) - (p->row < q->row);
+    return ORDER(p->row, q->row);
 }
 
 static int by_key_leader(const void *x, const void *y) {
     const struct row_key *p = x, *q = y;
-    if (p->leader != q->leader)
-        return p->leader < q->leader ? -1 : 1;
-    return (p->row > q->row) - (p->row < q->row);
+    return p->leader != q->leader ? ORDER(p->leader, q->leader) : ORDER(p->row, q->row);
 }
 
 cog_status equal_rows_of_keys(struct row_key *keys, size_t rows, struct equal_rows *groups,
@@ -162,8 +157,7 @@ cog_status equal_rows_of_keys(struct row_key *keys, size_t rows, struct equal_ro
 }
 
 void equal_rows_free(struct equal_rows *groups) {
-    free(groups->offsets);
-    free(groups->rows);
+    FREE(groups->offsets, groups->rows);
     *groups = (struct equal_rows){0};
 }
 

@@ -38,8 +38,6 @@ struct row_key {
 struct row_key row_key_of(uint32_t row, const uint32_t *columns, const float *values, size_t count);
 cog_status equal_rows_of_keys(struct row_key *keys, size_t rows, struct equal_rows *groups,
                               cog_error *error);
-/* What building takes at its peak, and keeps no more than. */
-size_t equal_rows_memory_bytes(size_t rows);
 
 static inline uint32_t equal_rows_first(const struct equal_rows *groups, size_t group) {
     return groups->rows[groups->offsets[group]];

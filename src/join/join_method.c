@@ -148,7 +148,7 @@ static cog_status check_lists(const struct method_join *join, cog_error *error) 
 
 static int by_value(const void *x, const void *y) {
     double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 /* Half of the misses is left to chance in the sample, whose pairs are not independent: rows have

@@ -104,11 +104,9 @@ cog_status truth_of_rows(const struct truth_rows *rows, size_t rows_max, struct 
 
 static int by_similarity(const void *x, const void *y) {
     const struct match *p = x, *q = y;
-    if (p->similarity != q->similarity)
-        return p->similarity < q->similarity ? -1 : 1;
-    if (p->a != q->a)
-        return p->a < q->a ? -1 : 1;
-    return (p->b > q->b) - (p->b < q->b);
+    return p->similarity != q->similarity ? ORDER(p->similarity, q->similarity)
+           : p->a != q->a                 ? ORDER(p->a, q->a)
+                                          : ORDER(p->b, q->b);
 }
 
 /* Kish's effective sample size, a row being a cluster of its pairs; matches are in order of rows.
@@ -190,8 +188,10 @@ cog_status recall_sample_count(struct recall_sample *sample, const struct truth_
                          : COG_OK;
 }
 
-void recall_sample_report(const struct recall_sample *sample, double wanted,
-                          const char *exact_method, cog_report *report) {
+/* Reports the recall, and says so if it is less than `wanted`, naming the method that misses none.
+ */
+static void recall_sample_report(const struct recall_sample *sample, double wanted,
+                                 const char *exact_method, cog_report *report) {
     struct share_tally tally = {0};
     for (size_t i = 0; i < sample->count; i++)
         share_tally_add(&tally, sample->hits[i], sample->trials[i]);

@@ -80,10 +80,6 @@ void recall_sample_draw(struct recall_sample *sample, const struct truth_rows *r
  * is counted in parts of about a million matches. */
 cog_status recall_sample_count(struct recall_sample *sample, const struct truth_rows *rows,
                                const struct match_list *matches, cog_error *error);
-/* Reports the recall, and says so if it is less than `wanted`, naming the method that misses none.
- */
-void recall_sample_report(const struct recall_sample *sample, double wanted,
-                          const char *exact_method, cog_report *report);
 /* The three together. */
 cog_status recall_measure(const struct truth_rows *rows, const struct match_list *matches,
                           double wanted, const char *exact_method, cog_report *report,

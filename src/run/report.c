@@ -36,13 +36,11 @@ void cog_report_free(cog_report *report) {
     if (!report)
         return;
     for (size_t i = 0; i < report->count; i++) {
-        free(report->fields[i].name);
-        free(report->fields[i].text);
+        FREE(report->fields[i].name, report->fields[i].text);
     }
     for (size_t i = 0; i < report->notice_count; i++)
         free(report->notices[i]);
-    free(report->fields);
-    free(report->notices);
+    FREE(report->fields, report->notices);
     buffer_free(&report->json);
     free(report);
 }

@@ -93,9 +93,7 @@ cog_status signer_create(const struct signature_options *options, struct signer 
 void signer_free(struct signer *signer) {
     if (!signer)
         return;
-    free(signer->multipliers);
-    free(signer->increments);
-    free(signer);
+    FREE(signer->multipliers, signer->increments, signer);
 }
 
 const struct signature_options *signer_options(const struct signer *signer) {
@@ -119,12 +117,8 @@ cog_status signer_workspace_create(const struct signer *signer, struct signer_wo
 void signer_workspace_free(struct signer_workspace *workspace) {
     if (!workspace)
         return;
-    free(workspace->patterns);
-    free(workspace->partial);
-    free(workspace->totals);
-    free(workspace->minima);
-    free(workspace->positions);
-    free(workspace);
+    FREE(workspace->patterns, workspace->partial, workspace->totals, workspace->minima,
+         workspace->positions, workspace);
 }
 
 /* The integer weights of a document are its weights over `unit`. */

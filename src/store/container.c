@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/output.h"
 #include "base/strings.h"
@@ -167,8 +168,7 @@ void container_writer_close(struct container_writer *writer) {
         return;
     output_close(writer->output);
     XXH3_freeState(writer->checksum);
-    free(writer->path);
-    free(writer);
+    FREE(writer->path, writer);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */

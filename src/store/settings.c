@@ -11,14 +11,8 @@ enum { MAX_KEY_BYTES = 255, ENTRY_HEAD_BYTES = 6, NUMBER_BYTES = 8 };
 
 /* The first entry whose key is not below `key`. */
 static size_t lower_bound(const struct settings *settings, const char *key) {
-    size_t low = 0, high = settings->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(settings->entries[middle].key, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    FIND_FIRST_NOT(low, 0, settings->count, strcmp(settings->entries[low].key, key) < 0);
     return low;
 }
 
@@ -31,8 +25,7 @@ static const struct setting *find(const struct settings *settings, const char *k
 }
 
 static void entry_free(struct setting *entry) {
-    free(entry->key);
-    free(entry->text);
+    FREE(entry->key, entry->text);
 }
 
 /* Takes over the strings of entry, also when it fails. */

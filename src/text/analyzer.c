@@ -60,7 +60,7 @@ void analyzer_free(struct analyzer *analyzer) {
         language_release(&analyzer->languages[i]);
     term_writer_release(&analyzer->writer);
     text_scanner_release(&analyzer->scanner);
-    code_scanner_release(&analyzer->code);
+    token_batch_free(&analyzer->code.batch);
     buffer_free(&analyzer->folded);
     free(analyzer);
 }
@@ -303,9 +303,7 @@ cog_status term_writer_take(struct term_writer *writer, const struct token_batch
 /* ---- Lists of terms -------------------------------------------------------------------------- */
 
 void term_list_free(struct term_list *list) {
-    free(list->hashes);
-    free(list->ends);
-    free(list->places);
+    FREE(list->hashes, list->ends, list->places);
     buffer_free(&list->strings);
     *list = (struct term_list){0};
 }

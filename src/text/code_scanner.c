@@ -53,10 +53,6 @@ static const char *token_end(const char *at, const char *end, bool *is_token) {
     return class == LETTER || class == DIGIT ? word_end(at + size, end, class == DIGIT) : at + size;
 }
 
-void code_scanner_release(struct code_scanner *scanner) {
-    token_batch_free(&scanner->batch);
-}
-
 void code_scanner_start(struct code_scanner *scanner, struct bytes_view text, bool want_places) {
     scanner->rest = text;
     scanner->want_places = want_places;

@@ -10,14 +10,13 @@
 
 #include "text/text_scanner.h"
 
-/* Zero-initialise; code_scanner_release frees. */
+/* Zero-initialise; token_batch_free releases the batch. */
 struct code_scanner {
     struct bytes_view rest; /* of the text */
     bool want_places;
     struct token_batch batch;
 };
 
-void code_scanner_release(struct code_scanner *scanner);
 /* Begins valid UTF-8, borrowed until its last batch. want_places: batches have the places of their
  * tokens in the text. */
 void code_scanner_start(struct code_scanner *scanner, struct bytes_view text, bool want_places);

@@ -88,7 +88,9 @@ static int32_t map_character(enum fold_kind kind, UChar32 c, UChar mapped[MAPPED
     return U_FAILURE(code) || size > MAPPED_UNITS ? -1 : size;
 }
 
-unsigned fold_character(enum fold_kind kind, uint32_t code_point, struct fold_entry *entry) {
+/* The action for any code point, the entry filled when it is FOLD_FIRST_ENTRY: for those that are
+ * in no table. */
+static unsigned fold_character(enum fold_kind kind, uint32_t code_point, struct fold_entry *entry) {
     UChar mapped[MAPPED_UNITS];
     char own[4];
     *entry = (struct fold_entry){0};

@@ -48,10 +48,6 @@ const struct fold_table *fold_table_of(enum fold_kind kind);
  * stretching tatweel; Hebrew points and accents. Folding for words and characters drops them. */
 bool fold_ignores(uint32_t code_point);
 
-/* The action for any code point, the entry filled when it is FOLD_FIRST_ENTRY: for those that are
- * in no table. */
-unsigned fold_character(enum fold_kind kind, uint32_t code_point, struct fold_entry *entry);
-
 /* Folds the text up to its end or the first hard character; returns the bytes read. out needs room
  * for FOLD_GROWTH * size + TEXT_BLOCK_BYTES bytes. */
 struct text_kernels;

@@ -59,7 +59,7 @@ static void token_mask(const char *folded, size_t blocks, bool inner, uint64_t *
     token_mask_loop(classify, folded, blocks, inner, tokens);
 }
 
-static size_t token_spans(const uint64_t *tokens, size_t blocks, struct token_span *spans) {
+size_t token_spans_portable(const uint64_t *tokens, size_t blocks, struct token_span *spans) {
     uint32_t *edges_begin = (uint32_t *)spans, *edge = edges_begin;
     uint64_t carry = 0;
     for (size_t b = 0; b < blocks; b++) {
@@ -95,13 +95,13 @@ static void hash_group(const char *bytes, const struct token_span *spans, size_t
         }
 }
 
-static void hash_tokens(const char *bytes, const struct token_span *spans, size_t count,
-                        uint64_t *hashes) {
+void hash_tokens_portable(const char *bytes, const struct token_span *spans, size_t count,
+                          uint64_t *hashes) {
     for (size_t i = 0; i < count; i += HASH_GROUP)
         hash_group(bytes, spans + i, count - i < HASH_GROUP ? count - i : HASH_GROUP, hashes + i);
 }
 
-static void hash_ngrams(uint64_t *hashes, size_t count, unsigned n) {
+void hash_ngrams_portable(uint64_t *hashes, size_t count, unsigned n) {
     for (size_t i = 0; i < count; i++) {
         uint64_t hash = hashes[i];
         for (size_t j = i + 1; j < i + n; j++)
@@ -110,8 +110,8 @@ static void hash_ngrams(uint64_t *hashes, size_t count, unsigned n) {
     }
 }
 
-const struct text_kernels text_kernels_portable = {lower_ascii, token_mask, token_spans,
-                                                   hash_tokens, hash_ngrams};
+const struct text_kernels text_kernels_portable = {lower_ascii, token_mask, token_spans_portable,
+                                                   hash_tokens_portable, hash_ngrams_portable};
 
 const struct text_kernels *text_kernels_at(enum cpu_level level) {
     static const struct text_kernels *const levels[CPU_LEVEL_COUNT] =

@@ -42,6 +42,11 @@ struct text_kernels {
 const struct text_kernels *text_kernels_at(enum cpu_level level); /* NULL: not on this machine */
 const struct text_kernels *text_kernels_best(void);
 
+/* What levels without code of their own share with the portable one. */
+size_t token_spans_portable(const uint64_t *tokens, size_t blocks, struct token_span *spans);
+void hash_tokens_portable(const char *bytes, const struct token_span *spans, size_t count,
+                          uint64_t *hashes);
+void hash_ngrams_portable(uint64_t *hashes, size_t count, unsigned n);
 extern const struct text_kernels text_kernels_portable;
 extern const struct text_kernels text_kernels_avx2, text_kernels_avx512;
 extern const struct text_kernels text_kernels_neon;

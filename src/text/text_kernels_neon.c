@@ -58,20 +58,7 @@ static void token_mask(const char *folded, size_t blocks, bool inner, uint64_t *
     token_mask_loop(classify, folded, blocks, inner, tokens);
 }
 
-static size_t token_spans(const uint64_t *tokens, size_t blocks, struct token_span *spans) {
-    return text_kernels_portable.token_spans(tokens, blocks, spans);
-}
-
-static void hash_tokens(const char *bytes, const struct token_span *spans, size_t count,
-                        uint64_t *hashes) {
-    text_kernels_portable.hash_tokens(bytes, spans, count, hashes);
-}
-
-static void hash_ngrams(uint64_t *hashes, size_t count, unsigned n) {
-    text_kernels_portable.hash_ngrams(hashes, count, n);
-}
-
-const struct text_kernels text_kernels_neon = {lower_ascii, token_mask, token_spans, hash_tokens,
-                                               hash_ngrams};
+const struct text_kernels text_kernels_neon = {lower_ascii, token_mask, token_spans_portable,
+                                               hash_tokens_portable, hash_ngrams_portable};
 
 #endif

@@ -17,9 +17,7 @@ void text_origins_free(struct text_origins *origins) {
     if (!origins)
         return;
     unicode_folder_release(&origins->folder);
-    free(origins->items);
-    free(origins->places);
-    free(origins);
+    FREE(origins->items, origins->places, origins);
 }
 
 static cog_status begin_piece(struct text_origins *origins, size_t folded_size, cog_error *error) {

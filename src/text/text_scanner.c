@@ -31,7 +31,8 @@ void text_scanner_release(struct text_scanner *scanner) {
     word_segmenter_release(&scanner->segmenter);
     token_batch_free(&scanner->batch);
     free(scanner->masks);
-    text_origins_free(scanner->origins);
+    if (scanner->origins)
+        text_origins_free(scanner->origins);
     if (scanner->runs)
         hard_runs_free(scanner->runs);
     free(scanner->runs);
@@ -272,8 +273,7 @@ cog_status unicode_folder_init(struct unicode_folder *folder, cog_error *error) 
 }
 
 void unicode_folder_release(struct unicode_folder *folder) {
-    free(folder->source);
-    free(folder->folded);
+    FREE(folder->source, folder->folded);
 }
 
 static void replace_marks(UChar *units, int32_t count) {
@@ -380,8 +380,7 @@ cog_status unicode_append_utf8(const UChar *units, size_t count, struct buffer *
 
 void token_batch_free(struct token_batch *batch) {
     buffer_free(&batch->bytes);
-    free(batch->spans);
-    free(batch->places);
+    FREE(batch->spans, batch->places);
 }
 
 static cog_status token_batch_add(struct token_batch *batch, size_t begin, size_t end,

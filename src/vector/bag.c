@@ -35,10 +35,7 @@ cog_status bag_counter_create(struct bag_counter **result, cog_error *error) {
 void bag_counter_free(struct bag_counter *counter) {
     if (!counter)
         return;
-    free(counter->slots);
-    free(counter->hashes);
-    free(counter->frequencies);
-    free(counter);
+    FREE(counter->slots, counter->hashes, counter->frequencies, counter);
 }
 
 static void start_document(struct bag_counter *counter) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/memory.h"
 
 enum { CURSOR_BYTES = 1 << 20, ID_SIZE_BYTES = 4 };
 
@@ -31,8 +32,7 @@ bool set_record_append(struct buffer *batch, const uint64_t *terms, size_t term_
 }
 
 void loaded_sets_free(struct loaded_sets *sets) {
-    free(sets->terms);
-    free(sets->words);
+    FREE(sets->terms, sets->words);
     buffer_free(&sets->bytes);
     *sets = (struct loaded_sets){0};
 }

@@ -6,16 +6,12 @@
 #include "base/memory.h"
 
 void sparse_matrix_free(struct sparse_matrix *matrix) {
-    free(matrix->offsets);
-    free(matrix->columns);
-    free(matrix->values);
+    FREE(matrix->offsets, matrix->columns, matrix->values);
     *matrix = (struct sparse_matrix){0};
 }
 
 void set_collection_free(struct set_collection *sets) {
-    free(sets->offsets);
-    free(sets->members);
-    free(sets->sizes);
+    FREE(sets->offsets, sets->members, sets->sizes);
     *sets = (struct set_collection){0};
 }
 
@@ -52,16 +48,10 @@ bool sparse_matrix_select(const struct sparse_matrix *matrix, const uint32_t *ro
 
 size_t sparse_row_before(const struct sparse_matrix *matrix, size_t row, uint32_t column) {
     const uint32_t *columns = matrix->columns + matrix->offsets[row];
-    size_t low = 0, high = (size_t)(matrix->offsets[row + 1] - matrix->offsets[row]);
+    size_t low, high = (size_t)(matrix->offsets[row + 1] - matrix->offsets[row]);
     if (high > 0 && columns[high - 1] < column)
         return high;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (columns[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    FIND_FIRST_NOT(low, 0, high, columns[low] < column);
     return low;
 }
 

@@ -237,7 +237,8 @@ uint64_t statistics_memory_bytes(const struct statistics *statistics) {
     return bytes;
 }
 
-double statistics_mean_length(const struct statistics *statistics) {
+/* Mean number of terms per document; 1 for an empty collection, so that one can divide by it. */
+static double statistics_mean_length(const struct statistics *statistics) {
     if (statistics->documents == 0 || statistics->total_length == 0)
         return 1;
     return (double)statistics->total_length / (double)statistics->documents;
@@ -248,7 +249,8 @@ struct term_counts statistics_find(const struct statistics *statistics, uint64_t
     return find_slot(&statistics->shards[hash >> SHARD_SHIFT], hash)->counts;
 }
 
-void statistics_prefetch(const struct statistics *statistics, uint64_t hash) {
+/* Brings the place of a term that is about to be looked up into the cache. */
+static void statistics_prefetch(const struct statistics *statistics, uint64_t hash) {
     hash = stored_hash(hash);
     const struct shard *shard = &statistics->shards[hash >> SHARD_SHIFT];
     __builtin_prefetch(&shard->entries[hash & (shard->entry_count - 1)]);
@@ -256,7 +258,7 @@ void statistics_prefetch(const struct statistics *statistics, uint64_t hash) {
 
 static int by_hash(const void *a, const void *b) {
     const struct counted_term *p = a, *q = b;
-    return (p->hash > q->hash) - (p->hash < q->hash);
+    return ORDER(p->hash, q->hash);
 }
 
 static cog_status sort_shard(struct term_cursor *cursor, cog_error *error) {
@@ -408,7 +410,9 @@ bool weighting_needs_statistics(const struct weighting *weighting) {
     return weighting->scheme == WEIGHTING_BM25 || weighting->scheme == WEIGHTING_TFIDF;
 }
 
-double inverse_document_frequency(uint64_t documents, uint32_t document_frequency) {
+/* idf = log(1 + (N - df + 0.5) / (df + 0.5)): above zero for every df, so that in a collection of
+ * two documents a shared term still counts. */
+static double inverse_document_frequency(uint64_t documents, uint32_t document_frequency) {
     double df = document_frequency;
     double rest = (double)documents > df ? (double)documents - df : 0;
     return portable_log(1 + (rest + 0.5) / (df + 0.5));

@@ -33,8 +33,6 @@ uint64_t statistics_document_count(const struct statistics *statistics);
 uint64_t statistics_total_length(const struct statistics *statistics);
 uint64_t statistics_term_count(const struct statistics *statistics);
 uint64_t statistics_memory_bytes(const struct statistics *statistics);
-/* Mean number of terms per document; 1 for an empty collection, so that one can divide by it. */
-double statistics_mean_length(const struct statistics *statistics);
 
 struct term_counts {
     uint32_t document_frequency; /* both stop at UINT32_MAX */
@@ -42,8 +40,6 @@ struct term_counts {
 };
 /* Zeroes for an unknown term. */
 struct term_counts statistics_find(const struct statistics *statistics, uint64_t hash);
-/* Brings the place of a term that is about to be looked up into the cache. */
-void statistics_prefetch(const struct statistics *statistics, uint64_t hash);
 
 /* All terms in rising order of hash, the same order on every machine. Set `statistics`, zero the
  * rest, and call term_cursor_next until it is false; then, or earlier, term_cursor_end. */
@@ -114,7 +110,3 @@ bool weighting_needs_statistics(const struct weighting *weighting);
  * the scheme needs none, idf may be NULL. weights has room for bag->count. */
 void weighting_apply(const struct weighting *weighting, const struct statistics *statistics,
                      const struct idf_table *idf, const struct bag_view *bag, float *weights);
-
-/* idf = log(1 + (N - df + 0.5) / (df + 0.5)): above zero for every df, so that in a collection of
- * two documents a shared term still counts. */
-double inverse_document_frequency(uint64_t documents, uint32_t document_frequency);

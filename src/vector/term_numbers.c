@@ -25,9 +25,9 @@ struct ranked_term {
 
 static int by_rarity(const void *a, const void *b) {
     const struct ranked_term *p = a, *q = b;
-    if (p->document_frequency != q->document_frequency)
-        return p->document_frequency < q->document_frequency ? -1 : 1;
-    return (p->hash > q->hash) - (p->hash < q->hash);
+    return p->document_frequency != q->document_frequency
+               ? ORDER(p->document_frequency, q->document_frequency)
+               : ORDER(p->hash, q->hash);
 }
 
 static struct term_slot *find_slot(const struct term_numbers *numbers, uint64_t hash) {
@@ -85,8 +85,7 @@ cog_status term_numbers_create(const struct statistics *statistics, uint32_t min
 void term_numbers_free(struct term_numbers *numbers) {
     if (!numbers)
         return;
-    free(numbers->slots);
-    free(numbers);
+    FREE(numbers->slots, numbers);
 }
 
 uint32_t term_numbers_count(const struct term_numbers *numbers) {

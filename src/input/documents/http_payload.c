@@ -7,6 +7,7 @@
 #include <unicode/ustring.h>
 
 #include "base/compression.h"
+#include "base/memory.h"
 #include "input/documents/html_text.h"
 #include "input/documents/json_parser.h"
 #include "input/documents/message_header.h"
@@ -38,8 +39,7 @@ void payload_decoder_free(struct payload_decoder *decoder) {
     buffer_free(&decoder->text);
     if (decoder->converter)
         ucnv_close(decoder->converter);
-    free(decoder->units);
-    free(decoder);
+    FREE(decoder->units, decoder);
 }
 
 static bool is_html(struct bytes_view content_type) {

@@ -40,7 +40,7 @@ bool json_token_is_number(struct bytes_view token) {
     return at == token.size;
 }
 
-bool json_token_is_literal(struct bytes_view token) {
+static bool json_token_is_literal(struct bytes_view token) {
     static const char *const literals[] = {"true", "false", "null"};
     for (size_t i = 0; i < sizeof literals / sizeof *literals; i++)
         if (token.size == strlen(literals[i]) && memcmp(token.data, literals[i], token.size) == 0)
@@ -164,7 +164,8 @@ enum json_result json_string_decode(struct bytes_view token, struct buffer *deco
     return JSON_OK;
 }
 
-bool json_string_is_valid(struct bytes_view token) {
+/* Whether every escape of a string token is legal (no lone surrogates). */
+static bool json_string_is_valid(struct bytes_view token) {
     if (!is_quoted(token))
         return false;
     const char *at = token.data + 1, *end = token.data + token.size - 1;

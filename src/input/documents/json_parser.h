@@ -50,9 +50,6 @@ enum json_result json_string_decode(struct bytes_view token, struct buffer *deco
 
 /* Whether a token that is no string, object or array is a number, true, false or null. */
 bool json_token_is_number(struct bytes_view token);
-bool json_token_is_literal(struct bytes_view token);
-/* Whether every escape of a string token is legal (no lone surrogates). */
-bool json_string_is_valid(struct bytes_view token);
 
 #ifdef __cplusplus
 }

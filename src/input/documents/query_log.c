@@ -136,13 +136,7 @@ void query_log_free(struct query_log *log) {
     if (!log)
         return;
     buffer_free(&log->texts);
-    free(log->queries);
-    free(log->bad_rows);
-    free(log->slots);
-    free(log->clicks);
-    free(log->terms);
-    free(log->starts);
-    free(log);
+    FREE(log->queries, log->bad_rows, log->slots, log->clicks, log->terms, log->starts, log);
 }
 
 static bool keep_text(struct query_log *log, struct bytes_view text, struct text_place **places,
@@ -218,9 +212,7 @@ cog_status query_log_add(struct query_log *log, struct bytes_view line, enum que
 /* By weight too, so that sums do not depend on the order of rows. */
 static int by_url(const void *a, const void *b) {
     const struct click *x = a, *y = b;
-    if (x->url != y->url)
-        return x->url < y->url ? -1 : 1;
-    return (x->weight > y->weight) - (x->weight < y->weight);
+    return x->url != y->url ? ORDER(x->url, y->url) : ORDER(x->weight, y->weight);
 }
 
 /* Sorts the clicks by query (counting), each query's by URL, and sums those on the same URL. */
@@ -260,9 +252,7 @@ cog_status query_log_finish(struct query_log *log, cog_error *error) {
         return error_memory(error, log->click_count * sizeof *sorted, "the clicks of a query log");
     }
     group_clicks(log, sorted);
-    free(sorted);
-    free(log->clicks);
-    free(log->slots);
+    FREE(sorted, log->clicks, log->slots);
     log->clicks = NULL;
     log->slots = NULL;
     log->slot_count = 0;

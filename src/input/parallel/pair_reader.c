@@ -18,7 +18,7 @@ const char *pair_reader_path(const struct pair_reader *reader) {
     return reader->paths[reader->next_path - 1];
 }
 
-void pair_reader_count_bad(struct pair_reader *reader, uint64_t line, const char *why) {
+static void pair_reader_count_bad(struct pair_reader *reader, uint64_t line, const char *why) {
     if (reader->bad_rows++ == 0)
         snprintf(reader->first_bad_row, sizeof reader->first_bad_row, "%.150s:%llu: %s",
                  pair_reader_path(reader), (unsigned long long)line, why);
@@ -182,8 +182,7 @@ void pair_reader_close(struct pair_reader *reader) {
     close_current(reader);
     for (size_t i = 0; i < reader->path_count; i++)
         free(reader->paths[i]);
-    free(reader->paths);
-    free(reader);
+    FREE(reader->paths, reader);
 }
 
 static cog_status fill_from_file(struct pair_reader *reader, struct pair_batch *batch, bool *done,

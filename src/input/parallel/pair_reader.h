@@ -64,7 +64,6 @@ enum { PAIR_BATCH_BYTES = 1 << 20 };
 cog_status pair_reader_add(struct pair_reader *reader, struct pair_batch *batch,
                            struct bytes_view from, struct bytes_view to, uint64_t line,
                            cog_error *error);
-void pair_reader_count_bad(struct pair_reader *reader, uint64_t line, const char *why);
 const char *pair_reader_path(const struct pair_reader *reader);
 
 cog_status tmx_parser_open(struct pair_reader *reader, cog_error *error);

@@ -138,14 +138,8 @@ struct window {
 /* The first of the given n-grams that is this term; NULL if there is none. */
 static const struct known_member *find_known(const struct reading *reading, uint64_t hash) {
     const uint64_t member = member_of_hash(hash);
-    size_t low = 0, high = reading->known_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (reading->known[middle].member < member)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    FIND_FIRST_NOT(low, 0, reading->known_count, reading->known[low].member < member);
     bool found = low < reading->known_count && reading->known[low].member == member;
     return found ? &reading->known[low] : NULL;
 }

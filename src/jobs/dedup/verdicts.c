@@ -113,7 +113,7 @@ static cog_status take_row(const struct verdict_line *line, const struct json_fi
 
 #define FIELD(text)                                                                                \
     {                                                                                              \
-        .name = { text, sizeof text - 1 }                                                          \
+        .name = {(text), sizeof(text) - 1 }                                                        \
     }
 
 static cog_status take_documents(struct verdicts *verdicts, const struct verdict_line *line,

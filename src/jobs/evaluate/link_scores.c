@@ -16,8 +16,7 @@ static uint64_t hash_of(struct bytes_view id) {
 }
 
 void link_gold_free(struct link_gold *gold) {
-    free(gold->known);
-    free(gold->links);
+    FREE(gold->known, gold->links);
     *gold = (struct link_gold){0};
 }
 
@@ -42,9 +41,7 @@ static cog_status add_known(struct link_gold *gold, struct known_link link, cog_
 
 static int by_ids(const void *x, const void *y) {
     const struct known_link *a = x, *b = y;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    return (a->to > b->to) - (a->to < b->to);
+    return a->from != b->from ? ORDER(a->from, b->from) : ORDER(a->to, b->to);
 }
 
 /* Sorts the known links and drops repeated ones. */
@@ -158,7 +155,7 @@ static cog_status keep_present(struct link_gold *gold, const struct link_ids *do
 
 static int by_from(const void *x, const void *y) {
     uint64_t a = ((const struct known_link *)x)->from, b = ((const struct known_link *)y)->from;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 static bool has_source(const struct link_gold *gold, uint64_t from) {
@@ -240,9 +237,7 @@ static int by_falling_score(const void *x, const void *y) {
 
 static int by_source(const void *x, const void *y) {
     const struct judged_link *a = x, *b = y;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    return by_falling_score(x, y);
+    return a->from != b->from ? ORDER(a->from, b->from) : by_falling_score(x, y);
 }
 
 /* Judges the links of a file. A source's first choice is its link of the highest score. */
@@ -395,8 +390,7 @@ static cog_status read_known(struct link_gold *gold, const cog_links *links, con
                      : read_links(gold, path, &documents, false, error));
     sort_known(gold);
     THEN(status, keep_present(gold, &documents, path, error));
-    free(from);
-    free(to);
+    FREE(from, to);
     return status;
 }
 

@@ -121,7 +121,7 @@ static bool parse_line(struct bytes_view line, struct listed_hits *list,
 static int by_query(const void *a, const void *b) {
     const struct listed_hit *x = a, *y = b;
     int order = index_compare_ids(&x->query, &y->query);
-    return order ? order : (x->line > y->line) - (x->line < y->line);
+    return order ? order : ORDER(x->line, y->line);
 }
 
 static void read_header(struct bytes_view line, struct listed_hits *list) {

@@ -241,9 +241,6 @@ cog_status evaluate_signatures(struct job *job, cog_documents *documents,
     corpus_free(&evaluation.corpus);
     statistics_free(evaluation.statistics);
     sparse_matrix_free(&evaluation.vectors);
-    free(evaluation.sample);
-    free(evaluation.cosines);
-    free(evaluation.signatures);
-    free(evaluation.partial);
+    FREE(evaluation.sample, evaluation.cosines, evaluation.signatures, evaluation.partial);
     return status;
 }

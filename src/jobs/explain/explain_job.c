@@ -11,7 +11,7 @@
 /* Largest share first, then by the bytes of the words. */
 static int compare_bytes(const char *a, size_t a_size, const char *b, size_t b_size) {
     int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
-    return order ? order : (a_size > b_size) - (a_size < b_size);
+    return order ? order : ORDER(a_size, b_size);
 }
 
 static int by_share(const void *x, const void *y) {
@@ -40,14 +40,9 @@ struct explaining {
 
 /* The value of a column in a row; 0 if the row does not have the column. */
 static double value_of(const struct sparse_matrix *matrix, uint32_t row, uint32_t column) {
-    uint64_t low = matrix->offsets[row], high = matrix->offsets[row + 1];
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (matrix->columns[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t low;
+    FIND_FIRST_NOT(low, matrix->offsets[row], matrix->offsets[row + 1],
+                   matrix->columns[low] < column);
     bool found = low < matrix->offsets[row + 1] && matrix->columns[low] == column;
     return found ? (double)matrix->values[low] : 0;
 }
@@ -208,8 +203,7 @@ static cog_status list_matches(const struct pair_explaining *work, double cosine
     size_t room = bag.count * sizeof **matches;
     *matches = memory_array(room + work->words.strings.size + 1, 1);
     if (!dense || !*matches) {
-        free(dense);
-        free(*matches);
+        FREE(dense, *matches);
         return error_memory(error, room, "an explanation");
     }
     char *strings = (char *)*matches + room;

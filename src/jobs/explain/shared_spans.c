@@ -23,9 +23,7 @@ struct comparing {
 };
 
 void shared_spans_free(struct shared_spans *shared) {
-    free(shared->spans);
-    free(shared->marks[0].items);
-    free(shared->marks[1].items);
+    FREE(shared->spans, shared->marks[0].items, shared->marks[1].items);
     *shared = (struct shared_spans){0};
 }
 
@@ -82,8 +80,7 @@ static cog_status number_terms(struct comparing *work, cog_error *error) {
         if (status == COG_OK)
             number_side(work, terms, keys, slots, slot_count);
     }
-    free(keys);
-    free(slots);
+    FREE(keys, slots);
     return status;
 }
 
@@ -122,14 +119,8 @@ static uint32_t run_length(const struct compared *from, uint32_t i, const struct
 
 /* The first of a number's `count` positions that is at or behind `least`. */
 static uint32_t first_behind(const uint32_t *positions, uint32_t count, uint32_t least) {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (positions[middle] < least)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    FIND_FIRST_NOT(low, 0, count, positions[low] < least);
     return low;
 }
 
@@ -248,10 +239,8 @@ cog_status shared_spans_find(const struct term_list lists[2], struct shared_span
     cog_status status = choose_terms(lists, &work, error);
     THEN(status, find(&work, error));
     for (int side = 0; side < 2; side++) {
-        free(work.sides[side].numbers);
-        free(work.sides[side].positions);
-        free(work.sides[side].offsets);
-        free(work.sides[side].is_covered);
+        FREE(work.sides[side].numbers, work.sides[side].positions, work.sides[side].offsets,
+             work.sides[side].is_covered);
     }
     return status;
 }

@@ -36,14 +36,8 @@ struct sentence_batch {
 /* The row of a record; SIZE_MAX if the record is not a document. Rows are in the order of records.
  */
 static size_t row_of_record(const struct corpus *corpus, uint64_t record) {
-    size_t low = 0, high = corpus->rows;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (corpus->items[middle].record < record)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    FIND_FIRST_NOT(low, 0, corpus->rows, corpus->items[low].record < record);
     return low < corpus->rows && corpus->items[low].record == record ? low : SIZE_MAX;
 }
 

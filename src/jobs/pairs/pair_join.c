@@ -138,14 +138,8 @@ static cog_status sign_pairs(struct joining *joining, cog_error *error) {
 
 /* Where a row stands among the compared ones. */
 static uint32_t place_of(const struct compared_rows *compared, uint32_t row) {
-    size_t low = 0, high = compared->count - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (compared->numbers[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    FIND_FIRST_NOT(low, 0, compared->count - 1, compared->numbers[low] < row);
     return (uint32_t)low;
 }
 

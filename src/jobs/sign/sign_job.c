@@ -266,8 +266,7 @@ static cog_status sign_spool(struct signing *work, cog_error *error) {
         buffer_free(&batches[i].bags);
         signed_batch_reset(&batches[i].result);
     }
-    free(batches);
-    free(slots);
+    FREE(batches, slots);
     job_stage(work->job, NULL);
     return status;
 }

@@ -137,11 +137,7 @@ struct training {
 };
 
 static void training_free(struct training *training) {
-    free(training->sample);
-    free(training->nearest);
-    free(training->order);
-    free(training->ends);
-    free(training->distances);
+    FREE(training->sample, training->nearest, training->order, training->ends, training->distances);
 }
 
 static void copy_spread(const struct signatures_view *from, size_t count, uint8_t *to,
@@ -274,7 +270,6 @@ cog_status cluster_centres_find(struct cluster_centres *centres,
 }
 
 void cluster_centres_free(struct cluster_centres *centres) {
-    free(centres->rows);
-    free(centres->of_sample);
+    FREE(centres->rows, centres->of_sample);
     *centres = (struct cluster_centres){0};
 }

@@ -43,8 +43,7 @@ cog_status column_counts_init(struct column_counts *counts, const struct columns
 
 void column_counts_free(struct column_counts *counts) {
     group_choice_free(&counts->choice);
-    free(counts->planes);
-    free(counts->places);
+    FREE(counts->planes, counts->places);
     *counts = (struct column_counts){0};
 }
 
@@ -145,15 +144,10 @@ static size_t rows_within_threshold(const struct column_counts *counts, size_t s
 static int threshold_guess(const struct column_counts *counts, size_t most, int least) {
     size_t groups = counts->choice.count;
     size_t step = groups < 2 * SAMPLE_GROUPS ? 1 : groups / SAMPLE_GROUPS;
-    int low = least, high = (int)counts->reading.count + 1; /* low passes or is the least */
-    while (high - low > 1) {
-        int middle = low + (high - low) / 2;
-        if (rows_within_threshold(counts, step, middle) * step <= most)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    int above; /* the first that is too much */
+    FIND_FIRST_NOT(above, least + 1, (int)counts->reading.count + 1,
+                   rows_within_threshold(counts, step, above) * step <= most);
+    return above - 1;
 }
 
 int column_counts_threshold(const struct column_counts *counts, size_t most) {

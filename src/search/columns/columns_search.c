@@ -40,9 +40,7 @@ void columns_searcher_free(struct columns_searcher *searcher) {
     if (!searcher)
         return;
     column_counts_free(&searcher->counts);
-    free(searcher->chosen);
-    free(searcher->distances);
-    free(searcher->hits);
+    FREE(searcher->chosen, searcher->distances, searcher->hits);
     topk_free(&searcher->nearest);
     free(searcher);
 }

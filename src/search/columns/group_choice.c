@@ -23,9 +23,7 @@ cog_status group_choice_init(struct group_choice *choice, const struct clusters_
 }
 
 void group_choice_free(struct group_choice *choice) {
-    free(choice->groups);
-    free(choice->leans);
-    free(choice->scores);
+    FREE(choice->groups, choice->leans, choice->scores);
     *choice = (struct group_choice){0};
 }
 

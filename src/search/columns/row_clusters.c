@@ -36,15 +36,8 @@ struct placing {
 };
 
 static void placing_free(struct placing *placing) {
-    free(placing->cluster);
-    free(placing->room);
-    free(placing->rows);
-    free(placing->open);
-    free(placing->copies);
-    free(placing->nearest);
-    free(placing->distances);
-    free(placing->order);
-    free(placing->ends);
+    FREE(placing->cluster, placing->room, placing->rows, placing->open, placing->copies,
+         placing->nearest, placing->distances, placing->order, placing->ends);
 }
 
 static cog_status placing_start(struct placing *placing, cog_error *error) {
@@ -324,9 +317,7 @@ cog_status row_clusters_build(struct row_clusters *clusters,
 }
 
 void row_clusters_free(struct row_clusters *clusters) {
-    free(clusters->order);
-    free(clusters->ends);
-    free(clusters->shares);
+    FREE(clusters->order, clusters->ends, clusters->shares);
     *clusters = (struct row_clusters){0};
 }
 

@@ -182,10 +182,7 @@ static cog_status searcher_create(struct searcher *searcher, struct search *sear
 static void searcher_free(struct searcher *searcher) {
     for (size_t query = 0; searcher->topks && query < searcher->search->block_capacity; query++)
         topk_free(&searcher->topks[query]);
-    free(searcher->topks);
-    free(searcher->distances);
-    free(searcher->positions);
-    free(searcher->limits);
+    FREE(searcher->topks, searcher->distances, searcher->positions, searcher->limits);
     tile_scratch_free(&searcher->scratch);
 }
 
@@ -212,8 +209,7 @@ static cog_status search_prepare(struct search *search, cog_error *error) {
 static void search_free(struct search *search) {
     for (unsigned worker = 0; search->searchers && worker < search->threads; worker++)
         searcher_free(&search->searchers[worker]);
-    free(search->searchers);
-    free(search->nearest_hits);
+    FREE(search->searchers, search->nearest_hits);
     hit_sink_free(&search->sink);
     tile_queries_free(&search->block);
 }

@@ -95,8 +95,7 @@ static void join_free(struct join *join) {
         tile_queries_free(&join->joiners[worker].block);
         tile_scratch_free(&join->joiners[worker].scratch);
     }
-    free(join->joiners);
-    free(join->limits);
+    FREE(join->joiners, join->limits);
     hit_sink_free(&join->sink);
 }
 

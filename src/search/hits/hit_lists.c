@@ -18,23 +18,18 @@ cog_status hit_lists_init(struct hit_lists *lists, size_t queries, size_t hits, 
 }
 
 void hit_lists_free(struct hit_lists *lists) {
-    free(lists->offsets);
-    free(lists->items);
+    FREE(lists->offsets, lists->items);
     *lists = (struct hit_lists){0};
 }
 
 static int by_distance(const void *a, const void *b) {
     const struct match *x = a, *y = b;
-    if (x->distance != y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
+    return x->distance != y->distance ? ORDER(x->distance, y->distance) : ORDER(x->b, y->b);
 }
 
 static int by_similarity(const void *a, const void *b) {
     const struct match *x = a, *y = b;
-    if (x->similarity != y->similarity)
-        return x->similarity > y->similarity ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
+    return x->similarity != y->similarity ? ORDER(y->similarity, x->similarity) : ORDER(x->b, y->b);
 }
 
 void hits_sort(struct match *items, size_t count, enum hit_order order) {
@@ -200,9 +195,7 @@ cog_status match_list_move(struct match_list *to, struct match_list *from, cog_e
 
 static int by_rows(const void *x, const void *y) {
     const struct match *p = x, *q = y;
-    if (p->a != q->a)
-        return p->a < q->a ? -1 : 1;
-    return (p->b > q->b) - (p->b < q->b);
+    return p->a != q->a ? ORDER(p->a, q->a) : ORDER(p->b, q->b);
 }
 
 void match_list_sort(struct match_list *list) {
@@ -234,16 +227,10 @@ void match_list_free(struct match_list *list) {
 }
 
 bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b) {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct match *match = &list->items[middle];
-        if (match->a < a || (match->a == a && match->b < b))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < list->count && list->items[low].a == a && list->items[low].b == b;
+    const struct match *items = list->items;
+    size_t at;
+    FIND_FIRST_NOT(at, 0, list->count, items[at].a < a || (items[at].a == a && items[at].b < b));
+    return at < list->count && items[at].a == a && items[at].b == b;
 }
 
 cog_status signatures_check(const struct signatures_view *first,
@@ -296,16 +283,13 @@ double topk_bytes(size_t k, uint32_t bits) {
 }
 
 void topk_free(struct topk *topk) {
-    free(topk->items);
-    free(topk->counts);
+    FREE(topk->items, topk->counts);
     *topk = (struct topk){0};
 }
 
 int neighbour_compare(const void *x, const void *y) {
     const struct neighbour *p = x, *q = y;
-    if (p->distance != q->distance)
-        return p->distance < q->distance ? -1 : 1;
-    return (p->row > q->row) - (p->row < q->row);
+    return p->distance != q->distance ? ORDER(p->distance, q->distance) : ORDER(p->row, q->row);
 }
 
 /* Items beyond the limit were accepted before it fell. */

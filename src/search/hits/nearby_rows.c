@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "hamming/hamming.h"
 
 enum {
@@ -32,14 +33,8 @@ static bool was_compared(const struct looking *looking, size_t block) {
  */
 static size_t take_hit(struct looking *looking, struct neighbour hit) {
     struct neighbour *hits = looking->hits;
-    size_t low = 0, high = looking->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (neighbour_compare(&hits[middle], &hit) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    FIND_FIRST_NOT(low, 0, looking->count, neighbour_compare(&hits[low], &hit) < 0);
     bool known = low < looking->count && hits[low].row == hit.row;
     if (known || low == looking->k)
         return looking->k;

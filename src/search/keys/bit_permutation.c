@@ -102,9 +102,7 @@ struct tie_sort {
 
 static int by_key_and_row(const void *x, const void *y) {
     const struct tied_row *p = x, *q = y;
-    if (p->key != q->key)
-        return p->key < q->key ? -1 : 1;
-    return (p->row > q->row) - (p->row < q->row);
+    return p->key != q->key ? ORDER(p->key, q->key) : ORDER(p->row, q->row);
 }
 
 static uint64_t permuted_bits(const struct tie_sort *sort, uint32_t row, unsigned first) {

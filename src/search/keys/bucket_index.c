@@ -174,18 +174,12 @@ cog_status bucket_index_open(struct bucket_index *index, const struct container 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
 static bool has_row(const struct key_rows *rows, size_t position, uint32_t row) {
-    size_t count, low = 0;
+    size_t count, at;
     if (!key_rows_are_sound(rows, position))
         return false;
     const uint32_t *of_key = key_rows_of(rows, position, &count);
-    for (size_t high = count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (of_key[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && of_key[low] == row;
+    FIND_FIRST_NOT(at, 0, count, of_key[at] < row);
+    return at < count && of_key[at] == row;
 }
 
 cog_status bucket_index_check(const struct bucket_index *index, const struct signatures_view *view,

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/memory.h"
 #include "search/keys/key_sort.h"
 
 /* Zero-initialise; key_table_free releases. */
@@ -31,14 +32,9 @@ size_t key_table_bytes_of(size_t count, unsigned key_bits);
 /* The first place in [begin, end) whose key is at least `key`. */
 static inline size_t key_table_place(const struct key_table *table, size_t begin, size_t end,
                                      uint64_t key) {
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (table->entries.keys[middle] < key)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
+    size_t place;
+    FIND_FIRST_NOT(place, begin, end, table->entries.keys[place] < key);
+    return place;
 }
 
 static inline uint64_t key_table_cell(const struct key_table *table, uint64_t key) {

@@ -98,18 +98,9 @@ cog_status lsh_across_create(const struct lsh_options *options, struct lsh_acros
 void lsh_across_free(struct lsh_across *across) {
     if (!across)
         return;
-    free(across->halves);
-    free(across->masks);
-    free(across->mask_penalties);
-    free(across->set_costs);
-    free(across->set_flips);
-    free(across->penalties);
-    free(across->differs);
-    free(across->collected.costs);
-    free(across->collected.keys);
-    free(across->collected.tables);
-    free(across->ties);
-    free(across);
+    FREE(across->halves, across->masks, across->mask_penalties, across->set_costs,
+         across->set_flips, across->penalties, across->differs, across->collected.costs,
+         across->collected.keys, across->collected.tables, across->ties, across);
 }
 
 /* ---- What a row's bits and half-keys cost ---------------------------------------------------- */
@@ -249,14 +240,10 @@ static size_t collect(struct lsh_across *across, const struct lsh_key *own, int3
 /* The cost of the wanted-th key of those collected, which lie above `low` and not above `high`.
  * Counting all of them again is quicker than moving them about. */
 static int32_t last_cost(const struct lsh_across *across, size_t count, int32_t low, int32_t high) {
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (across->kernels->count(across->collected.costs, count, middle) < across->wanted)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
+    int32_t last;
+    FIND_FIRST_NOT(last, low + 1, high,
+                   across->kernels->count(across->collected.costs, count, last) < across->wanted);
+    return last;
 }
 
 static size_t keep_within(const struct lsh_across *across, size_t count, int32_t bound,

@@ -118,8 +118,7 @@ static cog_status collect(struct lsh_join *join, struct match_list *matches, str
 static void free_probers(struct lsh_join *join, unsigned threads) {
     for (unsigned worker = 0; join->probers && worker < threads; worker++) {
         lsh_probing_free(&join->probers[worker].probing);
-        free(join->probers[worker].distances);
-        free(join->probers[worker].positions);
+        FREE(join->probers[worker].distances, join->probers[worker].positions);
     }
     free(join->probers);
     hit_sink_free(&join->sink);

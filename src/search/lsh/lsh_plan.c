@@ -106,9 +106,7 @@ static bool meets_own(const struct simulation *simulation, int side) {
 
 static int by_table(const void *x, const void *y) {
     const struct lsh_key *p = x, *q = y;
-    if (p->table != q->table)
-        return p->table < q->table ? -1 : 1;
-    return (p->key > q->key) - (p->key < q->key);
+    return p->table != q->table ? ORDER(p->table, q->table) : ORDER(p->key, q->key);
 }
 
 /* Whether the sides have any key in common. */
@@ -143,9 +141,7 @@ static bool pair_meets(struct simulation *simulation, enum lsh_join_kind kind) {
 static void simulation_free(struct simulation *simulation) {
     lsh_keyer_free(&simulation->keyer);
     for (int side = 0; side < 2; side++) {
-        free(simulation->keys[side]);
-        free(simulation->margins[side]);
-        free(simulation->signatures[side]);
+        FREE(simulation->keys[side], simulation->margins[side], simulation->signatures[side]);
     }
 }
 

@@ -138,8 +138,7 @@ static cog_status build_flipped(struct lsh_tables *tables, const struct method_r
     THEN(status, build_filled(tables, &filling, entries, chunks, threads, error));
     for (unsigned table = 0; table < options->tables; table++)
         key_array_free(&entries[table]);
-    free(entries);
-    free(filling.places);
+    FREE(entries, filling.places);
     return status;
 }
 
@@ -206,10 +205,7 @@ cog_status lsh_probing_create(struct lsh_probing *probing, const struct lsh_tabl
 
 void lsh_probing_free(struct lsh_probing *probing) {
     lsh_keyer_free(&probing->keyer);
-    free(probing->keys);
-    free(probing->buckets);
-    free(probing->seen);
-    free(probing->candidates);
+    FREE(probing->keys, probing->buckets, probing->seen, probing->candidates);
     *probing = (struct lsh_probing){0};
 }
 

@@ -225,9 +225,7 @@ cog_status pair_finder_run(struct pair_finder *finder, const struct key_array *k
 }
 
 void pair_finder_free(struct pair_finder *finder) {
-    free(finder->heads);
-    free(finder->nexts);
-    free(finder->pairs);
+    FREE(finder->heads, finder->nexts, finder->pairs);
     *finder = (struct pair_finder){0};
 }
 

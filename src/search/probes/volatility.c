@@ -13,14 +13,9 @@ double volatility_probability(const struct volatility *volatility, double margin
         return 0.5;
     if (size >= quantiles[last])
         return 0.5 * volatility->tail;
-    size_t low = 0, high = last; /* quantiles[low] <= size < quantiles[high] */
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        if (quantiles[middle] <= size)
-            low = middle;
-        else
-            high = middle;
-    }
+    size_t high; /* quantiles[low] <= size < quantiles[high] */
+    FIND_FIRST_NOT(high, 1, last, quantiles[high] <= size);
+    const size_t low = high - 1;
     double inside = (size - quantiles[low]) / (quantiles[high] - quantiles[low]);
     double above = ((double)(last - low) - inside) / (double)last;
     return 0.5 * fmax(above, volatility->tail);
@@ -39,7 +34,7 @@ static void fill_penalties(struct volatility *volatility) {
 
 static int by_size(const void *x, const void *y) {
     float a = *(const float *)x, b = *(const float *)y;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 cog_status volatility_learn(struct volatility *volatility, const float *differences, size_t count,

@@ -27,9 +27,7 @@ struct row_sample {
 };
 
 static void row_sample_free(struct row_sample *sample) {
-    free(sample->numbers);
-    free(sample->signatures);
-    free(sample->margins);
+    FREE(sample->numbers, sample->signatures, sample->margins);
 }
 
 /* Divides the margins of a row by their mean size. */
@@ -228,7 +226,7 @@ struct header_penalty {
 static int by_penalty(const void *x, const void *y) {
     uint32_t a = ((const struct header_penalty *)x)->penalty;
     uint32_t b = ((const struct header_penalty *)y)->penalty;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 /* Which penalty holds which share of the neighbours, copies included: for every header size, as the

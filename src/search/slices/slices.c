@@ -254,11 +254,8 @@ void slice_reading_locate(struct slice_reading *reading, const struct slices_vie
 }
 
 void slice_reading_free(struct slice_reading *reading) {
-    free(reading->lists);
-    free(reading->balls[0].masks);
-    free(reading->balls[1].masks);
-    free(reading->probe_masks);
-    free(reading->odds);
+    FREE(reading->lists, reading->balls[0].masks, reading->balls[1].masks, reading->probe_masks,
+         reading->odds);
     *reading = (struct slice_reading){0};
 }
 

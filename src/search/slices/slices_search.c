@@ -132,8 +132,8 @@ void slice_scores_clear(struct slice_scores *scores, const struct slice_reading 
 
 /* The score of a row that meets lists by chance is Poisson: P(s) = P(s - 1) rate / s, taken
  * relative to P(0) and normalised by the sum. */
-unsigned slice_scores_threshold(const struct slice_scores *scores,
-                                const struct slice_reading *reading, size_t most) {
+static unsigned slice_scores_threshold(const struct slice_scores *scores,
+                                       const struct slice_reading *reading, size_t most) {
     double chances[SLICE_SCORE_MAX] = {1}, total = 1, above = 0;
     double rows = (double)scores->rows, rate = (double)reading->postings / rows;
     for (unsigned score = 1; score < SLICE_SCORE_MAX; score++) {
@@ -239,9 +239,7 @@ void slices_searcher_free(struct slices_searcher *searcher) {
     if (!searcher)
         return;
     slice_scores_free(&searcher->scores);
-    free(searcher->chosen);
-    free(searcher->distances);
-    free(searcher->hits);
+    FREE(searcher->chosen, searcher->distances, searcher->hits);
     topk_free(&searcher->nearest);
     slice_reading_free(&searcher->reading);
     free(searcher);

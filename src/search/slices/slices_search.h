@@ -44,9 +44,4 @@ unsigned slice_scores_add(struct slice_scores *scores, const struct slice_readin
 /* Back to zero after slice_scores_add with the same reading. */
 void slice_scores_clear(struct slice_scores *scores, const struct slice_reading *reading);
 
-/* The least score that, if rows met the lists by chance alone, no more than `most` rows would
- * reach. */
-unsigned slice_scores_threshold(const struct slice_scores *scores,
-                                const struct slice_reading *reading, size_t most);
-
 void slice_scores_free(struct slice_scores *scores);

@@ -82,11 +82,8 @@ void band_scanner_free(struct band_scanner *scanner) {
     memory_large_free(scanner->queries, tile->queries_bytes(scanner->words));
     memory_large_free(scanner->belt, scanner->belt_panels * scanner->panel_bytes);
     memory_large_free(scanner->comparison, hamming_tile_scratch_bytes(tile, scanner->words));
-    free(scanner->prepared);
-    free(scanner->hits);
-    free(scanner->staging);
-    free(scanner->distances);
-    free(scanner->positions);
+    FREE(scanner->prepared, scanner->hits, scanner->staging, scanner->distances,
+         scanner->positions);
     *scanner = (struct band_scanner){0};
 }
 

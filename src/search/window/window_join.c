@@ -47,10 +47,7 @@ static size_t count_regions(size_t rows, size_t region_rows) {
 static void spool_free(struct spool *spool) {
     if (spool->region_rows && spool->file >= 0) /* a spool that was not created has no file */
         close(spool->file);
-    free(spool->ranks);
-    free(spool->buffers);
-    free(spool->buffered);
-    free(spool->written);
+    FREE(spool->ranks, spool->buffers, spool->buffered, spool->written);
     *spool = (struct spool){0};
 }
 
@@ -417,9 +414,7 @@ static void free_reader(struct piece_reader *reader) {
         spool_free(&reader->spools[i]);
         free(reader->loaded[i]);
     }
-    free(reader->places);
-    free(reader->begins);
-    free(reader->ends);
+    FREE(reader->places, reader->begins, reader->ends);
 }
 
 /* ---- The whole join -------------------------------------------------------------------------- */
@@ -476,9 +471,7 @@ static void release(struct window_join *join) {
     for (size_t t = 0; t < TABLES_AT_ONCE; t++)
         key_array_free(&join->tables[t]);
     for (int side = 0; side < 2; side++) {
-        free(join->sides[side]);
-        free(join->begins[side]);
-        free(join->ends[side]);
+        FREE(join->sides[side], join->begins[side], join->ends[side]);
     }
     for (unsigned worker = 0; join->detectors && worker < join->threads; worker++)
         band_scanner_free(&join->detectors[worker].scanner);

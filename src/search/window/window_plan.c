@@ -173,15 +173,8 @@ static double reachable_recall(const struct window_setting *setting,
 /* The fewest tables that reach the recall with this window, PLAN_TABLES_MAX where none do. */
 static unsigned fewest_tables(struct window_setting setting, const struct window_targets *targets,
                               double recall) {
-    unsigned low = 1, high = PLAN_TABLES_MAX;
-    while (low < high) {
-        setting.tables = (low + high) / 2;
-        if (expected_recall(&setting, targets) >= recall)
-            high = setting.tables;
-        else
-            low = setting.tables + 1;
-    }
-    return low;
+    FIND_FIRST_NOT(setting.tables, 1, PLAN_TABLES_MAX, expected_recall(&setting, targets) < recall);
+    return setting.tables;
 }
 
 double window_plan(struct window_setting *setting, size_t rows, const struct window_targets *wanted,
