@@ -10,7 +10,8 @@ planted copies (pairs with a Jaccard coefficient of 0.8 or more belong together)
 A system's matches are joined to clusters. Pairs are all pairs of documents in one cluster: precision, recall and F1 of
 pairs, and the adjusted Rand index (ARI) of the clusters. Each system has a row with the same settings for all (3-grams,
 threshold 0.8, peers 128 hashes) and one with its best settings by F1: all thresholds and n-gram lengths of the set's
-grid with 256 hashes, then with the best of them 128 and 512 hashes, and chains of matches (connected). The choice sees the labels, for everybody alike.
+grid with 256 hashes, then with the best of them 128 and 512 hashes, and chains of matches (connected). Of programs, which are disguised
+step by step, chains are tried with all of the grid. The choice sees the labels, for everybody alike.
 
 The promise, for --tokens regex: each removed document has a kept one at or above the threshold, no two kept ones are.
 An exact join written here in Python judges it, on documents of more than 20 words (shorter ones are compared by words)."""
@@ -30,7 +31,8 @@ from dedup_speed import judge_pairs, progress_of
 SHORT_WORDS = 20
 PROSE = {"thresholds": (0.4, 0.5, 0.6, 0.7, 0.8, 0.9), "ngrams": (1, 3, 5)}
 GRIDS = {"revisions_mdn_en": PROSE, "revisions_gesetze_de": PROSE,
-         "plagiarism_java": {"thresholds": (0.2, 0.3, 0.4, 0.5, 0.6, 0.8), "ngrams": (1, 3, 5)},
+         "plagiarism_java": {"thresholds": (0.2, 0.3, 0.4, 0.5, 0.6, 0.8), "ngrams": (1, 2, 3, 4, 5),
+                             "groupings": ("representative", "connected")},
          "planted": {"thresholds": (0.75, 0.8, 0.85), "ngrams": (3,)}}
 
 
@@ -137,17 +139,18 @@ def our_settings(threshold, ngram, grouping):
 
 
 def first_grid(system, grid):
-    combinations = [(threshold, ngram) for ngram in grid["ngrams"] for threshold in grid["thresholds"]]
+    combinations = [(threshold, ngram, grouping) for grouping in grid.get("groupings", ("representative",))
+                    for ngram in grid["ngrams"] for threshold in grid["thresholds"]]
     if isinstance(system, Cognate):
-        return [our_settings(*pair, "representative") for pair in combinations]
-    return [peer_settings(*pair, 256) for pair in combinations]
+        return [our_settings(*combination) for combination in combinations]
+    return [peer_settings(threshold, ngram, 256, grouping) for threshold, ngram, grouping in combinations]
 
 
 def second_grid(system, best):
     if isinstance(system, Cognate):
         return [our_settings(best["threshold"], best["ngram"], "connected")]
     return [peer_settings(best["threshold"], best["ngram"], *more) for more in
-            ((128,), (512,), (256, "connected"), (512, "connected"))]
+            ((128, best["grouping"]), (512, best["grouping"]), (256, "connected"), (512, "connected"))]
 
 
 def our_systems():

