@@ -11,6 +11,7 @@ Functions take lists and generators of texts, NumPy arrays, anything that speaks
 DuckDB, Hugging Face datasets), and paths of files. Results are tables that speak Arrow. Rows are positions in the
 input, from 0 on.
 """
+from . import batch
 from ._cognate import version as _version
 from ._index import Index
 from ._jobs import DedupResult, Explanation, WordMatch, dedup, explain, link, pairs, related, sign
@@ -18,5 +19,5 @@ from ._lexicon import Lexicon
 from ._table import Table
 
 __version__: str = _version()
-__all__ = ["DedupResult", "Explanation", "Index", "Lexicon", "Table", "WordMatch", "dedup", "explain", "link",
+__all__ = ["DedupResult", "Explanation", "Index", "Lexicon", "Table", "WordMatch", "batch", "dedup", "explain", "link",
            "pairs", "related", "sign"]

@@ -10,6 +10,7 @@ from ._inputs import (Array, Documents, JobOptions, ReadOptions, RunOptions, Ter
                       is_signatures, open_documents, report_of, signatures_of, split)
 from ._lexicon import Lexicon
 from ._table import Table
+from .batch import Statistics
 
 Method = Literal["auto", "exact", "flat", "lists", "lsh", "window"]
 Measure = Literal["cosine", "jaccard", "containment"]
@@ -136,15 +137,19 @@ def related(log: Documents, *, threshold: float = 0.7, min_urls: int = 6, ids: b
 
 @overload
 def sign(documents: Documents, kind: str = ..., bits: int | None = ..., *, margins: Literal[False] = ...,
+         statistics: Statistics | None = ..., term_counts: Array | None = ...,
          **options: Unpack[SignJobOptions]) -> Array: ...
 @overload
 def sign(documents: Documents, kind: str = ..., bits: int | None = ..., *, margins: Literal[True],
+         statistics: Statistics | None = ..., term_counts: Array | None = ...,
          **options: Unpack[SignJobOptions]) -> tuple[Array, Array]: ...
 def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *, margins: bool = False,
+         statistics: Statistics | None = None, term_counts: Array | None = None,
          **options: Unpack[SignJobOptions]) -> Array | tuple[Array, Array]:
     """Signatures, uint8 [rows, bits / 8] as numpy.packbits has them; with margins also float32 [rows, bits].
 
-    The kinds are rp, simhash, topsig and minhash. The rows of skipped documents are zeros.
+    The kinds are rp, simhash, topsig and minhash. The rows of skipped documents are zeros. ``statistics`` weigh the terms
+    of rp and topsig, if not those of the documents; ``term_counts`` (uint32 [rows]) receives the weighted terms of each.
 
     >>> import cognate
     >>> cognate.sign(["one text", "one text", "another text"], bits=64).shape
@@ -157,8 +162,8 @@ def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *
     rows, width = _cognate.documents_count(handle), _cognate.sign_bits(work)
     signatures = np.empty((rows, width // 8), np.uint8)
     sums = np.empty((rows, width), np.float32) if margins else None
-    counts = np.empty(rows, np.uint32)
-    _cognate.sign(handle, signatures, sums, counts, work, run)
+    counts = np.empty(rows, np.uint32) if term_counts is None else term_counts
+    _cognate.sign(handle, statistics and statistics._handle, signatures, sums, counts, work, run)
     return signatures if sums is None else (signatures, sums)
 
 

@@ -83,6 +83,18 @@ class Lexicon:
         """Writes a file, all of it or nothing."""
         _cognate.lexicon_save(self._handle, os.fsencode(path))
 
+    def to_bytes(self) -> bytes:
+        """The bytes of the file that save would write."""
+        return _cognate.lexicon_to_bytes(self._handle)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Lexicon:
+        """What to_bytes gave, or the bytes of a file."""
+        return cls(_cognate.lexicon_from_bytes(data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Lexicon.from_bytes, (self.to_bytes(),)
+
     def translate(self, text: str) -> list[Translation]:
         """The translations of the words of a text, the best of each first."""
         return [Translation(*item) for item in _cognate.lexicon_translate(self._handle, text)]

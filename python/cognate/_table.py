@@ -71,6 +71,13 @@ class Table:
         valid = None
         if validity is not None:
             valid = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[:rows].astype(bool)
+        if kind == "+l":
+            ends = np.frombuffer(values, np.int32)[:rows + 1].tolist()
+            items = np.frombuffer(b"" if texts is None else texts, np.int64)
+            lists = np.empty(rows, object)
+            for row in range(rows):
+                lists[row] = items[ends[row]:ends[row + 1]]
+            return lists
         if kind == "U":
             return _texts(np.frombuffer(values, np.int64), bytes(texts) if texts is not None else b"")
         if kind == "b":

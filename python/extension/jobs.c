@@ -275,24 +275,14 @@ struct sign_job {
     struct job job;
     cog_documents *documents;
     cog_sign_options options;
+    const cog_statistics *statistics; /* may be NULL */
     cog_sign_buffers buffers;
 };
 
 static cog_status sign_work(struct job *job) {
     struct sign_job *own = (struct sign_job *)job;
-    return cog_sign_rows(own->documents, &own->options, NULL, &own->buffers, &job->run, job->report,
-                         &job->error);
-}
-
-/* A writable buffer of exactly `bytes` bytes. */
-static bool writable(PyObject *object, Py_ssize_t bytes, Py_buffer *view) {
-    if (PyObject_GetBuffer(object, view, PyBUF_WRITABLE) != 0)
-        return false;
-    if (view->len == bytes)
-        return true;
-    PyBuffer_Release(view);
-    PyErr_SetString(PyExc_ValueError, "the memory for signatures has another size");
-    return false;
+    return cog_sign_rows(own->documents, &own->options, own->statistics, &own->buffers, &job->run,
+                         job->report, &job->error);
 }
 
 static bool take_sign(PyObject *dictionary, cog_signature_kind usual, cog_sign_options *options) {
@@ -319,29 +309,27 @@ static PyObject *sign_bits(PyObject *self, PyObject *dictionary) {
                : NULL;
 }
 
-/* sign(documents, signatures, margins or None, term counts, options, run): the report. */
+/* sign(documents, statistics or None, signatures, margins or None, term counts, options, run): the
+ * report. */
 static PyObject *sign(PyObject *self, PyObject *arguments) {
-    PyObject *capsule, *objects[3], *dictionary, *run, *result = NULL;
+    PyObject *capsule, *statistics, *objects[3], *dictionary, *run, *result = NULL;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OOOOO!O!", &capsule, &objects[0], &objects[1], &objects[2],
-                          &PyDict_Type, &dictionary, &PyDict_Type, &run))
+    if (!PyArg_ParseTuple(arguments, "OOOOOO!O!", &capsule, &statistics, &objects[0], &objects[1],
+                          &objects[2], &PyDict_Type, &dictionary, &PyDict_Type, &run))
         return NULL;
     struct documents *documents = documents_of(capsule);
     struct sign_job job = {.job = {.work = sign_work}};
-    if (!documents || !take_sign(dictionary, COG_SIGNATURE_SIMHASH, &job.options))
+    if (!documents || !take_sign(dictionary, COG_SIGNATURE_SIMHASH, &job.options) ||
+        (statistics != Py_None && !(job.statistics = statistics_of(statistics))))
         return NULL;
     job.documents = documents->handle;
     job.buffers.rows = cog_documents_count(documents->handle);
     const Py_ssize_t rows = (Py_ssize_t)job.buffers.rows, bits = job.options.signature.bits;
     const Py_ssize_t sizes[3] = {rows * (bits / 8), rows * bits * 4, rows * 4};
-    Py_buffer views[3];
-    int held = 0;
+    Py_buffer views[3] = {{0}};
     bool good = true;
-    for (; held < 3 && good; held += good)
-        if (objects[held] == Py_None)
-            views[held] = (Py_buffer){0};
-        else
-            good = writable(objects[held], sizes[held], &views[held]);
+    for (int i = 0; i < 3 && good; i++)
+        good = buffer_of(objects[i], sizes[i], true, "the memory for signatures", &views[i]);
     if (good) {
         job.buffers.signatures = views[0].buf;
         job.buffers.margins = views[1].buf;
@@ -349,9 +337,7 @@ static PyObject *sign(PyObject *self, PyObject *arguments) {
         result = job_run(&job.job, run, false) ? job_report(&job.job) : NULL;
         job_end(&job.job);
     }
-    while (held-- > 0)
-        if (views[held].obj)
-            PyBuffer_Release(&views[held]);
+    buffers_release(views, 3);
     return result;
 }
 

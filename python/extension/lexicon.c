@@ -95,6 +95,36 @@ static PyObject *lexicon_save(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* lexicon_to_bytes(capsule): bytes. */
+static PyObject *lexicon_to_bytes(PyObject *self, PyObject *capsule) {
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    cog_error error = {0};
+    (void)self;
+    cog_lexicon *lexicon = lexicon_of(capsule);
+    if (!lexicon)
+        return NULL;
+    if (cog_lexicon_to_bytes(lexicon, &bytes, &size, &error) != COG_OK)
+        return raise_error(&error);
+    PyObject *result = PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size);
+    cog_free(bytes);
+    return result;
+}
+
+/* lexicon_from_bytes(bytes): capsule. */
+static PyObject *lexicon_from_bytes(PyObject *self, PyObject *bytes) {
+    char *data = NULL;
+    Py_ssize_t size = 0;
+    cog_lexicon *lexicon = NULL;
+    cog_error error = {0};
+    (void)self;
+    if (PyBytes_AsStringAndSize(bytes, &data, &size) != 0)
+        return NULL;
+    return cog_lexicon_from_bytes((const uint8_t *)data, (size_t)size, &lexicon, &error) == COG_OK
+               ? lexicon_hand_out(lexicon)
+               : raise_error(&error);
+}
+
 /* Source and target language, words, entries. */
 static PyObject *lexicon_info(PyObject *self, PyObject *capsule) {
     (void)self;
@@ -140,6 +170,8 @@ static PyObject *lexicon_translate(PyObject *self, PyObject *arguments) {
 PyMethodDef lexicon_methods[] = {{"lexicon_train", train, METH_VARARGS, NULL},
                                  {"lexicon_open", lexicon_open, METH_O, NULL},
                                  {"lexicon_save", lexicon_save, METH_VARARGS, NULL},
+                                 {"lexicon_to_bytes", lexicon_to_bytes, METH_O, NULL},
+                                 {"lexicon_from_bytes", lexicon_from_bytes, METH_O, NULL},
                                  {"lexicon_info", lexicon_info, METH_O, NULL},
                                  {"lexicon_translate", lexicon_translate, METH_VARARGS, NULL},
                                  {0}};

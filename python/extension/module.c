@@ -165,6 +165,36 @@ void job_end(struct job *job) {
     job->report = NULL;
 }
 
+PyObject *job_table(struct job *job, bool good, struct ArrowArrayStream *stream) {
+    PyObject *table = good ? table_of_stream(stream) : NULL;
+    PyObject *report = table ? job_report(job) : NULL;
+    PyObject *result = report ? PyTuple_Pack(2, table, report) : NULL;
+    Py_XDECREF(table);
+    Py_XDECREF(report);
+    job_end(job);
+    return result;
+}
+
+bool buffer_of(PyObject *object, Py_ssize_t bytes, bool is_written, const char *what,
+               Py_buffer *view) {
+    *view = (Py_buffer){0};
+    if (object == Py_None)
+        return true;
+    if (PyObject_GetBuffer(object, view, is_written ? PyBUF_WRITABLE : PyBUF_SIMPLE) != 0)
+        return false;
+    if (view->len == bytes)
+        return true;
+    PyErr_Format(PyExc_ValueError, "%s: %zd bytes instead of %zd", what, view->len, bytes);
+    PyBuffer_Release(view);
+    return false;
+}
+
+void buffers_release(Py_buffer *views, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (views[i].obj)
+            PyBuffer_Release(&views[i]);
+}
+
 /* ---- The module ------------------------------------------------------------------------------ */
 
 static PyObject *version(PyObject *self, PyObject *arguments) {
@@ -175,8 +205,8 @@ static PyObject *version(PyObject *self, PyObject *arguments) {
 static PyMethodDef own_methods[] = {{"version", version, METH_NOARGS, NULL}, {0}};
 
 static int execute(PyObject *module) {
-    PyMethodDef *const lists[] = {own_methods,   documents_methods, table_methods,  job_methods,
-                                  index_methods, search_methods,    lexicon_methods};
+    PyMethodDef *const lists[] = {own_methods,   documents_methods, table_methods,   job_methods,
+                                  index_methods, search_methods,    lexicon_methods, batch_methods};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (PyModule_AddFunctions(module, lists[i]) != 0)
             return -1;

@@ -30,6 +30,14 @@ bool job_run(struct job *job, PyObject *run, bool brief);
 PyObject *job_report(const struct job *job);
 void job_end(struct job *job);
 
+/* A table and the report of the job that made it, or NULL if it failed. Takes the stream over and
+ * ends the job. */
+PyObject *job_table(struct job *job, bool good, struct ArrowArrayStream *stream);
+/* A buffer of exactly `bytes` bytes; None gives an empty view. False with an exception set. */
+bool buffer_of(PyObject *object, Py_ssize_t bytes, bool is_written, const char *what,
+               Py_buffer *view);
+void buffers_release(Py_buffer *views, size_t count);
+
 /* Sets the exception that fits the error; returns NULL. */
 PyObject *raise_error(const cog_error *error);
 
@@ -38,8 +46,7 @@ PyObject *raise_error(const cog_error *error);
 enum field_kind {
     FIELD_BOOL,
     FIELD_UNSIGNED,
-    FIELD_U64,
-    FIELD_SIZE,
+    FIELD_U64, /* and size_t */
     FIELD_DOUBLE,
     FIELD_TEXT,   /* borrowed from the dictionary's value */
     FIELD_CHOICE, /* an enum by its names */
@@ -58,8 +65,10 @@ struct field_set {
 };
 extern const struct field run_fields[], input_fields[], term_fields[], weight_fields[],
     signature_fields[], pairs_fields[], dedup_fields[], related_fields[], index_fields[],
-    search_fields[], link_fields[], projection_fields[], lexicon_fields[];
-extern const char *const measure_names[], *const kind_names[], *const weighting_names[];
+    search_fields[], link_fields[], projection_fields[], lexicon_fields[], key_fields[],
+    verify_fields[];
+extern const char *const measure_names[], *const kind_names[], *const weighting_names[],
+                                                                   *const grouping_names[];
 
 /* Sets the fields that the dictionary names. Names that no set has are knobs of `method` if knobs
  * is not NULL, and otherwise a TypeError. */
@@ -112,6 +121,9 @@ struct index *index_of(PyObject *capsule);
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-extern PyMethodDef job_methods[], index_methods[], search_methods[], lexicon_methods[];
+extern PyMethodDef job_methods[], index_methods[], search_methods[], lexicon_methods[],
+    batch_methods[];
+/* NULL with an exception set if the object is no capsule of statistics. */
+cog_statistics *statistics_of(PyObject *capsule);
 /* NULL with an exception set if the object is no capsule of a lexicon. */
 cog_lexicon *lexicon_of(PyObject *capsule);

@@ -11,109 +11,124 @@ static const char *const format_names[] = {"auto", "txt",      "jsonl", "csv", "
                                            "lett", "querylog", "warc",  "wet", NULL};
 static const char *const token_names[] = {"words", "regex", "chars", "code", NULL};
 static const char *const keep_names[] = {"longest", "first", "last", "field", NULL};
-static const char *const grouping_names[] = {"representative", "connected", NULL};
+const char *const grouping_names[] = {"representative", "connected", NULL};
+static const char *const flip_names[] = {"none", "random", "distance", "across", NULL};
 static const char *const pair_formats[] = {"auto", "tsv", "text", "tmx", "po", NULL};
 
-#define FIELD(name, kind, type, member, choices)                                                   \
-    { name, kind, offsetof(type, member), choices }
+/* A row of a table: the name in Python, and the field that it sets. The kind follows from the
+ * field's type, but for enums, which are numbers to the compiler. */
+#define KIND(type, member)                                                                         \
+    _Generic(((type *)0)->member, bool                                                             \
+             : FIELD_BOOL, unsigned                                                                \
+             : FIELD_UNSIGNED, uint64_t                                                            \
+             : FIELD_U64, double                                                                   \
+             : FIELD_DOUBLE, const char *                                                          \
+             : FIELD_TEXT)
+#define FIELD(name, type, member)                                                                  \
+    { name, KIND(type, member), offsetof(type, member), NULL }
+#define CHOICE(name, type, member, choices)                                                        \
+    { name, FIELD_CHOICE, offsetof(type, member), choices }
+#define METHOD(type)                                                                               \
+    { "method", FIELD_METHOD, offsetof(type, method), NULL }
 #define END                                                                                        \
     { NULL, FIELD_BOOL, 0, NULL }
 
-const struct field run_fields[] = {FIELD("threads", FIELD_UNSIGNED, cog_run_options, threads, NULL),
-                                   FIELD("memory", FIELD_U64, cog_run_options, memory_bytes, NULL),
+const struct field run_fields[] = {FIELD("threads", cog_run_options, threads),
+                                   FIELD("memory", cog_run_options, memory_bytes),
                                    {"progress", FIELD_METHOD, SIZE_MAX, NULL}, /* job_run has it */
                                    END};
-const struct field input_fields[] = {
-    FIELD("format", FIELD_CHOICE, cog_input_options, format, format_names),
-    FIELD("lines", FIELD_BOOL, cog_input_options, lines, NULL),
-    FIELD("strict", FIELD_BOOL, cog_input_options, strict, NULL),
-    FIELD("text", FIELD_TEXT, cog_input_options, text_field, NULL),
-    FIELD("id", FIELD_TEXT, cog_input_options, id_field, NULL),
-    FIELD("lang", FIELD_TEXT, cog_input_options, lang_field, NULL),
-    FIELD("first_number", FIELD_U64, cog_input_options, first_number, NULL),
-    END};
-const struct field term_fields[] = {
-    FIELD("tokens", FIELD_CHOICE, cog_term_options, tokens, token_names),
-    FIELD("ngram", FIELD_UNSIGNED, cog_term_options, ngram, NULL),
-    FIELD("stem", FIELD_BOOL, cog_term_options, stem, NULL),
-    FIELD("drop_stop_words", FIELD_BOOL, cog_term_options, drop_stop_words, NULL),
-    FIELD("language", FIELD_TEXT, cog_term_options, lang, NULL),
-    END};
+const struct field input_fields[] = {CHOICE("format", cog_input_options, format, format_names),
+                                     FIELD("lines", cog_input_options, lines),
+                                     FIELD("strict", cog_input_options, strict),
+                                     FIELD("text", cog_input_options, text_field),
+                                     FIELD("id", cog_input_options, id_field),
+                                     FIELD("lang", cog_input_options, lang_field),
+                                     FIELD("first_number", cog_input_options, first_number),
+                                     END};
+const struct field term_fields[] = {CHOICE("tokens", cog_term_options, tokens, token_names),
+                                    FIELD("ngram", cog_term_options, ngram),
+                                    FIELD("stem", cog_term_options, stem),
+                                    FIELD("drop_stop_words", cog_term_options, drop_stop_words),
+                                    FIELD("language", cog_term_options, lang),
+                                    END};
 const struct field weight_fields[] = {
-    FIELD("weighting", FIELD_CHOICE, cog_weight_options, scheme, weighting_names),
-    FIELD("k1", FIELD_DOUBLE, cog_weight_options, k1, NULL),
-    FIELD("b", FIELD_DOUBLE, cog_weight_options, b, NULL),
-    FIELD("min_frequency", FIELD_UNSIGNED, cog_weight_options, min_collection_frequency, NULL),
-    END};
+    CHOICE("weighting", cog_weight_options, scheme, weighting_names),
+    FIELD("k1", cog_weight_options, k1), FIELD("b", cog_weight_options, b),
+    FIELD("min_frequency", cog_weight_options, min_collection_frequency), END};
 const struct field signature_fields[] = {
-    FIELD("signature", FIELD_CHOICE, cog_signature_options, kind, kind_names),
-    FIELD("bits", FIELD_UNSIGNED, cog_signature_options, bits, NULL),
-    FIELD("seed", FIELD_U64, cog_signature_options, seed, NULL),
-    FIELD("gaussian", FIELD_BOOL, cog_signature_options, gaussian, NULL),
-    FIELD("density", FIELD_DOUBLE, cog_signature_options, density, NULL),
-    FIELD("value_bits", FIELD_UNSIGNED, cog_signature_options, value_bits, NULL),
+    CHOICE("signature", cog_signature_options, kind, kind_names),
+    FIELD("bits", cog_signature_options, bits),
+    FIELD("seed", cog_signature_options, seed),
+    FIELD("gaussian", cog_signature_options, gaussian),
+    FIELD("density", cog_signature_options, density),
+    FIELD("value_bits", cog_signature_options, value_bits),
     END};
-const struct field pairs_fields[] = {
-    FIELD("measure", FIELD_CHOICE, cog_pairs_options, measure, measure_names),
-    FIELD("threshold", FIELD_DOUBLE, cog_pairs_options, threshold, NULL),
-    FIELD("method", FIELD_METHOD, cog_pairs_options, method, NULL),
-    FIELD("recall", FIELD_DOUBLE, cog_pairs_options, recall, NULL),
-    FIELD("verify", FIELD_BOOL, cog_pairs_options, verify, NULL),
-    END};
+const struct field pairs_fields[] = {CHOICE("measure", cog_pairs_options, measure, measure_names),
+                                     FIELD("threshold", cog_pairs_options, threshold),
+                                     METHOD(cog_pairs_options),
+                                     FIELD("recall", cog_pairs_options, recall),
+                                     FIELD("verify", cog_pairs_options, verify),
+                                     END};
 const struct field dedup_fields[] = {
-    FIELD("keep", FIELD_CHOICE, cog_dedup_options, keep, keep_names),
-    FIELD("grouping", FIELD_CHOICE, cog_dedup_options, grouping, grouping_names),
-    FIELD("keep_field", FIELD_TEXT, cog_dedup_options, keep_field, NULL),
-    FIELD("keep_least", FIELD_BOOL, cog_dedup_options, keep_least, NULL),
-    FIELD("work", FIELD_TEXT, cog_dedup_options, work, NULL),
-    FIELD("resume", FIELD_BOOL, cog_dedup_options, resume, NULL),
-    FIELD("verdicts", FIELD_TEXT, cog_dedup_options, verdicts, NULL),
+    CHOICE("keep", cog_dedup_options, keep, keep_names),
+    CHOICE("grouping", cog_dedup_options, grouping, grouping_names),
+    FIELD("keep_field", cog_dedup_options, keep_field),
+    FIELD("keep_least", cog_dedup_options, keep_least),
+    FIELD("work", cog_dedup_options, work),
+    FIELD("resume", cog_dedup_options, resume),
+    FIELD("verdicts", cog_dedup_options, verdicts),
     END};
-const struct field related_fields[] = {
-    FIELD("min_urls", FIELD_UNSIGNED, cog_related_options, min_urls, NULL), END};
-const struct field index_fields[] = {
-    FIELD("method", FIELD_METHOD, cog_index_options, method, NULL),
-    FIELD("radius", FIELD_UNSIGNED, cog_index_options, radius_bits, NULL),
-    FIELD("vectors", FIELD_BOOL, cog_index_options, vectors, NULL), END};
-const struct field search_fields[] = {
-    FIELD("method", FIELD_METHOD, cog_search_options, method, NULL),
-    FIELD("k", FIELD_SIZE, cog_search_options, k, NULL),
-    FIELD("threshold", FIELD_DOUBLE, cog_search_options, threshold, NULL),
-    FIELD("radius", FIELD_UNSIGNED, cog_search_options, radius_bits, NULL),
-    FIELD("recall", FIELD_DOUBLE, cog_search_options, recall, NULL),
-    FIELD("verify", FIELD_BOOL, cog_search_options, verify, NULL),
-    FIELD("first", FIELD_BOOL, cog_search_options, first, NULL),
-    FIELD("recall_sample", FIELD_SIZE, cog_search_options, recall_sample, NULL),
-    END};
-const struct field link_fields[] = {
-    FIELD("one_to_one", FIELD_BOOL, cog_link_options, one_to_one, NULL),
-    FIELD("calibrated", FIELD_BOOL, cog_link_options, calibrated, NULL),
-    FIELD("threshold", FIELD_DOUBLE, cog_link_options, threshold, NULL),
-    FIELD("method", FIELD_METHOD, cog_link_options, method, NULL),
-    FIELD("bits", FIELD_UNSIGNED, cog_link_options, bits, NULL),
-    FIELD("recall", FIELD_DOUBLE, cog_link_options, recall, NULL),
-    FIELD("candidates", FIELD_UNSIGNED, cog_link_options, candidates, NULL),
-    FIELD("hub_neighbours", FIELD_UNSIGNED, cog_link_options, hub_neighbours, NULL),
-    END};
+const struct field related_fields[] = {FIELD("min_urls", cog_related_options, min_urls), END};
+const struct field index_fields[] = {METHOD(cog_index_options),
+                                     FIELD("radius", cog_index_options, radius_bits),
+                                     FIELD("vectors", cog_index_options, vectors), END};
+const struct field search_fields[] = {METHOD(cog_search_options),
+                                      FIELD("k", cog_search_options, k),
+                                      FIELD("threshold", cog_search_options, threshold),
+                                      FIELD("radius", cog_search_options, radius_bits),
+                                      FIELD("recall", cog_search_options, recall),
+                                      FIELD("verify", cog_search_options, verify),
+                                      FIELD("first", cog_search_options, first),
+                                      FIELD("recall_sample", cog_search_options, recall_sample),
+                                      END};
+const struct field link_fields[] = {FIELD("one_to_one", cog_link_options, one_to_one),
+                                    FIELD("calibrated", cog_link_options, calibrated),
+                                    FIELD("threshold", cog_link_options, threshold),
+                                    METHOD(cog_link_options),
+                                    FIELD("bits", cog_link_options, bits),
+                                    FIELD("recall", cog_link_options, recall),
+                                    FIELD("candidates", cog_link_options, candidates),
+                                    FIELD("hub_neighbours", cog_link_options, hub_neighbours),
+                                    END};
 const struct field projection_fields[] = {
-    FIELD("source_given_target", FIELD_BOOL, cog_projection_options, source_given_target, NULL),
-    FIELD("keep_unknown", FIELD_BOOL, cog_projection_options, keep_unknown, NULL),
-    FIELD("linkers", FIELD_TEXT, cog_projection_options, linkers, NULL),
-    FIELD("k1", FIELD_DOUBLE, cog_projection_options, k1, NULL),
-    FIELD("b", FIELD_DOUBLE, cog_projection_options, b, NULL),
+    FIELD("source_given_target", cog_projection_options, source_given_target),
+    FIELD("keep_unknown", cog_projection_options, keep_unknown),
+    FIELD("linkers", cog_projection_options, linkers),
+    FIELD("k1", cog_projection_options, k1),
+    FIELD("b", cog_projection_options, b),
     END};
+const struct field key_fields[] = {FIELD("tables", cog_key_plan, tables),
+                                   FIELD("key_bits", cog_key_plan, key_bits),
+                                   FIELD("flips", cog_key_plan, flips),
+                                   CHOICE("flip_mode", cog_key_plan, flip_mode, flip_names),
+                                   FIELD("band_values", cog_key_plan, band_values),
+                                   FIELD("value_bits", cog_key_plan, value_bits),
+                                   FIELD("seed", cog_key_plan, seed),
+                                   END};
+const struct field verify_fields[] = {CHOICE("measure", cog_verify_options, measure, measure_names),
+                                      FIELD("short_texts", cog_verify_options, short_texts), END};
 const struct field lexicon_fields[] = {
-    FIELD("source", FIELD_TEXT, cog_lexicon_options, from, NULL),
-    FIELD("target", FIELD_TEXT, cog_lexicon_options, to, NULL),
-    FIELD("max_entries", FIELD_UNSIGNED, cog_lexicon_options, max_entries, NULL),
-    FIELD("mass", FIELD_DOUBLE, cog_lexicon_options, mass, NULL),
-    FIELD("format", FIELD_CHOICE, cog_lexicon_options, format, pair_formats),
-    FIELD("model1_iterations", FIELD_UNSIGNED, cog_lexicon_options, model1_iterations, NULL),
-    FIELD("agreement_iterations", FIELD_UNSIGNED, cog_lexicon_options, agreement_iterations, NULL),
-    FIELD("null_probability", FIELD_DOUBLE, cog_lexicon_options, null_probability, NULL),
-    FIELD("diagonal", FIELD_DOUBLE, cog_lexicon_options, diagonal, NULL),
-    FIELD("min_count", FIELD_UNSIGNED, cog_lexicon_options, min_count, NULL),
-    FIELD("max_words", FIELD_UNSIGNED, cog_lexicon_options, max_words, NULL),
+    FIELD("source", cog_lexicon_options, from),
+    FIELD("target", cog_lexicon_options, to),
+    FIELD("max_entries", cog_lexicon_options, max_entries),
+    FIELD("mass", cog_lexicon_options, mass),
+    CHOICE("format", cog_lexicon_options, format, pair_formats),
+    FIELD("model1_iterations", cog_lexicon_options, model1_iterations),
+    FIELD("agreement_iterations", cog_lexicon_options, agreement_iterations),
+    FIELD("null_probability", cog_lexicon_options, null_probability),
+    FIELD("diagonal", cog_lexicon_options, diagonal),
+    FIELD("min_count", cog_lexicon_options, min_count),
+    FIELD("max_words", cog_lexicon_options, max_words),
     END};
 
 /* The text of an object, borrowed from it; NULL with an exception set. */
@@ -161,8 +176,6 @@ static bool take_whole(PyObject *value, const struct field *field, void *place) 
     }
     if (field->kind == FIELD_UNSIGNED)
         *(unsigned *)place = (unsigned)number;
-    else if (field->kind == FIELD_SIZE)
-        *(size_t *)place = (size_t)number;
     else
         *(uint64_t *)place = number;
     return true;

@@ -262,12 +262,15 @@ static size_t value_bytes(const char *format, size_t rows) {
         return rows * strtoul(format + 2, NULL, 10);
     case 'U':
         return (rows + 1) * 8;
+    case '+':
+        return (rows + 1) * 4;
     default:
         return rows * 8;
     }
 }
 
-/* column(number): format, validity or None, values (texts: offsets), texts or None. */
+/* column(number): format, validity or None, values (texts and lists: offsets), bytes of texts or
+ * items of lists or None. */
 static PyObject *table_column(PyObject *self, PyObject *argument) {
     struct shared *shared = ((struct table_object *)self)->shared;
     Py_ssize_t number = PyLong_AsSsize_t(argument);
@@ -279,13 +282,18 @@ static PyObject *table_column(PyObject *self, PyObject *argument) {
     }
     const struct ArrowArray *array = shared->array.children[number];
     const char *format = shared->schema.children[number]->format;
-    size_t rows = (size_t)array->length, text_bytes = 0;
-    if (format[0] == 'U')
-        text_bytes = (size_t)((const int64_t *)array->buffers[1])[rows];
+    size_t rows = (size_t)array->length, behind_bytes = 0;
+    const void *behind = NULL;
+    if (format[0] == 'U') {
+        behind_bytes = (size_t)((const int64_t *)array->buffers[1])[rows];
+        behind = array->buffers[2];
+    } else if (format[0] == '+') {
+        behind_bytes = (size_t)array->children[0]->length * sizeof(int64_t);
+        behind = array->children[0]->buffers[1];
+    }
     PyObject *validity = buffer_new(shared, array->buffers[0], rows / 8 + 1);
     PyObject *values = buffer_new(shared, array->buffers[1], value_bytes(format, rows));
-    PyObject *texts =
-        buffer_new(shared, format[0] == 'U' && text_bytes ? array->buffers[2] : NULL, text_bytes);
+    PyObject *texts = buffer_new(shared, behind_bytes ? behind : NULL, behind_bytes);
     PyObject *result =
         validity && values && texts ? Py_BuildValue("sOOO", format, validity, values, texts) : NULL;
     Py_XDECREF(validity);

@@ -1,0 +1,202 @@
+"""The steps of jobs one by one, for programs that spread a job over machines (Spark, Dask, Ray).
+
+Statistics of parts merge, and signatures, keys, term sets and measures of a document depend on nothing but the document,
+the options and the statistics. Rows are positions in the batch, from 0 on; tables have the rows of skipped documents in
+``skipped``.
+"""
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, Unpack
+
+import numpy as np
+
+from . import _cognate
+from ._inputs import (Array, Documents, InputOptions, RunOptions, TermOptions, WeightOptions, is_signatures, margins_of,
+                      open_documents, report_of, signatures_of, split)
+from ._table import Table
+
+__all__ = ["Bands", "Statistics", "bands", "clusters", "table_keys", "term_sets", "verify"]
+
+Measure = Literal["cosine", "jaccard", "containment"]
+
+
+class TermJobOptions(TermOptions, InputOptions, RunOptions, total=False):
+    """Options of a job over the terms of documents."""
+
+
+class VerifyOptions(TermJobOptions, WeightOptions, total=False):
+    """Options of verify."""
+
+
+class Statistics:
+    """Document and collection frequencies of terms: what weights of BM25 and TF-IDF come from.
+
+    Parts merge to the same bytes as one pass over everything, and objects can be pickled.
+
+    >>> from cognate import batch
+    >>> parts = [batch.Statistics.collect([text]) for text in ("a red apple", "a green apple")]
+    >>> (parts[0] + parts[1]).to_bytes() == batch.Statistics.collect(["a red apple", "a green apple"]).to_bytes()
+    True
+    """
+
+    def __init__(self, handle: object, report: dict[str, Any] | None = None):
+        self._handle = handle
+        self.report = report or {}
+
+    @classmethod
+    def collect(cls, documents: Documents, **options: Unpack[TermJobOptions]) -> Statistics:
+        """From documents, with the terms of the cosine: stemmed words without stop words."""
+        read, work, run = split(options)
+        handle, text = _cognate.statistics_collect(open_documents(documents, read), work, run)
+        return cls(handle, report_of(text))
+
+    @property
+    def documents(self) -> int:
+        """How many documents were counted."""
+        return _cognate.statistics_documents(self._handle)
+
+    def merge(self, other: Statistics) -> None:
+        """Adds the counts of other documents."""
+        _cognate.statistics_merge(self._handle, other._handle)
+
+    def __add__(self, other: Statistics) -> Statistics:
+        result = Statistics.from_bytes(self.to_bytes())
+        result.merge(other)
+        return result
+
+    def to_bytes(self) -> bytes:
+        """The bytes of a statistics file."""
+        return _cognate.statistics_to_bytes(self._handle)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Statistics:
+        """What to_bytes gave."""
+        return cls(_cognate.statistics_from_bytes(data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Statistics.from_bytes, (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        return f"<cognate.batch.Statistics of {self.documents} documents>"
+
+
+def term_sets(documents: Documents, *, measure: Measure = "jaccard", **options: Unpack[TermJobOptions]) -> Table:
+    """The sets that dedup compares: row, terms, words (lists of numbers below 2^48), text_bytes, fingerprint.
+
+    Two documents are compared by their terms, or if either has none, by their words, which only short texts have.
+    Fingerprints are equal for documents whose sets are, or whose texts are if they have no terms.
+
+    >>> from cognate import batch
+    >>> sets = batch.term_sets(["storms closed the mountain road on monday and it stays closed until spring"])
+    >>> len(sets["terms"][0]), len(sets["words"][0])
+    (11, 13)
+    """
+    read, work, run = split(options, measure=measure)
+    handle = open_documents(documents, read)
+    table, text = _cognate.term_sets(handle, work, run)
+    return Table(table, text, _cognate.documents_skipped(handle))
+
+
+class Bands(NamedTuple):
+    """Bands of minhash values, as table_keys takes them."""
+    tables: int
+    band_values: int
+    recall: float  #: expected at the threshold
+
+
+def bands(threshold: float, values: int, *, value_bits: int = 32, recall: float = 0.95) -> Bands:
+    """Bands for sets at or above a Jaccard threshold, with the fewest candidates below it.
+
+    >>> from cognate import batch
+    >>> batch.bands(0.8, 128)[:2]
+    (13, 7)
+    """
+    return Bands(*_cognate.bands(threshold, values, value_bits, recall))
+
+
+def table_keys(signatures: Array, *, tables: int, key_bits: int = 0, flips: int = 0,
+               flip_mode: Literal["none", "random", "distance", "across"] | None = None, band_values: int = 0,
+               value_bits: int = 0, seed: int = 0, margins: Array | None = None, term_counts: Array | None = None,
+               flipped: bool = True, threads: int = 0) -> Table:
+    """The keys of signatures in hash tables: row, table, key. Rows that share a key in a table are candidates.
+
+    Keys have ``key_bits`` bits, and with ``flips`` more of them per table, which need ``margins`` unless the mode is
+    random; or they are bands of ``band_values`` minhash values of ``value_bits`` bits. Rows whose ``term_counts`` are 0
+    have none.
+
+    >>> import cognate
+    >>> from cognate import batch
+    >>> texts = ["storms closed the mountain road on monday", "storms closed the mountain road on monday", "a third"]
+    >>> signatures = cognate.sign(texts, "minhash", 32 * 32, value_bits=32)
+    >>> keys = batch.table_keys(signatures, tables=8, band_values=4, value_bits=32)
+    >>> keys["row"].tolist() == [0] * 8 + [1] * 8 + [2] * 8, (keys["key"][:8] == keys["key"][8:16]).all()
+    (True, np.True_)
+    """
+    array, rows, bits = signatures_of(signatures)
+    mode = flip_mode or ("none" if not flips else "random" if margins is None else "distance")
+    plan = {"tables": tables, "key_bits": key_bits, "flips": flips, "flip_mode": mode, "band_values": band_values,
+            "value_bits": value_bits, "seed": seed}
+    counts = None if term_counts is None else np.ascontiguousarray(term_counts, np.uint32)
+    table, text = _cognate.table_keys(array, rows, bits, margins_of(margins), counts, plan, flipped,
+                                      {"threads": threads})
+    return Table(table, text, [])
+
+
+def _rows(numbers: Any) -> Array:
+    return np.ascontiguousarray(numbers, np.int64)
+
+
+def verify(documents: Documents, a: Any, b: Any, /, against: Documents = None, *, measure: Measure = "jaccard",
+           statistics: Statistics | None = None, short_texts: bool | None = None,
+           **options: Unpack[VerifyOptions]) -> Array:
+    """The true measure of given pairs of rows, float64: NaN for a pair with a row that was skipped or is not there.
+
+    Jaccard and containment are those of dedup (``short_texts=False``: those of pairs), the cosine that of pairs, by the
+    statistics of the whole collection if they are given. Signatures have Hamming distances, uint32.
+
+    >>> from cognate import batch
+    >>> texts = ["a b c d e f g h i j k l m", "a b c d e f g h i j k l n", None]
+    >>> batch.verify(texts, [0, 0], [1, 2]).round(3).tolist()
+    [0.833, nan]
+    """
+    first, second = _rows(a), _rows(b)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError("pairs are two lists of rows, of the same length")
+    if is_signatures(documents):
+        return _distances(documents, against, first, second)
+    read, work, run = split(options, measure=measure, short_texts=short_texts)
+    handle = open_documents(documents, read)
+    other = None if against is None else open_documents(against, read)
+    similarities = np.empty(len(first), np.float64)
+    _cognate.verify(handle, other, first, second, len(first), statistics and statistics._handle, similarities, work, run)
+    return similarities
+
+
+def _distances(signatures: Any, against: Any, a: Array, b: Array) -> Array:
+    array, rows, bits = signatures_of(signatures)
+    other, other_rows, other_bits = (None, 0, bits) if against is None else signatures_of(against)
+    if bits != other_bits:
+        raise ValueError(f"signatures of {bits} and of {other_bits} bits do not compare")
+    distances = np.empty(len(a), np.uint32)
+    _cognate.distances(array, rows, other, other_rows, bits, a, b, len(a), distances)
+    return distances
+
+
+def clusters(rows: int, a: Any, b: Any, similarities: Any = None, *, keys: Any = None,
+             grouping: Literal["representative", "connected"] = "representative") -> Table:
+    """Clusters of given pairs, as dedup makes them: cluster, row, representative, similarity, kept.
+
+    ``keys[row]``: of near-duplicates the one with the greatest key stays, of equal ones the earlier.
+
+    >>> from cognate import batch
+    >>> batch.clusters(4, [0, 1], [1, 3], keys=[1, 5, 1, 2])["representative"].tolist()
+    [1, 1, 1]
+    """
+    if grouping not in ("representative", "connected"):
+        raise ValueError(f"grouping {grouping!r}: representative or connected")
+    first, second = _rows(a), _rows(b)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError("pairs are two lists of rows, of the same length")
+    values = None if similarities is None else np.ascontiguousarray(similarities, np.float64)
+    order = None if keys is None else np.ascontiguousarray(keys, np.uint64)
+    return Table(_cognate.clusters(rows, first, second, len(first), values, order, grouping), {}, [])

@@ -1,0 +1,118 @@
+"""The steps of jobs one by one: put together, they are the jobs."""
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import cognate
+from cognate import batch
+
+
+def pairs_by_keys(keys):
+    """Rows that share a key in a table."""
+    buckets = {}
+    for row, table, key in keys.rows():
+        buckets.setdefault((table, key), []).append(row)
+    return {(a, b) for rows in buckets.values() for i, b in enumerate(rows) for a in rows[:i]}
+
+
+def test_statistics_merge_and_travel(texts):
+    whole = batch.Statistics.collect(texts, language="en")
+    parts = [batch.Statistics.collect(texts[i::3], language="en") for i in range(3)]
+    total = pickle.loads(pickle.dumps(parts[2])) + parts[0] + parts[1]
+    assert total.to_bytes() == whole.to_bytes() and total.documents == 900
+    signatures = cognate.sign(texts, "rp", 256, language="en")
+    split = [cognate.sign(texts[i:i + 300], "rp", 256, language="en", statistics=total) for i in (0, 300, 600)]
+    assert (np.concatenate(split) == signatures).all()
+    with pytest.raises(ValueError, match="other terms"):
+        total.merge(batch.Statistics.collect(texts[:3], ngram=2))
+    with pytest.raises(ValueError, match="damaged|truncated"):
+        batch.Statistics.from_bytes(whole.to_bytes()[:-1])
+
+
+def test_dedup_in_steps(texts):
+    texts = [*texts[:500], None, *texts[500:]]
+    expected = cognate.dedup(texts, threshold=0.5)
+    values = 128
+    counts = np.zeros(len(texts), np.uint32)
+    signatures = cognate.sign(texts, "minhash", values * 32, value_bits=32, term_counts=counts)
+    assert counts[500] == 0 and counts[:500].all()
+    tables, size, recall = batch.bands(0.5, values, recall=0.999)
+    keys = batch.table_keys(signatures, tables=tables, band_values=size, value_bits=32, term_counts=counts)
+    assert len(keys) == 900 * tables and recall > 0.99
+    a, b = np.array(sorted(pairs_by_keys(keys))).T
+    similarities = batch.verify(texts, a, b)
+    near = similarities >= 0.5
+    found = batch.clusters(len(texts), a[near], b[near], similarities[near],
+                           keys=[len((text or "").encode()) for text in texts])
+    assert list(found.rows()) == [
+        (cluster, row, representative, pytest.approx(similarity), kept)
+        for cluster, row, representative, similarity, kept in expected.clusters.rows()]
+
+
+def test_term_sets_speak_arrow(texts):
+    texts = [texts[0], None, texts[1], "short text of words"]
+    sets = batch.term_sets(texts)
+    assert sets.skipped == [1] and sets["row"].tolist() == [0, 2, 3]
+    table = pa.table(sets)
+    table.validate(full=True)
+    assert table.schema.field("terms").type == pa.list_(pa.field("item", pa.int64(), nullable=False)) or \
+        table.schema.field("terms").type == pa.list_(pa.int64())
+    assert table["terms"].to_pylist() == [list(members) for members in sets["terms"]]
+    assert [len(words) for words in sets["words"]] == [0, 0, 4] and len(sets["terms"][2]) == 0
+    first, third = (set(sets["terms"][i].tolist()) for i in (0, 1))
+    assert batch.verify(texts, [0], [2]).tolist() == [len(first & third) / len(first | third)]
+    assert pa.table(sets).equals(table)  # exported again
+
+
+def test_verify_by_every_measure(texts):
+    found = cognate.pairs(texts, threshold=0.5, language="en")
+    statistics = batch.Statistics.collect(texts, language="en")
+    cosines = batch.verify(texts, found["a"], found["b"], measure="cosine", statistics=statistics, language="en")
+    assert np.allclose(cosines, found["similarity"], atol=1e-6)
+    found = cognate.pairs(texts, threshold=0.5, measure="jaccard")
+    assert np.allclose(batch.verify(texts, found["a"], found["b"]), found["similarity"], atol=1e-6)
+    words = texts[0].split()
+    assert batch.verify([texts[0]], [0], [0], [" ".join(words[:20])], measure="containment").tolist() == [1]
+    signatures = cognate.sign(texts, "simhash", 64)
+    near = cognate.pairs(signatures, radius=5)
+    assert (batch.verify(signatures, near["a"], near["b"]) == near["distance"]).all()
+    with pytest.raises(ValueError, match="row 900"):
+        batch.verify(signatures, [0], [900])
+    with pytest.raises(ValueError, match="same length"):
+        batch.verify(texts, [0], [1, 2])
+
+
+def test_keys_with_flips(texts):
+    signatures, margins = cognate.sign(texts, "rp", 128, margins=True, language="en")
+    own = batch.table_keys(signatures, tables=3, key_bits=16)
+    flipped = batch.table_keys(signatures, tables=3, key_bits=16, flips=2, margins=margins)
+    assert len(own) == 2700 and len(flipped) == 8100
+    assert set(own.rows()) < set(flipped.rows())
+    assert sorted(batch.table_keys(signatures, tables=3, key_bits=16, flips=2, margins=margins,
+                                   flipped=False).rows()) == sorted(own.rows())
+    with pytest.raises(ValueError):
+        batch.table_keys(signatures, tables=3, key_bits=16, flips=2, flip_mode="distance")
+    with pytest.raises(ValueError, match="bytes instead of"):
+        batch.table_keys(signatures, tables=3, key_bits=16, flips=2, margins=margins[:5])
+
+
+def test_clusters_refuse_what_is_not_there():
+    with pytest.raises(ValueError, match="there are 2 rows"):
+        batch.clusters(2, [0], [2])
+    with pytest.raises(ValueError, match="grouping"):
+        batch.clusters(2, [0], [1], grouping="other")
+    assert len(batch.clusters(3, [], [])) == 0
+    chain = ([0, 1, 2], [1, 2, 3])
+    assert batch.clusters(4, *chain, grouping="connected")["representative"].tolist() == [0, 0, 0, 0]
+    assert batch.clusters(4, *chain)["representative"].tolist() == [0, 0, 2, 2]
+
+
+def test_lexicons_travel():
+    pairs = [("das Haus", "the house"), ("das Buch", "the book"), ("ein Haus", "a house"), ("ein Buch", "a book")]
+    lexicon = cognate.Lexicon.train(pairs * 5, "de", "en")
+    copy = pickle.loads(pickle.dumps(lexicon))
+    assert copy.translate("Buch") == lexicon.translate("Buch") and copy.to_bytes() == lexicon.to_bytes()
+    with pytest.raises(ValueError, match="damaged|Cognate file|truncated"):
+        cognate.Lexicon.from_bytes(lexicon.to_bytes()[:100])
