@@ -1,4 +1,5 @@
 """cognate.compat.datasketch: the documented examples of datasketch, and its estimates next to ours if it is installed."""
+import inspect
 import pickle
 import random
 
@@ -70,3 +71,32 @@ def test_estimates_are_as_good_as_those_of_datasketch():
             errors[name].append(sketch(sets[0], kind).jaccard(sketch(sets[1], kind)) - true)
     ours, theirs = (np.sqrt(np.mean(np.square(errors[name]))) for name in ("ours", "theirs"))
     assert ours < 0.06 and ours < 1.5 * theirs + 0.01
+
+
+def test_values_are_those_of_datasketch():
+    datasketch = pytest.importorskip("datasketch")
+    legacy = {"scheme": "legacy"} if "scheme" in inspect.signature(datasketch.MinHash.__init__).parameters else {}
+    for num_perm, seed in ((128, 1), (16, 7)):
+        ours, theirs = MinHash(num_perm, seed), datasketch.MinHash(num_perm, seed, **legacy)
+        for element in (b"one", b"two", b"a longer element"):
+            ours.update(element)
+            theirs.update(element)
+        assert ours.hashvalues.tolist() == theirs.hashvalues.tolist()
+        assert ours.permutations.tolist() == np.array(theirs.permutations).tolist()
+
+
+def test_index_extras():
+    first, second = MinHashLSH(params=(32, 4)), MinHashLSH(params=(32, 4))
+    sketches = MinHash.bulk([[b"a", b"b"], [b"a", b"b", b"c"], [b"x"]])
+    with first.insertion_session() as session:
+        session.insert("ab", sketches[0])
+    second.insert("x", sketches[2])
+    first.merge(second)
+    assert first.query(sketches[2]) == ["x"] and "ab" in first
+    assert all(sum(counts.values()) == 2 for counts in first.get_counts())
+    first.add_to_query_buffer(sketches[0])
+    first.add_to_query_buffer(sketches[1])
+    assert set(first.collect_query_buffer()) == set(first.query(sketches[0])) & set(first.query(sketches[1]))
+    assert first.collect_query_buffer() == []
+    with pytest.raises(ValueError):
+        first.merge(second, check_overlap=True)

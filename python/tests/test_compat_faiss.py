@@ -70,3 +70,17 @@ def test_other_kinds_and_files(tmp_path):
         flat.add(rows[:, :4])
     with pytest.raises(ValueError):
         ours.IndexBinaryFlat(12)
+
+
+def test_rows_and_bytes():
+    draw = np.random.default_rng(4)
+    rows = draw.integers(0, 256, (50, 8), np.uint8)
+    for index in (ours.IndexBinaryFlat(64), ours.IndexBinaryIVF(ours.IndexBinaryFlat(64), 64, 4)):
+        index.add(rows[:20])
+        index.add(rows[20:])
+        assert (index.reconstruct_n(15, 10) == rows[15:25]).all()
+        assert index.assign(rows, 1).tolist() == list(range(50)) and index.assign(rows, 3).shape == (50, 3)
+        copy = ours.deserialize_index_binary(ours.serialize_index_binary(index))
+        assert (copy.reconstruct_n(0, 50) == rows).all()
+        with pytest.raises(RuntimeError):
+            index.reconstruct_n(45, 6)

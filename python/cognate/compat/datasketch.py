@@ -12,12 +12,15 @@ True
 ['first']
 
 This is for programs that build sets themselves, one element at a time. Whole texts are faster, and exact, by
-cognate.dedup and cognate.pairs. Hash values differ from those of datasketch, so that sketches of both do not compare.
+cognate.dedup and cognate.pairs. Hash values are those of datasketch before 2.0, and of its scheme "legacy" since, so that
+sketches of both compare. There are no storage back ends, no GPU, and no weighted or b-bit sketches.
 """
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,16 +36,24 @@ def sha1_hash32(data: bytes) -> int:
     return int.from_bytes(hashlib.sha1(data).digest()[:4], "little")
 
 
+@functools.lru_cache(64)
+def _permutations(num_perm: int, seed: int) -> Array:
+    """Factors and terms, drawn in turn."""
+    draw = np.random.RandomState(seed)
+    limits = (1, int(_PRIME)), (0, int(_PRIME))
+    drawn = np.array([[draw.randint(*limit, dtype=np.uint64) for limit in limits] for _ in range(num_perm)], np.uint64)
+    permutations = np.ascontiguousarray(drawn.reshape(num_perm, 2).T)
+    permutations.flags.writeable = False
+    return permutations
+
+
 class MinHash:
     """A sketch of a set, from which its Jaccard coefficient with another is estimated."""
 
     def __init__(self, num_perm: int = 128, seed: int = 1, hashfunc: Callable[[bytes], int] = sha1_hash32,
                  hashvalues: Iterable[int] | None = None):
         self.num_perm, self.seed, self.hashfunc = num_perm, seed, hashfunc
-        draw = np.random.default_rng(seed)
-        # Factors below 2^29: products with hashes of 32 bits stay below 2^61.
-        self._factors = draw.integers(1, 1 << 29, num_perm, np.uint64) | np.uint64(1)
-        self._terms = draw.integers(0, int(_PRIME), num_perm, np.uint64)
+        self.permutations = _permutations(num_perm, seed)
         self.hashvalues: Array = np.full(num_perm, _LARGEST, np.uint64)
         if hashvalues is not None:
             self.hashvalues = np.array(list(hashvalues), np.uint64)
@@ -56,10 +67,24 @@ class MinHash:
     def update_batch(self, b: Iterable[bytes]) -> None:
         """Adds elements."""
         hashes = np.fromiter((self.hashfunc(element) for element in b), np.uint64)
+        factors, terms = self.permutations
         for first in range(0, len(hashes), 4096):
             part = hashes[first:first + 4096, None]
-            values = (part * self._factors + self._terms) % _PRIME & _LARGEST
+            values = (part * factors + terms) % _PRIME & _LARGEST  # products wrap, as there
             self.hashvalues = np.minimum(self.hashvalues, values.min(axis=0))
+
+    @classmethod
+    def bulk(cls, b: Iterable[Iterable[bytes]], **options: Any) -> list[MinHash]:
+        """Sketches of many sets."""
+        return list(cls.generator(b, **options))
+
+    @classmethod
+    def generator(cls, b: Iterable[Iterable[bytes]], **options: Any) -> Iterator[MinHash]:
+        """The same one by one."""
+        for elements in b:
+            sketch = cls(**options)
+            sketch.update_batch(elements)
+            yield sketch
 
     def _check(self, other: MinHash) -> None:
         if self.seed != other.seed or self.num_perm != other.num_perm:
@@ -136,8 +161,9 @@ class MinHashLSH:
         self.b, self.r = params or _bands(threshold, num_perm, weights)
         if self.b * self.r > num_perm:
             raise ValueError("the bands have more values than the sketches")
-        self._tables: list[dict[bytes, set[Hashable]]] = [{} for _ in range(self.b)]
+        self.hashtables: list[dict[bytes, set[Hashable]]] = [{} for _ in range(self.b)]
         self.keys: dict[Hashable, list[bytes]] = {}
+        self._buffered: list[MinHash] = []
 
     def _buckets(self, minhash: MinHash) -> list[bytes]:
         if len(minhash) != self.h:
@@ -150,13 +176,13 @@ class MinHashLSH:
         if check_duplication and key in self.keys:
             raise ValueError("the key is there already")
         self.keys[key] = self._buckets(minhash)
-        for table, bucket in zip(self._tables, self.keys[key], strict=True):
+        for table, bucket in zip(self.hashtables, self.keys[key], strict=True):
             table.setdefault(bucket, set()).add(key)
 
     def query(self, minhash: MinHash) -> list[Any]:
         """The keys of sketches that share a band."""
         found: dict[Hashable, None] = {}
-        for table, bucket in zip(self._tables, self._buckets(minhash), strict=True):
+        for table, bucket in zip(self.hashtables, self._buckets(minhash), strict=True):
             found.update(dict.fromkeys(table.get(bucket, ())))
         return list(found)
 
@@ -164,7 +190,7 @@ class MinHashLSH:
         """Removes a key."""
         if key not in self.keys:
             raise ValueError("there is no such key")
-        for table, bucket in zip(self._tables, self.keys.pop(key), strict=True):
+        for table, bucket in zip(self.hashtables, self.keys.pop(key), strict=True):
             table[bucket].discard(key)
             if not table[bucket]:
                 del table[bucket]
@@ -175,3 +201,36 @@ class MinHashLSH:
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self.keys
+
+    def add_to_query_buffer(self, minhash: MinHash) -> None:
+        """A query to be answered by collect_query_buffer."""
+        self._buckets(minhash)
+        self._buffered.append(minhash)
+
+    def collect_query_buffer(self) -> list[Any]:
+        """The keys that all buffered queries find, of which there are none afterwards."""
+        answers = [set(self.query(minhash)) for minhash in self._buffered]
+        self._buffered = []
+        return list(set.intersection(*answers)) if answers else []
+
+    def get_counts(self) -> list[dict[bytes, int]]:
+        """How many keys each bucket of each table has."""
+        return [{bucket: len(keys) for bucket, keys in table.items()} for table in self.hashtables]
+
+    def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
+        """Adds the keys of another index with the same bands."""
+        if (self.h, self.b, self.r) != (other.h, other.b, other.r):
+            raise ValueError("indexes with other bands do not merge")
+        if check_overlap and self.keys.keys() & other.keys.keys():
+            raise ValueError("some keys are in both indexes")
+        for key, buckets in other.keys.items():
+            self.keys[key] = buckets
+            for table, bucket in zip(self.hashtables, buckets, strict=True):
+                table.setdefault(bucket, set()).add(key)
+
+    @contextlib.contextmanager
+    def insertion_session(self, **options: Any) -> Iterator[MinHashLSH]:
+        """For many insertions, which are done one by one."""
+        yield self
+
+    deletion_session = insertion_session

@@ -13,6 +13,8 @@ distances come in the order of the rows; indexes are written as .npy files of th
 """
 from __future__ import annotations
 
+import io
+import types
 from typing import Any
 
 import numpy as np
@@ -76,6 +78,22 @@ class IndexBinary:
         found: Array = rows[key].copy()
         return found
 
+    def reconstruct_n(self, n0: int, ni: int) -> Array:
+        """Rows n0 to n0 + ni."""
+        if not 0 <= n0 <= n0 + ni <= self.ntotal:
+            raise RuntimeError(f"there are no rows {n0} to {n0 + ni}")
+        rows = np.concatenate([np.empty((0, self.code_size), np.uint8), *self._rows])
+        part: Array = rows[n0:n0 + ni].copy()
+        return part
+
+    def assign(self, x: Any, k: int = 1, labels: Array | None = None) -> Array:
+        """The rows that search finds, into `labels` if that is given."""
+        found = self.search(x, k)[1]
+        found = found[:, 0] if k == 1 else found
+        if labels is not None:
+            labels[:] = found.reshape(labels.shape)
+        return found if labels is None else labels
+
     def search(self, x: Any, k: int) -> tuple[Array, Array]:
         """Distances, int32 [queries, k], and rows, int64 [queries, k], with -1 where there are no more."""
         queries = self._checked(x)
@@ -110,6 +128,10 @@ class IndexBinaryIVF(IndexBinary):
     def __init__(self, quantizer: Any, d: int, nlist: int):
         super().__init__(d)
         self.quantizer, self.nlist, self.nprobe = quantizer, nlist, 1
+        self.cp = types.SimpleNamespace()  # settings of a clustering that there is not
+
+    def make_direct_map(self) -> None:
+        """Rows can always be had by their numbers."""
 
 
 class IndexBinaryHash(IndexBinary):
@@ -122,14 +144,28 @@ class IndexBinaryHash(IndexBinary):
 
 def write_index_binary(index: IndexBinary, path: str) -> None:
     """Writes the rows as a .npy file of signatures, which the program `cognate` reads too."""
-    rows = np.concatenate(index._rows) if index._rows else np.empty((0, index.code_size), np.uint8)
     with open(path, "wb") as file:
-        np.save(file, rows)
+        np.save(file, index.reconstruct_n(0, index.ntotal))
+
+
+def serialize_index_binary(index: IndexBinary) -> Array:
+    """The bytes of write_index_binary, uint8."""
+    file = io.BytesIO()
+    np.save(file, index.reconstruct_n(0, index.ntotal))
+    return np.frombuffer(file.getvalue(), np.uint8)
+
+
+def deserialize_index_binary(data: Array) -> IndexBinaryFlat:
+    """An index of such bytes."""
+    return _index_of(np.load(io.BytesIO(data.tobytes())))
 
 
 def read_index_binary(path: str) -> IndexBinaryFlat:
     """An index that write_index_binary has written."""
-    rows = np.load(path)
+    return _index_of(np.load(path))
+
+
+def _index_of(rows: Array) -> IndexBinaryFlat:
     index = IndexBinaryFlat(rows.shape[1] * 8)
     index.add(rows)
     return index
