@@ -27,7 +27,7 @@ static void make_rows(struct data *data) {
                 size_t bit = random_next(&random) % BITS;
                 bytes[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
                 margins[bit] = 0.1f;
-                margins[bit - BITS] = 0.1f;
+                (margins - BITS)[bit] = 0.1f;
             }
         }
         for (size_t bit = 0; bit < BITS; bit++)
