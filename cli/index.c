@@ -202,8 +202,9 @@ static cog_status print_info(struct session *session, cog_index *index) {
     if (info.slice_bits)
         printf("slice bits\t%u\n", info.slice_bits);
     if (info.documents)
-        printf("vectors\t%s\nvocabulary\t%llu\n", info.vectors ? "yes" : "no",
-               (unsigned long long)info.vocabulary_terms);
+        printf("vectors\t%s\nvocabulary\t%llu\nsigned by earlier statistics\t%llu segments\n",
+               info.vectors ? "yes" : "no", (unsigned long long)info.vocabulary_terms,
+               (unsigned long long)info.outdated_segments);
     if (cog_index_sign_options(index, &sign))
         print_signing(&sign);
     printf("bytes\t%llu\n", (unsigned long long)info.file_bytes);
@@ -256,10 +257,11 @@ static const struct command actions[] = {
      .summarize = summarize},
     {.name = "add",
      .synopsis = "INDEX IN... [OPTIONS]",
-     .summary = "add documents or signatures, weighed by the statistics of the build",
+     .summary = "add documents or signatures",
      .description =
-         "Adds documents or signatures, weighed by the statistics of the build. Documents whose "
-         "ids the index has are bad records. Terms and signatures are made as in "
+         "Adds documents or signatures. The statistics by which words are weighed grow with the "
+         "documents, so that similarities are those of an index that is built of all of them. "
+         "Documents whose ids the index has are bad records. Terms and signatures are made as in "
          "the build; options that would make others are refused.",
      .examples = "cognate index add pages.index new.jsonl\n"
                  "zcat new.jsonl.gz | cognate index add pages.index - --input-format jsonl",

@@ -660,8 +660,8 @@ COG_API cog_status cog_index_check(const cog_index *index, cog_error *error);
 /* Changes. In a folder the new state replaces the old one at once, and one writer works at a time.
  * COG_OK: the change is durable. If the handle cannot show it (a file of the index is missing,
  * say), the report has a notice, the handle keeps the state before, and a new handle has the
- * change. Additions are a new segment, weighed by the statistics that the index was built with. Ids
- * that exist already are bad records. */
+ * change. Additions are a new segment; the statistics by which all documents are weighed grow with
+ * them. Ids that exist already are bad records. */
 COG_API cog_status cog_index_add(cog_index *index, cog_documents *documents,
                                  const cog_run_options *run, cog_report *report, cog_error *error);
 /* In memory the signatures are borrowed for the index's life. Ids go on from the highest. */
@@ -691,6 +691,9 @@ typedef struct cog_index_info {
     uint64_t learned_pairs;  /* PSM: near-duplicates that it knows the volatile bits from */
     bool documents;          /* false: signatures alone */
     bool vectors;
+    /* Of documents: those that the statistics count, and segments whose signatures were made when
+     * these were others. Queries are signed to match; merging makes the signatures anew. */
+    uint64_t counted_documents, outdated_segments;
 } cog_index_info;
 COG_API void cog_index_describe(const cog_index *index, cog_index_info *info);
 /* How the documents were signed; false for an index of signatures. Its texts are owned by the

@@ -100,8 +100,13 @@ static cog_status append_row(struct corpus *corpus, struct corpus_row row, struc
     return append_terms(corpus, bag, frequencies, error);
 }
 
+cog_status corpus_add(struct corpus *corpus, struct bytes_view id, const struct bag_view *bag,
+                      cog_error *error) {
+    return append_row(corpus, (struct corpus_row){0}, id, bag, true, error);
+}
+
 cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error) {
-    return append_row(corpus, (struct corpus_row){0}, view_of("", 0), bag, true, error);
+    return corpus_add(corpus, view_of("", 0), bag, error);
 }
 
 /* The same with the terms in the spool. */
@@ -396,13 +401,14 @@ struct row_filling {
     const struct corpus *corpus;
     const struct term_numbers *columns;
     const struct statistics *statistics;
-    const struct weighting *weighting; /* NULL for sets */
+    const struct weighting *weighting; /* NULL for sets and frequencies */
     const struct idf_table *idf;
     uint32_t min_terms;
     const uint8_t *selected; /* NULL: all rows */
     uint64_t *offsets;
     uint32_t *numbers;
-    float *values; /* NULL for sets */
+    bool want_values; /* false for sets */
+    float *values;
 };
 
 struct entry {
@@ -472,6 +478,8 @@ static void fill_row(const struct row_filling *filling, size_t row, struct entry
     qsort(entries, count, sizeof *entries, by_column);
     for (size_t i = 0; i < count; i++)
         filling->numbers[first + i] = entries[i].column;
+    for (size_t i = 0; !filling->weighting && filling->want_values && i < count; i++)
+        filling->values[first + i] = (float)bag_weight(&bag, entries[i].position);
     if (!filling->weighting)
         return;
     weighting_apply(filling->weighting, filling->statistics, filling->idf, &bag, weights);
@@ -507,9 +515,9 @@ static cog_status build_rows(struct row_filling *filling, unsigned threads, cog_
         filling->offsets[row + 1] += filling->offsets[row];
     uint64_t total = filling->offsets[rows];
     filling->numbers = memory_array(total, sizeof *filling->numbers);
-    if (filling->weighting)
+    if (filling->want_values)
         filling->values = memory_array(total, sizeof *filling->values);
-    if (!filling->numbers || (filling->weighting && !filling->values))
+    if (!filling->numbers || (filling->want_values && !filling->values))
         return error_memory(error, total * 8, "vectors");
     return parallel_for(threads, rows, ROW_GRAIN, fill_rows, filling, error);
 }
@@ -525,12 +533,23 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numb
                                   .weighting = weighting,
                                   .idf = &idf,
                                   .min_terms = min_terms,
-                                  .selected = selected};
+                                  .selected = selected,
+                                  .want_values = true};
     /* A table of up to 65,536 logarithms is not worth it for a query or two. */
     enum { FEW_ROWS = 64 };
     cog_status status = corpus->rows > FEW_ROWS ? idf_table_fill(&idf, statistics, error) : COG_OK;
     THEN(status, build_rows(&filling, threads, error));
     idf_table_free(&idf);
+    *matrix = (struct sparse_matrix){corpus->rows, term_numbers_count(columns), filling.offsets,
+                                     filling.numbers, filling.values};
+    return status;
+}
+
+cog_status corpus_frequencies_in(const struct corpus *corpus, const struct term_numbers *columns,
+                                 unsigned threads, struct sparse_matrix *matrix, cog_error *error) {
+    struct row_filling filling = {
+        .corpus = corpus, .columns = columns, .min_terms = 1, .want_values = true};
+    cog_status status = build_rows(&filling, threads, error);
     *matrix = (struct sparse_matrix){corpus->rows, term_numbers_count(columns), filling.offsets,
                                      filling.numbers, filling.values};
     return status;

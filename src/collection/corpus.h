@@ -58,7 +58,10 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        cog_report *report, cog_error *error);
 /* Gives back what only reading needs: room for more rows, and the table of ids. */
 void corpus_settle(struct corpus *corpus);
-/* A row of these terms, without an id. */
+/* A row of these terms. */
+cog_status corpus_add(struct corpus *corpus, struct bytes_view id, const struct bag_view *bag,
+                      cog_error *error);
+/* The same without an id. */
 cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error);
 void corpus_free(struct corpus *corpus);
 struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
@@ -87,6 +90,10 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numb
 /* Adds the sets of the selected rows, of all if selected is NULL, to a file of sets. */
 cog_status corpus_add_sets(const struct corpus *corpus, const uint8_t *selected,
                            struct document_sets *sets, cog_error *error);
+/* The same without weights: values are the frequencies of the terms, or the weights that the input
+ * gave them. */
+cog_status corpus_frequencies_in(const struct corpus *corpus, const struct term_numbers *columns,
+                                 unsigned threads, struct sparse_matrix *matrix, cog_error *error);
 /* Sets over the common members; those of one row only are counted, not listed. */
 cog_status corpus_sets(const struct corpus *const *corpora, size_t count,
                        const struct statistics *statistics, const uint8_t *const *selected,

@@ -96,9 +96,7 @@ static cog_status take_given_terms(struct ingest_worker *worker, struct bag_view
         float weight = document->terms[i].weight;
         terms->hashes[i] = document->terms[i].hash;
         worker->weights[i] = weight;
-        worker->frequencies[i] = weight < 1.5f                ? 1
-                                 : weight < (float)UINT32_MAX ? (uint32_t)(weight + 0.5f)
-                                                              : UINT32_MAX;
+        worker->frequencies[i] = bag_frequency(weight);
         bag->length += worker->frequencies[i];
     }
     return COG_OK;

@@ -149,7 +149,13 @@ static cog_status sign_range(void *context, unsigned worker, size_t begin, size_
     for (size_t i = begin; i < end; i++) {
         size_t row = rows->numbers ? rows->numbers[i] : i;
         uint8_t *signature = signing->signatures + i * stride;
-        if (rows->matrix) {
+        if (rows->weights) {
+            const struct corpus_row *item = &rows->corpus->items[row];
+            struct weighted_terms terms = {rows->corpus->hashes + item->first_term,
+                                           rows->weights + item->first_term, item->term_count};
+            signer_sign(signing->text_signer->signer, scratch->workspace, &terms, signature,
+                        margins);
+        } else if (rows->matrix) {
             TRY(sign_vector(signing->text_signer, scratch, rows->matrix, row, signature, margins,
                             error));
         } else {

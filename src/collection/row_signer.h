@@ -57,6 +57,7 @@ struct signable_rows {
     size_t count;
     const struct bag_view *bags;
     const struct sparse_matrix *matrix;
+    const float *weights; /* of the corpus's terms, instead of those by statistics; or NULL */
 };
 /* Into memory of the caller, signature_stride_bytes per row. margins, if not NULL, receives the
  * first margins_stride margins of each row. */
@@ -68,7 +69,7 @@ cog_status corpus_sign(const struct signable_rows *rows, const cog_sign_options 
                        const struct statistics *statistics, unsigned threads,
                        struct signatures_view *view, float *margins, size_t margins_stride,
                        cog_error *error);
-/* The same for rows of a matrix. */
+/* The same for rows of a matrix, or of a corpus with given weights. */
 cog_status vector_sign(const struct signable_rows *rows, const struct signature_options *options,
                        unsigned threads, struct signatures_view *view, float *margins,
                        size_t margins_stride, cog_error *error);

@@ -45,6 +45,25 @@ static cog_status append_entry(struct manifest *manifest, struct manifest_entry 
     return COG_OK;
 }
 
+cog_status manifest_copy(const struct manifest *manifest, struct manifest *copy, cog_error *error) {
+    cog_status status = settings_copy(&copy->settings, &manifest->settings, error);
+    copy->next_number = manifest->next_number;
+    for (size_t i = 0; i < manifest->count && status == COG_OK; i++) {
+        struct manifest_entry entry = manifest->entries[i];
+        entry.removed = NULL;
+        status = append_entry(copy, entry, error);
+        if (status != COG_OK || !entry.removed_count)
+            continue;
+        status = TAKEN(copy->entries[i].removed, entry.removed_count, "removed rows", error);
+        if (status == COG_OK)
+            memcpy(copy->entries[i].removed, manifest->entries[i].removed,
+                   entry.removed_count * sizeof *entry.removed);
+    }
+    if (status != COG_OK)
+        manifest_free(copy);
+    return status;
+}
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 static cog_status damaged(const struct container *container, cog_error *error) {

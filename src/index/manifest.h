@@ -40,6 +40,8 @@ cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
 cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows, size_t count,
                                 cog_error *error);
 bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row);
+/* *copy must be zeroed. */
+cog_status manifest_copy(const struct manifest *manifest, struct manifest *copy, cog_error *error);
 void manifest_free(struct manifest *manifest);
 
 /* All segments of an index, opened. Zero-initialise; index_segments_close releases. */

@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/numbers.h"
 
 #define SECTION_SHAPE CONTAINER_TAG('s', 'h', 'a', 'p')
 #define SECTION_SIGNATURES CONTAINER_TAG('s', 'i', 'g', 'n')
+#define SECTION_LENGTHS CONTAINER_TAG('v', 'c', 'l', 'n')
 #define SECTION_VECTOR_OFFSETS CONTAINER_TAG('v', 'c', 'o', 'f')
 #define SECTION_VECTOR_COLUMNS CONTAINER_TAG('v', 'c', 'c', 'o')
 #define SECTION_VECTOR_VALUES CONTAINER_TAG('v', 'c', 'v', 'a')
@@ -20,6 +22,9 @@ enum {
     SHAPE_ENTRIES = 24,
     SHAPE_BYTES = 48,
 };
+
+/* Older readers would take frequencies for weights. */
+enum { SEGMENT_TERMS_READER = 2 };
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -111,6 +116,22 @@ static cog_status open_vectors(struct segment *segment, const uint8_t *shape, co
     return status;
 }
 
+/* Terms of documents, with the lengths of these. */
+static cog_status open_terms(struct segment *segment, cog_error *error) {
+    const void *lengths = NULL;
+    TRY(segment_terms_open(&segment->container, &segment->terms, error));
+    if (!segment->terms.hashes)
+        return COG_OK;
+    TRY(method_section(&segment->container, SECTION_LENGTHS, segment->rows, sizeof(uint64_t),
+                       &lengths, error));
+    segment->lengths = lengths;
+    return segment->vectors.offsets && segment->vectors.column_count != segment->terms.count
+               ? error_set(error, COG_ERR_FORMAT, "%s: vectors over %u columns for %zu terms",
+                           segment->container.path, segment->vectors.column_count,
+                           segment->terms.count)
+               : COG_OK;
+}
+
 static cog_status open_parts(struct segment *segment, cog_error *error) {
     const void *shape = NULL;
     TRY(method_section(&segment->container, SECTION_SHAPE, SHAPE_BYTES, 1, &shape, error));
@@ -123,6 +144,7 @@ static cog_status open_parts(struct segment *segment, cog_error *error) {
     TRY(open_ids(segment, error));
     TRY(open_signatures(segment, shape, error));
     TRY(open_vectors(segment, shape, error));
+    TRY(open_terms(segment, error));
     return segment->signatures.bits ? open_tables(segment, error) : COG_OK;
 }
 
@@ -155,6 +177,15 @@ bool segment_id(const struct segment *segment, size_t row, struct bytes_view *id
         return false;
     *id = view_of(segment->id_bytes.data + begin, (size_t)(end - begin));
     return true;
+}
+
+uint64_t segment_entries(const struct segment *segment) {
+    struct bytes_view view;
+    if (!segment->vectors.offsets)
+        return 0;
+    return container_find(&segment->container, SECTION_VECTOR_COLUMNS, &view)
+               ? view.size / sizeof(uint32_t)
+               : segment->vectors.offsets[segment->rows]; /* in memory */
 }
 
 bool segment_vector(const struct segment *segment, size_t row, const uint32_t **columns,
@@ -212,10 +243,41 @@ static cog_status verify_rows(const struct segment *segment, cog_error *error) {
     return COG_OK;
 }
 
+/* The counts of the terms against the vectors, which were verified. */
+static cog_status verify_terms(const struct segment *segment, cog_error *error) {
+    const struct segment_terms *terms = &segment->terms;
+    const struct sparse_matrix *vectors = &segment->vectors;
+    TRY(segment_terms_check(terms, segment->container.path, segment->rows, error));
+    uint64_t length = 0;
+    for (size_t row = 0; row < segment->rows; row++)
+        length += segment->lengths[row];
+    if (length != terms->total_length)
+        return error_set(error, COG_ERR_FORMAT, "%s: lengths of rows do not add up to their sum",
+                         segment->container.path);
+    if (!vectors->offsets)
+        return COG_OK;
+    uint32_t *counts;
+    TAKE_ZEROED(counts, terms->count + 1, "a check", error);
+    for (uint64_t i = 0; i < vectors->offsets[segment->rows]; i++)
+        counts[vectors->columns[i]]++;
+    size_t wrong = 0;
+    while (wrong < terms->count &&
+           counts[terms->numbers[wrong]] == terms->counts[wrong].document_frequency)
+        wrong++;
+    free(counts);
+    return wrong == terms->count
+               ? COG_OK
+               : error_set_at(error, COG_ERR_FORMAT, wrong,
+                              "%s: term %zu is in another number of rows than it says",
+                              segment->container.path, wrong);
+}
+
 cog_status segment_verify(const struct segment *segment, cog_error *error) {
     struct method_rows rows = segment_method_rows(segment);
     cog_status status = container_verify(&segment->container, error);
     THEN(status, verify_rows(segment, error));
+    if (status == COG_OK && segment->terms.hashes)
+        status = verify_terms(segment, error);
     if (status == COG_OK && segment->id_buckets.starts)
         status = id_buckets_check(&segment->id_buckets, segment, error);
     for (unsigned i = 0; status == COG_OK && i < segment->table_count; i++)
@@ -233,6 +295,9 @@ static cog_status check_parts(const struct segment_parts *parts, cog_error *erro
         fault = "signatures of another number of rows";
     else if (parts->vectors && parts->vectors->rows != parts->rows)
         fault = "vectors of another number of rows";
+    else if (parts->terms && (!parts->lengths || (parts->vectors && parts->vectors->column_count !=
+                                                                        parts->terms->count)))
+        fault = "terms without lengths, or of another number than columns of the vectors";
     return fault ? error_set(error, COG_ERR_USAGE, "a segment cannot be written: %s", fault)
                  : COG_OK;
 }
@@ -301,6 +366,11 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
         status = write_signatures(writer, &parts->signatures, error);
     for (unsigned i = 0; status == COG_OK && i < parts->table_count; i++)
         status = parts->tables[i].method->write(parts->tables[i].data, writer, error);
+    if (status == COG_OK && parts->terms) {
+        status = segment_terms_write(parts->terms, writer, error);
+        THEN(status, container_writer_section(writer, SECTION_LENGTHS, parts->lengths,
+                                              rows * sizeof *parts->lengths, error));
+    }
     if (status == COG_OK && parts->vectors) {
         const struct sparse_matrix *vectors = parts->vectors;
         const struct method_part sections[] = {
@@ -316,6 +386,8 @@ cog_status segment_write(const char *path, const struct segment_parts *parts, co
     struct container_writer *writer = NULL;
     cog_status status = check_parts(parts, error);
     THEN(status, container_writer_open(path, CONTAINER_SEGMENT, &writer, error));
+    if (status == COG_OK && parts->terms)
+        container_writer_for(writer, SEGMENT_TERMS_READER);
     THEN(status, write_parts(writer, parts, error));
     THEN(status, container_writer_commit(writer, error));
     container_writer_close(writer);

@@ -9,6 +9,7 @@
 
 #include "hamming/hamming.h"
 #include "index/segment_ids.h"
+#include "index/segment_terms.h"
 #include "plan/method_table.h"
 #include "store/settings.h"
 #include "vector/sparse.h"
@@ -32,8 +33,10 @@ struct segment_parts {
     uint64_t first_number;
     struct signatures_view signatures;
     const struct method_tables *tables;
-    unsigned table_count; /* SEGMENT_TABLES_MAX at most */
-    const struct sparse_matrix *vectors;
+    unsigned table_count;                /* SEGMENT_TABLES_MAX at most */
+    const struct segment_terms *terms;   /* of documents */
+    const uint64_t *lengths;             /* of documents: terms with repetition, for each row */
+    const struct sparse_matrix *vectors; /* values are frequencies, columns those of the terms */
 };
 
 /* Writes and makes visible, or leaves nothing. */
@@ -50,7 +53,10 @@ struct segment {
     struct signatures_view signatures; /* bits 0 without signatures */
     struct method_tables tables[SEGMENT_TABLES_MAX]; /* owned */
     unsigned table_count;
-    struct sparse_matrix vectors; /* offsets NULL without vectors; in the map, never to be freed */
+    struct segment_terms terms; /* in the map, never to be freed; hashes NULL without */
+    const uint64_t *lengths;    /* NULL without documents */
+    /* Frequencies of terms; offsets NULL without vectors; in the map, never to be freed. */
+    struct sparse_matrix vectors;
 };
 
 /* Maps; checks the table of sections and that their lengths fit each other: constant time. */
@@ -68,6 +74,9 @@ bool segment_id(const struct segment *segment, size_t row, struct bytes_view *id
  * are damaged there. O(count). */
 bool segment_vector(const struct segment *segment, size_t row, const uint32_t **columns,
                     const float **values, size_t *count);
+/* The number of entries of the vectors that the segment has room for; offsets of a damaged file may
+ * say otherwise. */
+uint64_t segment_entries(const struct segment *segment);
 /* Reads everything: checksums, then whether offsets, rows and columns are possible. After it, the
  * views may be used without further checks. */
 cog_status segment_verify(const struct segment *segment, cog_error *error);

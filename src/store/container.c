@@ -14,7 +14,6 @@ enum {
     CONTAINER_MAGIC_BYTES = 8,
     CONTAINER_HEADER_BYTES = 64,
     CONTAINER_ENTRY_BYTES = 32,
-    CONTAINER_MINIMUM_READER = 1, /* what files written today ask for */
 };
 
 static size_t container_padding(uint64_t position) {
@@ -28,7 +27,7 @@ struct container_writer {
     struct buffer *bytes;
     char *path;
     XXH3_state_t *checksum;
-    uint32_t kind;
+    uint32_t kind, least_reader;
     uint64_t position;
     bool in_section, failed;
     unsigned section_count;
@@ -57,6 +56,7 @@ static cog_status open_writer(const char *path, struct buffer *bytes, uint32_t k
     struct container_writer *writer;
     TAKE_ZEROED(writer, 1, "a file writer", error);
     writer->kind = kind;
+    writer->least_reader = 1;
     writer->bytes = bytes;
     writer->path = strdup(path);
     writer->checksum = XXH3_createState();
@@ -82,6 +82,10 @@ cog_status container_writer_open_memory(struct buffer *bytes, uint32_t kind,
                                         struct container_writer **result, cog_error *error) {
     buffer_reset(bytes);
     return open_writer("a file in memory", bytes, kind, result, error);
+}
+
+void container_writer_for(struct container_writer *writer, uint32_t least_reader) {
+    writer->least_reader = least_reader;
 }
 
 cog_status container_writer_begin(struct container_writer *writer, uint32_t section,
@@ -129,8 +133,8 @@ static void encode_header(const struct container_writer *writer, uint64_t table_
     memset(header, 0, CONTAINER_HEADER_BYTES);
     memcpy(header, CONTAINER_MAGIC, CONTAINER_MAGIC_BYTES);
     encode_u32(header + 8, writer->kind);
-    encode_u32(header + 12, CONTAINER_VERSION);
-    encode_u32(header + 16, CONTAINER_MINIMUM_READER);
+    encode_u32(header + 12, writer->least_reader);
+    encode_u32(header + 16, writer->least_reader);
     encode_u32(header + 20, writer->section_count);
     encode_u64(header + 24, table_offset);
     encode_u64(header + 32, writer->position);

@@ -17,7 +17,7 @@
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
 enum {
-    CONTAINER_VERSION = 1,
+    CONTAINER_VERSION = 2,
     CONTAINER_MAX_SECTIONS = 64,
     CONTAINER_ALIGNMENT_BYTES = 64,
 };
@@ -38,6 +38,8 @@ cog_status container_writer_open(const char *path, uint32_t kind, struct contain
 /* The same into a buffer, which is borrowed; after a failure its bytes are no file. */
 cog_status container_writer_open_memory(struct buffer *bytes, uint32_t kind,
                                         struct container_writer **writer, cog_error *error);
+/* Readers of versions before this one refuse the file; 1 if this is not called. */
+void container_writer_for(struct container_writer *writer, uint32_t least_reader);
 /* A section is begun, appended to any number of times, and ended; each kind once in a file.
  * Sections start at multiples of 64 bytes. */
 cog_status container_writer_begin(struct container_writer *writer, uint32_t section,

@@ -23,5 +23,11 @@ struct bag_view {
 static inline double bag_weight(const struct bag_view *bag, size_t i) {
     return bag->weights ? (double)bag->weights[i] : bag->frequencies[i];
 }
+/* The frequency that stands for a weight of the input. */
+static inline uint32_t bag_frequency(float weight) {
+    if (!(weight >= 1))
+        return 1;
+    return weight < (float)UINT32_MAX ? (uint32_t)(weight + 0.5f) : UINT32_MAX;
+}
 cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t count,
                      struct bag_view *bag, cog_error *error);

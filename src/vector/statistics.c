@@ -29,6 +29,7 @@ struct shard {
     pthread_mutex_t lock;
     struct counted_term *entries;
     size_t entry_count, used; /* entry_count is a power of two */
+    size_t gone;              /* of those used: terms that no document has any more */
 };
 
 struct statistics {
@@ -112,6 +113,8 @@ static cog_status shard_add(struct shard *shard, uint64_t hash, struct term_coun
     if (!entry->hash) {
         entry->hash = hash;
         shard->used++;
+    } else if (entry->counts.document_frequency == 0 && counts.document_frequency) {
+        shard->gone--;
     }
     add_counts(&entry->counts, counts);
     return COG_OK;
@@ -131,6 +134,32 @@ void statistics_add_documents(struct statistics *statistics, uint64_t documents,
                               uint64_t total_length) {
     __atomic_fetch_add(&statistics->documents, documents, __ATOMIC_RELAXED);
     __atomic_fetch_add(&statistics->total_length, total_length, __ATOMIC_RELAXED);
+}
+
+static uint32_t take_off(uint32_t a, uint32_t b) {
+    return a == UINT32_MAX ? a : a > b ? a - b : 0;
+}
+
+void statistics_remove_term(struct statistics *statistics, uint64_t hash,
+                            struct term_counts counts) {
+    hash = stored_hash(hash);
+    struct shard *shard = &statistics->shards[hash >> SHARD_SHIFT];
+    pthread_mutex_lock(&shard->lock);
+    struct counted_term *entry = find_slot(shard, hash);
+    struct term_counts *left = &entry->counts;
+    if (entry->hash && left->document_frequency) {
+        left->document_frequency = take_off(left->document_frequency, counts.document_frequency);
+        left->collection_frequency =
+            take_off(left->collection_frequency, counts.collection_frequency);
+        shard->gone += left->document_frequency == 0;
+    }
+    pthread_mutex_unlock(&shard->lock);
+}
+
+void statistics_remove_documents(struct statistics *statistics, uint64_t documents,
+                                 uint64_t total_length) {
+    __atomic_fetch_sub(&statistics->documents, documents, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&statistics->total_length, total_length, __ATOMIC_RELAXED);
 }
 
 cog_status statistics_batch_create(struct statistics *statistics, struct statistics_batch **result,
@@ -226,7 +255,7 @@ uint64_t statistics_total_length(const struct statistics *statistics) {
 uint64_t statistics_term_count(const struct statistics *statistics) {
     uint64_t count = 0;
     for (int i = 0; i < SHARDS; i++)
-        count += statistics->shards[i].used;
+        count += statistics->shards[i].used - statistics->shards[i].gone;
     return count;
 }
 
@@ -238,7 +267,7 @@ uint64_t statistics_memory_bytes(const struct statistics *statistics) {
 }
 
 /* Mean number of terms per document; 1 for an empty collection, so that one can divide by it. */
-static double statistics_mean_length(const struct statistics *statistics) {
+double statistics_mean_length(const struct statistics *statistics) {
     if (statistics->documents == 0 || statistics->total_length == 0)
         return 1;
     return (double)statistics->total_length / (double)statistics->documents;
@@ -250,7 +279,7 @@ struct term_counts statistics_find(const struct statistics *statistics, uint64_t
 }
 
 /* Brings the place of a term that is about to be looked up into the cache. */
-static void statistics_prefetch(const struct statistics *statistics, uint64_t hash) {
+void statistics_prefetch(const struct statistics *statistics, uint64_t hash) {
     hash = stored_hash(hash);
     const struct shard *shard = &statistics->shards[hash >> SHARD_SHIFT];
     __builtin_prefetch(&shard->entries[hash & (shard->entry_count - 1)]);
@@ -267,7 +296,7 @@ static cog_status sort_shard(struct term_cursor *cursor, cog_error *error) {
     free(cursor->sorted);
     TAKE(cursor->sorted, shard->used, "sorted statistics", error);
     for (size_t i = 0; i < shard->entry_count; i++)
-        if (shard->entries[i].hash)
+        if (shard->entries[i].hash && shard->entries[i].counts.document_frequency)
             cursor->sorted[cursor->count++] = shard->entries[i];
     qsort(cursor->sorted, cursor->count, sizeof *cursor->sorted, by_hash);
     return COG_OK;
@@ -434,31 +463,33 @@ void idf_table_free(struct idf_table *table) {
     *table = (struct idf_table){0};
 }
 
+double weighting_idf(const struct weighting *weighting, uint64_t documents,
+                     const struct idf_table *idf, struct term_counts counts, double frequency) {
+    if (!weighting_needs_statistics(weighting))
+        return 1;
+    uint32_t df = counts.document_frequency ? counts.document_frequency : 1;
+    double cf = counts.document_frequency ? counts.collection_frequency : frequency;
+    if (cf < weighting->min_collection_frequency)
+        return 0;
+    return idf && df < idf->count ? idf->values[df] : inverse_document_frequency(documents, df);
+}
+
 static void apply_with_statistics(const struct weighting *weighting,
                                   const struct statistics *statistics,
                                   const struct idf_table *table, const struct bag_view *bag,
                                   float *weights) {
     uint64_t documents = statistics_document_count(statistics);
-    double relative_length = (double)bag->length / statistics_mean_length(statistics);
-    double saturation = weighting->k1 * (1 - weighting->b + weighting->b * relative_length);
+    double saturation =
+        weighting_saturation(weighting, statistics_mean_length(statistics), bag->length);
     for (size_t i = 0; i < bag->count && i < WEIGHTS_AHEAD; i++)
         statistics_prefetch(statistics, bag->hashes[i]);
     for (size_t i = 0; i < bag->count; i++) {
         if (i + WEIGHTS_AHEAD < bag->count)
             statistics_prefetch(statistics, bag->hashes[i + WEIGHTS_AHEAD]);
         struct term_counts counts = statistics_find(statistics, bag->hashes[i]);
-        if (counts.document_frequency == 0 ||
-            counts.collection_frequency < weighting->min_collection_frequency) {
-            weights[i] = 0;
-            continue;
-        }
-        uint32_t df = counts.document_frequency;
-        double idf = table && df < table->count ? table->values[df]
-                                                : inverse_document_frequency(documents, df);
         double tf = bag_weight(bag, i);
-        double factor =
-            weighting->scheme == WEIGHTING_BM25 ? tf * (weighting->k1 + 1) / (tf + saturation) : tf;
-        weights[i] = (float)(idf * factor);
+        double idf = weighting_idf(weighting, documents, table, counts, tf);
+        weights[i] = weighting_weight(weighting, idf, tf, saturation);
     }
 }
 

@@ -33,6 +33,8 @@ uint64_t statistics_document_count(const struct statistics *statistics);
 uint64_t statistics_total_length(const struct statistics *statistics);
 uint64_t statistics_term_count(const struct statistics *statistics);
 uint64_t statistics_memory_bytes(const struct statistics *statistics);
+/* Mean number of terms per document; 1 for an empty collection, so that one can divide by it. */
+double statistics_mean_length(const struct statistics *statistics);
 
 struct term_counts {
     uint32_t document_frequency; /* both stop at UINT32_MAX */
@@ -40,6 +42,8 @@ struct term_counts {
 };
 /* Zeroes for an unknown term. */
 struct term_counts statistics_find(const struct statistics *statistics, uint64_t hash);
+/* Brings the place of a term that is about to be looked up into the cache. */
+void statistics_prefetch(const struct statistics *statistics, uint64_t hash);
 
 /* All terms in rising order of hash, the same order on every machine. Set `statistics`, zero the
  * rest, and call term_cursor_next until it is false; then, or earlier, term_cursor_end. */
@@ -61,6 +65,13 @@ cog_status statistics_add_term(struct statistics *statistics, uint64_t hash,
                                struct term_counts counts, cog_error *error);
 void statistics_add_documents(struct statistics *statistics, uint64_t documents,
                               uint64_t total_length);
+
+/* Takes away what was added before. A term that no document has any more is unknown again. Counts
+ * that stopped at UINT32_MAX stay there. */
+void statistics_remove_term(struct statistics *statistics, uint64_t hash,
+                            struct term_counts counts);
+void statistics_remove_documents(struct statistics *statistics, uint64_t documents,
+                                 uint64_t total_length);
 
 /* Statistics as a file (docs/format.md, kind `stat`). Settings record how the terms were made; the
  * caller compares them. */
@@ -105,6 +116,30 @@ void idf_table_free(struct idf_table *table);
 
 /* Whether the scheme needs statistics of the collection (df, cf, mean length). */
 bool weighting_needs_statistics(const struct weighting *weighting);
+
+/* A weight is made of these. The idf of a term that occurs `frequency` times in the document: 0 if
+ * it is too rare to count. A term that the statistics do not know (df 0) counts as the rarest: as
+ * if this document alone had it. */
+double weighting_idf(const struct weighting *weighting, uint64_t documents,
+                     const struct idf_table *idf, struct term_counts counts, double frequency);
+/* What the length of a document does to its frequencies. */
+static inline double weighting_saturation(const struct weighting *weighting, double mean_length,
+                                          uint64_t length) {
+    return weighting->k1 * (1 - weighting->b + weighting->b * ((double)length / mean_length));
+}
+static inline float weighting_weight(const struct weighting *weighting, double idf,
+                                     double frequency, double saturation) {
+    switch (weighting->scheme) {
+    case WEIGHTING_BM25:
+        return (float)(idf * (frequency * (weighting->k1 + 1) / (frequency + saturation)));
+    case WEIGHTING_TFIDF:
+        return (float)(idf * frequency);
+    case WEIGHTING_TF:
+        return (float)frequency;
+    default:
+        return 1;
+    }
+}
 
 /* The weights of a document's terms; a term that weighs nothing has 0. statistics may be NULL if
  * the scheme needs none, idf may be NULL. weights has room for bag->count. */

@@ -23,7 +23,9 @@ grep -c -P '\tf0m[01]\t' exact.before
 ls I
 "$COGNATE" index info I | head -n 4
 for method in exact flat; do
-    "$COGNATE" search I all.jsonl --method $method --quiet | cmp - $method.before && echo "$method: the same"
+    # Signatures are made anew, by the statistics of now: distances change.
+    "$COGNATE" search I all.jsonl --method $method --quiet | cut -f 1-4 | cmp - <(cut -f 1-4 $method.before) &&
+        echo "$method: the same"
 done
 head -n 1 all.jsonl >one.jsonl
 "$COGNATE" index build one.jsonl missing.jsonl 2>&1 # the folder is refused before anything is read
@@ -54,10 +56,6 @@ echo "searching an empty index: exit $?"
 "$COGNATE" index build F a.jsonl --quiet
 "$COGNATE" index add E a.jsonl --quiet && "$COGNATE" index check E
 "$COGNATE" search E a.jsonl --quiet >filled; "$COGNATE" search F a.jsonl --quiet | cmp - filled && echo "filled: the same as built, $(wc -l <filled) lines"
-"$COGNATE" index build G a.jsonl --quiet --k1 1.5 && cp G/statistics F/statistics
-"$COGNATE" index info F 2>&1 | head -n 1
-head -n 30 a.jsonl >fewer.jsonl && "$COGNATE" index build H fewer.jsonl --quiet && cp H/statistics F/statistics
-"$COGNATE" index info F 2>&1
 mkdir other && touch other/notes.txt
 "$COGNATE" index build other a.jsonl --quiet 2>&1
 echo "a folder with other files: exit $?, $(ls other)"

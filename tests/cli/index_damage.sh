@@ -14,7 +14,7 @@ with open(name, "r+b") as file:
     file.seek(at)
     file.write(bytes([byte ^ 0xff]))' "$1" "$2"
 }
-for name in manifest statistics segment-00000000.cog; do
+for name in manifest segment-00000000.cog; do
     for damage in "truncate -s -9" "cp s.npy" rm "flip"; do
         rm -rf D && cp -r I D
         if [ "$damage" = flip ]; then flip D/$name 0.5; else $damage D/$name; fi

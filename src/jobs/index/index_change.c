@@ -13,6 +13,7 @@
 #include "input/npy.h"
 #include "input/parallel/line_source.h"
 #include "jobs/index/index_job.h"
+#include "jobs/index/index_weights.h"
 #include "run/job.h"
 
 static cog_status begin_change(cog_index *index, int *lock, cog_error *error) {
@@ -155,19 +156,28 @@ static void report_addition(const cog_index *index, size_t added, uint64_t start
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
 }
 
+/* The draft of the documents, signed by statistics that count them. */
+static cog_status draft_addition(cog_index *index, const struct corpus *corpus, unsigned threads,
+                                 struct segment_draft *draft, cog_error *error) {
+    const struct segment *earlier = index->parts.manifest.count ? index->parts.segments : NULL;
+    cog_status status = index_count_corpus(index, corpus, true, error);
+    THEN(status, segment_draft_documents(index, corpus, earlier, threads, draft, error));
+    /* A folder's statistics follow its segments; those of memory have these documents now. */
+    if (status != COG_OK || index->folder)
+        index_count_corpus(index, corpus, false, NULL);
+    return status;
+}
+
 static cog_status add_documents(cog_index *index, cog_documents *documents, struct corpus *corpus,
                                 unsigned threads, cog_report *report, cog_error *error) {
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
+    corpus_drop_empty_rows(corpus);
     cog_status status = drop_known_ids(index, documents, corpus, report, error);
-    bool first = index_awaits_statistics(index);
-    if (status == COG_OK && first && corpus->rows)
-        status = index_take_statistics(index, corpus, threads, error);
-    THEN(status, index_drop_empty_rows(index, corpus, report, error));
     if (status == COG_OK && corpus->rows) {
-        status = segment_draft_documents(index, corpus, threads, &draft, error);
-        THEN(status, first ? replace_draft(index, &draft, report, error)
-                           : add_draft(index, &draft, report, error));
+        status = draft_addition(index, corpus, threads, &draft, error);
+        THEN(status, index->parts.rows == 0 ? replace_draft(index, &draft, report, error)
+                                            : add_draft(index, &draft, report, error));
     }
     if (status == COG_OK)
         report_addition(index, corpus->rows, start, report);
@@ -278,10 +288,21 @@ static size_t keep_found(const struct bytes_view *ids, uint64_t *rows, size_t co
 }
 
 static cog_status remove_rows(cog_index *index, const uint64_t *rows, size_t count,
-                              cog_error *error) {
-    cog_status status = manifest_remove_rows(&index->parts.manifest, rows, count, error);
-    if (status == COG_OK && index->folder)
-        status = commit_change(index, &index->parts.manifest, error);
+                              cog_report *report, cog_error *error) {
+    struct manifest *manifest = &index->parts.manifest;
+    if (!index->folder) {
+        if (index->has_documents)
+            TRY(index_count_removed(index, rows, count, error));
+        TRY(manifest_remove_rows(manifest, rows, count, error));
+        return index->has_documents ? index_reset_weights(index, error) : COG_OK;
+    }
+    struct manifest changed = {0};
+    cog_status status = manifest_copy(manifest, &changed, error);
+    THEN(status, manifest_remove_rows(&changed, rows, count, error));
+    THEN(status, commit_change(index, &changed, error));
+    manifest_free(&changed);
+    if (status == COG_OK)
+        show_change(index, report);
     return status;
 }
 
@@ -294,9 +315,7 @@ static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t co
     cog_status status = index_find_ids(index, ids, distinct, rows, error);
     size_t found = status == COG_OK ? keep_found(ids, rows, distinct, report) : 0;
     if (found)
-        status = remove_rows(index, rows, found, error);
-    if (status != COG_OK && index->folder)
-        index_reload(index, NULL); /* nothing was removed there */
+        status = remove_rows(index, rows, found, report, error);
     free(rows);
     return status;
 }
@@ -382,8 +401,8 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     job_begin(&job, run, report);
     cog_status status = begin_change(index, &lock, error);
     THEN(status, check_rows_memory(index, index->parts.rows, run, report, error));
-    THEN(status,
-         segment_draft_merged(index, threads_resolve(run ? run->threads : 0), &draft, error));
+    THEN(status, segment_draft_merged(index, 0, index->parts.manifest.count,
+                                      threads_resolve(run ? run->threads : 0), &draft, error));
     THEN(status, replace_draft(index, &draft, report, error));
     if (status == COG_OK)
         report_addition(index, 0, start, report);

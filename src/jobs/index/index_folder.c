@@ -1,5 +1,5 @@
-/* An index in a folder: written whole, opened as maps, opened anew after a change. Also the
- * statistics by which it weighs documents, and its rows by number and by id. */
+/* An index in a folder: written whole, opened as maps, opened anew after a change. Also its rows by
+ * number and by id. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "base/output.h"
 #include "collection/statistics_job.h"
 #include "jobs/index/index_job.h"
-#include "vector/statistics.h"
+#include "jobs/index/index_weights.h"
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
@@ -132,115 +132,6 @@ const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size) {
     return known ? id.data : NULL;
 }
 
-/* ---- Statistics ------------------------------------------------------------------------------ */
-
-/* The same for the same documents and terms with the same counts, in whatever order. */
-static uint64_t statistics_fingerprint(const struct statistics *counts) {
-    uint64_t sum = 0;
-    struct term_cursor terms = {.statistics = counts};
-    while (term_cursor_next(&terms, NULL))
-        sum += hash_pair(hash_pair(terms.hash, terms.counts.document_frequency),
-                         terms.counts.collection_frequency);
-    term_cursor_end(&terms, COG_OK);
-    sum = hash_pair(sum, statistics_document_count(counts));
-    return hash_pair(sum, statistics_total_length(counts));
-}
-
-cog_status index_record_statistics(const cog_index *index, struct settings *settings,
-                                   cog_error *error) {
-    const struct statistics *counts = index->statistics->counts;
-    TRY(settings_set_u64(settings, "statistics: documents", statistics_document_count(counts),
-                         error));
-    return settings_set_u64(settings, "statistics: fingerprint", statistics_fingerprint(counts),
-                            error);
-}
-
-cog_status index_make_columns(cog_index *index, cog_error *error) {
-    return index->has_vectors ? term_numbers_create(index->statistics->counts, 1,
-                                                    index->weighting.min_collection_frequency,
-                                                    &index->columns, error)
-                              : COG_OK;
-}
-
-cog_status index_collect_statistics(cog_index *index, const struct corpus *corpus,
-                                    const cog_term_options *terms, unsigned threads,
-                                    cog_error *error) {
-    TAKE_ZEROED(index->statistics, 1, "statistics", error);
-    TRY(corpus_statistics(&corpus, 1, threads, &index->statistics->counts, error));
-    return options_record_terms(terms, &index->statistics->terms, error);
-}
-
-/* The file of a folder; free() it. */
-static cog_status statistics_path(const char *folder, char **path, cog_error *error) {
-    if (asprintf(path, "%s/statistics", folder) >= 0)
-        return COG_OK;
-    *path = NULL;
-    return error_memory(error, strlen(folder), "a path");
-}
-
-static cog_status save_statistics(const cog_index *index, const char *folder, cog_error *error) {
-    char *path = NULL;
-    cog_status status = statistics_path(folder, &path, error);
-    THEN(status,
-         statistics_save(index->statistics->counts, &index->statistics->terms, path, error));
-    free(path);
-    return status;
-}
-
-cog_status index_take_statistics(cog_index *index, const struct corpus *corpus, unsigned threads,
-                                 cog_error *error) {
-    statistics_release(index->statistics);
-    term_numbers_free(index->columns);
-    index->statistics = NULL;
-    index->columns = NULL;
-    cog_status status = index_collect_statistics(index, corpus, &index->sign.terms, threads, error);
-    THEN(status, index_record_statistics(index, &index->parts.manifest.settings, error));
-    THEN(status, index_make_columns(index, error));
-    return status == COG_OK && index->folder ? save_statistics(index, index->folder, error)
-                                             : status;
-}
-
-/* Whether the statistics are those that the settings speak of. */
-static bool statistics_fit(const cog_index *index) {
-    const struct settings *settings = &index->parts.manifest.settings;
-    const struct statistics *counts = index->statistics->counts;
-    uint64_t fingerprint = 0;
-    return settings_get_u64(settings, "statistics: fingerprint", &fingerprint) &&
-           fingerprint == statistics_fingerprint(counts);
-}
-
-bool index_awaits_statistics(const cog_index *index) {
-    uint64_t documents = 0;
-    settings_get_u64(&index->parts.manifest.settings, "statistics: documents", &documents);
-    return index->has_documents && documents == 0;
-}
-
-/* Those of an empty index are empty, whatever the file has: filling one writes it before the
- * manifest. */
-static cog_status read_statistics(cog_index *index, const char *path, cog_error *error) {
-    cog_statistics *statistics = NULL;
-    const struct corpus empty = {0};
-    cog_status status = index_awaits_statistics(index)
-                            ? index_collect_statistics(index, &empty, &index->sign.terms, 1, error)
-                            : statistics_read(path, &index->sign.terms, &statistics, error);
-    if (statistics)
-        index->statistics = statistics;
-    return status == COG_OK ? index_make_columns(index, error) : status;
-}
-
-static cog_status load_statistics(cog_index *index, cog_error *error) {
-    char *path = NULL;
-    cog_status status = statistics_path(index->folder, &path, error);
-    THEN(status, read_statistics(index, path, error));
-    if (status == COG_OK && !statistics_fit(index))
-        status = error_set(error, COG_ERR_FORMAT,
-                           "%s: not the statistics that the index was made with; restore the "
-                           "folder as a whole or build the index again",
-                           path);
-    free(path);
-    return status;
-}
-
 /* ---- The folder ------------------------------------------------------------------------------ */
 
 cog_status index_lock(const char *folder, int *lock, cog_error *error) {
@@ -274,6 +165,8 @@ struct segment_parts index_parts_of(const struct segment *segment) {
                                   .signatures = segment->signatures,
                                   .tables = segment->tables,
                                   .table_count = segment->table_count,
+                                  .terms = segment->terms.hashes ? &segment->terms : NULL,
+                                  .lengths = segment->lengths,
                                   .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
 }
 
@@ -299,8 +192,6 @@ static cog_status save_parts(const cog_index *index, const char *folder, cog_err
     struct manifest manifest = {0};
     uint64_t first_row = 0;
     cog_status status = settings_copy(&manifest.settings, &index->parts.manifest.settings, error);
-    if (status == COG_OK && index->has_documents)
-        status = save_statistics(index, folder, error);
     for (size_t i = 0; i < index->parts.manifest.count && status == COG_OK; i++) {
         status = save_segment(index, i, first_row, folder, &manifest, error);
         first_row += index->parts.manifest.entries[i].rows;
@@ -399,16 +290,28 @@ cog_status cog_index_save(const cog_index *index, const char *folder, cog_error 
     return status;
 }
 
+/* Indexes of documents had one vocabulary, of the build. */
+static cog_status check_version(const cog_index *index, cog_error *error) {
+    uint64_t fingerprint;
+    return settings_get_u64(&index->parts.manifest.settings, "statistics: fingerprint",
+                            &fingerprint)
+               ? error_set(error, COG_ERR_FORMAT,
+                           "%s: made by an earlier version of Cognate, whose indexes knew only the "
+                           "words of their first documents; build the index again",
+                           index->folder)
+               : COG_OK;
+}
+
 static cog_status check_parts(const cog_index *index, cog_error *error) {
     for (size_t i = 0; i < index->parts.manifest.count; i++) {
         const struct segment *segment = &index->parts.segments[i];
         bool fits = segment->id_offsets && segment->signatures.bits == index_bits(index) &&
-                    (!index->has_vectors ||
-                     (segment->vectors.offsets &&
-                      segment->vectors.column_count == term_numbers_count(index->columns)));
+                    (!index->has_documents || segment->terms.hashes) &&
+                    (!index->has_vectors || segment->vectors.offsets);
         if (!fits)
             return error_set(error, COG_ERR_FORMAT,
-                             "%s: ids, signatures or vectors are missing or do not fit the index",
+                             "%s: ids, signatures, terms or vectors are missing or do not fit the "
+                             "index",
                              segment->container.path);
     }
     if (index->parts.rows >= UINT32_MAX)
@@ -416,36 +319,42 @@ static cog_status check_parts(const cog_index *index, cog_error *error) {
     return COG_OK;
 }
 
-/* Opens the folder's state, with the statistics that are known where they are still the same: only
- * those of an empty index change, when it is filled. */
-static cog_status open_state(cog_index *index, const cog_index *known, cog_error *error) {
+/* Opens the folder's state, but for the statistics. */
+static cog_status open_state(cog_index *index, cog_error *error) {
     cog_status status = index_segments_open(index->folder, &index->parts, error);
-    THEN(status,
-         TAKEN_ZEROED(index->has_whole_vectors, index->parts.manifest.count, "segments", error));
+    THEN(status, check_version(index, error));
     THEN(status, index_interpret_settings(index, error));
-    if (status == COG_OK && index->has_documents) {
-        index->statistics = known->statistics;
-        index->columns = known->columns;
-        if (!known->statistics || !statistics_fit(index)) {
-            index->statistics = NULL;
-            index->columns = NULL;
-            status = load_statistics(index, error);
-        }
-    }
-    return status == COG_OK ? check_parts(index, error) : status;
+    THEN(status, check_parts(index, error));
+    if (status == COG_OK && index->has_documents)
+        status = index_weights_create(index->parts.manifest.count, &index->weights, error);
+    return status;
+}
+
+/* Statistics that are known follow the change; if that fails, or if there are none, all segments
+ * are counted. */
+static cog_status open_statistics(cog_index *fresh, cog_index *known, cog_error *error) {
+    if (known->statistics && index_follow_statistics(fresh, known, error) == COG_OK)
+        return COG_OK;
+    statistics_release(known->statistics);
+    known->statistics = fresh->statistics = NULL;
+    return index_count_statistics(fresh, error);
 }
 
 cog_status index_reload(cog_index *index, cog_error *error) {
     cog_index fresh = {.folder = index->folder};
-    cog_status status = open_state(&fresh, index, error);
-    cog_index *kept = status == COG_OK ? &fresh : index;
-    cog_index *dropped = status == COG_OK ? index : &fresh;
-    if (dropped->statistics != kept->statistics) {
-        statistics_release(dropped->statistics);
-        term_numbers_free(dropped->columns);
+    cog_status status = open_state(&fresh, error);
+    if (status == COG_OK && fresh.has_documents) {
+        status = open_statistics(&fresh, index, error);
+        if (status != COG_OK) {
+            statistics_release(fresh.statistics);
+            fresh.statistics = NULL;
+        }
+        if (status != COG_OK && index->has_documents && !index->statistics)
+            index_count_statistics(index, NULL); /* the handle shows what it showed */
     }
-    index_forget_parts(dropped);
-    *index = *kept;
+    index_forget_parts(status == COG_OK ? index : &fresh);
+    if (status == COG_OK)
+        *index = fresh;
     return status;
 }
 
@@ -464,7 +373,7 @@ cog_status cog_index_open(const char *folder, cog_index **result, cog_error *err
     return HAND_OUT(status, index, cog_index_close, result);
 }
 
-/* Opening read the manifest and the statistics whole already. */
+/* Opening read the manifest whole already. */
 cog_status cog_index_check(const cog_index *index, cog_error *error) {
     TRY(check_given(index, "index", error));
     return index->folder ? index_segments_verify(&index->parts, error) : COG_OK;

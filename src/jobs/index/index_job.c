@@ -1,5 +1,5 @@
-/* Building an index in memory: segments from documents, from signatures, or merged from others, and
- * what an index tells about itself. */
+/* Building an index in memory, from documents or from signatures, and what an index tells about
+ * itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,297 +12,10 @@
 #include "collection/row_signer.h"
 #include "collection/statistics_job.h"
 #include "input/npy.h"
-#include "jobs/index/index_job.h"
+#include "jobs/index/index_draft.h"
+#include "jobs/index/index_weights.h"
 #include "plan/method_choice.h"
 #include "run/job.h"
-
-/* ---- Segments in memory ---------------------------------------------------------------------- */
-
-void segment_memory_free(struct segment_memory *memory) {
-    free(memory->id_offsets);
-    free(memory->id_bytes);
-    id_buckets_free(&memory->id_buckets);
-    free(memory->signatures);
-    sparse_matrix_free(&memory->vectors);
-    *memory = (struct segment_memory){0};
-}
-
-void segment_draft_free(struct segment_draft *draft) {
-    segment_close(&draft->segment);
-    segment_memory_free(&draft->memory);
-    *draft = (struct segment_draft){0};
-}
-
-/* The name of a knob of the build in the settings of an index. */
-static const char *knob_record(const struct search_method *method, unsigned knob) {
-    return method->knob_records ? method->knob_records[knob] : method->knobs[knob].name;
-}
-
-/* The knobs that the index was built with, and the radius. */
-static void read_knobs(const struct settings *settings, cog_method number,
-                       const struct search_method *method, cog_knobs *knobs,
-                       uint64_t *radius_bits) {
-    *knobs = (cog_knobs){.method = number};
-    settings_get_u64(settings, "radius", radius_bits);
-    for (unsigned i = 0; i < method->knob_count; i++) {
-        uint64_t value = 0;
-        if ((method->knobs[i].uses & COG_KNOB_BUILD) &&
-            settings_get_u64(settings, knob_record(method, i), &value) && value)
-            knob_set(knobs, i, value);
-    }
-}
-
-/* The tables that the index's method keeps, if it keeps any. */
-static cog_status add_tables(const cog_index *index, const float *margins, unsigned threads,
-                             struct segment_draft *draft, cog_error *error) {
-    const struct settings *settings = &index->parts.manifest.settings;
-    const char *name = "auto";
-    settings_get_text(settings, "index method", &name);
-    cog_method number = method_named(name);
-    if (number == COG_METHOD_AUTO)
-        number = method_for_index(draft->segment.rows, index->has_documents);
-    const struct search_method *method = method_of(number);
-    cog_knobs knobs;
-    uint64_t radius_bits = 0;
-    if (!method->build)
-        return COG_OK;
-    read_knobs(settings, number, method, &knobs, &radius_bits);
-    struct method_build build = {.rows = segment_method_rows(&draft->segment),
-                                 .radius_bits = (uint32_t)radius_bits,
-                                 .knobs = &knobs,
-                                 .threads = threads};
-    build.rows.margins = margins;
-    if (index->parts.manifest.count > 0)
-        build.earlier = segment_tables(&index->parts.segments[0], method);
-    struct method_tables *tables = &draft->segment.tables[0];
-    tables->method = method;
-    TRY(method_build(method, &build, &tables->data, error));
-    draft->segment.table_count = 1;
-    return COG_OK;
-}
-
-static cog_status take_settings(const cog_index *index, struct segment_draft *draft,
-                                cog_error *error) {
-    return settings_copy(&draft->segment.settings, &index->parts.manifest.settings, error);
-}
-
-static cog_status make_room_for_ids(struct segment_draft *draft, size_t rows, size_t size_bytes,
-                                    cog_error *error) {
-    struct segment_memory *memory = &draft->memory;
-    TAKE_ZEROED(memory->id_offsets, rows + 1, "ids", error);
-    TAKE(memory->id_bytes, size_bytes, "ids", error);
-    draft->segment.id_offsets = memory->id_offsets;
-    draft->segment.id_bytes = view_of(memory->id_bytes, size_bytes);
-    return COG_OK;
-}
-
-static void append_id(struct segment_draft *draft, size_t row, struct bytes_view id) {
-    uint64_t at = draft->memory.id_offsets[row];
-    if (id.size)
-        memcpy(draft->memory.id_bytes + at, id.data, id.size);
-    draft->memory.id_offsets[row + 1] = at + id.size;
-}
-
-/* Once all ids are there. */
-static cog_status index_ids(struct segment_draft *draft, cog_error *error) {
-    cog_status status = id_buckets_build(&draft->segment, &draft->memory.id_buckets, error);
-    draft->segment.id_buckets = draft->memory.id_buckets;
-    return status;
-}
-
-static cog_status copy_ids(const struct corpus *corpus, struct segment_draft *draft,
-                           cog_error *error) {
-    size_t size_bytes = 0;
-    for (size_t row = 0; row < corpus->rows; row++)
-        size_bytes += corpus->items[row].id_bytes;
-    cog_status status = make_room_for_ids(draft, corpus->rows, size_bytes, error);
-    for (size_t row = 0; status == COG_OK && row < corpus->rows; row++)
-        append_id(draft, row, corpus_id(corpus, row));
-    return status == COG_OK ? index_ids(draft, error) : status;
-}
-
-/* Numbers as ids. */
-static cog_status number_rows(struct segment_draft *draft, uint64_t first_id, cog_error *error) {
-    enum { DIGITS_MAX = 20 };
-    char text[DIGITS_MAX + 1];
-    size_t rows = draft->segment.rows, size_bytes = 0;
-    for (size_t row = 0; row < rows; row++)
-        size_bytes +=
-            (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)first_id + row);
-    cog_status status = make_room_for_ids(draft, rows, size_bytes, error);
-    for (size_t row = 0; status == COG_OK && row < rows; row++) {
-        int length = snprintf(text, sizeof text, "%llu", (unsigned long long)first_id + row);
-        append_id(draft, row, view_of(text, (size_t)length));
-    }
-    return status == COG_OK ? index_ids(draft, error) : status;
-}
-
-/* Margins take much memory: only a method that cannot do without them gets them. */
-static cog_status make_room_for_sums(const cog_index *index, size_t rows, float **sums,
-                                     cog_error *error) {
-    const char *name = "auto";
-    settings_get_text(&index->parts.manifest.settings, "index method", &name);
-    const struct search_method *method = method_of(method_named(name));
-    if (!method || !(method->needs & NEEDS_ROW_MARGINS))
-        return COG_OK;
-    return TAKEN(*sums, rows * index_bits(index), "margins", error);
-}
-
-cog_status segment_draft_documents(const cog_index *index, const struct corpus *corpus,
-                                   unsigned threads, struct segment_draft *draft,
-                                   cog_error *error) {
-    struct statistics *statistics = index->statistics->counts;
-    float *sums = NULL;
-    draft->segment.rows = corpus->rows;
-    cog_status status = take_settings(index, draft, error);
-    THEN(status, make_room_for_sums(index, corpus->rows, &sums, error));
-    THEN(status, corpus_sign(&(struct signable_rows){.corpus = corpus, .count = corpus->rows},
-                             &index->sign, statistics, threads, &draft->segment.signatures, sums,
-                             index_bits(index), error));
-    draft->memory.signatures = (uint8_t *)draft->segment.signatures.data;
-    if (status == COG_OK && index->has_vectors)
-        status = corpus_vectors_in(corpus, index->columns, statistics, &index->weighting, 1, NULL,
-                                   threads, &draft->memory.vectors, error);
-    draft->segment.vectors = draft->memory.vectors;
-    THEN(status, copy_ids(corpus, draft, error));
-    THEN(status, add_tables(index, sums, threads, draft, error));
-    free(sums);
-    return status;
-}
-
-cog_status segment_draft_signatures(const cog_index *index, const struct signatures_view *rows,
-                                    uint64_t first_id, bool want_ids, unsigned threads,
-                                    struct segment_draft *draft, cog_error *error) {
-    draft->segment.rows = rows->rows;
-    draft->segment.signatures = *rows;
-    cog_status status = take_settings(index, draft, error);
-    if (status == COG_OK && (want_ids || first_id))
-        status = number_rows(draft, first_id, error);
-    return status == COG_OK ? add_tables(index, index->build_weights, threads, draft, error)
-                            : status;
-}
-
-/* ---- Merging --------------------------------------------------------------------------------- */
-
-/* How much the rows that stay take. */
-struct merged_size {
-    size_t rows, id_bytes;
-    uint64_t entries; /* of the vectors */
-};
-
-/* Calls take for every row that stays, in order. */
-typedef cog_status row_taker(void *context, size_t part, uint32_t row, cog_error *error);
-static cog_status visit_live_rows(const cog_index *index, row_taker *take, void *context,
-                                  cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t part = 0; part < index->parts.manifest.count; part++) {
-        const struct manifest_entry *entry = &index->parts.manifest.entries[part];
-        size_t removed = 0;
-        for (uint32_t row = 0; row < entry->rows && status == COG_OK; row++) {
-            if (removed < entry->removed_count && entry->removed[removed] == row)
-                removed++;
-            else
-                status = take(context, part, row, error);
-        }
-    }
-    return status;
-}
-
-struct merge {
-    const cog_index *index;
-    struct merged_size size;
-    struct segment_draft *draft;
-    size_t row; /* next of the draft */
-};
-
-static cog_status damaged_row(const struct merge *merge, size_t part, uint32_t row,
-                              cog_error *error) {
-    return error_set(error, COG_ERR_FORMAT, "%s: row %u is damaged; cognate index check tells more",
-                     merge->index->parts.segments[part].container.path, row);
-}
-
-/* A row without an id is known by its number in the whole index. */
-static struct bytes_view name_row(const cog_index *index, size_t part, uint32_t row,
-                                  char text[24]) {
-    struct bytes_view id;
-    if (segment_id(&index->parts.segments[part], row, &id))
-        return id;
-    uint64_t first = 0;
-    for (size_t i = 0; i < part; i++)
-        first += index->parts.manifest.entries[i].rows;
-    int length = snprintf(text, 24, "%llu", (unsigned long long)first + row);
-    return view_of(text, (size_t)length);
-}
-
-static cog_status measure_row(void *context, size_t part, uint32_t row, cog_error *error) {
-    struct merge *merge = context;
-    const uint32_t *columns;
-    const float *values;
-    size_t count;
-    char text[24];
-    merge->size.rows++;
-    merge->size.id_bytes += name_row(merge->index, part, row, text).size;
-    if (!merge->index->has_vectors)
-        return COG_OK;
-    if (!index_row_vector(merge->index, part, row, &columns, &values, &count))
-        return damaged_row(merge, part, row, error);
-    merge->size.entries += count;
-    return COG_OK;
-}
-
-static cog_status merge_row(void *context, size_t part, uint32_t row, cog_error *error) {
-    struct merge *merge = context;
-    const struct segment *from = &merge->index->parts.segments[part];
-    struct segment_memory *to = &merge->draft->memory;
-    size_t stride = merge->draft->segment.signatures.stride_bytes;
-    char text[24];
-    append_id(merge->draft, merge->row, name_row(merge->index, part, row, text));
-    memcpy(to->signatures + merge->row * stride, signature_row(&from->signatures, row), stride);
-    if (merge->index->has_vectors) {
-        const uint32_t *columns;
-        const float *values;
-        size_t count;
-        uint64_t at = to->vectors.offsets[merge->row];
-        if (!index_row_vector(merge->index, part, row, &columns, &values, &count))
-            return damaged_row(merge, part, row, error);
-        memcpy(to->vectors.columns + at, columns, count * sizeof *columns);
-        memcpy(to->vectors.values + at, values, count * sizeof *values);
-        to->vectors.offsets[merge->row + 1] = at + count;
-    }
-    merge->row++;
-    return COG_OK;
-}
-
-static cog_status make_room_for_rows(struct merge *merge, cog_error *error) {
-    struct segment_memory *memory = &merge->draft->memory;
-    struct segment *segment = &merge->draft->segment;
-    size_t rows = merge->size.rows, stride = signature_stride_bytes(index_bits(merge->index));
-    segment->rows = rows;
-    TAKE(memory->signatures, rows * stride, "merged segments", error);
-    segment->signatures =
-        (struct signatures_view){memory->signatures, rows, index_bits(merge->index), stride};
-    if (merge->index->has_vectors) {
-        struct sparse_matrix *vectors = &memory->vectors;
-        vectors->rows = rows;
-        vectors->column_count = term_numbers_count(merge->index->columns);
-        TAKE_ZEROED(vectors->offsets, rows + 1, "merged segments", error);
-        TAKE(vectors->columns, merge->size.entries, "merged segments", error);
-        TAKE(vectors->values, merge->size.entries, "merged segments", error);
-        segment->vectors = *vectors;
-    }
-    return make_room_for_ids(merge->draft, rows, merge->size.id_bytes, error);
-}
-
-cog_status segment_draft_merged(const cog_index *index, unsigned threads,
-                                struct segment_draft *draft, cog_error *error) {
-    struct merge merge = {.index = index, .draft = draft};
-    cog_status status = take_settings(index, draft, error);
-    THEN(status, visit_live_rows(index, measure_row, &merge, error));
-    THEN(status, make_room_for_rows(&merge, error));
-    THEN(status, visit_live_rows(index, merge_row, &merge, error));
-    THEN(status, index_ids(draft, error));
-    return status == COG_OK ? add_tables(index, NULL, threads, draft, error) : status;
-}
 
 /* ---- The index ------------------------------------------------------------------------------- */
 
@@ -316,9 +29,9 @@ void index_forget_parts(cog_index *index) {
     for (size_t i = 0; index->memory && i < index->parts.manifest.count; i++)
         segment_memory_free(&index->memory[i]);
     free(index->memory);
-    free(index->has_whole_vectors);
+    index_weights_free(index->weights);
     index->memory = NULL;
-    index->has_whole_vectors = NULL;
+    index->weights = NULL;
     index_segments_close(&index->parts);
 }
 
@@ -327,7 +40,6 @@ void cog_index_close(cog_index *index) {
         return;
     index_forget_parts(index);
     statistics_release(index->statistics);
-    term_numbers_free(index->columns);
     free(index->folder);
     free(index);
 }
@@ -369,8 +81,8 @@ static cog_status record_method(const cog_index_options *options, struct setting
     }
     for (unsigned i = 0; method && i < method->knob_count; i++)
         if (method->knobs[i].uses & COG_KNOB_BUILD) {
-            TRY(settings_set_u64(settings, knob_record(method, i), knob_or(&options->knobs, i, 0),
-                                 error));
+            TRY(settings_set_u64(settings, draft_knob_record(method, i),
+                                 knob_or(&options->knobs, i, 0), error));
         }
     return COG_OK;
 }
@@ -403,14 +115,13 @@ static double signatures_memory(const struct signatures_view *rows,
 }
 
 /* What must fit when the parts of an index come together again. */
-static cog_status record_documents(const cog_index *index, const cog_index_options *options,
-                                   struct settings *settings, cog_error *error) {
+static cog_status record_documents(const cog_index_options *options, struct settings *settings,
+                                   cog_error *error) {
     cog_status status = options_record_signing(&options->sign, settings, error);
     THEN(status, settings_set_u64(settings, "vectors", options->vectors, error));
-    return status == COG_OK ? index_record_statistics(index, settings, error) : status;
+    return status;
 }
 
-/* After the settings and the statistics are known: everything that follows from them. */
 cog_status index_interpret_settings(cog_index *index, cog_error *error) {
     const struct settings *settings = &index->parts.manifest.settings;
     const char *kind = "";
@@ -450,7 +161,7 @@ cog_status index_take_draft(cog_index *index, struct segment_draft *draft, cog_e
     manifest->count++;
     index->parts.rows += draft->segment.rows;
     *draft = (struct segment_draft){0};
-    return COG_OK;
+    return index->has_documents ? index_reset_weights(index, error) : COG_OK;
 }
 
 static void report_index(const cog_index *index, cog_report *report) {
@@ -477,14 +188,13 @@ static cog_status finish_building(cog_index *index, struct segment_draft *draft,
 }
 
 cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus, uint8_t *is_empty,
-                            size_t *unknown, cog_error *error) {
+                            cog_error *error) {
     size_t most = 0;
     for (size_t row = 0; row < corpus->rows; row++)
         if (corpus->items[row].term_count > most)
             most = corpus->items[row].term_count;
     float *weights;
     TAKE(weights, most + 1, "weights", error);
-    *unknown = 0;
     for (size_t row = 0; row < corpus->rows; row++) {
         struct bag_view bag = corpus_bag(corpus, row);
         bool weighs = false;
@@ -492,46 +202,38 @@ cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus,
         for (size_t i = 0; i < bag.count && !weighs; i++)
             weighs = weights[i] > 0;
         is_empty[row] = !weighs;
-        *unknown += bag.count && !weighs;
     }
     free(weights);
     return COG_OK;
 }
 
-cog_status index_drop_empty_rows(const cog_index *index, struct corpus *corpus, cog_report *report,
-                                 cog_error *error) {
-    size_t kept = 0, unknown = 0;
-    uint8_t *is_empty;
-    TAKE(is_empty, corpus->rows, "documents", error);
-    cog_status status = index_mark_empty(index, corpus, is_empty, &unknown, error);
-    for (size_t row = 0; status == COG_OK && row < corpus->rows; row++)
-        if (!is_empty[row])
+void corpus_drop_empty_rows(struct corpus *corpus) {
+    size_t kept = 0;
+    for (size_t row = 0; row < corpus->rows; row++)
+        if (corpus->items[row].term_count)
             corpus->items[kept++] = corpus->items[row];
-    free(is_empty);
-    if (status != COG_OK)
-        return status;
     corpus->rows = kept;
-    if (unknown)
-        report_notice(report, "%zu document%s no term that the index knows; %s left out", unknown,
-                      plural(unknown, " has", "s have"), plural(unknown, "it is", "they are"));
-    return COG_OK;
 }
 
 static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_index_options *options,
                                const cog_run_options *run, struct segment_draft *draft,
-                               cog_report *report, cog_error *error) {
+                               cog_error *error) {
     struct settings *settings = &index->parts.manifest.settings;
     unsigned threads = threads_resolve(run ? run->threads : 0);
     progress_show("indexing");
-    cog_status status =
-        index_collect_statistics(index, corpus, &options->sign.terms, threads, error);
-    THEN(status, complete_knobs(options, corpus->rows, options->sign.signature.bits, error));
+    corpus_drop_empty_rows(corpus);
+    cog_status status = complete_knobs(options, corpus->rows, options->sign.signature.bits, error);
     THEN(status, record_method(options, settings, error));
-    THEN(status, record_documents(index, options, settings, error));
+    THEN(status, record_documents(options, settings, error));
     THEN(status, index_interpret_settings(index, error));
-    THEN(status, index_make_columns(index, error));
-    THEN(status, index_drop_empty_rows(index, corpus, report, error));
-    THEN(status, segment_draft_documents(index, corpus, threads, draft, error));
+    THEN(status, index_start_statistics(index, error));
+    if (status == COG_OK) {
+        statistics_free(index->statistics->counts);
+        index->statistics->counts = NULL;
+        const struct corpus *corpora = corpus;
+        status = corpus_statistics(&corpora, 1, threads, &index->statistics->counts, error);
+    }
+    THEN(status, segment_draft_documents(index, corpus, NULL, threads, draft, error));
     return status;
 }
 
@@ -564,7 +266,7 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
     job_begin(&job, run, report);
     cog_status status = corpus_read(&corpus, documents, &reading, run, report, error);
     uint64_t start = clock_ns();
-    THEN(status, index_corpus(index, &corpus, options, run, &draft, report, error));
+    THEN(status, index_corpus(index, &corpus, options, run, &draft, error));
     job_end(&job);
     corpus_free(&corpus);
     return finish_building(index, &draft, status, start, result, report, error);
@@ -648,8 +350,17 @@ void cog_index_describe(const cog_index *index, cog_index_info *info) {
     for (unsigned i = 0; first && i < first->table_count; i++)
         if (first->tables[i].method->describe)
             first->tables[i].method->describe(first->tables[i].data, info);
-    if (index->statistics)
-        info->vocabulary_terms = statistics_term_count(index->statistics->counts);
+    if (!index->statistics)
+        return;
+    const struct statistics *counts = index->statistics->counts;
+    info->vocabulary_terms = statistics_term_count(counts);
+    info->counted_documents = statistics_document_count(counts);
+    for (size_t i = 0; i < manifest->count && weighting_needs_statistics(&index->weighting); i++) {
+        const struct segment_terms *terms = &index->parts.segments[i].terms;
+        info->outdated_segments += index->parts.segments[i].rows &&
+                                   (terms->signed_documents != info->counted_documents ||
+                                    terms->signed_length != statistics_total_length(counts));
+    }
 }
 
 bool cog_index_sign_options(const cog_index *index, cog_sign_options *options) {

@@ -16,21 +16,24 @@ struct segment_memory {
     char *id_bytes;
     struct id_buckets id_buckets;
     uint8_t *signatures;
+    struct segment_terms terms;
+    uint64_t *lengths;
     struct sparse_matrix vectors;
 };
+
+struct index_weights;
 
 struct cog_index {
     char *folder;                  /* NULL in memory */
     struct index_segments parts;   /* the manifest is kept in memory too */
     struct segment_memory *memory; /* one for each segment in memory */
-    uint8_t *has_whole_vectors;    /* of a folder's segments, once all were looked at; atomic */
+    struct index_weights *weights; /* of the rows, by the statistics; of documents with vectors */
     bool has_documents;            /* else signatures alone, and the rest is unused */
     bool has_vectors;
     cog_sign_options sign; /* its language is borrowed from the manifest's settings */
     struct term_options terms;
     struct weighting weighting;
-    cog_statistics *statistics;
-    struct term_numbers *columns;
+    cog_statistics *statistics;           /* of the rows that can be found */
     const struct search_method *streamed; /* searches build its tables chunk by chunk; or NULL */
     cog_knobs streamed_knobs;
     unsigned streamed_radius_bits;
@@ -43,7 +46,7 @@ struct cog_index {
 size_t index_part_of(const cog_index *index, uint32_t row, uint64_t *first_row);
 /* False where rows have no ids but their numbers, or the id is damaged. */
 bool index_row_id(const cog_index *index, uint32_t row, struct bytes_view *id);
-/* A row of a segment's vectors, checked where it comes from a file; false when it is damaged. */
+/* The frequencies of a row, checked where it comes from a file; false when it is damaged. */
 bool index_row_vector(const cog_index *index, size_t part, uint32_t row, const uint32_t **columns,
                       const float **values, size_t *count);
 unsigned index_bits(const cog_index *index);
@@ -66,30 +69,31 @@ struct segment_draft {
 void segment_draft_free(struct segment_draft *draft);
 void segment_memory_free(struct segment_memory *memory);
 
-/* Signatures, vectors, ids, lists of a corpus by the index's statistics and settings. */
+/* Signatures, frequencies, ids, tables of a corpus whose documents all have terms; signed by the
+ * index's statistics, which count them already. earlier: as for method_build, or NULL. */
 cog_status segment_draft_documents(const cog_index *index, const struct corpus *corpus,
-                                   unsigned threads, struct segment_draft *draft, cog_error *error);
+                                   const struct segment *earlier, unsigned threads,
+                                   struct segment_draft *draft, cog_error *error);
 /* Borrows the signatures. Ids are numbers from first_id on; none are written out for first_id 0
  * unless want_ids. */
 cog_status segment_draft_signatures(const cog_index *index, const struct signatures_view *rows,
                                     uint64_t first_id, bool want_ids, unsigned threads,
                                     struct segment_draft *draft, cog_error *error);
-/* All rows of the index that are not removed, in one. */
-cog_status segment_draft_merged(const cog_index *index, unsigned threads,
-                                struct segment_draft *draft, cog_error *error);
+/* All rows of `count` segments from `first` on that are not removed, in one. Documents with vectors
+ * become what a build of them would make, signed by the index's statistics. */
+cog_status segment_draft_merged(const cog_index *index, size_t first, size_t count,
+                                unsigned threads, struct segment_draft *draft, cog_error *error);
 
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
 cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,
                               cog_report *report, cog_error *error);
 /* Moves a draft into an index in memory. */
 cog_status index_take_draft(cog_index *index, struct segment_draft *draft, cog_error *error);
-/* is_empty[row] is 1 where no term of the row weighs anything by the index's statistics; *unknown
- * counts those of them that have terms. */
+/* is_empty[row] is 1 where no term of the row weighs anything by the index's statistics. */
 cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus, uint8_t *is_empty,
-                            size_t *unknown, cog_error *error);
-/* Takes rows out of the corpus that have no term of weight: they could not be found. */
-cog_status index_drop_empty_rows(const cog_index *index, struct corpus *corpus, cog_report *report,
-                                 cog_error *error);
+                            cog_error *error);
+/* Takes rows without terms out of the corpus: they could not be found. */
+void corpus_drop_empty_rows(struct corpus *corpus);
 /* What segment_write wants, borrowed from the segment. */
 struct segment_parts index_parts_of(const struct segment *segment);
 
@@ -107,17 +111,31 @@ void index_forget_parts(cog_index *index);
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
-cog_status index_collect_statistics(cog_index *index, const struct corpus *corpus,
-                                    const cog_term_options *terms, unsigned threads,
-                                    cog_error *error);
-/* The numbers of the vectors' columns, by the statistics. */
-cog_status index_make_columns(cog_index *index, cog_error *error);
-/* Notes in the settings which statistics they are, by a fingerprint. */
-cog_status index_record_statistics(const cog_index *index, struct settings *settings,
-                                   cog_error *error);
-/* Whether the index was made of no documents: the first that are added bring its statistics. */
-bool index_awaits_statistics(const cog_index *index);
-/* Takes statistics and columns from the corpus, notes them in the settings, and writes them to the
- * folder if there is one. */
-cog_status index_take_statistics(cog_index *index, const struct corpus *corpus, unsigned threads,
-                                 cog_error *error);
+/* The documents of a segment as bags, in any order. Zero-initialise; part_bags_close releases. */
+struct part_bags {
+    const cog_index *index;
+    size_t part;
+    uint64_t *hashes_by_column, *hashes;
+    uint32_t *frequencies;
+    size_t hash_capacity, frequency_capacity;
+};
+cog_status part_bags_open(struct part_bags *bags, const cog_index *index, size_t part,
+                          cog_error *error);
+/* Valid until the next one is read. */
+cog_status part_bags_read(struct part_bags *bags, uint32_t row, struct bag_view *bag,
+                          cog_error *error);
+void part_bags_close(struct part_bags *bags);
+
+/* Statistics of no documents, with the settings of the index. */
+cog_status index_start_statistics(cog_index *index, cog_error *error);
+/* Those of all segments, less the removed rows. */
+cog_status index_count_statistics(cog_index *index, cog_error *error);
+/* Takes over the statistics of the index as it was before, with what differs: the cost is that of
+ * the change. After an error they fit neither. */
+cog_status index_follow_statistics(cog_index *now, const cog_index *before, cog_error *error);
+/* Takes rows of the index off that are about to be removed. */
+cog_status index_count_removed(cog_index *index, const uint64_t *rows, size_t count,
+                               cog_error *error);
+/* Counts documents that are about to be added, or takes them off again if that failed. */
+cog_status index_count_corpus(cog_index *index, const struct corpus *corpus, bool in,
+                              cog_error *error);

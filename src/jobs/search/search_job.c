@@ -42,7 +42,8 @@ static double bytes_of_texts(const cog_index *index, const cog_search_options *o
                              double text_bytes) {
     enum { TEXT_BYTES = 300 }; /* of a short query */
     double bytes = text_bytes * MEMORY_OF_TERMS;
-    double sums = text_bytes / TEXT_BYTES * index_bits(index) * sizeof(float);
+    double sums = text_bytes / TEXT_BYTES * index_bits(index) * sizeof(float) *
+                  (double)query_parts_signings(index);
     if (search_task_wants_margins(index, options))
         bytes += sums < SUMS_MAX_BYTES ? sums : SUMS_MAX_BYTES;
     return bytes;
@@ -57,6 +58,16 @@ static double bytes_of_hits(const cog_search_options *options, double queries) {
 
 /* ---- Searching ------------------------------------------------------------------------------- */
 
+/* Reports by which statistics documents and queries were weighed. */
+static void report_statistics(const cog_index *index, cog_report *report) {
+    cog_index_info info;
+    cog_index_describe(index, &info);
+    if (!info.documents)
+        return;
+    report_number(report, "statistics_documents", (double)info.counted_documents);
+    report_number(report, "outdated_segments", (double)info.outdated_segments);
+}
+
 /* Chooses, answers and measures; the hits go to the result. */
 static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *error) {
     progress_show("searching");
@@ -69,6 +80,7 @@ static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *er
     if (status != COG_OK)
         return status;
     search_task_report(task);
+    report_statistics(task->index, task->report);
     report_stage(task->report, "searching", clock_seconds_since(start));
     hits->index = task->index;
     hits->lists = task->hits;
@@ -104,16 +116,16 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
                                        cog_report *report, cog_error *error) {
     TRY(check_search(index, queries, options, result, error));
     struct search_task task = task_of(index, options, run, report);
-    task.signatures = queries->file.view;
-    task.queries = task.signatures.rows;
-    task.margins = weights;
-    if (task.signatures.bits != index_bits(index))
+    task.queries = queries->file.view.rows;
+    task.has_margins = weights != NULL;
+    if (queries->file.view.bits != index_bits(index))
         return error_set(error, COG_ERR_USAGE,
                          "queries of %u bits for an index of signatures of %u bits",
-                         task.signatures.bits, index_bits(index));
+                         queries->file.view.bits, index_bits(index));
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = search_task_check(&task, error);
+    cog_status status = query_parts_given(&task.parts, &queries->file.view, weights, error);
+    THEN(status, search_task_check(&task, error));
     double query_bytes = bytes_of_hits(options, (double)task.queries);
     if (status == COG_OK)
         query_bytes += search_task_bytes(&task);
@@ -127,47 +139,32 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
 }
 
 /* Signatures of the queries, with the numbers behind their bits where lists are read by them. */
-static cog_status sign_queries(struct search_task *task, const struct corpus *corpus, float **sums,
+static cog_status sign_queries(struct search_task *task, const struct corpus *corpus,
                                cog_error *error) {
     const cog_index *index = task->index;
-    size_t size_bytes;
-    bool wanted = search_task_wants_margins(index, &task->options) &&
-                  size_multiply(corpus->rows, index_bits(index) * sizeof(float), &size_bytes) &&
-                  size_bytes <= SUMS_MAX_BYTES;
-    *sums = wanted ? memory_array(corpus->rows + 1, index_bits(index) * sizeof **sums) : NULL;
-    if (wanted && !*sums)
-        return error_memory(error, size_bytes, "the weights of the queries");
-    task->margins = *sums;
-    struct signable_rows rows = {.corpus = corpus, .count = corpus->rows};
-    return corpus_sign(&rows, &index->sign, index->statistics->counts, task->threads,
-                       &task->signatures, *sums, index_bits(index), error);
+    size_t size_bytes, signings = query_parts_signings(index);
+    task->has_margins =
+        search_task_wants_margins(index, &task->options) &&
+        size_multiply(corpus->rows, signings * index_bits(index) * sizeof(float), &size_bytes) &&
+        size_bytes <= SUMS_MAX_BYTES;
+    return query_parts_sign(&task->parts, index, corpus, task->has_margins, task->threads, error);
 }
 
 static cog_status search_corpus(struct search_task *task, const struct corpus *corpus,
                                 cog_hits *hits, cog_error *error) {
     const cog_index *index = task->index;
-    size_t unknown = 0;
-    float *sums = NULL;
     uint8_t *is_empty;
     TAKE(is_empty, corpus->rows, "queries", error);
     task->queries = corpus->rows;
     task->has_vectors = index->has_vectors;
     task->is_empty = is_empty;
     cog_status status = search_task_check(task, error);
-    THEN(status, index_mark_empty(index, corpus, is_empty, &unknown, error));
-    if (unknown)
-        report_notice(task->report, "%zu %s no term that the index knows; %s nothing", unknown,
-                      plural(unknown, "query has", "queries have"),
-                      plural(unknown, "it matches", "they match"));
+    THEN(status, index_mark_empty(index, corpus, is_empty, error));
     if (status == COG_OK && task->has_vectors)
-        status =
-            corpus_vectors_in(corpus, index->columns, index->statistics->counts, &index->weighting,
-                              1, NULL, task->threads, &task->vectors, error);
+        status = query_parts_weigh(&task->parts, index, corpus, task->threads, error);
     if (status == COG_OK && search_task_needs_signatures(task))
-        status = sign_queries(task, corpus, &sums, error);
+        status = sign_queries(task, corpus, error);
     THEN(status, answer(task, hits, error));
-    free((void *)task->signatures.data);
-    free(sums);
     free(is_empty);
     return status;
 }
@@ -181,6 +178,11 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
             error, COG_ERR_USAGE,
             "the index holds signatures and does not know how they were made: give the "
             "queries as signatures (.npy)");
+    if (!index->statistics)
+        return error_set(error, COG_ERR_MEMORY,
+                         "%s: the last change left no memory for its "
+                         "statistics; open the index again",
+                         index->folder);
     struct search_task task = task_of(index, options, run, report);
     struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
     TRY(check_memory(index, bytes_of_texts(index, options, (double)ingest_text_bytes(queries)), run,

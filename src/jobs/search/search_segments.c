@@ -35,22 +35,6 @@ static void drop_removed(struct hit_lists *lists, const struct manifest_entry *e
     }
 }
 
-/* Vectors of a file are checked, once a handle, before anything reads them without looking. */
-static cog_status check_vectors(const cog_index *index, size_t part, cog_error *error) {
-    const struct segment *segment = &index->parts.segments[part];
-    const uint32_t *columns;
-    const float *values;
-    size_t count;
-    if (!index->folder || __atomic_load_n(&index->has_whole_vectors[part], __ATOMIC_RELAXED))
-        return COG_OK;
-    for (size_t row = 0; row < segment->rows; row++)
-        if (!segment_vector(segment, row, &columns, &values, &count))
-            return error_set(error, COG_ERR_FORMAT, "%s: the vector of row %zu is damaged",
-                             segment->container.path, row);
-    __atomic_store_n(&index->has_whole_vectors[part], 1, __ATOMIC_RELAXED);
-    return COG_OK;
-}
-
 /* One segment; rows of the hits count from its first. */
 static cog_status search_tables(const cog_index *index, size_t part,
                                 const struct search_method *method, struct method_search *asked,
@@ -66,17 +50,22 @@ static cog_status search_tables(const cog_index *index, size_t part,
         method = method_of(method_exhaustive(false));
         asked->scratch = NULL;
     }
-    if (method->needs & NEEDS_VECTORS)
-        TRY(check_vectors(index, part, error));
+    struct sparse_matrix vectors;
     asked->rows = segment_method_rows(segment);
+    asked->rows.vectors = NULL;
+    if (method->needs & NEEDS_VECTORS) {
+        TRY(index_part_vectors(index, part, asked->threads, &vectors, error));
+        asked->rows.vectors = &vectors;
+    }
     asked->streamed = streams ? &streamed : NULL;
     return method->search(streams ? NULL : tables, asked, lists, error);
 }
 
 /* Asks for a few hits more than k if rows are removed, and again for more until k are left. */
 static cog_status search_part(const cog_index *index, size_t part, uint64_t first_row,
-                              const struct search_method *method, struct method_search *asked,
-                              struct hit_lists *lists, cog_error *error) {
+                              const struct search_method *method, const struct query_parts *queries,
+                              struct method_search *asked, struct hit_lists *lists,
+                              cog_error *error) {
     enum { SPARE_HITS = 16 };
     const struct manifest_entry *entry = &index->parts.manifest.entries[part];
     size_t k = asked->k;
@@ -85,6 +74,7 @@ static cog_status search_part(const cog_index *index, size_t part, uint64_t firs
         bool is_short = false;
         struct method_search own = *asked;
         own.scratch = asked->scratch ? asked->scratch + part : NULL;
+        own.queries = query_parts_of(queries, part);
         own.k = k && k + spare < entry->rows ? k + spare : k ? entry->rows : 0;
         own.first = asked->first && entry->removed_count == 0; /* the first may be removed */
         TRY(search_tables(index, part, method, &own, lists, error));
@@ -126,10 +116,9 @@ static cog_status merge_parts(const struct hit_lists *parts, size_t part_count, 
 }
 
 cog_status search_segments(const cog_index *index, const struct search_method *method,
-                           struct method_search *asked, struct hit_lists *lists, cog_error *error) {
-    const struct signatures_view *signatures = asked->queries.signatures;
+                           const struct query_parts *queries, struct method_search *asked,
+                           struct hit_lists *lists, cog_error *error) {
     bool of_vectors = method->needs & NEEDS_VECTORS;
-    size_t queries = of_vectors ? asked->queries.vectors->rows : signatures->rows;
     size_t count = index->parts.manifest.count, searched = 0;
     uint64_t first_row = 0;
     struct hit_lists *parts = memory_zeroed_array(count + 1, sizeof *parts);
@@ -139,33 +128,49 @@ cog_status search_segments(const cog_index *index, const struct search_method *m
     for (size_t part = 0; part < count && status == COG_OK; part++) {
         const struct manifest_entry *entry = &index->parts.manifest.entries[part];
         if (entry->rows > entry->removed_count)
-            status = search_part(index, part, first_row, method, asked, &parts[searched++], error);
+            status = search_part(index, part, first_row, method, queries, asked, &parts[searched++],
+                                 error);
         first_row += entry->rows;
     }
-    THEN(status, merge_parts(parts, searched, queries, asked->k,
+    THEN(status, merge_parts(parts, searched, queries->queries, asked->k,
                              of_vectors ? HITS_BY_SIMILARITY : HITS_BY_DISTANCE, lists, error));
     for (size_t part = 0; part < searched; part++)
         hit_lists_free(&parts[part]);
     free(parts);
-    for (size_t i = 0; status == COG_OK && !of_vectors && i < lists->offsets[queries]; i++)
-        lists->items[i].similarity = (float)cos(M_PI * lists->items[i].distance / signatures->bits);
+    for (size_t i = 0; status == COG_OK && !of_vectors && i < lists->offsets[queries->queries]; i++)
+        lists->items[i].similarity =
+            (float)cos(M_PI * lists->items[i].distance / index_bits(index));
     return status;
 }
 
 /* ---- Chosen rows ----------------------------------------------------------------------------- */
 
-cog_status query_spread_init(struct query_spread *spread, const struct sparse_matrix *queries,
+cog_status query_spread_init(struct query_spread *spread, const struct query_parts *queries,
                              cog_error *error) {
     *spread = (struct query_spread){.queries = queries, .query = SIZE_MAX};
-    spread->values = memory_zeroed_array((size_t)queries->column_count + 1, sizeof(float));
-    return spread->values ? COG_OK
-                          : error_memory(error, queries->column_count * sizeof(float), "a query");
+    TAKE(spread->starts, queries->count + 1, "a query", error);
+    size_t columns = 0;
+    for (size_t part = 0; part < queries->count; part++) {
+        spread->starts[part] = columns;
+        columns += queries->items[part].vectors.column_count;
+    }
+    return TAKEN_ZEROED(spread->values, columns + 1, "a query", error);
+}
+
+void query_spread_free(struct query_spread *spread) {
+    free(spread->values);
+    free(spread->starts);
+    free(spread->row.own);
+    *spread = (struct query_spread){0};
 }
 
 static void fill_spread(struct query_spread *spread, size_t query, bool clear) {
-    const struct sparse_matrix *queries = spread->queries;
-    for (uint64_t i = queries->offsets[query]; i < queries->offsets[query + 1]; i++)
-        spread->values[queries->columns[i]] = clear ? 0 : queries->values[i];
+    for (size_t part = 0; part < spread->queries->count; part++) {
+        const struct sparse_matrix *vectors = &spread->queries->items[part].vectors;
+        float *values = spread->values + spread->starts[part];
+        for (uint64_t i = vectors->offsets[query]; i < vectors->offsets[query + 1]; i++)
+            values[vectors->columns[i]] = clear ? 0 : vectors->values[i];
+    }
 }
 
 void query_spread_clear(struct query_spread *spread) {
@@ -180,19 +185,16 @@ void query_spread_set(struct query_spread *spread, size_t query) {
     spread->query = query;
 }
 
-cog_status query_spread_similarity(const struct query_spread *spread, const cog_index *index,
+cog_status query_spread_similarity(struct query_spread *spread, const cog_index *index,
                                    uint32_t row, double *similarity, cog_error *error) {
     uint64_t first_row;
-    size_t part = index_part_of(index, row, &first_row), count;
-    const uint32_t *columns;
-    const float *values;
-    if (!index_row_vector(index, part, (uint32_t)(row - first_row), &columns, &values, &count))
-        return error_set(error, COG_ERR_FORMAT, "%s: the vector of row %llu is damaged",
-                         index->parts.segments[part].container.path,
-                         (unsigned long long)(row - first_row));
+    size_t part = index_part_of(index, row, &first_row);
+    const struct row_weights *weights = &spread->row;
+    const float *values = spread->values + spread->starts[part];
+    TRY(index_weigh_row(index, part, (uint32_t)(row - first_row), &spread->row, error));
     double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += (double)spread->values[columns[i]] * (double)values[i];
+    for (size_t i = 0; i < weights->count; i++)
+        sum += (double)values[weights->columns[i]] * (double)weights->values[i];
     *similarity = sum;
     return COG_OK;
 }

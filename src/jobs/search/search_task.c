@@ -16,7 +16,7 @@
 enum { VERIFY_GRAIN = 64 };
 
 void search_task_free(struct search_task *task) {
-    sparse_matrix_free(&task->vectors);
+    query_parts_free(&task->parts);
     hit_lists_free(&task->hits);
     search_sample_free(task->sample);
 }
@@ -210,10 +210,7 @@ struct method_search search_task_ask(const struct search_task *task) {
     const struct search_method *method = method_of(options->method);
     unsigned bits = index_bits(task->index);
     uint64_t memory_bytes = task->run ? task->run->memory_bytes : 0;
-    struct method_search asked = {.queries = {.signatures = &task->signatures,
-                                              .margins = task->margins,
-                                              .vectors = task->has_vectors ? &task->vectors : NULL},
-                                  .k = options->k,
+    struct method_search asked = {.k = options->k,
                                   .radius_bits = options->radius_bits,
                                   .threshold = options->threshold,
                                   .first = options->first,
@@ -250,32 +247,35 @@ static cog_status expect_seconds(const struct search_task *task, cog_method numb
                                  cog_error *error) {
     enum { TRIED_ROWS = 1 << 16, TRIED_QUERIES = 512, TRIED_ALONE = 8 };
     const struct search_method *method = method_of(number);
-    const struct segment *largest = &task->index->parts.segments[0];
+    const cog_index *index = task->index;
     struct method_search asked = search_task_ask(task);
-    struct signatures_view queries = task->signatures, rows;
+    struct query_parts tried = {0};
     struct hit_lists lists = {0};
-    size_t tried = method->build ? TRIED_ALONE : TRIED_QUERIES;
+    uint32_t chosen[TRIED_QUERIES];
+    size_t count = method->build ? TRIED_ALONE : TRIED_QUERIES, largest = 0;
     double share = 1, threads = 1;
-    cog_status status;
-    queries.rows = queries.rows < tried ? queries.rows : tried;
-    asked.queries.signatures = &queries;
+    count = task->queries < count ? task->queries : count;
+    for (size_t i = 0; i < count; i++)
+        chosen[i] = (uint32_t)i;
+    cog_status status = query_parts_select(&task->parts, chosen, count, &tried, error);
     uint64_t start = clock_ns();
-    if (method->build) {
+    if (status == COG_OK && method->build) {
         asked.threads = 1;
-        status = search_segments(task->index, method, &asked, &lists, error);
+        status = search_segments(index, method, &tried, &asked, &lists, error);
         threads = task->queries > TRIED_ALONE ? task->threads : 1;
-    } else {
-        for (size_t i = 1; i < task->index->parts.manifest.count; i++)
-            if (task->index->parts.segments[i].rows > largest->rows)
-                largest = &task->index->parts.segments[i];
-        rows = largest->signatures;
+    } else if (status == COG_OK) {
+        for (size_t i = 1; i < index->parts.manifest.count; i++)
+            if (index->parts.segments[i].rows > index->parts.segments[largest].rows)
+                largest = i;
+        struct signatures_view rows = index->parts.segments[largest].signatures;
         rows.rows = rows.rows < TRIED_ROWS ? rows.rows : TRIED_ROWS;
         asked.rows = (struct method_rows){.signatures = &rows};
+        asked.queries = query_parts_of(&tried, largest);
         status = method->search(NULL, &asked, &lists, error);
-        share = (double)rows.rows / (double)task->index->parts.rows;
+        share = (double)rows.rows / (double)index->parts.rows;
     }
-    *seconds =
-        clock_seconds_since(start) / share * (double)task->queries / (double)queries.rows / threads;
+    *seconds = clock_seconds_since(start) / share * (double)task->queries / (double)count / threads;
+    query_parts_free(&tried);
     hit_lists_free(&lists);
     return status;
 }
@@ -312,7 +312,7 @@ static bool may_choose(const void *context, const struct search_method *method) 
         return method->answers & (options->k ? COG_ANSWERS_NEAREST : COG_ANSWERS_WITHIN);
     cog_knobs none = {0};
     return radius && options->radius_bits <= radius_most(task->index, method) &&
-           (!(method->needs & NEEDS_QUERY_MARGINS) || task->margins) &&
+           (!(method->needs & NEEDS_QUERY_MARGINS) || task->has_margins) &&
            (options->recall < 1 || method->certain & COG_ANSWERS_WITHIN) &&
            complete_knobs(task, method, &none, NULL) == COG_OK;
 }
@@ -373,13 +373,13 @@ static cog_status verify_queries(void *context, unsigned worker, size_t begin, s
     const struct verification *verification = context;
     struct query_spread own = {0}, *spread = verification->task->spread;
     cog_status status =
-        spread ? COG_OK : query_spread_init(&own, &verification->task->vectors, error);
+        spread ? COG_OK : query_spread_init(&own, &verification->task->parts, error);
     spread = spread ? spread : &own;
     for (size_t query = begin; query < end && status == COG_OK; query++)
         status = verify_query(verification, spread, query, error);
     if (spread != &own)
         query_spread_clear(spread);
-    free(own.values);
+    query_spread_free(&own);
     return status;
 }
 
@@ -415,7 +415,7 @@ cog_status search_task_run(struct search_task *task, cog_error *error) {
     bool of_vectors = method->needs & NEEDS_VECTORS;
     struct method_search asked = search_task_ask(task);
     hit_lists_free(&task->hits);
-    TRY(search_segments(task->index, method, &asked, &task->hits, error));
+    TRY(search_segments(task->index, method, &task->parts, &asked, &task->hits, error));
     task->candidates = task->hits.offsets[task->queries];
     task->radius_bits = asked.k == 0 ? asked.radius_bits : COG_RADIUS_NONE;
     task->has_distances = !of_vectors;
@@ -448,10 +448,8 @@ enum { HALVED_FROM = 20 }; /* a smaller sample chooses and tells as a whole */
 struct query_sample {
     uint32_t *queries;
     size_t count;
-    struct signatures_view signatures;
-    uint8_t *signature_data, *is_empty;
-    float *margins;
-    struct sparse_matrix vectors;
+    struct query_parts parts;
+    uint8_t *is_empty;
     struct hit_lists truth;
 };
 
@@ -464,10 +462,8 @@ struct search_sample {
 
 static void query_sample_free(struct query_sample *sample) {
     free(sample->queries);
-    free(sample->signature_data);
     free(sample->is_empty);
-    free(sample->margins);
-    sparse_matrix_free(&sample->vectors);
+    query_parts_free(&sample->parts);
     hit_lists_free(&sample->truth);
     *sample = (struct query_sample){0};
 }
@@ -480,38 +476,17 @@ void search_sample_free(struct search_sample *sample) {
     free(sample);
 }
 
-/* A row of each query of the sample, or NULL where there are none. */
-static bool copy_rows(const struct query_sample *sample, const void *rows, size_t size_bytes,
-                      void *copies) {
-    uint8_t *copy = memory_array(sample->count + 1, size_bytes);
-    for (size_t i = 0; copy && i < sample->count; i++)
-        memcpy(copy + i * size_bytes, (const uint8_t *)rows + sample->queries[i] * size_bytes,
-               size_bytes);
-    *(void **)copies = copy;
-    return copy;
-}
-
 /* Every `step`-th of the chosen queries, from `first` on. */
 static cog_status query_sample_take(const struct search_task *task, const uint32_t *chosen,
                                     size_t count, size_t first, size_t step,
                                     struct query_sample *sample, cog_error *error) {
-    size_t bits = task->signatures.bits, stride = task->signatures.stride_bytes;
-    sample->queries = memory_array(count + 1, sizeof *sample->queries);
-    bool fits = sample->queries;
-    for (size_t i = first; fits && i < count; i += step)
+    TAKE(sample->queries, count + 1, "the recall sample", error);
+    TAKE_ZEROED(sample->is_empty, count + 1, "the recall sample", error);
+    for (size_t i = first; i < count; i += step) {
+        sample->is_empty[sample->count] = task->is_empty && task->is_empty[chosen[i]];
         sample->queries[sample->count++] = chosen[i];
-    if (fits && bits)
-        fits = copy_rows(sample, task->signatures.data, stride, &sample->signature_data);
-    if (fits && task->margins)
-        fits = copy_rows(sample, task->margins, bits * sizeof(float), &sample->margins);
-    if (fits && task->is_empty)
-        fits = copy_rows(sample, task->is_empty, 1, &sample->is_empty);
-    if (fits && task->has_vectors)
-        fits =
-            sparse_matrix_select(&task->vectors, sample->queries, sample->count, &sample->vectors);
-    sample->signatures =
-        (struct signatures_view){sample->signature_data, sample->count, (unsigned)bits, stride};
-    return fits ? COG_OK : error_memory(error, count * (stride + 4), "the recall sample");
+    }
+    return query_parts_select(&task->parts, sample->queries, sample->count, &sample->parts, error);
 }
 
 /* True neighbours: of vectors if there are any, else of signatures. */
@@ -520,15 +495,13 @@ static cog_status find_truth(const struct search_task *task, struct query_sample
     const cog_search_options *options = &task->options;
     bool within =
         task->has_vectors ? options->threshold > 0 : options->radius_bits != COG_RADIUS_NONE;
-    struct method_search asked = {
-        .queries = {.signatures = &sample->signatures, .vectors = &sample->vectors},
-        .k = within ? 0 : options->k,
-        .radius_bits = options->radius_bits,
-        .threshold = options->threshold,
-        .recall = 1,
-        .threads = task->threads};
-    return search_segments(task->index, method_of(method_exhaustive(task->has_vectors)), &asked,
-                           &sample->truth, error);
+    struct method_search asked = {.k = within ? 0 : options->k,
+                                  .radius_bits = options->radius_bits,
+                                  .threshold = options->threshold,
+                                  .recall = 1,
+                                  .threads = task->threads};
+    return search_segments(task->index, method_of(method_exhaustive(task->has_vectors)),
+                           &sample->parts, &asked, &sample->truth, error);
 }
 
 /* Whether the recall decides how much is looked at: not if the caller or the certificate does, and
@@ -613,21 +586,21 @@ static cog_status count_hits(const struct search_task *task, const uint32_t *que
     cog_status status = COG_OK;
     *tally = (struct share_tally){0};
     if (task->has_vectors && task->estimates)
-        status = query_spread_init(&spread, &task->vectors, error);
+        status = query_spread_init(&spread, &task->parts, error);
     for (size_t i = 0; i < sample->count && status == COG_OK; i++) {
         struct match *found = NULL;
         size_t found_count = 0;
         size_t begin = truth->offsets[i], end = truth->offsets[i + 1];
         if (task->options.k && end - begin > task->options.k)
             end = begin + task->options.k;
-        if (sample->is_empty && sample->is_empty[i])
+        if (sample->is_empty[i])
             end = begin;
         status = copy_found(task, &spread, queries ? queries[i] : i, &found, &found_count, error);
         if (status == COG_OK)
             recall_count_nearest(truth->items + begin, end - begin, found, found_count, key, tally);
         free(found);
     }
-    free(spread.values);
+    query_spread_free(&spread);
     return status;
 }
 
@@ -661,9 +634,7 @@ static cog_status try_step(const struct search_task *task, const struct query_sa
     struct share_tally tally = {0};
     part.hits = (struct hit_lists){0};
     part.queries = sample->count;
-    part.signatures = sample->signatures;
-    part.margins = sample->margins;
-    part.vectors = sample->vectors;
+    part.parts = sample->parts;
     part.is_empty = sample->is_empty;
     cog_status status = search_task_run(&part, error);
     THEN(status, count_hits(&part, NULL, sample, &tally, error));

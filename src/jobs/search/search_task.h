@@ -16,11 +16,10 @@ struct search_task {
     unsigned threads;
     cog_report *report;
     size_t queries;
-    struct signatures_view signatures; /* of the queries; bits 0 if the method needs none */
-    const float *margins;              /* of the queries, or NULL; borrowed */
-    bool has_vectors;                  /* of queries and index: true similarities can be had */
-    struct sparse_matrix vectors;      /* of the queries */
-    const uint8_t *is_empty;           /* 1 for queries that match nothing; NULL: none. Borrowed. */
+    struct query_parts parts; /* the queries for each segment, as far as they are needed */
+    bool has_margins;         /* of the queries' signatures */
+    bool has_vectors;         /* of queries and index: true similarities can be had */
+    const uint8_t *is_empty;  /* 1 for queries that match nothing; NULL: none. Borrowed. */
     struct hit_lists hits;
     bool estimates; /* the hits carry estimates */
     bool has_distances;
@@ -34,7 +33,7 @@ struct search_task {
     void **scratch; /* of the method, one per segment */
     struct query_spread *spread;
 };
-/* Frees vectors, hits and the sample. */
+/* Frees queries, hits and the sample. */
 void search_task_free(struct search_task *task);
 
 /* Refuses what cannot be done. */

@@ -84,8 +84,7 @@ static struct signatures_view view_of_query(const cog_searcher *searcher) {
 static cog_status answer(cog_searcher *searcher, struct question *question, const cog_hits **hits,
                          cog_error *error) {
     struct search_task *task = &question->task;
-    task->signatures = view_of_query(searcher);
-    task->margins = question->has_margins ? searcher->margins : NULL;
+    task->has_margins = question->has_margins;
     if (!question->is_chosen) {
         TRY(search_task_choose(task, error));
         if (method_of(task->options.method)->scratch_free) {
@@ -110,38 +109,29 @@ static cog_status answer(cog_searcher *searcher, struct question *question, cons
 static cog_status read_text(cog_searcher *searcher, struct bytes_view text,
                             struct bytes_view language, cog_error *error) {
     struct bag_view bag;
-    size_t unknown;
     TRY(analyzer_run(searcher->analyzer, text, language, &searcher->terms, error));
     TRY(bag_count(searcher->counter, searcher->terms.hashes, searcher->terms.count, &bag, error));
     searcher->corpus.rows = searcher->corpus.term_count = 0;
     TRY(corpus_add_bag(&searcher->corpus, &bag, error));
-    return index_mark_empty(searcher->index, &searcher->corpus, &searcher->is_empty, &unknown,
-                            error);
+    return index_mark_empty(searcher->index, &searcher->corpus, &searcher->is_empty, error);
 }
 
 static cog_status sign_text(cog_searcher *searcher, bool wants_margins, cog_error *error) {
     const cog_index *index = searcher->index;
-    size_t term_count;
     if (!searcher->signer_scratch.workspace) {
         text_signer_reset(&searcher->signer);
         TRY(text_signer_init(&searcher->signer, &index->sign, index->statistics->counts, error));
         TRY(text_signer_scratch_init(&searcher->signer_scratch, &searcher->signer, error));
     }
-    struct bag_view bag = corpus_bag(&searcher->corpus, 0);
-    return text_signer_sign_bag(&searcher->signer, &searcher->signer_scratch, &bag,
-                                searcher->signature, wants_margins ? searcher->margins : NULL,
-                                &term_count, error);
+    return query_parts_sign_one(&searcher->of_texts.task.parts, index, &searcher->corpus,
+                                wants_margins, &searcher->signer, &searcher->signer_scratch, error);
 }
 
 static cog_status weigh_text(cog_searcher *searcher, cog_error *error) {
-    const cog_index *index = searcher->index;
     struct search_task *task = &searcher->of_texts.task;
-    sparse_matrix_free(&task->vectors);
-    TRY(corpus_vectors_in(&searcher->corpus, index->columns, index->statistics->counts,
-                          &index->weighting, 1, NULL, 1, &task->vectors, error));
+    TRY(query_parts_weigh(&task->parts, searcher->index, &searcher->corpus, 1, error));
     if (!searcher->spread.values)
-        TRY(query_spread_init(&searcher->spread, &task->vectors, error));
-    searcher->spread.queries = &task->vectors;
+        TRY(query_spread_init(&searcher->spread, &task->parts, error));
     task->spread = &searcher->spread;
     return COG_OK;
 }
@@ -183,6 +173,9 @@ cog_status cog_searcher_find_signature(cog_searcher *searcher, const uint8_t *si
     memcpy(searcher->signature, signature, (bits + 7) / 8);
     if (margins)
         memcpy(searcher->margins, margins, bits * sizeof *margins);
+    struct signatures_view query = view_of_query(searcher);
+    TRY(query_parts_given(&searcher->of_signatures.task.parts, &query,
+                          margins ? searcher->margins : NULL, error));
     return answer(searcher, &searcher->of_signatures, hits, error);
 }
 
@@ -226,7 +219,7 @@ void cog_searcher_free(cog_searcher *searcher) {
     corpus_free(&searcher->corpus);
     text_signer_reset(&searcher->signer);
     text_signer_scratch_reset(&searcher->signer_scratch);
-    free(searcher->spread.values);
+    query_spread_free(&searcher->spread);
     free(searcher->signature);
     free(searcher->margins);
     hit_lists_free(&searcher->hits.lists);

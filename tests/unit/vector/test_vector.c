@@ -137,6 +137,53 @@ TEST(vector_bm25_follows_its_formula) {
     statistics_free(statistics);
 }
 
+/* An unknown term weighs as one that a single document has, unless such terms are dropped. */
+TEST(vector_unknown_terms_count_as_the_rarest) {
+    struct statistics *statistics = NULL;
+    CHECK_OK(statistics_create(&statistics, error));
+    CHECK_OK(statistics_add_term(statistics, 11, (struct term_counts){1, 1}, error));
+    statistics_add_documents(statistics, 10, 200);
+    uint64_t hashes[] = {11, 12};
+    uint32_t frequencies[] = {1, 1};
+    struct bag_view bag = {hashes, frequencies, 2, 40, NULL};
+    struct weighting weighting;
+    float weights[2];
+    weighting_init(&weighting, WEIGHTING_BM25);
+    weighting.min_collection_frequency = 1;
+    weighting_apply(&weighting, statistics, NULL, &bag, weights);
+    CHECK(weights[0] > 0 && weights[0] == weights[1]);
+    weighting.min_collection_frequency = 2;
+    weighting_apply(&weighting, statistics, NULL, &bag, weights);
+    CHECK(weights[0] == 0 && weights[1] == 0);
+    statistics_free(statistics);
+}
+
+/* What was added and taken away leaves no trace. */
+TEST(vector_statistics_forget_what_is_removed) {
+    struct statistics *statistics = NULL;
+    CHECK_OK(statistics_create(&statistics, error));
+    for (uint64_t hash = 1; hash <= 1000; hash++)
+        CHECK_OK(statistics_add_term(statistics, hash << 40, (struct term_counts){2, 5}, error));
+    statistics_add_documents(statistics, 9, 90);
+    for (uint64_t hash = 1; hash <= 1000; hash++)
+        statistics_remove_term(statistics, hash << 40,
+                               hash % 2 ? (struct term_counts){2, 5} : (struct term_counts){1, 2});
+    statistics_remove_documents(statistics, 4, 40);
+    CHECK(statistics_term_count(statistics) == 500);
+    CHECK(statistics_find(statistics, (uint64_t)1 << 40).document_frequency == 0);
+    CHECK(statistics_find(statistics, (uint64_t)2 << 40).collection_frequency == 3);
+    CHECK(statistics_document_count(statistics) == 5 && statistics_total_length(statistics) == 50);
+    struct term_cursor cursor = {.statistics = statistics};
+    size_t terms = 0;
+    while (term_cursor_next(&cursor, NULL))
+        terms++;
+    CHECK_OK(term_cursor_end(&cursor, COG_OK));
+    CHECK(terms == 500);
+    CHECK_OK(statistics_add_term(statistics, (uint64_t)1 << 40, (struct term_counts){1, 1}, error));
+    CHECK(statistics_term_count(statistics) == 501);
+    statistics_free(statistics);
+}
+
 TEST(vector_sparse_measures) {
     uint32_t a[] = {1, 4, 9}, b[] = {0, 4, 8, 9};
     float x[] = {1, 2, 3}, y[] = {5, 0.5f, 7, 2};

@@ -1,0 +1,21 @@
+/* Drafts of segments in memory: from documents, or from signatures (index_job.h), and the steps
+ * that building and merging share. */
+#pragma once
+
+#include "jobs/index/index_job.h"
+
+/* The name of a knob of the build in the settings of an index. */
+const char *draft_knob_record(const struct search_method *method, unsigned knob);
+cog_status draft_take_settings(const cog_index *index, struct segment_draft *draft,
+                               cog_error *error);
+/* Room for ids of that many bytes in all; then one after the other; then the table that finds them.
+ */
+cog_status draft_make_room_for_ids(struct segment_draft *draft, size_t rows, size_t size_bytes,
+                                   cog_error *error);
+void draft_append_id(struct segment_draft *draft, size_t row, struct bytes_view id);
+cog_status draft_index_ids(struct segment_draft *draft, cog_error *error);
+/* The tables that the index's method keeps, if it keeps any. margins may be NULL; earlier: the
+ * segment whose tables may know what holds for these rows, or NULL. */
+cog_status draft_add_tables(const cog_index *index, const float *margins,
+                            const struct segment *earlier, unsigned threads,
+                            struct segment_draft *draft, cog_error *error);

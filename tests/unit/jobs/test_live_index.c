@@ -1,0 +1,280 @@
+/* An index that changes against a model in memory: after any sequence of additions, removals,
+ * searches, merges and openings it answers as an index that is built of the same documents. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "jobs/index/index_job.h"
+#include "test.h"
+
+enum { MOST_DOCUMENTS = 400, TEXT_BYTES = 400, QUERIES = 6, K = 40, STEPS = 60 };
+
+/* K is so large that signatures propose every row, and methods must agree. Before an index is
+ * compacted, its similarities differ from those of a fresh build by rounding alone: terms are
+ * summed in another order. */
+#define TOLERANCE 3e-7
+
+struct world {
+    struct random random;
+    char texts[MOST_DOCUMENTS][TEXT_BYTES], ids[MOST_DOCUMENTS][12];
+    size_t made;
+    size_t live[MOST_DOCUMENTS]; /* numbers of documents in the order of the rows */
+    size_t live_count;
+    char folder[4096];
+    cog_index *index;
+    cog_index_options options;
+};
+
+/* Words come from a vocabulary that moves on, so that later documents bring new ones. */
+static void make_text(struct world *world, size_t number, char *text) {
+    size_t words = 5 + (size_t)random_below(&world->random, 25), at = 0;
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word = random_below(&world->random, 40) + random_below(&world->random, 3) * number;
+        at += (size_t)snprintf(text + at, TEXT_BYTES - at, "w%03u ", (unsigned)word);
+    }
+}
+
+static cog_document document_of(const struct world *world, size_t number) {
+    const char *id = world->ids[number], *text = world->texts[number];
+    return (cog_document){id, strlen(id), text, strlen(text), "en", 2};
+}
+
+static cog_status open_documents(const struct world *world, const size_t *numbers, size_t count,
+                                 cog_document items[MOST_DOCUMENTS], cog_documents **documents,
+                                 cog_error *error) {
+    for (size_t i = 0; i < count; i++)
+        items[i] = document_of(world, numbers[i]);
+    return cog_documents_from_memory(items, count, documents, error);
+}
+
+/* A few new documents, every third a changed copy of an earlier one. */
+static cog_status add_some(struct world *world, cog_error *error) {
+    static cog_document items[MOST_DOCUMENTS];
+    size_t count = 1 + (size_t)random_below(&world->random, 4), numbers[8];
+    cog_documents *documents = NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t number = world->made++;
+        snprintf(world->ids[number], sizeof world->ids[number], "d%zu", number);
+        make_text(world, number, world->texts[number]);
+        if (number % 3 == 2) {
+            memcpy(world->texts[number], world->texts[number / 2], TEXT_BYTES);
+            memcpy(world->texts[number], "x", 1);
+        }
+        numbers[i] = world->live[world->live_count++] = number;
+    }
+    cog_status status = open_documents(world, numbers, count, items, &documents, error);
+    if (status == COG_OK)
+        status = cog_index_add(world->index, documents, NULL, NULL, error);
+    cog_documents_close(documents);
+    return status;
+}
+
+static cog_status remove_one(struct world *world, cog_error *error) {
+    if (world->live_count < 3)
+        return COG_OK;
+    size_t place = (size_t)random_below(&world->random, world->live_count);
+    const char *id = world->ids[world->live[place]];
+    memmove(world->live + place, world->live + place + 1,
+            (--world->live_count - place) * sizeof *world->live);
+    return cog_index_remove(world->index, &id, 1, NULL, error);
+}
+
+static bool same_id(const cog_index *a, uint32_t row_a, const cog_index *b, uint32_t row_b) {
+    size_t size_a, size_b;
+    const char *x = cog_index_id(a, row_a, &size_a), *y = cog_index_id(b, row_b, &size_b);
+    return x && y && size_a == size_b && memcmp(x, y, size_a) == 0;
+}
+
+/* Where two are as near as rounding, either may be first. */
+static bool hits_agree(const cog_hits *grown, const cog_hits *built, double tolerance) {
+    bool agree = cog_hits_count(grown) == cog_hits_count(built);
+    for (size_t i = 0; i < cog_hits_count(built) && agree; i++) {
+        cog_hit x = cog_hits_get(grown, i), y = cog_hits_get(built, i);
+        agree =
+            x.query == y.query && x.rank == y.rank &&
+            fabs(x.similarity - y.similarity) <= tolerance &&
+            (tolerance > 0 || same_id(cog_hits_index(grown), x.row, cog_hits_index(built), y.row));
+    }
+    return agree;
+}
+
+static cog_status search(const cog_index *index, cog_method method, cog_documents *queries,
+                         cog_hits **hits, cog_error *error) {
+    cog_search_options options;
+    cog_search_options_init(&options);
+    options.method = method;
+    options.k = K;
+    return cog_index_search(index, queries, &options, NULL, hits, NULL, error);
+}
+
+/* The index against one that is built of what is in it; `compacted`: to the last bit. */
+static bool answers_are_right(struct world *world, bool compacted, cog_error *error) {
+    static cog_document items[MOST_DOCUMENTS], asked[QUERIES];
+    static char texts[QUERIES][TEXT_BYTES];
+    cog_documents *documents = NULL, *queries = NULL;
+    cog_index *built = NULL;
+    for (size_t i = 0; i < QUERIES; i++) {
+        make_text(world, world->made + 7 * i, texts[i]);
+        asked[i] = (cog_document){"q", 1, texts[i], strlen(texts[i]), "en", 2};
+        asked[i].id = &"qrstuv"[i];
+    }
+    bool right =
+        open_documents(world, world->live, world->live_count, items, &documents, error) == COG_OK &&
+        cog_documents_from_memory(asked, QUERIES, &queries, error) == COG_OK &&
+        cog_index_build(documents, &world->options, NULL, &built, NULL, error) == COG_OK;
+    const cog_method methods[] = {COG_METHOD_EXACT, COG_METHOD_FLAT, world->options.method};
+    for (size_t m = 0; m < 3 && right; m++) {
+        cog_hits *grown_hits = NULL, *built_hits = NULL;
+        right = search(world->index, methods[m], queries, &grown_hits, error) == COG_OK &&
+                search(built, methods[m], queries, &built_hits, error) == COG_OK &&
+                hits_agree(grown_hits, built_hits, compacted ? 0 : TOLERANCE);
+        cog_hits_free(grown_hits);
+        cog_hits_free(built_hits);
+    }
+    right = right && cog_index_check(world->index, error) == COG_OK;
+    cog_index_info grown_info, built_info;
+    cog_index_describe(world->index, &grown_info);
+    if (right)
+        cog_index_describe(built, &built_info);
+    right = right && grown_info.rows == built_info.rows &&
+            grown_info.vocabulary_terms == built_info.vocabulary_terms;
+    cog_index_close(built);
+    cog_documents_close(documents);
+    cog_documents_close(queries);
+    return right;
+}
+
+static cog_status reopen(struct world *world, cog_error *error) {
+    if (!world->folder[0])
+        return COG_OK;
+    cog_index_close(world->index);
+    world->index = NULL;
+    return cog_index_open(world->folder, &world->index, error);
+}
+
+/* One random change; *compacted tells whether there is one segment made of all. */
+static cog_status step(struct world *world, bool *compacted, cog_error *error) {
+    uint64_t dice = random_below(&world->random, 10);
+    if (dice == 9)
+        return reopen(world, error);
+    *compacted = dice == 8;
+    if (dice == 8)
+        return cog_index_compact(world->index, NULL, NULL, error);
+    return dice < 5 ? add_some(world, error) : remove_one(world, error);
+}
+
+static struct world *begin(uint64_t seed, cog_method method, bool in_folder, cog_error *error) {
+    struct world *world = calloc(1, sizeof *world);
+    cog_documents *none = NULL;
+    static cog_document nothing;
+    world->random = random_seeded(seed);
+    cog_index_options_init(&world->options);
+    world->options.method = method;
+    cog_status status = cog_documents_from_memory(&nothing, 0, &none, error);
+    if (status == COG_OK)
+        status = cog_index_build(none, &world->options, NULL, &world->index, NULL, error);
+    if (status == COG_OK && in_folder) {
+        char name[32];
+        snprintf(name, sizeof name, "live-%u", (unsigned)seed);
+        snprintf(world->folder, sizeof world->folder, "%s", test_path(name));
+        status = cog_index_save(world->index, world->folder, error);
+        if (status == COG_OK)
+            status = reopen(world, error);
+    }
+    cog_documents_close(none);
+    if (status == COG_OK)
+        return world;
+    free(world);
+    return NULL;
+}
+
+TEST(live_index_answers_as_a_fresh_build_after_any_changes) {
+    cog_error fault = {0};
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        cog_method method = seed % 3 == 2 ? COG_METHOD_SLICES : COG_METHOD_FLAT;
+        struct world *world = begin(seed, method, seed % 2, &fault);
+        CHECK_MSG(world, "%s", fault.message);
+        bool compacted = false;
+        CHECK_OK(add_some(world, error));
+        for (int i = 0; i < STEPS; i++) {
+            CHECK_OK(step(world, &compacted, error));
+            CHECK_MSG(i % 3 || answers_are_right(world, compacted, &fault), "seed %u, step %d: %s",
+                      (unsigned)seed, i, fault.message);
+        }
+        CHECK_OK(cog_index_compact(world->index, NULL, NULL, error));
+        CHECK_MSG(answers_are_right(world, true, &fault), "seed %u: %s", (unsigned)seed,
+                  fault.message);
+        cog_index_close(world->index);
+        free(world);
+    }
+}
+
+/* The words of a query that no document has count in its length, as do those of a document. */
+TEST(live_index_counts_unknown_words) {
+    cog_document items[] = {{"a", 1, "red green", 9, "en", 2}, {"b", 1, "blue black", 10, "en", 2}};
+    cog_document asked[] = {{"q", 1, "red green", 9, "en", 2},
+                            {"r", 1, "red green xylophone zebra", 25, "en", 2}};
+    cog_documents *documents = NULL, *queries = NULL;
+    cog_index *index = NULL;
+    cog_hits *hits = NULL;
+    cog_index_options options;
+    cog_index_options_init(&options);
+    CHECK_OK(cog_documents_from_memory(items, 2, &documents, error));
+    CHECK_OK(cog_documents_from_memory(asked, 2, &queries, error));
+    CHECK_OK(cog_index_build(documents, &options, NULL, &index, NULL, error));
+    CHECK_OK(search(index, COG_METHOD_EXACT, queries, &hits, error));
+    CHECK(cog_hits_count(hits) == 2);
+    CHECK(fabs(cog_hits_get(hits, 0).similarity - 1) < 1e-6);
+    CHECK(fabs(cog_hits_get(hits, 1).similarity - sqrt(0.5)) < 1e-6);
+    cog_hits_free(hits);
+    cog_index_close(index);
+    cog_documents_close(documents);
+    cog_documents_close(queries);
+}
+
+/* A query is signed as the rows of each segment were: a document finds itself at distance 0,
+ * however much the statistics have changed since. */
+TEST(live_index_signs_queries_to_match) {
+    cog_error fault = {0};
+    struct world *world = begin(77, COG_METHOD_FLAT, true, &fault);
+    CHECK_MSG(world, "%s", fault.message);
+    static cog_document items[MOST_DOCUMENTS];
+    cog_documents *queries = NULL;
+    cog_hits *hits = NULL;
+    for (int i = 0; i < 30; i++)
+        CHECK_OK(add_some(world, error));
+    CHECK_OK(open_documents(world, world->live, world->live_count, items, &queries, error));
+    cog_search_options options;
+    cog_search_options_init(&options);
+    options.method = COG_METHOD_FLAT;
+    options.radius_bits = 0;
+    options.k = 0;
+    options.verify = false;
+    CHECK_OK(cog_index_search(world->index, queries, &options, NULL, &hits, NULL, error));
+    for (uint32_t query = 0; query < world->live_count; query++) {
+        bool found = false;
+        for (size_t i = cog_hits_first(hits, query); i < cog_hits_first(hits, query + 1); i++)
+            found |= cog_hits_get(hits, i).row == query;
+        CHECK_MSG(found, "document %u of %zu is not at distance 0", query, world->live_count);
+    }
+    cog_hits_free(hits);
+    cog_documents_close(queries);
+    cog_index_close(world->index);
+    free(world);
+}
+
+TEST(live_index_refuses_files_of_the_earlier_version) {
+    struct manifest manifest = {.next_number = 0};
+    cog_error fault = {0};
+    cog_index *index = NULL;
+    const char *folder = test_path("earlier");
+    CHECK_OK(settings_set_text(&manifest.settings, "signature", "rp", error));
+    CHECK_OK(settings_set_u64(&manifest.settings, "statistics: fingerprint", 1, error));
+    CHECK_OK(manifest_write(folder, &manifest, error));
+    CHECK(cog_index_open(folder, &index, &fault) == COG_ERR_FORMAT);
+    CHECK(strstr(fault.message, "earlier version") &&
+          strstr(fault.message, "build the index again"));
+    manifest_free(&manifest);
+}
