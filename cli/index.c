@@ -118,14 +118,23 @@ static cog_status with_index(struct session *session, const char *needs,
 }
 
 static cog_status add_source(struct session *session, cog_index *index) {
+    static const enum option_id of_documents[] = {OPTION_UPSERT, OPTION_WAIT, OPTION_COUNT};
     struct source source = {0};
     cog_error *error = &session->error;
+    cog_add_options options;
+    cog_add_options_init(&options);
+    options.upsert = has_option(session->arguments, OPTION_UPSERT);
+    if (!real_option(session->arguments, OPTION_WAIT, 0, 1e9, &options.wait_seconds))
+        return COG_ERR_USAGE;
     cog_status status = expect_sign_options(session->arguments, index, error);
     THEN(status, open_source(session, &source));
+    if (status == COG_OK && source.signatures &&
+        !refuse_options(session->arguments, of_documents, "goes with documents"))
+        status = COG_ERR_USAGE;
     THEN(status, source.signatures ? cog_index_add_signatures(index, source.signatures,
                                                               &session->run, session->report, error)
-                                   : cog_index_add(index, source.documents, &session->run,
-                                                   session->report, error));
+                                   : cog_index_add_with(index, source.documents, &options,
+                                                        &session->run, session->report, error));
     close_source(&source);
     return status;
 }
@@ -183,11 +192,29 @@ static void print_signing(const cog_sign_options *sign) {
     putchar('\n');
 }
 
+static void print_json(const cog_index_info *info) {
+    printf("{\"content\": \"%s\", \"rows\": %llu, \"removed\": %llu, \"segments\": %llu, "
+           "\"bits\": %u, \"method\": \"%s\", \"slice_bits\": %u, \"radius\": %u, \"tables\": %u, "
+           "\"header_bits\": %u, \"blocks\": %u, \"choose\": %u, \"learned_pairs\": %llu, "
+           "\"vectors\": %s, \"vocabulary\": %llu, \"counted_documents\": %llu, "
+           "\"outdated_segments\": %llu, \"bytes\": %llu}\n",
+           info->documents ? "documents" : "signatures", (unsigned long long)info->rows,
+           (unsigned long long)info->removed_rows, (unsigned long long)info->segments, info->bits,
+           cog_method_name(info->method), info->slice_bits, info->radius_bits, info->tables,
+           info->header_bits, info->blocks, info->chosen, (unsigned long long)info->learned_pairs,
+           info->vectors ? "true" : "false", (unsigned long long)info->vocabulary_terms,
+           (unsigned long long)info->counted_documents, (unsigned long long)info->outdated_segments,
+           (unsigned long long)info->file_bytes);
+}
+
 static cog_status print_info(struct session *session, cog_index *index) {
-    (void)session;
     cog_index_info info;
     cog_sign_options sign;
     cog_index_describe(index, &info);
+    if (has_option(session->arguments, OPTION_JSON)) {
+        print_json(&info);
+        return COG_OK;
+    }
     printf("content\t%s\nrows\t%llu\nremoved\t%llu\nsegments\t%llu\nbits\t%u\n",
            info.documents ? "documents" : "signatures", (unsigned long long)info.rows,
            (unsigned long long)info.removed_rows, (unsigned long long)info.segments, info.bits);
@@ -223,13 +250,16 @@ static const enum option_id remove_options[] = {OPTION_REMOVED_IDS, OPTION_COUNT
 static const option_set build_sets[] = {
     build_options,     input_options, term_options, weight_options,
     signature_options, run_options,   NULL};
-static const option_set add_sets[] = {input_options,     term_options, weight_options,
-                                      signature_options, run_options,  NULL};
+static const enum option_id add_options[] = {OPTION_UPSERT, OPTION_WAIT, OPTION_COUNT};
+static const option_set add_sets[] = {
+    add_options, input_options, term_options, weight_options, signature_options, run_options, NULL};
 /* Of what runs at once, on one thread. */
 static const enum option_id brief_options[] = {OPTION_STATS,    OPTION_QUIET,   OPTION_HELP,
                                                OPTION_HELP_ALL, OPTION_VERSION, OPTION_COUNT};
 static const option_set remove_sets[] = {remove_options, brief_options, NULL};
 static const option_set brief_sets[] = {brief_options, NULL};
+static const enum option_id info_options[] = {OPTION_JSON, OPTION_COUNT};
+static const option_set info_sets[] = {info_options, brief_options, NULL};
 static const option_set compact_sets[] = {run_options, NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_BITS, OPTION_LANG, OPTION_COUNT};
 static const struct option_text build_texts[] = {
@@ -261,7 +291,8 @@ static const struct command actions[] = {
      .description =
          "Adds documents or signatures. The statistics by which words are weighed grow with the "
          "documents, so that similarities are those of an index that is built of all of them. "
-         "Documents whose ids the index has are bad records. Terms and signatures are made as in "
+         "Documents whose ids the index has are bad records; with --upsert they take the place of "
+         "those. Small segments are merged as they come. Terms and signatures are made as in "
          "the build; options that would make others are refused.",
      .examples = "cognate index add pages.index new.jsonl\n"
                  "zcat new.jsonl.gz | cognate index add pages.index - --input-format jsonl",
@@ -281,8 +312,9 @@ static const struct command actions[] = {
     {.name = "info",
      .synopsis = "INDEX",
      .summary = "print what an index holds and how it was made",
-     .examples = "cognate index info pages.index",
-     .sets = brief_sets,
+     .examples = "cognate index info pages.index\n"
+                 "cognate index info pages.index --json",
+     .sets = info_sets,
      .run = info},
     {.name = "check",
      .synopsis = "INDEX",

@@ -51,6 +51,11 @@ enum option_kind {
     X(IDS, "ids", 0, RESULT, WRITE, "FILE", NULL, "also write the ids of the rows, one per line")  \
     X(REMOVED_IDS, "ids", 0, INPUT, READ, "FILE", NULL,                                            \
       "read the ids from this file, one per line, escaped as in results; - is standard input")     \
+    X(UPSERT, "upsert", 0, INPUT, PLAIN, NULL, NULL,                                               \
+      "a document whose id the index has takes the place of that one")                             \
+    X(WAIT, "wait", 0, RUN, PLAIN, "SECONDS", NULL,                                                \
+      "wait for another process that is changing the index (default: 0)")                          \
+    X(JSON, "json", 0, RESULT, PLAIN, NULL, NULL, "print a JSON object")                           \
     X(MARGINS, "margins", 0, RESULT, WRITE, "FILE", NULL,                                          \
       "also write the margins, the sums behind the bits (float32 .npy; older name: --weights)")    \
     X(SAVE_STATISTICS, "save-statistics", 0, RESULT, WRITE, "FILE", NULL,                          \

@@ -199,10 +199,39 @@ static cog_status search(struct session *session, const struct search_arguments 
                : search_documents(session, taken, searched->index, queries, query_count, hits);
 }
 
+/* Whether queries come line by line, so that each is answered at once. */
+static bool is_stream(const struct arguments *arguments, const struct search_arguments *taken) {
+    const cog_input_options *input = &taken->input;
+    return arguments->word_count == 2 && strcmp(arguments->words[1], "-") == 0 &&
+           cog_index_exists(arguments->words[0]) && output_format(arguments) != COG_OUTPUT_NPY &&
+           (input->format == COG_FORMAT_JSONL || input->lines ||
+            (input->format == COG_FORMAT_AUTO && !has_option(arguments, OPTION_INPUT_FORMAT)));
+}
+
+static cog_status answer(struct session *session, struct search_arguments *taken) {
+    static const char *const standard_input[] = {"-"};
+    if (taken->input.format == COG_FORMAT_AUTO) /* guessing would wait for more than a line */
+        taken->input.format = taken->input.lines ? COG_FORMAT_TXT : COG_FORMAT_JSONL;
+    struct searched searched = {0};
+    cog_documents *queries = NULL;
+    cog_error *error = &session->error;
+    cog_status status = open_folder(taken, taken->given->words[0], &searched, error);
+    THEN(status, cog_documents_open(&taken->input, standard_input, 1, &queries, error));
+    THEN(status, cog_index_answer(searched.index, queries, &taken->search, &session->run,
+                                  output_format(session->arguments),
+                                  output_path(session->arguments), session->report, error));
+    session->found_nothing = status == COG_OK && cog_report_number(session->report, "matches") == 0;
+    cog_documents_close(queries);
+    cog_index_close(searched.index);
+    return status;
+}
+
 static cog_status run(struct session *session) {
     struct search_arguments taken;
     if (!take_arguments(session->arguments, &taken))
         return COG_ERR_USAGE;
+    if (is_stream(session->arguments, &taken))
+        return answer(session, &taken);
     cog_hits *hits = NULL;
     struct searched searched = {0};
     cog_status status = search(session, &taken, &searched, &hits);
@@ -225,7 +254,8 @@ const struct command command_search = {
         "INDEX is a folder made by cognate index build, a .npy file of signatures, or a file or "
         "folder of documents, which is then indexed in memory for this run. Queries are "
         "documents in any input format, or a .npy file of signatures; without any, standard "
-        "input.\n\n"
+        "input. If the only query is - and INDEX a folder, each line is answered as it comes; "
+        "with --format jsonl every query then has one line of answer, hits or none.\n\n"
         "Similarities are true cosines of BM25 vectors with the index's idf. Without vectors, or "
         "with --no-verify, they are estimates of the signatures, and the header says so. The "
         "exit status is 1 if nothing is found.",

@@ -664,6 +664,18 @@ COG_API cog_status cog_index_check(const cog_index *index, cog_error *error);
  * them. Ids that exist already are bad records. */
 COG_API cog_status cog_index_add(cog_index *index, cog_documents *documents,
                                  const cog_run_options *run, cog_report *report, cog_error *error);
+/* The same with options. reserved is zero. */
+typedef struct cog_add_options {
+    double wait_seconds; /* for another process that is changing the index; 0: fail with
+                            COG_ERR_BUSY */
+    bool upsert;         /* a document whose id the index has takes the place of that one */
+    uint64_t reserved[4];
+} cog_add_options;
+COG_API void cog_add_options_init(cog_add_options *options);
+/* With upsert the report counts "replaced". All is one change: readers see all of it or nothing. */
+COG_API cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
+                                      const cog_add_options *options, const cog_run_options *run,
+                                      cog_report *report, cog_error *error);
 /* In memory the signatures are borrowed for the index's life. Ids go on from the highest. */
 COG_API cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *signatures,
                                             const cog_run_options *run, cog_report *report,
@@ -790,6 +802,15 @@ COG_API cog_status cog_searcher_find_text(cog_searcher *searcher, const char *te
 COG_API cog_status cog_searcher_find_signature(cog_searcher *searcher, const uint8_t *signature,
                                                const float *margins, const cog_hits **hits,
                                                cog_error *error);
+
+/* Answers queries one after the other as they come, with a searcher per thread, and writes each
+ * answer at once: "-" is standard output. As tsv a line per hit, as jsonl a line per query,
+ * {"query": ID, "hits": [{"rank", "id", "similarity", "distance"}, ...]}, also if there are none.
+ * The report counts "queries" and "matches". */
+COG_API cog_status cog_index_answer(const cog_index *index, cog_documents *queries,
+                                    const cog_search_options *options, const cog_run_options *run,
+                                    cog_output_format format, const char *path, cog_report *report,
+                                    cog_error *error);
 
 /* Sums behind bits from a .npy file, float32 [rows, bits]. */
 typedef struct cog_weights cog_weights;

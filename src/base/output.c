@@ -294,7 +294,7 @@ static cog_status write_all(struct output *output, const char *data, size_t size
                               : write_bytes(output, data, size, error);
 }
 
-static cog_status flush(struct output *output, cog_error *error) {
+cog_status output_flush(struct output *output, cog_error *error) {
     size_t size = output->buffered;
     output->buffered = 0;
     return write_all(output, output->buffer, size, error);
@@ -304,7 +304,7 @@ cog_status output_write(struct output *output, const void *data, size_t size, co
     if (size == 0)
         return COG_OK;
     if (size > OUTPUT_BUFFER_BYTES - output->buffered)
-        TRY(flush(output, error));
+        TRY(output_flush(output, error));
     if (size >= OUTPUT_BUFFER_BYTES)
         return write_all(output, data, size, error);
     memcpy(output->buffer + output->buffered, data, size);
@@ -320,7 +320,7 @@ cog_status output_write_line(struct output *output, const char *data, size_t siz
 
 cog_status output_rewrite(struct output *output, uint64_t offset, const void *data, size_t size,
                           cog_error *error) {
-    TRY(flush(output, error));
+    TRY(output_flush(output, error));
     return descriptor_write_at(output->descriptor, data, size, offset, output->path, error);
 }
 
@@ -340,7 +340,7 @@ static cog_status sync_folder(const char *path, cog_error *error) {
 }
 
 cog_status output_commit(struct output *output, cog_error *error) {
-    cog_status status = flush(output, error);
+    cog_status status = output_flush(output, error);
     if (status == COG_OK && output->compressor)
         status = write_packed(output, view_of("", 0), true, error);
     if (status != COG_OK || !output->temporary)

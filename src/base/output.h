@@ -16,6 +16,8 @@ cog_status output_write(struct output *output, const void *data, size_t size, co
 /* The same, and a newline unless the data end with one. */
 cog_status output_write_line(struct output *output, const char *data, size_t size,
                              cog_error *error);
+/* Hands on what has been written, for readers that wait for it. Compressed bytes may stay back. */
+cog_status output_flush(struct output *output, cog_error *error);
 /* Whether earlier bytes can be overwritten: not on standard output, a pipe or a device, nor if they
  * are compressed. */
 bool output_is_file(const struct output *output);

@@ -295,10 +295,16 @@ static cog_status refill(struct byte_source *source, cog_error *error) {
     return status;
 }
 
-/* Pipes deliver in pieces: as many bytes as a magic number needs, unless the file is shorter. */
+/* A short line of text begins as no compressed file does ("BZh" and zstd's "(" are printable). */
+static bool is_line(const char *data, size_t size) {
+    return memchr(data, '\n', size) && data[0] >= ' ' && data[0] != 'B' && data[0] != '(';
+}
+
+/* Pipes deliver in pieces: as many bytes as a magic number needs, unless the file is shorter, or a
+ * line that somebody wants to see answered. */
 static cog_status peek(struct byte_source *source, cog_error *error) {
     size_t size = 0;
-    while (size < MAGIC_BYTES && !source->ended) {
+    while (size < MAGIC_BYTES && !source->ended && !is_line(source->buffer, size)) {
         size_t got = 0;
         TRY(read_raw(source, source->buffer + size, SOURCE_BUFFER_BYTES - size, &got, error));
         size += got;

@@ -24,7 +24,7 @@ struct reader {
     struct input_files inputs;
     size_t current; /* the file being read, or the next one to open */
     bool open;
-    bool keeps_pipes;
+    bool keeps_pipes, answers_at_once;
     struct byte_source source;
     bool at_beginning;      /* nothing of the open file has been looked at */
     enum utf16_order order; /* of the open file, if it is UTF-16: batches get UTF-8 */
@@ -183,6 +183,10 @@ static cog_status leave_file(struct reader *reader, cog_error *error) {
 
 void reader_keep_pipes(struct reader *reader) {
     reader->keeps_pipes = true;
+}
+
+void reader_answer_at_once(struct reader *reader) {
+    reader->answers_at_once = true;
 }
 
 cog_status reader_rewind(struct reader *reader, cog_error *error) {
@@ -685,7 +689,8 @@ static cog_status advance(struct reader *reader, struct record_batch *batch, siz
 
 static bool batch_is_full(const struct reader *reader, const struct record_batch *batch) {
     return batch->count &&
-           (batch->bytes.size >= reader->options.batch_bytes || batch->count >= MAX_BATCH_RECORDS);
+           (reader->answers_at_once || batch->bytes.size >= reader->options.batch_bytes ||
+            batch->count >= MAX_BATCH_RECORDS);
 }
 
 static cog_status fill_from_files(struct reader *reader, struct record_batch *batch, size_t *start,

@@ -119,6 +119,8 @@ cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_
  * TMPDIR, and a file that changes between passes is noticed. Call it before the first reader_fill.
  */
 void reader_keep_pipes(struct reader *reader);
+/* A batch ends as soon as it has a record: whoever writes into a pipe may wait for the answer. */
+void reader_answer_at_once(struct reader *reader);
 /* Back to the first record. Fails if a pipe that was not kept has been read. After
  * reader_keep_pipes, reader_fill fails at the end of a file that has changed since an earlier
  * pass. */

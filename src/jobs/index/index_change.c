@@ -1,5 +1,5 @@
-/* Changes of an index: a new segment, removed rows, one segment in place of many. In a folder a
- * change works on the state of that moment, under a lock, and the manifest is written last. */
+/* Changes of an index by users: documents or signatures are added, rows removed, segments joined.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +12,8 @@
 #include "base/threads.h"
 #include "input/npy.h"
 #include "input/parallel/line_source.h"
-#include "jobs/index/index_job.h"
-#include "jobs/index/index_weights.h"
+#include "jobs/index/segment_change.h"
 #include "run/job.h"
-
-static cog_status begin_change(cog_index *index, int *lock, cog_error *error) {
-    *lock = -1;
-    if (!index->folder)
-        return COG_OK;
-    TRY(index_lock(index->folder, lock, error));
-    return index_reload(index, error);
-}
 
 /* What a segment of so many rows takes while it is built: twice its part of the files. */
 static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
@@ -38,73 +29,6 @@ static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
                                error);
 }
 
-/* Makes the manifest of a folder valid and cleans up behind it; what cannot be deleted now will be
- * with the next change. */
-static cog_status commit_change(cog_index *index, const struct manifest *manifest,
-                                cog_error *error) {
-    cog_status status = manifest_write(index->folder, manifest, error);
-    if (status == COG_OK)
-        index_sweep(index->folder, manifest, NULL);
-    return status;
-}
-
-/* After the commit: the change is made, whatever else fails. */
-static void show_change(cog_index *index, cog_report *report) {
-    cog_error failure = {0};
-    if (index_reload(index, &failure) != COG_OK)
-        report_notice(report,
-                      "the change is saved, but this handle still shows the index as it was: %s; "
-                      "open the index again",
-                      failure.message);
-}
-
-static cog_status add_draft(cog_index *index, struct segment_draft *draft, cog_report *report,
-                            cog_error *error) {
-    if (!index->folder)
-        return index_take_draft(index, draft, error);
-    struct segment_parts parts = index_parts_of(&draft->segment);
-    struct manifest *manifest = &index->parts.manifest;
-    size_t open_segments = manifest->count;
-    cog_status status = manifest_add_segment(index->folder, manifest, &parts, error);
-    THEN(status, commit_change(index, manifest, error));
-    manifest->count = open_segments; /* what is open, until the reload */
-    if (status == COG_OK)
-        show_change(index, report);
-    return status;
-}
-
-static cog_status replace_in_folder(cog_index *index, const struct segment_draft *draft,
-                                    cog_report *report, cog_error *error) {
-    struct segment_parts parts = index_parts_of(&draft->segment);
-    struct manifest manifest = {.next_number = index->parts.manifest.next_number};
-    cog_status status = manifest_add_segment(index->folder, &manifest, &parts, error);
-    THEN(status, commit_change(index, &manifest, error));
-    manifest_free(&manifest);
-    if (status == COG_OK)
-        show_change(index, report);
-    return status;
-}
-
-static cog_status replace_in_memory(cog_index *index, struct segment_draft *draft,
-                                    cog_error *error) {
-    struct manifest *manifest = &index->parts.manifest;
-    for (size_t i = 0; i < manifest->count; i++) {
-        segment_close(&index->parts.segments[i]);
-        segment_memory_free(&index->memory[i]);
-        free(manifest->entries[i].removed);
-    }
-    manifest->count = 0;
-    index->parts.rows = 0;
-    return index_take_draft(index, draft, error);
-}
-
-/* The draft takes the place of all segments. */
-static cog_status replace_draft(cog_index *index, struct segment_draft *draft, cog_report *report,
-                                cog_error *error) {
-    return index->folder ? replace_in_folder(index, draft, report, error)
-                         : replace_in_memory(index, draft, error);
-}
-
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
 /* Where the ids of the corpus stand in the index; free() both. */
@@ -117,31 +41,45 @@ static cog_status find_corpus_ids(const cog_index *index, const struct corpus *c
     return index_find_ids(index, *ids, corpus->rows, *rows, error);
 }
 
-/* Takes rows whose id the index has out of the corpus, and tells them as bad records. */
-static cog_status drop_known_ids(const cog_index *index, cog_documents *documents,
-                                 struct corpus *corpus, cog_report *report, cog_error *error) {
+/* Documents on their way into an index. */
+struct addition {
+    cog_documents *documents;
+    struct corpus corpus;
+    uint64_t *replaced; /* rows of the index whose ids come again, strictly rising */
+    size_t replaced_count;
+};
+
+/* Takes rows whose id the index has out of the corpus, and tells them as bad records. With upsert
+ * they stay, and the rows of the index go. */
+static cog_status sort_out_known_ids(const cog_index *index, struct addition *addition, bool upsert,
+                                     cog_report *report, cog_error *error) {
+    struct corpus *corpus = &addition->corpus;
     struct bytes_view *ids = NULL;
     uint64_t *rows = NULL, known = 0;
     size_t kept = 0;
     cog_status status = find_corpus_ids(index, corpus, &ids, &rows, error);
     for (size_t row = 0; row < corpus->rows && status == COG_OK; row++) {
         char message[300];
-        if (rows[row] == UINT64_MAX) {
+        if (rows[row] == UINT64_MAX || upsert) {
             corpus->items[kept++] = corpus->items[row];
+            if (rows[row] != UINT64_MAX)
+                rows[addition->replaced_count++] = rows[row];
             continue;
         }
         snprintf(message, sizeof message, "the id '%.*s' is in the index already",
                  (int)(ids[row].size < 200 ? ids[row].size : 200), ids[row].data);
-        status = ingest_note_bad(documents, report, known++, message, error);
-        THEN(status, ingest_note_skipped(documents, corpus->items[row].record, error));
+        status = ingest_note_bad(addition->documents, report, known++, message, error);
+        THEN(status, ingest_note_skipped(addition->documents, corpus->items[row].record, error));
     }
     if (status == COG_OK && known)
         report_notice(report, "%zu document%s new, %llu id%s in the index already", kept,
                       plural(kept, " is", "s are"), (unsigned long long)known,
                       plural(known, " is", "s are"));
     corpus->rows = status == COG_OK ? kept : corpus->rows;
+    if (addition->replaced_count)
+        qsort(rows, addition->replaced_count, sizeof *rows, compare_u64);
+    addition->replaced = rows;
     free(ids);
-    free(rows);
     return status;
 }
 
@@ -156,56 +94,91 @@ static void report_addition(const cog_index *index, size_t added, uint64_t start
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
 }
 
-/* The draft of the documents, signed by statistics that count them. */
-static cog_status draft_addition(cog_index *index, const struct corpus *corpus, unsigned threads,
-                                 struct segment_draft *draft, cog_error *error) {
+/* The draft of the documents, signed by statistics that count them and no longer what they replace.
+ */
+static cog_status draft_addition(cog_index *index, const struct addition *addition,
+                                 unsigned threads, struct segment_draft *draft, cog_error *error) {
     const struct segment *earlier = index->parts.manifest.count ? index->parts.segments : NULL;
+    const struct corpus *corpus = &addition->corpus;
     cog_status status = index_count_corpus(index, corpus, true, error);
-    THEN(status, segment_draft_documents(index, corpus, earlier, threads, draft, error));
-    /* A folder's statistics follow its segments; those of memory have these documents now. */
-    if (status != COG_OK || index->folder)
+    THEN(status,
+         index_count_rows(index, addition->replaced, addition->replaced_count, false, error));
+    if (status == COG_OK && corpus->rows)
+        status = segment_draft_documents(index, corpus, earlier, threads, draft, error);
+    /* A folder's statistics follow its segments; those of memory are right now. */
+    if (status != COG_OK || index->folder) {
+        index_count_rows(index, addition->replaced, addition->replaced_count, true, NULL);
         index_count_corpus(index, corpus, false, NULL);
+    }
     return status;
 }
 
-static cog_status add_documents(cog_index *index, cog_documents *documents, struct corpus *corpus,
-                                unsigned threads, cog_report *report, cog_error *error) {
+static cog_status add_documents(cog_index *index, struct addition *addition,
+                                const cog_add_options *options, unsigned threads,
+                                cog_report *report, cog_error *error) {
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
-    corpus_drop_empty_rows(corpus);
-    cog_status status = drop_known_ids(index, documents, corpus, report, error);
-    if (status == COG_OK && corpus->rows) {
-        status = draft_addition(index, corpus, threads, &draft, error);
-        THEN(status, index->parts.rows == 0 ? replace_draft(index, &draft, report, error)
-                                            : add_draft(index, &draft, report, error));
+    cog_status status = sort_out_known_ids(index, addition, options->upsert, report, error);
+    corpus_drop_empty_rows(&addition->corpus);
+    size_t rows = addition->corpus.rows;
+    struct segment_change change = {.draft = rows ? &draft : NULL,
+                                    .removed = addition->replaced,
+                                    .removed_count = addition->replaced_count};
+    if (index->parts.rows == 0) /* nothing is in the segment of an empty build */
+        change.count = index->parts.manifest.count;
+    if (status == COG_OK && (rows || change.removed_count)) {
+        status = draft_addition(index, addition, threads, &draft, error);
+        THEN(status, change_apply(index, &change, report, error));
+        if (status == COG_OK)
+            change_merge_tiers(index, threads, report);
     }
     if (status == COG_OK)
-        report_addition(index, corpus->rows, start, report);
+        report_addition(index, rows, start, report);
+    if (status == COG_OK && options->upsert)
+        report_number(report, "replaced", (double)change.removed_count);
     segment_draft_free(&draft);
+    return status;
+}
+
+void cog_add_options_init(cog_add_options *options) {
+    *options = (cog_add_options){0};
+}
+
+cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
+                              const cog_add_options *options, const cog_run_options *run,
+                              cog_report *report, cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(documents, "documents", error));
+    TRY(check_given(options, "options", error));
+    TRY(options_check_reserved(options->reserved, 4, "add", error));
+    if (!(options->wait_seconds >= 0))
+        return error_about(error, COG_ERR_USAGE, "wait_seconds",
+                           "a time of %g seconds: choose 0 or more", options->wait_seconds);
+    if (!index->has_documents)
+        return error_set(error, COG_ERR_USAGE,
+                         "the index holds signatures without documents: add signatures (.npy)");
+    struct addition addition = {.documents = documents};
+    struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
+    int lock = -1;
+    struct job job;
+    job_begin(&job, run, report);
+    cog_status status = change_begin(index, options->wait_seconds, &lock, error);
+    THEN(status, index_check_memory(documents, run, report, error));
+    THEN(status, corpus_read(&addition.corpus, documents, &reading, run, report, error));
+    THEN(status, add_documents(index, &addition, options, threads_resolve(run ? run->threads : 0),
+                               report, error));
+    index_unlock(lock);
+    job_end(&job);
+    corpus_free(&addition.corpus);
+    free(addition.replaced);
     return status;
 }
 
 cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_run_options *run,
                          cog_report *report, cog_error *error) {
-    TRY(check_given(index, "index", error));
-    TRY(check_given(documents, "documents", error));
-    if (!index->has_documents)
-        return error_set(error, COG_ERR_USAGE,
-                         "the index holds signatures without documents: add signatures (.npy)");
-    struct corpus corpus = {0};
-    struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
-    int lock = -1;
-    struct job job;
-    job_begin(&job, run, report);
-    cog_status status = begin_change(index, &lock, error);
-    THEN(status, index_check_memory(documents, run, report, error));
-    THEN(status, corpus_read(&corpus, documents, &reading, run, report, error));
-    THEN(status, add_documents(index, documents, &corpus, threads_resolve(run ? run->threads : 0),
-                               report, error));
-    index_unlock(lock);
-    job_end(&job);
-    corpus_free(&corpus);
-    return status;
+    cog_add_options options;
+    cog_add_options_init(&options);
+    return cog_index_add_with(index, documents, &options, run, report, error);
 }
 
 /* Ids of signatures rise, so the last one is the highest. */
@@ -241,14 +214,18 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
                          index_bits(index));
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = begin_change(index, &lock, error);
+    cog_status status = change_begin(index, 0, &lock, error);
     THEN(status, check_rows_memory(index, rows->rows, run, report, error));
     THEN(status, next_number(index, &number, error));
     if (status == COG_OK && rows->rows)
         status = segment_draft_signatures(index, rows, number, true,
                                           threads_resolve(run ? run->threads : 0), &draft, error);
-    if (status == COG_OK && rows->rows)
-        status = add_draft(index, &draft, report, error);
+    struct segment_change change = {.draft = &draft};
+    if (status == COG_OK && rows->rows) {
+        status = change_apply(index, &change, report, error);
+        if (status == COG_OK)
+            change_merge_tiers(index, threads_resolve(run ? run->threads : 0), report);
+    }
     if (status == COG_OK)
         report_addition(index, rows->rows, start, report);
     index_unlock(lock);
@@ -289,21 +266,10 @@ static size_t keep_found(const struct bytes_view *ids, uint64_t *rows, size_t co
 
 static cog_status remove_rows(cog_index *index, const uint64_t *rows, size_t count,
                               cog_report *report, cog_error *error) {
-    struct manifest *manifest = &index->parts.manifest;
-    if (!index->folder) {
-        if (index->has_documents)
-            TRY(index_count_removed(index, rows, count, error));
-        TRY(manifest_remove_rows(manifest, rows, count, error));
-        return index->has_documents ? index_reset_weights(index, error) : COG_OK;
-    }
-    struct manifest changed = {0};
-    cog_status status = manifest_copy(manifest, &changed, error);
-    THEN(status, manifest_remove_rows(&changed, rows, count, error));
-    THEN(status, commit_change(index, &changed, error));
-    manifest_free(&changed);
-    if (status == COG_OK)
-        show_change(index, report);
-    return status;
+    struct segment_change change = {.removed = rows, .removed_count = count};
+    if (!index->folder && index->has_documents)
+        TRY(index_count_rows(index, rows, count, false, error));
+    return change_apply(index, &change, report, error);
 }
 
 /* Between the beginning of a change and its end. Puts the ids in order. */
@@ -328,7 +294,7 @@ cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t cou
     for (size_t i = 0; i < count; i++)
         views[i] = view_of(ids[i], strlen(ids[i]));
     int lock;
-    cog_status status = begin_change(index, &lock, error);
+    cog_status status = change_begin(index, 0, &lock, error);
     THEN(status, remove_ids(index, views, count, report, error));
     index_unlock(lock);
     free(views);
@@ -381,7 +347,7 @@ cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_repor
     TRY(check_given(path, "path", error));
     struct id_list list = {0};
     int lock;
-    cog_status status = begin_change(index, &lock, error);
+    cog_status status = change_begin(index, 0, &lock, error);
     THEN(status, read_id_list(path, &list, error));
     THEN(status, remove_ids(index, list.ids, list.count, report, error));
     index_unlock(lock);
@@ -399,11 +365,12 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     int lock;
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = begin_change(index, &lock, error);
+    cog_status status = change_begin(index, 0, &lock, error);
     THEN(status, check_rows_memory(index, index->parts.rows, run, report, error));
     THEN(status, segment_draft_merged(index, 0, index->parts.manifest.count,
                                       threads_resolve(run ? run->threads : 0), &draft, error));
-    THEN(status, replace_draft(index, &draft, report, error));
+    struct segment_change change = {.draft = &draft, .count = index->parts.manifest.count};
+    THEN(status, change_apply(index, &change, report, error));
     if (status == COG_OK)
         report_addition(index, 0, start, report);
     index_unlock(lock);

@@ -133,9 +133,9 @@ cog_status index_count_statistics(cog_index *index, cog_error *error);
 /* Takes over the statistics of the index as it was before, with what differs: the cost is that of
  * the change. After an error they fit neither. */
 cog_status index_follow_statistics(cog_index *now, const cog_index *before, cog_error *error);
-/* Takes rows of the index off that are about to be removed. */
-cog_status index_count_removed(cog_index *index, const uint64_t *rows, size_t count,
-                               cog_error *error);
+/* Takes rows of the index off that are about to be removed, or counts them in again. */
+cog_status index_count_rows(cog_index *index, const uint64_t *rows, size_t count, bool in,
+                            cog_error *error);
 /* Counts documents that are about to be added, or takes them off again if that failed. */
 cog_status index_count_corpus(cog_index *index, const struct corpus *corpus, bool in,
                               cog_error *error);

@@ -122,14 +122,15 @@ cog_status index_count_statistics(cog_index *index, cog_error *error) {
     return status;
 }
 
-cog_status index_count_removed(cog_index *index, const uint64_t *rows, size_t count,
-                               cog_error *error) {
+cog_status index_count_rows(cog_index *index, const uint64_t *rows, size_t count, bool in,
+                            cog_error *error) {
     cog_status status = COG_OK;
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         uint64_t first_row;
         size_t part = index_part_of(index, (uint32_t)rows[i], &first_row);
         uint32_t row = (uint32_t)(rows[i] - first_row);
-        status = count_rows(index->statistics->counts, COUNT_OUT, index, part, &row, 1, error);
+        status = count_rows(index->statistics->counts, in ? COUNT_IN : COUNT_OUT, index, part, &row,
+                            1, error);
     }
     return status;
 }

@@ -81,6 +81,31 @@ static cog_status remove_one(struct world *world, cog_error *error) {
     return cog_index_remove(world->index, &id, 1, NULL, error);
 }
 
+/* Another text under an id that is there, and a new document. */
+static cog_status upsert_one(struct world *world, cog_error *error) {
+    static cog_document items[MOST_DOCUMENTS];
+    cog_documents *documents = NULL;
+    cog_add_options options;
+    if (world->live_count == 0)
+        return COG_OK;
+    cog_add_options_init(&options);
+    options.upsert = true;
+    size_t place = (size_t)random_below(&world->random, world->live_count);
+    size_t numbers[2] = {world->live[place], world->made++};
+    memmove(world->live + place, world->live + place + 1,
+            (--world->live_count - place) * sizeof *world->live);
+    snprintf(world->ids[numbers[1]], sizeof world->ids[0], "d%zu", numbers[1]);
+    for (size_t i = 0; i < 2; i++) {
+        make_text(world, world->made + i, world->texts[numbers[i]]);
+        world->live[world->live_count++] = numbers[i];
+    }
+    cog_status status = open_documents(world, numbers, 2, items, &documents, error);
+    if (status == COG_OK)
+        status = cog_index_add_with(world->index, documents, &options, NULL, NULL, error);
+    cog_documents_close(documents);
+    return status;
+}
+
 static bool same_id(const cog_index *a, uint32_t row_a, const cog_index *b, uint32_t row_b) {
     size_t size_a, size_b;
     const char *x = cog_index_id(a, row_a, &size_a), *y = cog_index_id(b, row_b, &size_b);
@@ -156,12 +181,14 @@ static cog_status reopen(struct world *world, cog_error *error) {
 
 /* One random change; *compacted tells whether there is one segment made of all. */
 static cog_status step(struct world *world, bool *compacted, cog_error *error) {
-    uint64_t dice = random_below(&world->random, 10);
+    uint64_t dice = random_below(&world->random, 12);
     if (dice == 9)
         return reopen(world, error);
     *compacted = dice == 8;
     if (dice == 8)
         return cog_index_compact(world->index, NULL, NULL, error);
+    if (dice > 9)
+        return upsert_one(world, error);
     return dice < 5 ? add_some(world, error) : remove_one(world, error);
 }
 
@@ -206,6 +233,26 @@ TEST(live_index_answers_as_a_fresh_build_after_any_changes) {
         CHECK_OK(cog_index_compact(world->index, NULL, NULL, error));
         CHECK_MSG(answers_are_right(world, true, &fault), "seed %u: %s", (unsigned)seed,
                   fault.message);
+        cog_index_close(world->index);
+        free(world);
+    }
+}
+
+/* Single additions leave few segments, in a folder and in memory, and the index answers as before.
+ */
+TEST(live_index_merges_small_segments) {
+    cog_error fault = {0};
+    for (int in_folder = 0; in_folder < 2; in_folder++) {
+        struct world *world = begin(50 + (uint64_t)in_folder, COG_METHOD_FLAT, in_folder, &fault);
+        CHECK_MSG(world, "%s", fault.message);
+        cog_index_info info;
+        for (int i = 0; i < 60; i++) {
+            CHECK_OK(add_some(world, error));
+            cog_index_describe(world->index, &info);
+            CHECK_MSG(info.segments <= 24, "%u segments", (unsigned)info.segments);
+        }
+        CHECK(info.rows == world->live_count);
+        CHECK_MSG(answers_are_right(world, false, &fault), "%s", fault.message);
         cog_index_close(world->index);
         free(world);
     }
