@@ -51,8 +51,14 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def resident_bytes():
-    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+def memory_bytes(field):
+    """VmRSS: now; VmHWM: the most since forget_peak."""
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field + ":"))
+
+
+def forget_peak():
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
 
 
 def run_cognate(texts):
@@ -63,9 +69,10 @@ def run_cognate(texts):
     text_bytes = table.nbytes
     del texts
     cognate.dedup(["warm", "up"])
-    before, start, wall = resident_bytes(), cpu_seconds(), time.monotonic()
+    forget_peak()
+    before, start, wall = memory_bytes("VmRSS"), cpu_seconds(), time.monotonic()
     kept = cognate.dedup(table, threshold=THRESHOLD, keep="first").kept
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = memory_bytes("VmHWM")
     return {"cpu": cpu_seconds() - start, "wall": time.monotonic() - wall, "kept": kept.tolist(),
             "text_bytes": text_bytes, "added_bytes": peak - before}
 
