@@ -44,6 +44,12 @@ static void choose_slots(struct member_counts *counts, uint64_t members, uint64_
         counts->width *= 2;
 }
 
+uint64_t member_counts_predict_bytes(uint64_t members, uint64_t most_bytes) {
+    struct member_counts counts;
+    choose_slots(&counts, members, most_bytes);
+    return all_bytes(counts.bits, counts.width);
+}
+
 cog_status member_counts_init(struct member_counts *counts, uint64_t members, uint64_t most_bytes,
                               cog_error *error) {
     *counts = (struct member_counts){0};

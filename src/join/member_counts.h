@@ -28,6 +28,8 @@ cog_status member_counts_init(struct member_counts *counts, uint64_t members, ui
                               cog_error *error);
 void member_counts_free(struct member_counts *counts);
 uint64_t member_counts_bytes(const struct member_counts *counts);
+/* What member_counts_init would take. */
+uint64_t member_counts_predict_bytes(uint64_t members, uint64_t most_bytes);
 
 /* Adds the sets of the rows whose mark is set (all if NULL). */
 cog_status member_counts_add_rows(struct member_counts *counts, const struct set_file *file,

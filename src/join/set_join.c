@@ -675,6 +675,21 @@ static uint64_t left_of(uint64_t budget, uint64_t taken) {
     return budget == 0 ? UINT64_MAX : budget > taken ? budget - taken : 0;
 }
 
+static uint64_t most_counts_bytes(const struct set_join_options *options) {
+    return options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)COUNTS_BYTES_MOST;
+}
+
+uint64_t set_join_predict_bytes(const struct set_file *file,
+                                const struct set_join_options *options) {
+    enum { ROW_BYTES = 9, PREFIX_SHARE = 8 }; /* a fiftieth of the members, 6 bytes each */
+    uint64_t members = 0;
+    for (size_t row = 0; row < file->row_count; row++)
+        members += (uint64_t)file->rows[row].terms + file->rows[row].words;
+    const uint64_t counts = member_counts_predict_bytes(members, most_counts_bytes(options));
+    const uint64_t filter = options->measure.containment ? members / 8 : 0;
+    return counts + filter + members / PREFIX_SHARE + (uint64_t)file->row_count * ROW_BYTES;
+}
+
 static cog_status make_prefixes(struct joining *joining, size_t count, cog_error *error) {
     const struct set_join_options *options = joining->options;
     struct set_join_result *result = joining->result;
@@ -682,10 +697,9 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
     uint8_t *marks;
     TAKE_ZEROED(marks, joining->file->row_count, "rows", error);
     result->members = mark_rows(joining, count, marks);
-    const uint64_t most =
-        options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)COUNTS_BYTES_MOST;
     job_stage(joining->job, "counting");
-    cog_status status = member_counts_init(&counts, result->members, most, error);
+    cog_status status =
+        member_counts_init(&counts, result->members, most_counts_bytes(options), error);
     THEN(status,
          member_counts_add_rows(&counts, joining->file, marks, joining->job->threads, error));
     job_stage(joining->job, "sorting");

@@ -235,13 +235,16 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     return COG_OK;
 }
 
+/* Bytes that the job has next to the sets. */
+static uint64_t held_bytes(const struct set_dedup *dedup) {
+    const bool has_nearest = dedup->duplicates->floor > 0;
+    return (uint64_t)dedup->duplicates->sets.count *
+           (BYTES_PER_DOCUMENT + (has_nearest ? BYTES_PER_NEAREST : 0));
+}
+
 /* What a join may take of the budget; 0: anything. */
 static cog_status join_memory(const struct set_dedup *dedup, uint64_t *bytes, cog_error *error) {
-    const bool has_nearest = dedup->duplicates->floor > 0;
-    const struct document_sets *sets = &dedup->duplicates->sets;
-    const uint64_t held =
-        (uint64_t)sets->count * (BYTES_PER_DOCUMENT + (has_nearest ? BYTES_PER_NEAREST : 0));
-    return set_memory_room(sets, held, dedup->job, bytes, error);
+    return set_memory_room(&dedup->duplicates->sets, held_bytes(dedup), dedup->job, bytes, error);
 }
 
 static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *error) {
@@ -253,7 +256,7 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
         .reference = dedup->reference,
         .beside = beside};
     TRY(join_memory(dedup, &options.memory_bytes, error));
-    set_memory_predict(&dedup->duplicates->sets, dedup->job);
+    set_memory_predict(&dedup->duplicates->sets, held_bytes(dedup), &options, dedup->job);
     if (dedup->options->against && dedup->reference == 0)
         options.reference = dedup->order_count; /* it has no documents: nothing is compared */
     return set_join_run(&dedup->duplicates->sets.file, dedup->order, dedup->order_count, &options,

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-enum { JOIN_LEAST_BYTES = 8 << 20 };
+enum { JOIN_LEAST_BYTES = 8 << 20, PROGRAM_BYTES = 10 << 20 };
 
 cog_status set_memory_room(const struct document_sets *sets, uint64_t other_bytes,
                            const struct job *job, uint64_t *room, cog_error *error) {
@@ -21,18 +21,14 @@ cog_status set_memory_room(const struct document_sets *sets, uint64_t other_byte
     return COG_OK;
 }
 
-/* From what was measured: counts of all members, one byte each, and prefixes of a twentieth of
- * them. */
-void set_memory_predict(const struct document_sets *sets, const struct job *job) {
-    const uint64_t budget = job->run.memory_bytes;
-    uint64_t members = 0, counts = 1 << 16;
-    for (size_t row = 0; row < sets->count; row++)
-        members += (uint64_t)sets->rows[row].terms + sets->rows[row].words;
-    while (counts < members && counts < (uint64_t)1 << 30)
-        counts *= 2;
-    const double needed =
-        20e6 + 72.0 * (double)sets->count + (double)counts + 0.05 * 6 * (double)members;
-    memory_budget_announce(budget && needed > (double)budget ? (double)budget : needed, &job->run,
+/* Reading may have taken more than the join will. */
+void set_memory_predict(const struct document_sets *sets, uint64_t other_bytes,
+                        const struct set_join_options *options, const struct job *job) {
+    const uint64_t budget = job->run.memory_bytes, so_far = memory_peak_bytes();
+    const uint64_t joining = PROGRAM_BYTES + document_sets_memory_bytes(sets) + other_bytes +
+                             set_join_predict_bytes(&sets->file, options);
+    const uint64_t needed = joining > so_far ? joining : so_far;
+    memory_budget_announce((double)(budget && needed > budget ? budget : needed), &job->run,
                            job->report);
 }
 

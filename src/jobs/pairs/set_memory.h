@@ -3,14 +3,16 @@
 #pragma once
 
 #include "collection/document_sets.h"
+#include "join/set_join.h"
 
 /* What the budget leaves for the join once the documents are read; 0: there is no budget.
  * other_bytes: what the job holds next to the sets, and will hold next to the join. COG_ERR_MEMORY
  * with the least budget if too little is left. */
 cog_status set_memory_room(const struct document_sets *sets, uint64_t other_bytes,
                            const struct job *job, uint64_t *room, cog_error *error);
-/* Predicts the memory of the job once its documents are read. */
-void set_memory_predict(const struct document_sets *sets, const struct job *job);
+/* Predicts the memory of the job once its documents are read; other_bytes as above. */
+void set_memory_predict(const struct document_sets *sets, uint64_t other_bytes,
+                        const struct set_join_options *options, const struct job *job);
 /* Reports what scratch files will take, before anything is read, and says so if it is much.
  * Collections may be NULL. */
 void set_memory_announce_disk(cog_documents *const collections[2], const struct job *job);

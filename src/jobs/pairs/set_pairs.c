@@ -248,6 +248,7 @@ static cog_status join_groups(struct set_pairs *pairs, struct match_list *matche
     TRY(set_memory_room(pairs->sets, held_bytes(pairs), &task->job, &room, error));
     match_sorter_init(&pairs->results, room ? room / SORTER_SHARE : SORTER_BYTES);
     options.memory_bytes = room ? room - match_sorter_memory_bytes(room / SORTER_SHARE) : 0;
+    set_memory_predict(pairs->sets, held_bytes(pairs), &options, &task->job);
     if (task->sides == 2 && pairs->reference == 0)
         options.reference = pairs->order_count; /* it is empty: nothing is compared */
     cog_status status = set_join_run(&pairs->sets->file, pairs->order, pairs->order_count, &options,
@@ -273,8 +274,6 @@ cog_status set_pairs_join(struct pair_task *task, struct document_sets *sets,
     report_number(task->report, "threshold", task->given_threshold);
     cog_status status = group_rows(&pairs, sets, error);
     THEN(status, make_order(&pairs, error));
-    if (status == COG_OK)
-        set_memory_predict(sets, &task->job);
     THEN(status, join_groups(&pairs, matches, error));
     for (size_t side = 0; side < 2; side++)
         free(pairs.heads[side]);

@@ -238,6 +238,7 @@ cog_status short_pairs_join(const struct pair_task *task, struct match_list *mat
     struct listing listing = {PTHREAD_MUTEX_INITIALIZER, matches};
     const struct match_sieve out = {list_batch, &listing};
     const size_t before = matches->count;
+    matches->limit = pair_task_max_matches(task);
     cog_status status = join_short(task, NULL, pair_task_set_join_bytes(task), &out, error);
     if (matches->count > before)
         match_list_sort(matches);
