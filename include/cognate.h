@@ -262,7 +262,7 @@ COG_API cog_status cog_statistics_merge(cog_statistics *statistics, const cog_st
                                         cog_error *error);
 COG_API cog_status cog_statistics_save(const cog_statistics *statistics, const char *path,
                                        cog_error *error);
-/* COG_ERR_USAGE where the file's terms were made otherwise than `terms` would make them. */
+/* COG_ERR_USAGE if the file's terms were made differently from what `terms` says. */
 COG_API cog_status cog_statistics_open(const char *path, const cog_term_options *terms,
                                        cog_statistics **statistics, cog_error *error);
 COG_API uint64_t cog_statistics_documents(const cog_statistics *statistics);
@@ -626,7 +626,8 @@ typedef struct cog_index_options {
 COG_API void cog_index_options_init(cog_index_options *options);
 
 /* Documents or signatures ready to be searched, in memory or in a folder. Searches may run at the
- * same time on several threads; changes may not run beside anything else on the same handle. */
+ * same time on several threads; a change may not run at the same time as any other call on the same
+ * handle. */
 typedef struct cog_index cog_index;
 /* In memory; the documents are not needed afterwards. Documents without terms are left out and
  * reported. */

@@ -72,7 +72,7 @@ static bool make(struct temporary *temporary, int *descriptor) {
     return made;
 }
 
-/* Other outputs, threads and processes may be writing theirs beside the same target. */
+/* Other outputs, threads and processes may be writing theirs next to the same target. */
 static cog_status create_beside(const char *target, bool is_folder, struct temporary **result,
                                 int *descriptor, cog_error *error) {
     size_t size;

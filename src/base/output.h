@@ -43,7 +43,7 @@ int scratch_file_open_beside(const char *beside, cog_error *error);
  * that must end at once still leaves nothing behind (cog_abandon_outputs). */
 struct temporary;
 
-/* A new folder beside `target`, named after it. */
+/* A new folder next to `target`, named after it. */
 cog_status temporary_folder_create(const char *target, struct temporary **temporary,
                                    cog_error *error);
 /* A new folder under its last name; *temporary is NULL where there is one already. */

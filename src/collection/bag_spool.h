@@ -1,6 +1,7 @@
-/* Bags of documents in a scratch file: what the statistics pass found is signed from there, and the
- * input is not read and analysed again; or documents that do not fit memory. Where the disk has no
- * room for it, the spool says so. */
+/* Bags of documents in a scratch file. The pass that counts statistics writes them, and the pass
+ * that signs reads them, so the input is read and analysed once. Documents that do not fit into
+ * memory are kept here too. If the disk is full, bag_spool_is_complete returns false from then on.
+ */
 #pragma once
 
 #include "base/error.h"

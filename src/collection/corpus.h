@@ -1,7 +1,8 @@
-/* A collection in memory as jobs need it: ids, sizes, and unless they go to the disk the terms of
- * every document; and from there statistics, the matrix of unit vectors for cosine, or the sets for
- * Jaccard. In: documents, read
- * once. A document whose id was used before is a bad record, which a table of ids finds. */
+/* A collection in memory: the id and size of every document, and its terms, unless these go to
+ * disk.
+ *
+ * In: documents, read once. A document whose id was used before is a bad record. Out: statistics,
+ * the matrix of unit vectors for cosine, or the sets for Jaccard. */
 #pragma once
 
 #include "base/error.h"

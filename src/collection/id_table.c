@@ -6,7 +6,7 @@
 #include "base/hash_table.h"
 #include "base/memory.h"
 
-/* A slot keeps 32 bits of the hash beside the row, so that most mismatches need no look at the id.
+/* A slot keeps 32 bits of the hash next to the row, so that most mismatches need no look at the id.
  */
 struct id_slot {
     uint32_t tag;

@@ -1,5 +1,6 @@
-/* The languages that documents of one side name for themselves, beside those of the lexicon: sides
- * that were exchanged are found out before they are linked wrongly. */
+/* Counts the languages that documents name for themselves and compares them with those of the
+ * lexicon. If the two sides of a link were exchanged, the job stops before it links them wrongly.
+ */
 #pragma once
 
 #include "run/job.h"

@@ -42,7 +42,7 @@ void job_stage(struct job *job, const char *name);
  * that counts in the same unit: what the next one has done stands behind `before`, and progress
  * shows it as a share of `whole`. */
 void job_part(struct job *job, uint64_t before, uint64_t whole);
-/* The caller is told at once, not by the report. */
+/* Gives the caller a text at once, not by the report. */
 void job_announce(const struct job *job, const char *text);
 
 /* ---- Progress -------------------------------------------------------------------------------- */

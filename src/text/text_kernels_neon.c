@@ -27,7 +27,7 @@ static size_t lower_ascii(const char *in, size_t size, char *out) {
     return i + rest;
 }
 
-/* One bit a byte of four vectors of all-ones or zero bytes. */
+/* One bit per byte of four vectors of all-ones or zero bytes. */
 static inline uint64_t mask_of(const uint8x16_t set[4]) {
     static const uint8_t bit[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t bits = vld1q_u8(bit);

@@ -4,8 +4,7 @@
 
 #include "text/text_kernels.h"
 
-/* A bit a byte. mid_letter and mid_number are the punctuation that may stand between two of these.
- */
+/* One bit per byte. mid_letter and mid_number: punctuation that may stand between two of these. */
 struct block_classes {
     uint64_t letter, number, underscore, mid_letter, mid_number;
 };

@@ -15,7 +15,7 @@
 #include "jobs/index/segment_change.h"
 #include "run/job.h"
 
-/* What a segment of so many rows takes while it is built: twice its part of the files. */
+/* Memory that a segment of `rows` rows takes while it is built: twice its part of the files. */
 static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
                                     const cog_run_options *run, cog_report *report,
                                     cog_error *error) {

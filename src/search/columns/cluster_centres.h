@@ -12,8 +12,8 @@ struct cluster_centres {
     uint32_t *of_sample; /* the centre that rows of a sample, spread over all rows, had last */
     size_t sample;
 };
-/* As many as asked for, at most the rows; each stands beside one that is near. The same for every
- * number of threads. */
+/* Finds `count` centres, or one per row if there are fewer rows. Near centres are adjacent. The
+ * result does not depend on the number of threads. */
 cog_status cluster_centres_find(struct cluster_centres *centres,
                                 const struct signatures_view *signatures, size_t count,
                                 unsigned threads, cog_error *error);

@@ -13,8 +13,9 @@ struct columns_request {
     size_t k;         /* nearest rows wanted, 1 or more */
     double share;     /* of the rows, at least, in the nearest clusters; 1: all are counted */
     unsigned columns; /* to read; multiples of COLUMN_SUM take the least time */
-    size_t verify;    /* about so many true distances by counts, up to twice as many; at least k */
-    const float *weights; /* size behind each bit of the query, or NULL: the greatest are read */
+    size_t
+        verify; /* rows that get a true distance: about this number, at most twice it; at least k */
+    const float *weights; /* the query's margins, or NULL: columns of the largest are read */
 };
 
 /* Scratch of one thread. */

@@ -6,7 +6,7 @@
 #include "hamming/hamming.h"
 
 enum {
-    BLOCK_ROWS = 16,    /* compared at once; a look is at the block of a hit and those beside it */
+    BLOCK_ROWS = 16,    /* compared at once: the block of a hit, and the two next to it */
     PATIENCE = 8,       /* looks without a find, one after the other, that end it */
     FIRST_PATIENCE = 4, /* before the first find: rows may have no order */
     BLOCKS_MAX = 192,

@@ -8,8 +8,8 @@
 
 #include "search/hits/hit_lists.h"
 
-/* With a sieve a shard forgets what is refused whenever so many pairs came to it, or as many as it
- * kept. */
+/* With a sieve, a shard drops the refused pairs whenever PAIR_SHARD_BATCH new pairs have arrived,
+ * or as many as it has kept. */
 enum { PAIR_SHARDS = 64, PAIR_BUFFER = 32, PAIR_SHARD_BATCH = 8192 };
 
 struct row_pair {

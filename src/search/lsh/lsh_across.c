@@ -8,7 +8,7 @@
 
 enum {
     HALF_BITS_MAX = LSH_KEY_BITS_MAX / 2,
-    POSITION_BITS = 6,    /* of a bit in its key, beside its penalty in one sort key */
+    POSITION_BITS = 6,    /* of a bit in its key, next to its penalty in one sort key */
     COST_MAX = 1 << 28,   /* above all */
     COLLECTED_FACTOR = 2, /* more keys than that times the wanted ones: the bound is too high */
     FIRST_REACH = 1 << 17,
@@ -355,9 +355,9 @@ static int32_t next_bound(int32_t low, int32_t high, bool was_low, int32_t step)
     return was_low ? low + step : high - step;
 }
 
-/* Collects the wanted keys and some more, which are all within *bound; returns how many. Fewer
- * where so many keys cost the same that no bound has about as many: then all below *bound are
- * collected, and those that cost as much as it are more than is missing. */
+/* Collects the wanted keys and some more, all within *bound, and returns their number. If too many
+ * keys share one cost, no bound gives about the wanted number: then it collects only the keys below
+ * *bound, and the keys that cost exactly *bound are more than enough for the rest. */
 static size_t collect_enough(struct lsh_across *across, const struct lsh_key *own, int32_t *bound) {
     const size_t wanted = across->wanted, most = COLLECTED_FACTOR * wanted;
     /* Fewer than the wanted keys are within `low`, and no fewer within `high`. */

@@ -34,7 +34,7 @@ struct lsh_options {
 unsigned lsh_half_keys(unsigned tables);
 /* Bits of a signature that the keys are taken from. */
 size_t lsh_bits_used(const struct lsh_options *options);
-/* COG_ERR_USAGE with the remedy where the options are wrong or `bits` too few. */
+/* COG_ERR_USAGE, with the remedy, if the options are wrong or `bits` are too few. */
 cog_status lsh_options_check(const struct lsh_options *options, unsigned bits, bool have_margins,
                              cog_error *error);
 
@@ -59,7 +59,7 @@ void lsh_keyer_free(struct lsh_keyer *keyer);
 /* The own key of a row in one table. */
 uint64_t lsh_own_key(const struct lsh_options *options, const uint8_t *signature,
                      size_t stride_bytes, unsigned table);
-/* The own key in every table, then the flipped ones where asked for; returns how many. margins are
- * those behind the bits (any scale), or NULL where flips do not need them. */
+/* Lists the own key in every table, then, if asked for, the flipped ones; returns their number.
+ * margins: of the row, at any scale; NULL if flips do not need them. */
 size_t lsh_keys_of(struct lsh_keyer *keyer, const uint8_t *signature, size_t stride_bytes,
                    const float *margins, bool flipped, struct lsh_key *keys);

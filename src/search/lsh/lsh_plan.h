@@ -1,29 +1,31 @@
-/* How many of the true pairs hash tables will find, before they are built, and the settings for a
- * wanted recall: number and length of keys, flips, bands of minhash values. In: pairs that are to
- * be found, by their cosines or by the signatures and margins of their rows. Out: options and the
- * recall expected of them. Everything is borrowed. A plan simulates about 1,000 pairs for each of
- * up to a hundred settings: some 50 ms. */
+/* Chooses the settings of hash tables for a wanted recall (number and length of keys, flips, bands
+ * of minhash values) by predicting the share of true pairs that they will find.
+ *
+ * In: the pairs to be found, by their cosines or by the signatures and margins of their rows. Out:
+ * options and the expected recall. Everything is borrowed. A plan simulates about 1,000 pairs for
+ * each of up to a hundred settings, which takes some 50 ms. */
 #pragma once
 
 #include "search/lsh/lsh_tables.h"
 
-/* Two rows whose bits agree with this probability share a key in at least one of the tables, no
- * flips: tables have half-keys in common. With 1/2, the share of all rows that a query meets. */
+/* The probability that two rows share a key in at least one table, without flips, if each of their
+ * bits agrees with probability `agreement`. Takes into account that tables share half-keys. For an
+ * agreement of 1/2 it is the share of all rows that a query meets. */
 double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables);
 
-/* The pairs that are to be found: their cosines, at which pairs with normal margins are drawn; or,
- * where they are known, the signatures and margins of their rows. All rows of a collection share
- * the hyperplanes of its seed, and where very many pairs lie close together, so that a few
- * hyperplanes decide about them all, recall is far from what it is for all seeds together. */
+/* The pairs to be found: their cosines, at which pairs with normal margins are drawn; or, if known,
+ * the signatures and margins of their rows. Known rows predict better: all rows of a collection
+ * share the hyperplanes of one seed, and if many pairs lie close together, a few hyperplanes decide
+ * about all of them. */
 struct lsh_targets {
     const double *cosines;
     size_t count;
     const struct method_rows *known; /* two, the i-th rows of which are the i-th target; or NULL */
 };
 
-/* The same with flips, for the targets in turn: `samples` pairs of rows are keyed as the join does
- * it, or all targets where their rows are known. Inside one collection either row may find the
- * other. Repeats exactly, on any number of threads. */
+/* The same with flips: keys `samples` pairs of rows as the join does, spread over the targets, or
+ * all targets if their rows are known. Inside one collection either row may find the other. The
+ * result is the same for any number of threads. */
 enum lsh_join_kind { LSH_JOIN_CROSS, LSH_JOIN_SELF };
 cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
                                 const struct lsh_targets *targets, size_t samples, unsigned threads,
@@ -32,10 +34,10 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
 /* Candidates per query among `rows` unrelated rows. */
 double lsh_comparisons(const struct lsh_options *options, size_t rows);
 
-/* Settings for a stated recall of the targets (one at the threshold, where no others are known): K
- * from the number of rows, then L and F with the fewest comparisons; flips need margins. Where
- * `bits` are too few for the recall, keys get shorter. What is given stays; if the recall is out of
- * reach because of that, the plan comes as near as it can. *recall is what is expected. */
+/* Settings for a wanted recall of the targets (if no others are known, one at the threshold): K
+ * follows from the number of rows, then L and F are those with the fewest comparisons. Flips need
+ * margins. If `bits` are too few for the recall, keys get shorter. Given settings stay; if they put
+ * the recall out of reach, the plan comes as near as it can. *recall is the expected one. */
 struct lsh_demand {
     enum lsh_join_kind kind;
     size_t rows;
@@ -48,15 +50,15 @@ struct lsh_demand {
 };
 cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,
                     cog_error *error);
-/* COG_ERR_USAGE where what is given is impossible whatever is chosen for the rest: by the bits,
- * margins and options of the demand alone. */
+/* COG_ERR_USAGE if the given options are impossible whatever is chosen for the rest. Looks at the
+ * bits, margins and options of the demand only. */
 cog_status lsh_plan_check(const struct lsh_demand *demand, cog_error *error);
 
 /* Minhash: two sets at this similarity agree in all values of at least one band. Values of v bits
  * agree by chance in one of 2^v. */
 double band_recall(double similarity, unsigned value_bits, unsigned band_values, unsigned bands);
-/* Bands and values per band for a stated recall at the threshold with the fewest candidates below
- * it; as many bands as there can be where no choice reaches the recall. What is given (not 0)
- * stays. Returns the expected recall. */
+/* Bands and values per band for a wanted recall at the threshold, with the fewest candidates below
+ * it. If no choice reaches the recall, takes the most bands possible. Given values (not 0) stay.
+ * Returns the expected recall. */
 double band_plan(double threshold, double recall, unsigned value_bits, unsigned value_count,
                  unsigned *band_values, unsigned *bands);

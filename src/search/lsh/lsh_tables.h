@@ -1,5 +1,5 @@
-/* The hash tables of a collection: for each table the rows under their keys, and where both sides
- * flip under their flipped keys too. Candidates of a query are the rows of the buckets that it
+/* The hash tables of a collection. Each table has the rows under their keys and, if both sides
+ * flip, under their flipped keys too. The candidates of a query are the rows of the buckets that it
  * probes, each once. */
 #pragma once
 

@@ -75,11 +75,11 @@ struct slice_lists {
     uint32_t *offsets, *postings;
 };
 
-/* width 0 chooses. Rows below 2^32. O(rows * slices), 4 bytes for each of them, and as much again
- * for four slices a thread while building. */
+/* If width is 0, it is chosen. Fewer than 2^32 rows. Takes O(rows * slices) time and 4 bytes per
+ * row and slice; while building, as much again for four slices per thread. */
 cog_status slice_lists_build(struct slice_lists *lists, const struct signatures_view *signatures,
                              unsigned width, unsigned threads, cog_error *error);
-/* What that takes at most, beside the signatures. */
+/* The most memory that building takes, without the signatures. */
 double slice_lists_build_bytes(size_t rows, unsigned bits, unsigned width, unsigned threads);
 void slice_lists_free(struct slice_lists *lists);
 /* Reads all lists: offsets rise, rows rise and exist. The error names the first fault. */
@@ -94,9 +94,9 @@ struct slices_request {
     unsigned expand;      /* i: bits to which each slice's neighbourhood is expanded */
     unsigned admit;       /* j <= i: lists beyond add to scores but bring no new rows */
     size_t verify;        /* most true distances for k; 0 means SLICES_VERIFY_DEFAULT */
-    /* Size behind each bit of the query (float for each bit, any sign), or NULL. Where given with
-     * probes > 0, that many lists are read, those first whose flipped bits are least certain, over
-     * all slices, instead of `expand`. */
+    /* The query's margins, one per bit, or NULL. If they are given and probes > 0, `probes` lists
+     * are read instead of `expand`: over all slices, the lists with the least certain flipped bits
+     * first. */
     const float *weights;
     size_t probes;
     /* Only an exact answer will do: expand as far as it takes, or scan everything if that is

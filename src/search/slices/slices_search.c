@@ -37,8 +37,8 @@ void slice_scores_free(struct slice_scores *scores) {
     *scores = (struct slice_scores){0};
 }
 
-/* What the loop does besides adding: constants of each of its copies. Collecting costs a third of
- * the time of adding alone, saturating a tenth. */
+/* What the loop does in addition to adding: constants of each of its copies. Collecting costs a
+ * third of the time of adding alone, saturating a tenth. */
 enum score_mode {
     SCORE_ADMITS = 1,    /* rows that have no score yet get one */
     SCORE_SATURATES = 2, /* sums may pass the highest score */
@@ -443,7 +443,7 @@ static cog_status search_probes(struct slices_searcher *searcher, const uint8_t 
 
 /* What each slice must be expanded to so that no row within the radius is missed: a row that no
  * list shows is farther than the sum of reach - 1, so radius + 1 rings are dealt out, and slices
- * with short lists get the odd ones. False when slices cannot hold so many. */
+ * with short lists get the odd ones. False if the slices cannot take that many rings. */
 static bool deal_rings(struct slices_searcher *searcher, const uint8_t *query, uint32_t rings) {
     const struct slices_view *view = searcher->view;
     unsigned slices = view->layout.count, each = rings / slices, odd = rings % slices;

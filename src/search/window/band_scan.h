@@ -1,8 +1,9 @@
-/* Distances along a band: every query of one sequence of rows meets a window of another sequence
- * (or the same), and both ends of the window move forward from query to query. Wide windows are
- * compared in tiles: prepared rows stand in a belt that moves along with the band, so that a row is
- * prepared once as a query and once as a row of windows, and a block of queries meets those tiles
- * of rows only that its windows touch. */
+/* Distances along a band: every query of one sequence of rows is compared with a window of another
+ * sequence (or the same one), and both ends of the window move forward from query to query.
+ *
+ * Wide windows are compared in tiles. Prepared rows stand in a belt that moves along with the band,
+ * so each row is prepared once as a query and once as a row of windows. A block of queries is
+ * compared only with the tiles that its windows touch. */
 #pragma once
 
 #include "base/error.h"

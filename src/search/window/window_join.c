@@ -225,7 +225,7 @@ static void set_own_windows(struct window_join *join) {
 }
 
 /* A row meets the rows of the other collection before it: the last B, or those among the last B of
- * both. The collection of a row is told by its number. */
+ * both. The number of a row tells its collection. */
 static void split_sides(struct window_join *join, const uint32_t *order) {
     const size_t first_rows = join->space.first->rows, window = join->options->window;
     const size_t rows = row_space_count(&join->space);

@@ -14,10 +14,10 @@ struct window_options {
     uint32_t radius_bits; /* T */
     uint64_t seed;
     unsigned threads; /* 0 means all */
-    /* 0: no limit. Where rows and tables take more, rows are sorted into a scratch file, and joined
-     * in pieces that fit: the rows themselves need not be in memory (a map of a file). */
+    /* 0: no limit. If rows and tables take more, rows are sorted into a scratch file and joined in
+     * pieces that fit. The rows themselves need not be in memory (they may be a mapped file). */
     uint64_t memory_bytes;
-    /* Two collections: the window holds the last B rows of both together, as in the paper, in place
+    /* Two collections: the window holds the last B rows of both together, as in the paper, instead
      * of the last B rows of the other collection. */
     bool shared_window;
 };
@@ -27,7 +27,7 @@ struct window_work {
     uint64_t comparisons; /* pairs of a window; the same for every number of threads */
     uint64_t order_ns;    /* making the tables: the paper's chunk generation */
     uint64_t detect_ns;   /* comparing: its detection */
-    size_t pieces;        /* of a table that were loaded from disk; 0 where all rows fit */
+    size_t pieces;        /* of a table that were loaded from disk; 0 if all rows fit */
 };
 
 /* Pairs (a, b), a < b, of one collection if `second` is NULL; else pairs of a row of the first and

@@ -1,7 +1,9 @@
-/* How many of the true pairs sliding windows will find, before they run, and tables and window for
- * a wanted recall. In: pairs that are to be found, and how closely rows stand around them. Out: a
- * setting and the recall expected of it. Everything is borrowed. A plan takes some milliseconds;
- * measuring how closely rows stand scans the collection SHARING_SAMPLE times.
+/* Chooses tables and window of the sliding windows for a wanted recall, by predicting the share of
+ * true pairs that they will find.
+ *
+ * In: the pairs to be found, and how closely rows stand around them. Out: a setting and its
+ * expected recall. Everything is borrowed. A plan takes some milliseconds; measuring how closely
+ * rows stand scans the collection SHARING_SAMPLE times.
  *
  * The model differs in three points from that of the paper (Ture et al. 2011, equations 4 and 5;
  * see bench/papers). All tables are made of the same D bits: given the distance d of two rows, the
@@ -53,8 +55,8 @@ struct window_targets {
     const double *sharing;
 };
 
-/* Tables and window for a stated recall of the targets with the fewest comparisons; what is given
- * (not 0) stays. Returns the expected recall, which may be less than stated where the radius alone
- * keeps it below. */
+/* Tables and window for a wanted recall of the targets, with the fewest comparisons. Given values
+ * (not 0) stay. Returns the expected recall, which is lower than the wanted one if the radius alone
+ * misses too many pairs. */
 double window_plan(struct window_setting *setting, size_t rows,
                    const struct window_targets *targets, double recall);
