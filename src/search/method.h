@@ -46,7 +46,6 @@ struct method_size {
 /* What is expected of a job, with everything that the tables and the search take. */
 struct method_prediction {
     double recall, comparisons;
-    double build_ns, search_ns;
     double table_bytes; /* in memory or on disk, without the signatures */
     double build_bytes; /* memory while the tables are built, table_bytes included */
     double search_bytes;
