@@ -69,7 +69,8 @@ def test_threads_search_while_one_changes(texts):
     def search():
         try:
             for _ in range(15):
-                assert index.search(texts[:20], k=1, threads=1)["similarity"].tolist() == expected
+                found = index.search(texts[:20], k=1, threads=1)["similarity"]
+                assert np.allclose(found, expected, atol=1e-6)  # additions change the weights of words
         except BaseException as error:
             failures.append(error)
 
