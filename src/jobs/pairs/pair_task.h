@@ -42,8 +42,8 @@ struct pair_task {
     struct corpus corpora[2];
     struct statistics *statistics;
     const struct statistics *given_statistics; /* of the whole collection, for cosines; or NULL */
-    struct sparse_matrix vectors[2]; /* cosine; on disk the offsets alone */
-    struct set_collection sets[2];   /* Jaccard */
+    struct sparse_matrix vectors[2];           /* cosine; on disk the offsets alone */
+    struct set_collection sets[2];             /* Jaccard */
     struct document_sets truth_sets; /* Jaccard: all rows, for the true pairs of a sample */
     uint8_t *short_rows[2];          /* cosine: 1 if a row is too short for weights */
     const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
