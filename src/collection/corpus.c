@@ -341,6 +341,8 @@ bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *ro
 
 struct bag_view corpus_bag(const struct corpus *corpus, size_t row) {
     const struct corpus_row *item = &corpus->items[row];
+    if (!corpus->hashes) /* no document has terms */
+        return (struct bag_view){0};
     return (struct bag_view){corpus->hashes + item->first_term,
                              corpus->frequencies ? corpus->frequencies + item->first_term : NULL,
                              item->term_count, item->length,
