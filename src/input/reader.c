@@ -16,6 +16,7 @@
 #include "input/documents/wiki_page.h"
 #include "input/input_files.h"
 #include "input/records.h"
+#include "input/table_columns.h"
 
 enum { DEFAULT_BATCH_BYTES = 1 << 20, MAX_BATCH_RECORDS = 1 << 16, SNIFF_BYTES = 64 };
 
@@ -50,13 +51,9 @@ static bool is_crawl(const struct input_file *file) {
     return file->format == INPUT_WARC || file->format == INPUT_WET;
 }
 
-static bool is_table(const struct input_file *file) {
-    return file->format == INPUT_CSV || file->format == INPUT_TSV;
-}
-
 static cog_status check_extra_field(const struct reader *reader, const struct input_file *file,
                                     cog_error *error) {
-    if (!reader->options.extra_field || file->format == INPUT_JSONL || is_table(file))
+    if (!reader->options.extra_field || file->format == INPUT_JSONL || input_is_table(file))
         return COG_OK;
     return error_about(error, COG_ERR_USAGE, "extra_field",
                        "%s: its records have no field \"%s\"; fields are named in jsonl, csv and "
@@ -64,57 +61,12 @@ static cog_status check_extra_field(const struct reader *reader, const struct in
                        file->path, reader->options.extra_field);
 }
 
-/* The column that a number names; CSV_NO_COLUMN if the name is no number. */
-static size_t numbered_column(const char *name) {
-    enum { MOST_DIGITS = 9 };
-    size_t number = 0, digits = 0;
-    for (; name && name[digits] >= '0' && name[digits] <= '9' && digits < MOST_DIGITS; digits++)
-        number = 10 * number + (size_t)(name[digits] - '0');
-    return digits && !name[digits] && number ? number - 1 : CSV_NO_COLUMN;
-}
-
-static cog_status check_number(const char *name, const char *usual, const char *option,
-                               cog_error *error) {
-    bool unnamed = !name || (usual && strcmp(name, usual) == 0);
-    if (unnamed || numbered_column(name) != CSV_NO_COLUMN)
-        return COG_OK;
-    return error_about(error, COG_ERR_USAGE, option,
-                       "\"%s\": tables without a header row have no names for their fields; give "
-                       "the number of the field, from 1",
-                       name);
-}
-
-/* What is said about tables, which some input has to be. */
-static cog_status check_tables(const struct reader *reader, cog_error *error) {
-    const struct reader_options *options = &reader->options;
-    unsigned char delimiter = (unsigned char)options->delimiter;
-    bool any = reader->inputs.count == 0;
-    if (!delimiter && !options->no_header)
-        return COG_OK;
-    if (delimiter >= 0x80 || (delimiter && is_one_of((char)delimiter, "\"\r\n")))
-        return error_about(error, COG_ERR_USAGE, "delimiter",
-                           "this character cannot separate fields: choose one of ASCII that is no "
-                           "quote and no line end");
-    for (size_t i = 0; i < reader->inputs.count; i++)
-        any |= is_table(&reader->inputs.files[i]);
-    if (!any)
-        return error_about(
-            error, COG_ERR_USAGE, delimiter ? "delimiter" : "no_header",
-            "no input is a table: name csv or tsv files, or the format of the input");
-    if (!options->no_header)
-        return COG_OK;
-    TRY(check_number(options->text_field ? options->text_field : "", NULL, "text_field", error));
-    TRY(check_number(options->id_field, "id", "id_field", error));
-    TRY(check_number(options->lang_field, "lang", "lang_field", error));
-    return check_number(options->extra_field, NULL, "extra_field", error);
-}
-
 cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_error *error) {
     reader->options.extra_field = field;
-    TRY(check_tables(reader, error));
+    TRY(table_options_check(&reader->options, &reader->inputs, error));
     for (size_t i = 0; i < reader->inputs.count; i++) {
         struct input_file *file = &reader->inputs.files[i];
-        if (is_table(file))
+        if (input_is_table(file))
             file->header_is_complete = false; /* columns are looked up again */
         if (file->format != INPUT_AUTO)
             TRY(check_extra_field(reader, file, error));
@@ -398,108 +350,13 @@ static bool is_blank(struct bytes_view line, bool first) {
     return true;
 }
 
-static bool column_is(struct bytes_view field, const char *name) {
-    return name && field.size == strlen(name) && memcmp(field.data, name, field.size) == 0;
-}
-
-static void take_column(const struct reader_options *options, struct csv_columns *columns,
-                        struct bytes_view field) {
-    size_t column = columns->count++;
-    if (columns->text == CSV_NO_COLUMN && column_is(field, options->text_field))
-        columns->text = column;
-    if (columns->id == CSV_NO_COLUMN && column_is(field, options->id_field))
-        columns->id = column;
-    if (columns->lang == CSV_NO_COLUMN && column_is(field, options->lang_field))
-        columns->lang = column;
-    if (columns->extra == CSV_NO_COLUMN && column_is(field, options->extra_field))
-        columns->extra = column;
-}
-
-/* The columns of a file by its first row, whose fields are names or not; `names` gets a list of
- * them. Returns what is wrong with the row, or NULL. */
-static const char *find_columns(const struct reader_options *options, struct input_file *file,
-                                struct bytes_view row, struct buffer *decoded, char *names,
-                                size_t names_size) {
-    struct csv_columns *columns = &file->columns;
-    struct csv_cursor cursor = csv_row_fields(without_mark(row), file->form);
-    struct bytes_view field;
-    *columns = (struct csv_columns){
-        .text = CSV_NO_COLUMN, .id = CSV_NO_COLUMN, .lang = CSV_NO_COLUMN, .extra = CSV_NO_COLUMN};
-    if (options->no_header) {
-        columns->text = numbered_column(options->text_field);
-        columns->id = numbered_column(options->id_field);
-        columns->lang = numbered_column(options->lang_field);
-        columns->extra = numbered_column(options->extra_field);
-    }
-    while (csv_next_field(&cursor, decoded, &field)) {
-        if (options->no_header) {
-            columns->count++;
-            continue;
-        }
-        take_column(options, columns, field);
-        size_t used = strlen(names);
-        snprintf(names + used, names_size - used, "%s%.*s", used ? ", " : "",
-                 field.size < 100 ? (int)field.size : 100, field.data);
-    }
-    return cursor.problem;
-}
-
-/* The columns that are asked for, if the table has them. */
-static cog_status check_columns(const struct reader_options *options, const struct input_file *file,
-                                const char *names, cog_error *error) {
-    const struct csv_columns *columns = &file->columns;
-    const struct {
-        size_t column;
-        const char *name, *option;
-        bool needed;
-    } asked[] = {{columns->text, options->text_field, "text_field", true},
-                 {columns->id, options->id_field, "id_field", false},
-                 {columns->lang, options->lang_field, "lang_field", false},
-                 {columns->extra, options->extra_field, "extra_field", options->extra_field}};
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        bool missing = asked[i].column == CSV_NO_COLUMN;
-        if (!missing && asked[i].column >= columns->count)
-            return error_about(error, COG_ERR_INPUT, asked[i].option,
-                               "%s:1: no field %s: the first row has %zu; choose another field, or "
-                               "another delimiter",
-                               file->path, asked[i].name, columns->count);
-        if (missing && asked[i].needed)
-            return error_about(error, COG_ERR_INPUT, asked[i].option,
-                               i ? "%s:1: no column \"%s\"; name one of these: %s"
-                                 : "%s:1: no column \"%s\"; name the one that holds the text: %s",
-                               file->path, asked[i].name, names);
-    }
-    return COG_OK;
-}
-
-/* The first row of a csv or tsv file. In later passes it is known already. */
-static cog_status take_first_row(struct reader *reader, struct input_file *file,
-                                 struct bytes_view row, cog_error *error) {
-    struct buffer decoded = {0};
-    char names[256] = "";
-    bool has_header = !reader->options.no_header;
-    if ((has_header && !buffer_append(&file->header, row.data, row.size)) ||
-        !buffer_reserve(&decoded, row.size)) {
-        buffer_free(&decoded);
-        return error_memory(error, row.size, "the first row of a table");
-    }
-    const char *problem = find_columns(&reader->options, file, row, &decoded, names, sizeof names);
-    buffer_free(&decoded);
-    if (problem)
-        return error_set_at(error, COG_ERR_INPUT, 1, "%s:1: %s row: %s", file->path,
-                            has_header ? "header" : "first", problem);
-    TRY(check_columns(&reader->options, file, names, error));
-    file->header_is_complete = true;
-    return COG_OK;
-}
-
 /* A row of a table: the header, a record, or nothing. */
 static cog_status judge_row(struct reader *reader, struct input_file *file, struct bytes_view row,
                             bool first, bool *keep, cog_error *error) {
     bool is_header = first && !reader->options.no_header;
     *keep = !is_header && without_line_end(first ? without_mark(row) : row).size > 0;
     return (is_header || *keep) && !file->header_is_complete
-               ? take_first_row(reader, file, row, error)
+               ? table_first_row_take(&reader->options, file, row, error)
                : COG_OK;
 }
 
