@@ -19,7 +19,7 @@ done
 # Analyzers of each thread, text as it is read and tables as they grow count, each before it is there; what is announced
 # goes by the text alone and refuses nothing.
 yes "$(cat pairs.tsv)" | head -n 40000 >repeated.tsv
-for memory in "1M --threads 1" "20M --threads 2" "30M --threads 2" "30M --threads 1 repeated.tsv"; do
+for memory in "1M --threads 1" "20M --threads 2" "45M --threads 2" "30M --threads 1 repeated.tsv"; do
     "$COGNATE" lexicon train pairs.tsv --from de --to en -o small.lex --memory $memory 2>&1 | sed 's|; [0-9.]* s$|; ... s|'
     echo "--memory $memory: exit ${PIPESTATUS[0]}"
 done
