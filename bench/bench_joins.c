@@ -379,7 +379,7 @@ static void bench_collections(const struct sparse_matrix *matrix, const struct g
     double pairs = (double)count * (double)(count - 1) / 2, checksum = 0;
     double cosine_ns = plain_cosine_ns(matrix, &checksum);
     double jaccard_ns = plain_jaccard_ns(sets, &checksum);
-    printf("%zu rows, %.0f terms a row, %.0f 3-grams a row\n", count,
+    printf("%zu rows, %.0f terms per row, %.0f 3-grams per row\n", count,
            (double)matrix->offsets[count] / (double)count,
            (double)sets->offsets[count] / (double)count);
     printf(

@@ -1,8 +1,9 @@
 /* Cognate: finds documents that say the same thing.
  *
  * This header is the public C API, in the order a user meets it. It includes cognate_arrow.h, the
- * structs by which documents and results travel, and cognate_batch.h, the steps of jobs one by one
- * for programs that spread them over machines.
+ * structs by which documents and results travel, cognate_explain.h, why two documents match,
+ * cognate_crosslingual.h, lexicons and links across languages, and cognate_batch.h, the steps of
+ * jobs one by one for programs that spread them over machines. Programs include this header only.
  *
  * Failing: calls that can fail return a cog_status and fill an optional cog_error. Where they fail,
  * the handle that they would have made stays as it was. The library never prints and never exits.
@@ -821,244 +822,6 @@ COG_API cog_status cog_weights_of(const cog_weights *weights, const cog_signatur
                                   const float **values, cog_error *error);
 COG_API void cog_weights_free(cog_weights *weights);
 
-/* ---- Across languages ------------------------------------------------------------------------ */
-
-/* A word-translation table from one language to another: p(to | from) and p(from | to). Its words
- * are terms as documents have them. */
-typedef struct cog_lexicon cog_lexicon;
-
-typedef enum cog_pair_format {
-    COG_PAIRS_AUTO, /* by extension: .tmx, .po, .txt or the source language's code; else tsv */
-    COG_PAIRS_TSV,  /* from TAB to */
-    COG_PAIRS_TEXT, /* two files, line by line; paths are taken two by two */
-    COG_PAIRS_TMX,
-    COG_PAIRS_PO,
-} cog_pair_format;
-
-typedef struct cog_lexicon_options {
-    const char *from, *to;  /* ISO 639-1; needed */
-    cog_term_options terms; /* of both languages; its lang is not looked at */
-    unsigned max_entries;   /* of a word's translations the best so many are kept, */
-    double mass;            /* or those that have this share of the probability */
-    /* Training: */
-    cog_pair_format format;
-    unsigned model1_iterations, agreement_iterations;
-    double null_probability; /* that a word has no counterpart */
-    double diagonal;         /* how strongly words keep to their place in the sentence; 0: not */
-    unsigned min_count;      /* rarer words are not learnt */
-    unsigned max_words;      /* longer sentences are left out */
-    uint64_t reserved[4];
-} cog_lexicon_options;
-COG_API void cog_lexicon_options_init(cog_lexicon_options *options);
-
-/* From parallel text: IBM Model 1, then alignment by agreement of both directions. The same table
- * for any number of threads. */
-COG_API cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
-                                     const cog_lexicon_options *options, const cog_run_options *run,
-                                     cog_lexicon **lexicon, cog_report *report, cog_error *error);
-/* Tables of other tools. Wrong directions and sums are corrected and told as notices. */
-typedef enum cog_table_format {
-    COG_TABLE_AUTO,
-    COG_TABLE_TSV,        /* from, to, and perhaps p(to | from) */
-    COG_TABLE_MOSES,      /* lex.f2e: to from p(to | from) */
-    COG_TABLE_GIZA,       /* t3.final with its two vocabularies behind it, or actual.ti.final */
-    COG_TABLE_FAST_ALIGN, /* -p: from to log p(to | from) */
-    COG_TABLE_BERKELEY,   /* parameters as text */
-    COG_TABLE_BICLEANER,  /* as Moses */
-    COG_TABLE_BITEXTOR,   /* a header of two languages, then pairs */
-} cog_table_format;
-COG_API cog_status cog_lexicon_convert(const char *const *paths, size_t path_count,
-                                       cog_table_format format, const cog_lexicon_options *options,
-                                       cog_lexicon **lexicon, cog_report *report, cog_error *error);
-COG_API cog_status cog_lexicon_save(const cog_lexicon *lexicon, const char *path, cog_error *error);
-COG_API cog_status cog_lexicon_open(const char *path, cog_lexicon **lexicon, cog_error *error);
-COG_API void cog_lexicon_free(cog_lexicon *lexicon);
-/* The languages' codes; owned by the lexicon. */
-COG_API const char *cog_lexicon_from(const cog_lexicon *lexicon);
-COG_API const char *cog_lexicon_to(const cog_lexicon *lexicon);
-COG_API size_t cog_lexicon_words(const cog_lexicon *lexicon);
-COG_API size_t cog_lexicon_entries(const cog_lexicon *lexicon);
-
-typedef struct cog_translation {
-    const char *from, *to; /* terms; owned by the lexicon */
-    size_t from_size, to_size;
-    double to_given_from, from_given_to; /* 0 where pruned in that direction */
-} cog_translation;
-/* The translations of the words of a text in the source language, the best of each first; a word
- * that is not there is split into ones that are, with `linkers` as cog_projection_options has them.
- * Free *translations with cog_free. */
-COG_API cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char *text,
-                                         size_t text_size, const char *linkers,
-                                         cog_translation **translations, size_t *count,
-                                         cog_error *error);
-
-/* How documents of the source language become vectors over the terms of the target language. */
-typedef struct cog_projection_options {
-    bool source_given_target; /* project by p(from | to), as the paper does */
-    bool keep_unknown;        /* words that cannot be translated stand for themselves */
-    const char *linkers;      /* between the parts of compounds, with commas; nothing always may */
-    double k1, b;             /* BM25 */
-    uint64_t reserved[4];
-} cog_projection_options;
-COG_API void cog_projection_options_init(cog_projection_options *options);
-
-/* All pairs between two collections of different languages: cog_pairs_find with the documents of
- * `from` projected by the lexicon. The measure is the cosine; terms and weights are those of the
- * lexicon and the projection, and of options->sign only the signature counts. */
-COG_API cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to,
-                                         const cog_lexicon *lexicon,
-                                         const cog_projection_options *projection,
-                                         const cog_pairs_options *options,
-                                         const cog_run_options *run, cog_pairs **pairs,
-                                         cog_report *report, cog_error *error);
-/* Below the threshold of one language: this one is meant for translations. */
-#define COG_THRESHOLD_ACROSS 0.35
-
-typedef struct cog_link_options {
-    bool one_to_one;   /* greedily by score, each document once; else the best of each */
-    bool calibrated;   /* keep links that stand out from their neighbours (score 0.17), and
-                        * those of a cosine of 0.5; the threshold is not looked at. Without
-                        * hub_neighbours nothing is known to stand out from: cosine 0.35 */
-    double threshold;  /* else: of the cosine */
-    cog_method method; /* exact; lists; or flat, slices, lsh or window, signatures with true cosines
-                        * after; auto: by size */
-    unsigned bits;     /* of the signatures */
-    double recall;     /* that lists, hash tables and windows are planned for */
-    cog_knobs knobs;   /* of the method; with AUTO none */
-    unsigned candidates;     /* looked at for each source document */
-    unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine.
-                              * Partners are chosen by the same with the two nearest. */
-    cog_projection_options projection;
-    uint64_t reserved[4];
-} cog_link_options;
-COG_API void cog_link_options_init(cog_link_options *options);
-
-typedef struct cog_links cog_links;
-/* The partners of the documents of `from` among those of `to`, whose languages are the lexicon's.
- * The lexicon is borrowed for the links' life. */
-COG_API cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
-                            const cog_link_options *options, const cog_run_options *run,
-                            cog_links **links, cog_report *report, cog_error *error);
-COG_API void cog_links_free(cog_links *links);
-COG_API size_t cog_links_count(const cog_links *links);
-
-typedef struct cog_link_item {
-    const char *from, *to; /* ids; owned by the links */
-    size_t from_size, to_size;
-    uint32_t from_row, to_row;
-    double similarity, score;
-} cog_link_item;
-/* In the order of the source documents. An item of zeros if index is not below the count. */
-COG_API cog_link_item cog_links_item(const cog_links *links, size_t index);
-/* The position in the input of a row of `from` (side 0) or `to` (side 1). */
-COG_API uint64_t cog_links_position(const cog_links *links, int side, uint32_t row);
-/* Columns from, to (int64), similarity, score (double); with ids also from_id, to_id (string). */
-COG_API cog_status cog_links_to_arrow(const cog_links *links, bool ids,
-                                      struct ArrowArrayStream *stream, cog_error *error);
-/* TSV: from, to, similarity, score; "-" is standard output. */
-COG_API cog_status cog_links_write(const cog_links *links, cog_output_format format,
-                                   const char *path, cog_error *error);
-
-typedef struct cog_link_scores {
-    uint64_t known, links, right;  /* known links, links found, those that are known */
-    uint64_t judged;               /* links found of source documents that have known links */
-    uint64_t absent;               /* known links between documents that are not there: left out */
-    double precision, recall;      /* of the links found */
-    double recall_at_1;            /* known links that are their source's first choice */
-    double recall_at_precision_99; /* recall of the best links, as many as are 99% right */
-} cog_link_scores;
-/* Against known links: a file of source id TAB target id, or a MediaWiki dump (.xml) of either
- * language whose pages name their partners: [[de:Titel]]. */
-COG_API cog_status cog_links_score(const cog_links *links, const char *gold_path,
-                                   cog_link_scores *scores, cog_error *error);
-
-/* Two collections in one space without links between them: to compare and explain. */
-COG_API cog_status cog_links_prepare(cog_documents *from, cog_documents *to,
-                                     const cog_lexicon *lexicon,
-                                     const cog_projection_options *options,
-                                     const cog_run_options *run, cog_links **links,
-                                     cog_report *report, cog_error *error);
-/* The row of a document of `from` (side 0) or `to` (side 1) by its id; false if there is none. */
-COG_API bool cog_links_find(const cog_links *links, int side, const char *id, size_t id_size,
-                            uint32_t *row);
-/* 0 if there is no such row. */
-COG_API double cog_links_cosine(const cog_links *links, uint32_t from_row, uint32_t to_row);
-
-/* A word of a source document and the word of a target document that it was matched with. */
-typedef struct cog_word_match {
-    const char *from, *to; /* owned by the links and their lexicon */
-    size_t from_size, to_size;
-    double probability; /* of the translation; 1 for a word that stands for itself */
-    double share;       /* of the cosine; all shares sum to 1 */
-} cog_word_match;
-/* Why two documents resemble each other, the largest shares first. Free *matches with cog_free. */
-COG_API cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t to_row,
-                                     cog_word_match **matches, size_t *count, cog_error *error);
-
-/* The same inside one language: the words that two documents have in common, by their ids in
- * `documents`, or the second in `against` where that is not NULL; ids NULL: the first document of
- * each. Weights are those of cog_pairs_find. The words stand behind the matches:
- * cog_free(*matches) frees both. */
-COG_API cog_status cog_pairs_explain(cog_documents *documents, cog_documents *against,
-                                     const char *const ids[2], const cog_sign_options *options,
-                                     const cog_run_options *run, cog_word_match **matches,
-                                     size_t *count, double *cosine, cog_report *report,
-                                     cog_error *error);
-
-/* What two documents share by Jaccard or containment: n-grams, and the passages that they make. */
-typedef struct cog_overlap cog_overlap;
-/* Documents as for cog_pairs_explain: "a" and "b" are the first and the second. terms: those of
- * cog_pairs_options_init for the measure are the ones of cog_dedup. */
-COG_API cog_status cog_pairs_overlap(cog_documents *documents, cog_documents *against,
-                                     const char *const ids[2], cog_measure measure,
-                                     const cog_term_options *terms, const cog_run_options *run,
-                                     cog_overlap **overlap, cog_report *report, cog_error *error);
-COG_API void cog_overlap_free(cog_overlap *overlap);
-
-typedef struct cog_overlap_summary {
-    size_t terms[2];   /* distinct n-grams of a and of b */
-    size_t shared;     /* distinct n-grams that both have */
-    double similarity; /* by the measure */
-    double jaccard, containment;
-    double share[2]; /* of the n-grams of a that b has; of those of b that a has */
-    bool by_words;   /* the texts are short and compared by Jaccard: words in place of n-grams */
-} cog_overlap_summary;
-/* Texts without terms share everything if they are equal byte for byte, else nothing. */
-COG_API cog_overlap_summary cog_overlap_summarize(const cog_overlap *overlap);
-/* The id and the text of a (side 0) or b (side 1); not zero-terminated, owned by the overlap. */
-COG_API const char *cog_overlap_id(const cog_overlap *overlap, int side, size_t *size);
-COG_API const char *cog_overlap_text(const cog_overlap *overlap, int side, size_t *size);
-
-/* A run of n-grams that follow each other in both texts; bytes of a's text and of b's. */
-typedef struct cog_shared_span {
-    size_t begin[2], end[2];
-    size_t terms; /* n-grams */
-} cog_shared_span;
-/* The longest first. Spans of a have no n-gram in common; what b repeats is a span of its own. */
-COG_API size_t cog_overlap_span_count(const cog_overlap *overlap);
-/* A span of zeros if index is not below the count. */
-COG_API cog_shared_span cog_overlap_span(const cog_overlap *overlap, size_t index);
-
-typedef struct cog_text_span {
-    size_t begin, end; /* bytes */
-} cog_text_span;
-/* All that is shared of the text of a (side 0) or b (side 1), in its order, for marking it. */
-COG_API size_t cog_overlap_mark_count(const cog_overlap *overlap, int side);
-COG_API cog_text_span cog_overlap_mark(const cog_overlap *overlap, int side, size_t index);
-
-/* TSV: a row per span, with its bytes of a and of b, its n-grams and its text in a. JSONL: one
- * object with the summary and the spans. "-" is standard output. */
-COG_API cog_status cog_overlap_write(const cog_overlap *overlap, cog_output_format format,
-                                     const char *path, cog_error *error);
-
-/* Sentence pairs from the linked documents, which are read again: each sentence with its best in
- * the partner, one-to-one, at or above the threshold of their cosine, each pair of texts once. TSV:
- * from, to, similarity, from_id, to_id. */
-COG_API cog_status cog_links_sentences(const cog_links *links, cog_documents *from,
-                                       cog_documents *to, double threshold, const char *path,
-                                       const cog_run_options *run, cog_report *report,
-                                       cog_error *error);
-
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
 /* How well a kind of signature estimates true cosines, over all pairs of a sample of documents (0),
@@ -1081,11 +844,6 @@ COG_API cog_status cog_evaluate_signatures(cog_documents *documents,
                                            const cog_run_options *run, cog_signature_error *results,
                                            cog_report *report, cog_error *error);
 
-/* The links of a file that cog_links_write wrote, against a file of source id TAB target id. */
-COG_API cog_status cog_evaluate_link_file(const char *found, const char *gold_path,
-                                          const cog_run_options *run, cog_link_scores *scores,
-                                          cog_error *error);
-
 /* How good lists of neighbours are beside the true ones. */
 typedef struct cog_neighbour_quality {
     size_t queries; /* of the truth */
@@ -1105,6 +863,11 @@ COG_API cog_status cog_evaluate_hits(const cog_hits *found, const cog_hits *trut
 #ifdef __cplusplus
 }
 #endif
+
+/* In this order: each uses what stands before it. */
+#include "cognate_explain.h"
+
+#include "cognate_crosslingual.h"
 
 #include "cognate_batch.h"
 

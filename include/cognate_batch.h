@@ -9,7 +9,9 @@
 #ifndef COGNATE_BATCH_H
 #define COGNATE_BATCH_H
 
-#include "cognate.h"
+#ifndef COGNATE_H
+#error "include cognate.h"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
