@@ -19,40 +19,12 @@
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-size_t index_part_of(const cog_index *index, uint32_t row, uint64_t *first_row) {
-    size_t part = 0;
-    *first_row = 0;
-    while (part + 1 < index->parts.manifest.count &&
-           row - *first_row >= index->parts.manifest.entries[part].rows)
-        *first_row += index->parts.manifest.entries[part++].rows;
-    return part;
-}
-
 bool index_row_id(const cog_index *index, uint32_t row, struct bytes_view *id) {
     uint64_t first_row;
     if (row >= index->parts.rows)
         return false;
     size_t part = index_part_of(index, row, &first_row);
     return segment_id(&index->parts.segments[part], (size_t)(row - first_row), id);
-}
-
-bool index_row_vector(const cog_index *index, size_t part, uint32_t row, const uint32_t **columns,
-                      const float **values, size_t *count) {
-    const struct segment *segment = &index->parts.segments[part];
-    const struct sparse_matrix *vectors = &segment->vectors;
-    if (index->folder)
-        return segment_vector(segment, row, columns, values, count);
-    uint64_t begin = vectors->offsets[row];
-    *columns = vectors->columns + begin;
-    *values = vectors->values + begin;
-    *count = (size_t)(vectors->offsets[row + 1] - begin);
-    return true;
-}
-
-unsigned index_bits(const cog_index *index) {
-    uint64_t bits = 0;
-    settings_get_u64(&index->parts.manifest.settings, "bits", &bits);
-    return (unsigned)bits;
 }
 
 int index_compare_ids(const void *a, const void *b) {

@@ -25,6 +25,12 @@ void cog_index_options_init(cog_index_options *options) {
     options->sign.weights.min_collection_frequency = 1;
 }
 
+unsigned index_bits(const cog_index *index) {
+    uint64_t bits = 0;
+    settings_get_u64(&index->parts.manifest.settings, "bits", &bits);
+    return (unsigned)bits;
+}
+
 void index_forget_parts(cog_index *index) {
     for (size_t i = 0; index->memory && i < index->parts.manifest.count; i++)
         segment_memory_free(&index->memory[i]);

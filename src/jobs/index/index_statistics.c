@@ -9,6 +9,28 @@
 
 /* ---- Rows as bags ---------------------------------------------------------------------------- */
 
+size_t index_part_of(const cog_index *index, uint32_t row, uint64_t *first_row) {
+    size_t part = 0;
+    *first_row = 0;
+    while (part + 1 < index->parts.manifest.count &&
+           row - *first_row >= index->parts.manifest.entries[part].rows)
+        *first_row += index->parts.manifest.entries[part++].rows;
+    return part;
+}
+
+bool index_row_vector(const cog_index *index, size_t part, uint32_t row, const uint32_t **columns,
+                      const float **values, size_t *count) {
+    const struct segment *segment = &index->parts.segments[part];
+    const struct sparse_matrix *vectors = &segment->vectors;
+    if (index->folder)
+        return segment_vector(segment, row, columns, values, count);
+    uint64_t begin = vectors->offsets[row];
+    *columns = vectors->columns + begin;
+    *values = vectors->values + begin;
+    *count = (size_t)(vectors->offsets[row + 1] - begin);
+    return true;
+}
+
 cog_status part_bags_open(struct part_bags *bags, const cog_index *index, size_t part,
                           cog_error *error) {
     *bags = (struct part_bags){.index = index, .part = part};
