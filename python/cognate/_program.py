@@ -25,6 +25,9 @@ FIELDS = {"--text-field": "text", "--id-field": "id", "--lang-field": "lang"}
 
 def main() -> int:
     arguments = sys.argv[1:]
+    if arguments[:1] == ["spark"]:
+        from .spark import _program
+        return _program.main(arguments[1:])
     if not any(is_arrow_path(argument) for argument in arguments if not argument.startswith("-")):
         os.execv(PROGRAM, [PROGRAM, *arguments])
     try:

@@ -1,0 +1,9 @@
+"""Cognate on Spark: the same C library inside the executors; Spark shuffles, sorts and recovers.
+
+Needs pyspark 4 and pyarrow on the driver. Executors need a Python, and the archive that `archive` writes
+(`docs/spark.md`).
+"""
+from ._archive import archive
+from ._stages import Stage, Stages
+
+__all__ = ["Stage", "Stages", "archive"]
