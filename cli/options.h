@@ -86,6 +86,9 @@ enum option_kind {
       "methods psm and bphs: any one row within the radius is enough")                             \
     X(NO_VERIFY, "no-verify", 0, MATCH, PLAIN, NULL, NULL,                                         \
       "list the signatures' estimates instead of true similarities")                               \
+    X(QUERIES, "queries", 0, MATCH, READ, "FILE", NULL,                                            \
+      "the neighbours of these queries only, one per line, escaped as in results; - is standard "  \
+      "input")                                                                                     \
     X(MIN_URLS, "min-urls", 0, MATCH, PLAIN, "N", NULL,                                            \
       "leave out queries with fewer URLs (default: 6)")                                            \
     X(METHOD, "method", 0, METHOD, PLAIN, "NAME", NULL, "how matches are found (default: auto)")   \

@@ -1,8 +1,9 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_MIN_URLS, OPTION_OUTPUT, OPTION_FORMAT, OPTION_THRESHOLD, OPTION_METHOD,
-    OPTION_RECALL,   OPTION_STRICT, OPTION_BITS,   OPTION_SEED,      OPTION_COUNT};
+    OPTION_QUERIES, OPTION_MIN_URLS, OPTION_OUTPUT, OPTION_FORMAT, OPTION_THRESHOLD, OPTION_METHOD,
+    OPTION_RECALL,  OPTION_STRICT,   OPTION_BITS,   OPTION_SEED,   OPTION_COUNT};
+static const enum option_id usual[] = {OPTION_QUERIES, OPTION_COUNT};
 static const option_set sets[] = {own_options, run_options, NULL};
 static const struct option_text texts[] = {
     {OPTION_THRESHOLD, "least cosine of two queries, 0 to 1 (default: 0.7)"}, {OPTION_COUNT, NULL}};
@@ -18,6 +19,7 @@ static cog_status run(struct session *session) {
     if (arguments->word_count == 0)
         return REFUSE(arguments, "no input; give query logs, folders, or -");
     input.format = COG_FORMAT_QUERYLOG;
+    options.queries_file = arguments->values[OPTION_QUERIES];
     cog_documents *documents = NULL;
     cog_pairs *pairs = NULL;
     cog_status status = cog_documents_open(&input, arguments->words, arguments->word_count,
@@ -38,10 +40,15 @@ const struct command command_related = {
         "of clicks is at or above the threshold.\n\n"
         "A log has the columns of AOL's (AnonID, Query, QueryTime, ItemRank, ClickURL), or query "
         "TAB url TAB clicks. Queries with few distinct URLs say too little and are left out; see "
-        "--min-urls. The exit status is 1 if no pair is found.",
+        "--min-urls. With --queries the neighbours of given queries are listed alone, each pair "
+        "with "
+        "the given query first; they are compared with the whole log. The exit status is 1 if no "
+        "pair is found.",
     .examples = "cognate related clicks.tsv.gz -o related.tsv\n"
-                "cognate related logs/ --threshold 0.5 --min-urls 3 --format jsonl",
+                "cognate related logs/ --threshold 0.5 --min-urls 3 --format jsonl\n"
+                "cognate related clicks.tsv.gz --queries mine.txt --method lsh",
     .sets = sets,
+    .usual = usual,
     .texts = texts,
     .methods = "auto|exact|lists|flat|lsh|window",
     .knobs = COG_KNOB_PAIRS,

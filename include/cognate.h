@@ -463,7 +463,13 @@ COG_API cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format for
 typedef struct cog_related_options {
     cog_pairs_options pairs;
     unsigned min_urls; /* queries with fewer distinct clicked URLs are left out */
-    uint64_t reserved[4];
+    /* The neighbours of these queries alone, zero-terminated, or of those in a file, a line each as
+     * results write them ("-" is standard input): a of every pair is one of them. Both NULL: all
+     * pairs. The report names those that the log has not. */
+    const char *const *queries;
+    size_t query_count;
+    const char *queries_file;
+    uint64_t reserved[1];
 } cog_related_options;
 /* Cosine of clicks at 0.7, queries with six URLs or more. */
 COG_API void cog_related_options_init(cog_related_options *options);

@@ -1,6 +1,8 @@
 """Jobs over whole collections."""
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -126,12 +128,19 @@ def pairs(a: Documents, against: Documents = None, *, threshold: float | None = 
     return Table(table, report_of(text), _cognate.documents_skipped(handle))
 
 
-def related(log: Documents, *, threshold: float = 0.7, min_urls: int = 6, ids: bool = True,
-            **options: Unpack[JobOptions]) -> Table:
-    """Related queries of a query log: pairs whose vectors of clicked URLs are alike. The log is a path, or several."""
-    read, work, run = split(options, threshold=threshold, min_urls=min_urls)
+def related(log: Documents, *, queries: Iterable[str] | str | os.PathLike[str] | None = None, threshold: float = 0.7,
+            min_urls: int = 6, ids: bool = True, **options: Unpack[JobOptions]) -> Table:
+    """Related queries of a query log: pairs whose vectors of clicked URLs are alike. The log is a path, or several.
+
+    With ``queries``, texts or the path of a file with a query per line, the neighbours of these queries alone: the first
+    of each pair is one of them, the second any query of the log.
+    """
+    is_file = isinstance(queries, (str, os.PathLike))
+    given = None if queries is None or is_file else tuple(queries)
+    read, work, run = split(options, threshold=threshold, min_urls=min_urls,
+                            queries_file=os.fspath(queries) if is_file else None)
     handle = open_documents(log, {"format": "querylog", **read})
-    table, text = _cognate.related(handle, work, ids, run)
+    table, text = _cognate.related(handle, given, work, ids, run)
     return Table(table, report_of(text), _cognate.documents_skipped(handle))
 
 

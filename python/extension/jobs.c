@@ -198,12 +198,31 @@ static PyObject *pairs(PyObject *self, PyObject *arguments) {
     return run_pairs(&job, run);
 }
 
-/* related(documents, options, ids, run) */
+/* The texts of a tuple, borrowed from it; free the array. NULL with an exception set. */
+static const char **take_texts(PyObject *tuple) {
+    const Py_ssize_t count = PyTuple_Size(tuple);
+    const char **texts = calloc((size_t)count + 1, sizeof *texts);
+    if (!texts)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count && texts; i++) {
+        PyObject *text = PyTuple_GetItem(tuple, i);
+        texts[i] = PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+        if (texts[i])
+            continue;
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "a query must be a str, not %R", text);
+        free(texts);
+        return NULL;
+    }
+    return texts;
+}
+
+/* related(documents, queries or None, options, ids, run) */
 static PyObject *related(PyObject *self, PyObject *arguments) {
-    PyObject *capsule, *dictionary, *run;
+    PyObject *capsule, *queries, *dictionary, *run;
     int ids;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OO!pO!", &capsule, &PyDict_Type, &dictionary, &ids,
+    if (!PyArg_ParseTuple(arguments, "OOO!pO!", &capsule, &queries, &PyDict_Type, &dictionary, &ids,
                           &PyDict_Type, &run))
         return NULL;
     struct pairs_job job = {.job = {.work = pairs_work}, .related = true, .ids = ids != 0};
@@ -214,7 +233,16 @@ static PyObject *related(PyObject *self, PyObject *arguments) {
     cog_related_options_init(&job.options);
     if (!take_pairs(dictionary, &job.options.pairs, related_fields, &job.options))
         return NULL;
-    return run_pairs(&job, run);
+    const char **texts = NULL;
+    if (queries != Py_None) {
+        if (!(texts = take_texts(queries)))
+            return NULL;
+        job.options.queries = texts;
+        job.options.query_count = (size_t)PyTuple_Size(queries);
+    }
+    PyObject *result = run_pairs(&job, run);
+    free(texts);
+    return result;
 }
 
 bool signatures_of(PyObject *object, Py_ssize_t rows, unsigned bits, Py_buffer *view,

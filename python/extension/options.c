@@ -78,7 +78,9 @@ const struct field dedup_fields[] = {
     FIELD("resume", cog_dedup_options, resume),
     FIELD("verdicts", cog_dedup_options, verdicts),
     END};
-const struct field related_fields[] = {FIELD("min_urls", cog_related_options, min_urls), END};
+const struct field related_fields[] = {FIELD("min_urls", cog_related_options, min_urls),
+                                       FIELD("queries_file", cog_related_options, queries_file),
+                                       END};
 const struct field index_fields[] = {METHOD(cog_index_options),
                                      FIELD("radius", cog_index_options, radius_bits),
                                      FIELD("vectors", cog_index_options, vectors), END};

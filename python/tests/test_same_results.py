@@ -154,6 +154,17 @@ def test_related(run):
     expected = run("related", "log.tsv", "--threshold", 0.3)
     table = cognate.related(run.folder / "log.tsv", threshold=0.3)
     assert expected and listed(table, "a_id", "b_id", "similarity", "distance") == expected
+    queries = ["query 3", "query 17", "nowhere"]
+    (run.folder / "mine.txt").write_text("\n".join(queries))
+    expected = run("related", "log.tsv", "--threshold", 0.3, "--queries", "mine.txt")
+    for given in queries, iter(queries), run.folder / "mine.txt":
+        table = cognate.related(run.folder / "log.tsv", queries=given, threshold=0.3)
+        assert expected and listed(table, "a_id", "b_id", "similarity", "distance") == expected
+    assert table.report["unknown_queries"] == 1
+    with pytest.raises(TypeError, match="a query must be a str"):
+        cognate.related(run.folder / "log.tsv", queries=[1])
+    with pytest.raises(ValueError, match="cosine"):
+        cognate.related(run.folder / "log.tsv", queries=queries, measure="jaccard")
 
 
 def test_explain(run):

@@ -1,5 +1,5 @@
-/* Similar pairs, pairs of signatures, and related queries: the public functions. They check
- * arguments and call the job. */
+/* Similar pairs, and pairs of signatures: the public functions. They check arguments and call the
+ * job. */
 #include <stdlib.h>
 
 #include "base/arguments.h"
@@ -191,81 +191,4 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
     report_number(report, "matches", (double)matches.count);
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
     return COG_OK;
-}
-
-/* ---- Related queries -------------------------------------------------------------------------
- *
- * Vectors over clicked URLs, weighted by clicks (Distributed LSH). The click rate of the paper is
- * clicks over the query's total, which cancels in the cosine. */
-
-enum { DEFAULT_MIN_URLS = 6 };
-
-void cog_related_options_init(cog_related_options *options) {
-    cog_pairs_options_init(&options->pairs, COG_MEASURE_COSINE);
-    options->pairs.threshold = 0.7;
-    cog_weight_options_init(&options->pairs.sign.weights, COG_WEIGHTING_TF);
-    options->min_urls = DEFAULT_MIN_URLS;
-    /* With random signs the sums of a few equal clicks take a few values, zero above all, and
-     * bits agree more or less often than the cosine says. */
-    options->pairs.sign.signature.gaussian = true;
-}
-
-/* Queries with enough distinct URLs take part. */
-static cog_status select_queries(struct pair_task *task, unsigned min_urls, uint8_t **selected,
-                                 cog_error *error) {
-    const struct corpus *corpus = &task->corpora[0];
-    size_t left_out = 0;
-    *selected = memory_array(corpus->rows, 1);
-    if (!*selected)
-        return error_memory(error, corpus->rows, "queries");
-    for (size_t row = 0; row < corpus->rows; row++) {
-        (*selected)[row] = corpus->items[row].term_count >= min_urls;
-        left_out += !(*selected)[row];
-    }
-    task->selected[0] = *selected;
-    report_number(task->report, "queries", (double)(corpus->rows - left_out));
-    report_number(task->report, "left_out_queries", (double)left_out);
-    if (left_out)
-        report_notice(task->report, "%zu of %zu %s %s fewer than %u clicked URL%s and %s left out",
-                      left_out, corpus->rows, plural(corpus->rows, "query", "queries"),
-                      plural(left_out, "has", "have"), min_urls, plural(min_urls, "", "s"),
-                      plural(left_out, "is", "are"));
-    return COG_OK;
-}
-
-static cog_status find_related(struct pair_task *task, cog_documents *documents, unsigned min_urls,
-                               struct match_list *matches, cog_error *error) {
-    struct corpus_options reading = {.terms = &task->terms, .want_frequencies = true};
-    const bool by_sets = pairs_are_by_sets(&task->options);
-    struct document_sets sets = {0};
-    uint8_t *selected = NULL;
-    task->short_terms = 0;
-    cog_status status = by_sets ? set_pairs_read(task, &documents, &sets, error)
-                                : pair_task_check_memory(task, &documents, error);
-    if (!by_sets)
-        THEN(status,
-             corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error));
-    THEN(status, select_queries(task, min_urls, &selected, error));
-    if (by_sets) {
-        THEN(status, set_pairs_join(task, &sets, matches, error));
-    } else {
-        THEN(status, pair_task_prepare(task, error));
-        THEN(status, pair_join_run(task, matches, error));
-    }
-    document_sets_close(&sets);
-    free(selected);
-    task->selected[0] = NULL;
-    return status;
-}
-
-cog_status cog_related_find(cog_documents *documents, const cog_related_options *options,
-                            const cog_run_options *run, cog_pairs **result, cog_report *report,
-                            cog_error *error) {
-    struct pair_task task = {0};
-    struct match_list matches = {0};
-    TRY(check_given(options, "options", error));
-    TRY(check_call(documents, &options->pairs, error));
-    cog_status status = pair_join_init(&task, &options->pairs, 1, run, report, error);
-    THEN(status, find_related(&task, documents, options->min_urls, &matches, error));
-    return pairs_of_task(&task, status, &matches, result, error);
 }

@@ -55,6 +55,10 @@ static size_t draw(const struct truth_rows *rows, size_t most, uint64_t seed, ui
 
 /* ---- True pairs ------------------------------------------------------------------------------ */
 
+static bool is_itself(const struct truth_rows *rows, uint32_t a, uint32_t b) {
+    return (rows->self || rows->same_rows) && a == b;
+}
+
 /* All matches of the given rows of side 0, a counting from 0 among them. */
 static cog_status find_matches(const struct truth_rows *rows, const uint32_t *sample, size_t count,
                                struct match_list *truth, cog_error *error) {
@@ -95,7 +99,7 @@ cog_status truth_of_rows(const struct truth_rows *rows, size_t rows_max, struct 
     } while (status == COG_ERR_MEMORY && most > 0);
     for (size_t i = 0; i < truth->count; i++) {
         truth->items[i].a = sample[truth->items[i].a];
-        if (!rows->self || truth->items[i].a != truth->items[i].b)
+        if (!is_itself(rows, truth->items[i].a, truth->items[i].b))
             truth->items[kept++] = truth->items[i];
     }
     truth->count = kept;
@@ -142,13 +146,13 @@ void recall_sample_draw(struct recall_sample *sample, const struct truth_rows *r
 }
 
 /* Counts true matches, whose a is a place in the sample. */
-static void count_truth(struct recall_sample *sample, bool self, const struct match_list *truth,
-                        const struct match_list *matches) {
+static void count_truth(struct recall_sample *sample, const struct truth_rows *rows,
+                        const struct match_list *truth, const struct match_list *matches) {
     for (size_t i = 0; i < truth->count; i++) {
         size_t place = truth->items[i].a;
         uint32_t a = sample->rows[place], b = truth->items[i].b;
-        bool swap = self && b < a;
-        if (self && a == b)
+        bool swap = rows->self && b < a;
+        if (is_itself(rows, a, b))
             continue;
         /* A pair of two sampled rows counts once, from its earlier row. */
         if (swap && bsearch(&b, sample->rows, sample->count, sizeof b, compare_u32))
@@ -167,7 +171,7 @@ static cog_status count_part(struct recall_sample *sample, const struct truth_ro
     if (status == COG_OK) {
         for (size_t i = 0; i < truth.count; i++)
             truth.items[i].a += (uint32_t)first;
-        count_truth(sample, rows->self, &truth, matches);
+        count_truth(sample, rows, &truth, matches);
     }
     if (truth.count > sample->most_at_once)
         sample->most_at_once = truth.count;

@@ -39,6 +39,7 @@ struct truth_rows {
     size_t count;            /* how many */
     size_t first_row;        /* row number of the first row of side 1, if it is part of a side */
     bool self;               /* inside one collection: a sampled row may be either of a pair */
+    bool same_rows;          /* the sides number the same rows, and none is paired with itself */
     uint64_t seed;
     unsigned threads;
     /* If not NULL, finds all matches of rows of side 0 in place of the fields above: for sets, and

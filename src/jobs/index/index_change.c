@@ -10,8 +10,8 @@
 #include "base/numbers.h"
 #include "base/strings.h"
 #include "base/threads.h"
+#include "collection/id_list.h"
 #include "input/npy.h"
-#include "input/parallel/line_source.h"
 #include "jobs/index/segment_change.h"
 #include "run/job.h"
 
@@ -301,46 +301,6 @@ cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t cou
     return status;
 }
 
-/* Ids of a file, one behind the other. */
-struct id_list {
-    struct buffer bytes;
-    struct bytes_view *ids; /* their data is NULL until the last byte is there */
-    size_t count, capacity;
-};
-
-static void id_list_free(struct id_list *list) {
-    buffer_free(&list->bytes);
-    free(list->ids);
-}
-
-static cog_status add_listed_id(struct id_list *list, struct bytes_view line, struct buffer *id,
-                                cog_error *error) {
-    if (!unescape_into(id, line) || !buffer_append(&list->bytes, id->data, id->size) ||
-        !memory_grow((void **)&list->ids, &list->capacity, list->count + 1, sizeof *list->ids))
-        return error_memory(error, list->bytes.size + line.size, "ids");
-    list->ids[list->count++] = view_of(NULL, id->size);
-    return COG_OK;
-}
-
-static cog_status read_id_list(const char *path, struct id_list *list, cog_error *error) {
-    struct line_source lines = {0};
-    struct buffer id = {0};
-    bool end = false;
-    cog_status status = line_source_open(&lines, path, error);
-    while (status == COG_OK && !end) {
-        struct bytes_view line;
-        status = line_source_next(&lines, &line, &end, error);
-        if (status == COG_OK && !end && line.size)
-            status = add_listed_id(list, line, &id, error);
-    }
-    const char *at = list->bytes.data;
-    for (size_t i = 0; i < list->count; at += list->ids[i++].size)
-        list->ids[i].data = at;
-    buffer_free(&id);
-    line_source_close(&lines);
-    return status;
-}
-
 cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_report *report,
                                    cog_error *error) {
     TRY(check_given(index, "index", error));
@@ -348,7 +308,7 @@ cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_repor
     struct id_list list = {0};
     int lock;
     cog_status status = change_begin(index, 0, &lock, error);
-    THEN(status, read_id_list(path, &list, error));
+    THEN(status, id_list_read(&list, path, error));
     THEN(status, remove_ids(index, list.ids, list.count, report, error));
     index_unlock(lock);
     id_list_free(&list);

@@ -38,6 +38,8 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
 }
 
 void pair_task_free(struct pair_task *task) {
+    if (task->same_corpus)
+        task->corpora[1] = (struct corpus){0};
     for (int side = 0; side < 2; side++) {
         corpus_free(&task->corpora[side]);
         sparse_matrix_free(&task->vectors[side]);
@@ -78,7 +80,7 @@ uint64_t pair_task_held_bytes(const struct pair_task *task) {
     for (size_t side = 0; side < task->sides; side++) {
         const struct sparse_matrix *vectors = &task->vectors[side];
         const struct set_collection *sets = &task->sets[side];
-        held += corpus_memory_bytes(&task->corpora[side]);
+        held += side && task->same_corpus ? 0 : corpus_memory_bytes(&task->corpora[side]);
         held += vectors->columns ? vectors->offsets[vectors->rows] * 8 : 0;
         held += sets->offsets ? sets->offsets[sets->rows] * 4 : 0;
     }
@@ -122,12 +124,16 @@ void pair_task_name_rows(const struct pair_task *task, struct match_list *matche
 
 /* ---- Vectors and rows ------------------------------------------------------------------------ */
 
+static size_t corpora_of(const struct pair_task *task) {
+    return task->same_corpus ? 1 : task->sides;
+}
+
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     const struct corpus *corpora[2] = {&task->corpora[0], &task->corpora[1]};
     uint64_t start = clock_ns();
     progress_show("weighing");
     cog_status status =
-        corpus_statistics(corpora, task->sides, task->threads, &task->statistics, error);
+        corpus_statistics(corpora, corpora_of(task), task->threads, &task->statistics, error);
     if (status != COG_OK)
         return status;
     if (task->options.measure == COG_MEASURE_JACCARD) {
@@ -233,6 +239,7 @@ struct truth_rows pair_task_truth(const struct pair_task *task) {
                               .numbers = task->compared[0].numbers,
                               .count = task->compared[0].count,
                               .self = task->sides == 1,
+                              .same_rows = task->same_corpus,
                               .seed = task->options.sign.signature.seed,
                               .threads = task->threads,
                               .side_rows = task->corpora[last].rows};

@@ -39,6 +39,9 @@ struct pair_task {
     unsigned short_terms; /* rows with fewer weighted terms are compared by their term sets */
     cog_report *report;
     size_t sides; /* 1: inside a collection, 2: between two */
+    /* Side 1 is the corpus of side 0 again, which owns it: chosen rows are compared with all, and
+     * none with itself. */
+    bool same_corpus;
     struct corpus corpora[2];
     struct statistics *statistics;
     const struct statistics *given_statistics; /* of the whole collection, for cosines; or NULL */
