@@ -197,14 +197,14 @@ static void print_json(const cog_index_info *info) {
            "\"bits\": %u, \"method\": \"%s\", \"slice_bits\": %u, \"radius\": %u, \"tables\": %u, "
            "\"header_bits\": %u, \"blocks\": %u, \"choose\": %u, \"learned_pairs\": %llu, "
            "\"vectors\": %s, \"vocabulary\": %llu, \"counted_documents\": %llu, "
-           "\"outdated_segments\": %llu, \"bytes\": %llu}\n",
+           "\"outdated_segments\": %llu, \"pending\": %llu, \"bytes\": %llu}\n",
            info->documents ? "documents" : "signatures", (unsigned long long)info->rows,
            (unsigned long long)info->removed_rows, (unsigned long long)info->segments, info->bits,
            cog_method_name(info->method), info->slice_bits, info->radius_bits, info->tables,
            info->header_bits, info->blocks, info->chosen, (unsigned long long)info->learned_pairs,
            info->vectors ? "true" : "false", (unsigned long long)info->vocabulary_terms,
            (unsigned long long)info->counted_documents, (unsigned long long)info->outdated_segments,
-           (unsigned long long)info->file_bytes);
+           (unsigned long long)info->pending_rows, (unsigned long long)info->file_bytes);
 }
 
 static cog_status print_info(struct session *session, cog_index *index) {
@@ -232,6 +232,8 @@ static cog_status print_info(struct session *session, cog_index *index) {
         printf("vectors\t%s\nvocabulary\t%llu\nsigned by earlier statistics\t%llu segments\n",
                info.vectors ? "yes" : "no", (unsigned long long)info.vocabulary_terms,
                (unsigned long long)info.outdated_segments);
+    if (info.pending_rows)
+        printf("in the log\t%llu rows\n", (unsigned long long)info.pending_rows);
     if (cog_index_sign_options(index, &sign))
         print_signing(&sign);
     printf("bytes\t%llu\n", (unsigned long long)info.file_bytes);
@@ -292,7 +294,10 @@ static const struct command actions[] = {
          "Adds documents or signatures. The statistics by which words are weighed grow with the "
          "documents, so that similarities are those of an index that is built of all of them. "
          "Documents whose ids the index has are bad records; with --upsert they take the place of "
-         "those. Small segments are merged as they come. Terms and signatures are made as in "
+         "those. Up to 1,024 documents go to the log of the index, which becomes a segment when it "
+         "has "
+         "4,096; larger batches are a segment at once. Small segments are merged as they come. "
+         "Terms and signatures are made as in "
          "the build; options that would make others are refused.",
      .examples = "cognate index add pages.index new.jsonl\n"
                  "zcat new.jsonl.gz | cognate index add pages.index - --input-format jsonl",

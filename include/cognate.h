@@ -714,6 +714,7 @@ typedef struct cog_index_info {
     /* Of documents: those that the statistics count, and segments whose signatures were made when
      * these were others. Queries are signed to match; merging makes the signatures anew. */
     uint64_t counted_documents, outdated_segments;
+    uint64_t pending_rows; /* in the log and in memory; part of rows, in segments of their own */
 } cog_index_info;
 COG_API void cog_index_describe(const cog_index *index, cog_index_info *info);
 /* How the documents were signed; false for an index of signatures. Its texts are owned by the

@@ -46,6 +46,7 @@ cog_status options_read_signing(const struct settings *settings, cog_sign_option
 struct cog_statistics {
     struct statistics *counts;
     struct settings terms; /* how the terms were made */
+    unsigned more_owners;  /* 0: one */
 };
 
 /* COG_ERR_USAGE naming the first difference where the statistics' terms were made otherwise. */

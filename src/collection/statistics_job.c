@@ -101,8 +101,27 @@ cog_status statistics_read(const char *path, const cog_term_options *terms, cog_
     return status;
 }
 
+cog_statistics *statistics_retain(cog_statistics *statistics) {
+    __atomic_add_fetch(&statistics->more_owners, 1, __ATOMIC_RELAXED);
+    return statistics;
+}
+
+bool statistics_are_shared(const cog_statistics *statistics) {
+    return __atomic_load_n(&statistics->more_owners, __ATOMIC_ACQUIRE) != 0;
+}
+
+cog_status statistics_copy(const cog_statistics *statistics, cog_statistics **copy,
+                           cog_error *error) {
+    cog_statistics *made;
+    TAKE_ZEROED(made, 1, "statistics", error);
+    cog_status status = statistics_create(&made->counts, error);
+    THEN(status, statistics_merge(made->counts, statistics->counts, error));
+    THEN(status, settings_copy(&made->terms, &statistics->terms, error));
+    return HAND_OUT(status, made, statistics_release, copy);
+}
+
 void statistics_release(cog_statistics *statistics) {
-    if (!statistics)
+    if (!statistics || __atomic_fetch_sub(&statistics->more_owners, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     statistics_free(statistics->counts);
     settings_free(&statistics->terms);

@@ -12,5 +12,12 @@ cog_status statistics_collect(cog_documents *documents, const cog_term_options *
 /* Fails if the file's terms were made differently. */
 cog_status statistics_read(const char *path, const cog_term_options *terms,
                            cog_statistics **statistics, cog_error *error);
+/* Another owner, who releases them too; nobody may change them meanwhile. */
+cog_statistics *statistics_retain(cog_statistics *statistics);
+/* Whether they have another owner. */
+bool statistics_are_shared(const cog_statistics *statistics);
+/* A copy of one owner. */
+cog_status statistics_copy(const cog_statistics *statistics, cog_statistics **copy,
+                           cog_error *error);
 /* Accepts NULL. */
 void statistics_release(cog_statistics *statistics);

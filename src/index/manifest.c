@@ -14,8 +14,9 @@
 
 #define SECTION_SEGMENTS CONTAINER_TAG('s', 'e', 'g', 's')
 #define SECTION_REMOVED CONTAINER_TAG('d', 'e', 'a', 'd')
+#define SECTION_LOG CONTAINER_TAG('c', 'l', 'o', 'g')
 
-enum { LIST_HEAD_BYTES = 12, ENTRY_BYTES = 40 };
+enum { LIST_HEAD_BYTES = 12, ENTRY_BYTES = 40, LOG_BYTES = 8, LOG_READER = 3 };
 
 static char *folder_path(const char *folder, const char *name) {
     char *path = NULL;
@@ -48,6 +49,7 @@ static cog_status append_entry(struct manifest *manifest, struct manifest_entry 
 cog_status manifest_copy(const struct manifest *manifest, struct manifest *copy, cog_error *error) {
     cog_status status = settings_copy(&copy->settings, &manifest->settings, error);
     copy->next_number = manifest->next_number;
+    copy->log_number = manifest->log_number;
     for (size_t i = 0; i < manifest->count && status == COG_OK; i++) {
         struct manifest_entry entry = manifest->entries[i];
         entry.removed = NULL;
@@ -116,6 +118,19 @@ static cog_status read_removed(const struct container *container, struct manifes
     return status == COG_OK && at != rows.size ? damaged(container, error) : status;
 }
 
+static cog_status read_log(const struct container *container, struct manifest *manifest,
+                           cog_error *error) {
+    struct bytes_view log;
+    if (!container_find(container, SECTION_LOG, &log))
+        return COG_OK;
+    if (log.size != LOG_BYTES)
+        return damaged(container, error);
+    manifest->log_number = decode_u64((const uint8_t *)log.data);
+    return manifest->log_number && manifest->log_number < manifest->next_number
+               ? COG_OK
+               : damaged(container, error);
+}
+
 bool manifest_exists(const char *folder) {
     char *path = folder_path(folder, "manifest");
     bool exists = path && access(path, F_OK) == 0;
@@ -138,6 +153,7 @@ cog_status manifest_read(const char *folder, struct manifest *manifest, cog_erro
     THEN(status, settings_read(&container, &manifest->settings, error));
     THEN(status, read_entries(&container, manifest, error));
     THEN(status, read_removed(&container, manifest, error));
+    THEN(status, read_log(&container, manifest, error));
     if (status != COG_OK)
         manifest_free(manifest);
     container_close(&container);
@@ -176,6 +192,17 @@ static cog_status write_removed(const struct manifest *manifest, struct containe
     return status == COG_OK ? container_writer_end(writer, error) : status;
 }
 
+/* A reader that did not know the log would miss documents. */
+static cog_status write_log(const struct manifest *manifest, struct container_writer *writer,
+                            cog_error *error) {
+    uint8_t number[LOG_BYTES];
+    if (manifest->log_number == 0)
+        return COG_OK;
+    encode_u64(number, manifest->log_number);
+    container_writer_for(writer, LOG_READER);
+    return container_writer_section(writer, SECTION_LOG, number, sizeof number, error);
+}
+
 static cog_status make_folder(const char *folder, cog_error *error) {
     if (mkdir(folder, 0777) == 0 || errno == EEXIST)
         return COG_OK;
@@ -191,6 +218,7 @@ cog_status manifest_write(const char *folder, const struct manifest *manifest, c
     THEN(status, settings_write(&manifest->settings, writer, error));
     THEN(status, write_entries(manifest, writer, error));
     THEN(status, write_removed(manifest, writer, error));
+    THEN(status, write_log(manifest, writer, error));
     THEN(status, container_writer_commit(writer, error));
     container_writer_close(writer);
     free(path);
@@ -287,10 +315,92 @@ cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows,
 
 /* ---- All segments of an index ---------------------------------------------------------------- */
 
-static cog_status open_segment(const char *folder, struct index_segments *index, size_t i,
+static cog_status grow(struct index_segments *index, cog_error *error) {
+    size_t count = index->manifest.count, capacity = index->capacity;
+    GROW(index->segments, capacity, count + 1, "segments", error);
+    capacity = index->capacity;
+    GROW(index->owners, capacity, count + 1, "segments", error);
+    index->capacity = capacity;
+    GROW(index->manifest.entries, index->manifest.capacity, count + 1, "segments", error);
+    return COG_OK;
+}
+
+cog_status index_segments_append(struct index_segments *index, struct manifest_entry entry,
+                                 struct segment *segment, struct segment_memory *memory,
+                                 cog_error *error) {
+    size_t at = index->manifest.count;
+    TRY(grow(index, error));
+    TRY(shared_segment_create(segment, memory, &index->owners[at], error));
+    index->segments[at] = index->owners[at]->segment;
+    index->manifest.entries[at] = entry;
+    index->manifest.count++;
+    index->rows += entry.rows;
+    return COG_OK;
+}
+
+void manifest_put_last(struct manifest *manifest, size_t first, size_t count) {
+    struct manifest_entry last = manifest->entries[manifest->count - 1];
+    size_t behind = manifest->count - 1 - first - count;
+    for (size_t i = first; i < first + count; i++)
+        free(manifest->entries[i].removed);
+    memmove(manifest->entries + first + 1, manifest->entries + first + count, behind * sizeof last);
+    manifest->entries[first] = last;
+    manifest->count -= count;
+}
+
+void index_segments_put_last(struct index_segments *index, size_t first, size_t count) {
+    size_t last = index->manifest.count - 1, behind = last - first - count;
+    struct segment segment = index->segments[last];
+    struct shared_segment *owner = index->owners[last];
+    for (size_t i = first; i < first + count; i++) {
+        index->rows -= index->segments[i].rows;
+        shared_segment_release(index->owners[i]);
+    }
+    memmove(index->segments + first + 1, index->segments + first + count, behind * sizeof segment);
+    memmove(index->owners + first + 1, index->owners + first + count, behind * sizeof owner);
+    index->segments[first] = segment;
+    index->owners[first] = owner;
+    manifest_put_last(&index->manifest, first, count);
+}
+
+static cog_status take_arrays(struct index_segments *index, cog_error *error) {
+    index->capacity = index->manifest.count + 1;
+    TAKE_ZEROED(index->segments, index->capacity, "segments", error);
+    return TAKEN_ZEROED(index->owners, index->capacity, "segments", error);
+}
+
+static void share(struct index_segments *index, size_t i, struct shared_segment *owner) {
+    index->owners[i] = shared_segment_retain(owner);
+    index->segments[i] = owner->segment;
+}
+
+cog_status index_segments_copy(const struct index_segments *index, struct index_segments *copy,
                                cog_error *error) {
-    const struct manifest_entry *entry = &index->manifest.entries[i];
-    struct segment *segment = &index->segments[i];
+    TRY(manifest_copy(&index->manifest, &copy->manifest, error));
+    copy->rows = index->rows;
+    cog_status status = take_arrays(copy, error);
+    for (size_t i = 0; i < index->manifest.count && status == COG_OK; i++)
+        share(copy, i, index->owners[i]);
+    if (status != COG_OK)
+        index_segments_close(copy);
+    return status;
+}
+
+/* The owner of this very segment; NULL if `known` has none. */
+static struct shared_segment *known_owner(const struct index_segments *known,
+                                          const struct manifest_entry *entry) {
+    for (size_t i = 0; known && i < known->manifest.count; i++) {
+        const struct manifest_entry *own = &known->manifest.entries[i];
+        if (!own->is_pending && own->number == entry->number &&
+            own->header_checksum == entry->header_checksum)
+            return known->owners[i];
+    }
+    return NULL;
+}
+
+static cog_status open_segment(const char *folder, const struct index_segments *index,
+                               const struct manifest_entry *entry, struct segment *segment,
+                               cog_error *error) {
     char difference[SETTINGS_DIFFERENCE_BYTES];
     char *path = manifest_segment_path(folder, entry->number);
     if (!path)
@@ -311,16 +421,28 @@ static cog_status open_segment(const char *folder, struct index_segments *index,
     return status;
 }
 
-static cog_status open_once(const char *folder, struct index_segments *index, cog_error *error) {
+static cog_status open_owner(const char *folder, struct index_segments *index, size_t i,
+                             cog_error *error) {
+    struct segment segment = {0};
+    cog_status status = open_segment(folder, index, &index->manifest.entries[i], &segment, error);
+    THEN(status, shared_segment_create(&segment, NULL, &index->owners[i], error));
+    if (status == COG_OK)
+        index->segments[i] = index->owners[i]->segment;
+    segment_close(&segment);
+    return status;
+}
+
+static cog_status open_once(const char *folder, const struct index_segments *known,
+                            struct index_segments *index, cog_error *error) {
     *index = (struct index_segments){0};
-    cog_status status = manifest_read(folder, &index->manifest, error);
-    if (status != COG_OK)
-        return status;
-    index->segments = memory_zeroed_array(index->manifest.count + 1, sizeof *index->segments);
-    if (!index->segments)
-        status = error_memory(error, index->manifest.count * sizeof *index->segments, "segments");
+    TRY(manifest_read(folder, &index->manifest, error));
+    cog_status status = take_arrays(index, error);
     for (size_t i = 0; status == COG_OK && i < index->manifest.count; i++) {
-        status = open_segment(folder, index, i, error);
+        struct shared_segment *owner = known_owner(known, &index->manifest.entries[i]);
+        if (owner)
+            share(index, i, owner);
+        else
+            status = open_owner(folder, index, i, error);
         index->rows += index->manifest.entries[i].rows;
     }
     return status;
@@ -342,9 +464,10 @@ static bool has_moved_on(const char *folder, const struct index_segments *index)
     return other;
 }
 
-cog_status index_segments_open(const char *folder, struct index_segments *index, cog_error *error) {
+cog_status index_segments_open(const char *folder, const struct index_segments *known,
+                               struct index_segments *index, cog_error *error) {
     for (;;) {
-        cog_status status = open_once(folder, index, error);
+        cog_status status = open_once(folder, known, index, error);
         if (status == COG_OK)
             return COG_OK;
         bool again = has_moved_on(folder, index);
@@ -357,25 +480,30 @@ cog_status index_segments_open(const char *folder, struct index_segments *index,
 cog_status index_segments_verify(const struct index_segments *index, cog_error *error) {
     cog_status status = COG_OK;
     for (size_t i = 0; status == COG_OK && i < index->manifest.count; i++)
-        status = segment_verify(&index->segments[i], error);
+        if (!index->manifest.entries[i].is_pending)
+            status = segment_verify(&index->segments[i], error);
     return status;
 }
 
 void index_segments_close(struct index_segments *index) {
-    for (size_t i = 0; index->segments && i < index->manifest.count; i++)
-        segment_close(&index->segments[i]);
+    for (size_t i = 0; index->owners && i < index->manifest.count; i++)
+        shared_segment_release(index->owners[i]);
     free(index->segments);
+    free(index->owners);
     manifest_free(&index->manifest);
     *index = (struct index_segments){0};
 }
 
-/* A file that a writer of this index may have left: segment-N.cog of no manifest, or something with
- * .tmp. behind its name. */
+/* A file that a writer of this index may have left: segment-N.cog or changes-N.log of no manifest,
+ * or something with .tmp. behind its name. */
 static bool is_leftover(const char *name, const struct manifest *manifest) {
     unsigned long long number = 0;
     int length = 0;
     if (strncmp(name, "manifest.tmp.", 13) == 0 || strncmp(name, "statistics.tmp.", 15) == 0)
         return true;
+    if (sscanf(name, "changes-%llu.log%n", &number, &length) == 1 && length)
+        return name[length] ? strncmp(name + length, ".tmp.", 5) == 0
+                            : number != manifest->log_number;
     if (sscanf(name, "segment-%llu.cog%n", &number, &length) != 1 || length == 0)
         return false;
     if (name[length] != 0)

@@ -1,9 +1,9 @@
-/* The manifest of an index: a folder's list of immutable segments, in the order of their rows, and
- * the rows that were removed from each. A change writes a new manifest, which replaces the old one
- * in one step. Also all segments of a folder, opened. */
+/* The manifest of an index: a folder's list of immutable segments, in the order of their rows, the
+ * rows that were removed from each, and the log of later changes. A change writes a new manifest,
+ * which replaces the old one in one step. Also all segments of a folder, opened. */
 #pragma once
 
-#include "index/segment.h"
+#include "index/shared_segment.h"
 
 struct manifest_entry {
     uint64_t number;
@@ -12,6 +12,7 @@ struct manifest_entry {
     uint64_t header_checksum; /* of the segment's file: it must be this very file */
     uint32_t *removed;        /* rows of the segment, strictly rising */
     size_t removed_count;
+    bool is_pending; /* in memory alone: its documents are in the log, and it has no number */
 };
 
 /* Zero-initialise; manifest_free releases. */
@@ -19,7 +20,8 @@ struct manifest {
     struct settings settings;
     struct manifest_entry *entries;
     size_t count, capacity;
-    uint64_t next_number;
+    uint64_t next_number; /* of segments and logs */
+    uint64_t log_number;  /* of the log with the changes that follow; 0: there are none */
 };
 
 /* Path of a segment's file in the index folder; free() it. NULL when memory is out. */
@@ -47,14 +49,29 @@ void manifest_free(struct manifest *manifest);
 /* All segments of an index, opened. Zero-initialise; index_segments_close releases. */
 struct index_segments {
     struct manifest manifest;
-    struct segment *segments; /* manifest.count */
-    uint64_t rows;            /* of all, removed ones too */
+    struct segment *segments;       /* manifest.count; views of what the owners hold */
+    struct shared_segment **owners; /* manifest.count */
+    size_t capacity;
+    uint64_t rows; /* of all, removed ones too */
 };
-cog_status index_segments_open(const char *folder, struct index_segments *index, cog_error *error);
+/* Segments that `known` (may be NULL) has are taken from there. */
+cog_status index_segments_open(const char *folder, const struct index_segments *known,
+                               struct index_segments *index, cog_error *error);
+/* The same segments and removed rows; *copy must be zeroed. */
+cog_status index_segments_copy(const struct index_segments *index, struct index_segments *copy,
+                               cog_error *error);
+/* Appends a segment of the entry's description and takes it over. */
+cog_status index_segments_append(struct index_segments *index, struct manifest_entry entry,
+                                 struct segment *segment, struct segment_memory *memory,
+                                 cog_error *error);
+/* The last segment takes the place of `count` others. */
+void index_segments_put_last(struct index_segments *index, size_t first, size_t count);
+/* The same in a manifest alone. */
+void manifest_put_last(struct manifest *manifest, size_t first, size_t count);
 /* Reads every byte of the index. */
 cog_status index_segments_verify(const struct index_segments *index, cog_error *error);
 void index_segments_close(struct index_segments *index);
 
-/* Deletes files of the folder that look like segments or temporary files but are not in the
+/* Deletes files of the folder that look like segments, logs or temporary files but are not in the
  * manifest: what an interrupted writer left. Only the index's one writer may call it. */
 cog_status index_sweep(const char *folder, const struct manifest *manifest, cog_error *error);

@@ -12,6 +12,7 @@
 #include "base/threads.h"
 #include "collection/id_list.h"
 #include "input/npy.h"
+#include "jobs/index/index_pending.h"
 #include "jobs/index/segment_change.h"
 #include "run/job.h"
 
@@ -29,6 +30,9 @@ static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
                                error);
 }
 
+/* Changes of more rows do not go to the log. */
+enum { LOG_BATCH_ROWS = 1024, LOG_REMOVALS_MAX = 65536 };
+
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
 /* Where the ids of the corpus stand in the index; free() both. */
@@ -38,7 +42,33 @@ static cog_status find_corpus_ids(const cog_index *index, const struct corpus *c
     TAKE(*rows, corpus->rows, "ids", error);
     for (size_t row = 0; row < corpus->rows; row++)
         (*ids)[row] = corpus_id(corpus, row);
-    return index_find_ids(index, *ids, corpus->rows, *rows, error);
+    TRY(index_find_ids(index, *ids, corpus->rows, *rows, error));
+    for (size_t row = 0; row < corpus->rows; row++)
+        if (pending_has(&index->pending, (*ids)[row]))
+            (*rows)[row] = index->parts.rows; /* behind the segments */
+    return COG_OK;
+}
+
+/* Whether the index has a document of this id, in a segment or waiting. */
+static cog_status index_knows_id(const cog_index *index, struct bytes_view id, bool *known,
+                                 cog_error *error) {
+    uint64_t row;
+    TRY(index_find_ids(index, &id, 1, &row, error));
+    *known = row != UINT64_MAX || pending_has(&index->pending, id);
+    return COG_OK;
+}
+
+/* After a change by the log: if it is full, its documents become a segment. Nothing is lost if that
+ * fails. */
+static void tidy_log(cog_index *index, unsigned threads, cog_report *report) {
+    cog_error failure = {0};
+    if (!log_is_full(index))
+        return;
+    if (change_flush(index, threads, report, &failure) == COG_OK)
+        change_merge_tiers(index, threads, report);
+    else
+        report_notice(report, "the change is made, but the log could not become a segment: %s",
+                      failure.message);
 }
 
 /* Documents on their way into an index. */
@@ -83,13 +113,17 @@ static cog_status sort_out_known_ids(const cog_index *index, struct addition *ad
     return status;
 }
 
+/* Without preparing the index for searches. */
 static void report_addition(const cog_index *index, size_t added, uint64_t start_ns,
                             cog_report *report) {
-    cog_index_info info;
-    cog_index_describe(index, &info);
+    const struct manifest *manifest = &index->parts.manifest;
+    size_t waiting = pending_count(&index->pending);
+    uint64_t rows = waiting;
+    for (size_t i = 0; i < manifest->count; i++)
+        rows += manifest->entries[i].rows - manifest->entries[i].removed_count;
     report_number(report, "added", (double)added);
-    report_number(report, "rows", (double)info.rows);
-    report_number(report, "segments", (double)info.segments);
+    report_number(report, "rows", (double)rows);
+    report_number(report, "segments", (double)(manifest->count + (waiting > 0)));
     report_stage(report, "indexing", clock_seconds_since(start_ns));
     report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
 }
@@ -113,12 +147,14 @@ static cog_status draft_addition(cog_index *index, const struct addition *additi
     return status;
 }
 
-static cog_status add_documents(cog_index *index, struct addition *addition,
-                                const cog_add_options *options, unsigned threads,
-                                cog_report *report, cog_error *error) {
+/* A large batch, or an index in memory: a segment of its own. */
+static cog_status add_segment(cog_index *index, struct addition *addition,
+                              const cog_add_options *options, unsigned threads, cog_report *report,
+                              cog_error *error) {
     struct segment_draft draft = {0};
     uint64_t start = clock_ns();
-    cog_status status = sort_out_known_ids(index, addition, options->upsert, report, error);
+    cog_status status = change_flush(index, threads, report, error);
+    THEN(status, sort_out_known_ids(index, addition, options->upsert, report, error));
     corpus_drop_empty_rows(&addition->corpus);
     size_t rows = addition->corpus.rows;
     struct segment_change change = {.draft = rows ? &draft : NULL,
@@ -137,6 +173,38 @@ static cog_status add_documents(cog_index *index, struct addition *addition,
     if (status == COG_OK && options->upsert)
         report_number(report, "replaced", (double)change.removed_count);
     segment_draft_free(&draft);
+    return status;
+}
+
+/* Few documents, into the log of the folder. */
+static cog_status add_to_log(cog_index *index, struct addition *addition,
+                             const cog_add_options *options, unsigned threads, cog_report *report,
+                             cog_error *error) {
+    struct corpus *corpus = &addition->corpus;
+    struct buffer payload = {0};
+    uint64_t start = clock_ns();
+    size_t added = 0, replaced = 0;
+    cog_status status = sort_out_known_ids(index, addition, options->upsert, report, error);
+    for (size_t row = 0; row < corpus->rows && status == COG_OK; row++) {
+        struct bag_view bag = corpus_bag(corpus, row);
+        struct bytes_view id = corpus_id(corpus, row);
+        bool known = false;
+        if (options->upsert)
+            status = index_knows_id(index, id, &known, error);
+        if (status == COG_OK && ((known && !changes_remove_id(&payload, id)) ||
+                                 (bag.count && !changes_add_document(&payload, id, &bag))))
+            status = error_memory(error, payload.size, "the log of an index");
+        replaced += known;
+        added += bag.count > 0;
+    }
+    THEN(status, log_commit(index, &payload, report, error));
+    buffer_free(&payload);
+    if (status == COG_OK)
+        tidy_log(index, threads, report);
+    if (status == COG_OK)
+        report_addition(index, added, start, report);
+    if (status == COG_OK && options->upsert)
+        report_number(report, "replaced", (double)replaced);
     return status;
 }
 
@@ -162,11 +230,13 @@ cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
     int lock = -1;
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = change_begin(index, options->wait_seconds, &lock, error);
+    cog_status status = change_begin(index, options->wait_seconds, &lock, report, error);
     THEN(status, index_check_memory(documents, run, report, error));
     THEN(status, corpus_read(&addition.corpus, documents, &reading, run, report, error));
-    THEN(status, add_documents(index, &addition, options, threads_resolve(run ? run->threads : 0),
-                               report, error));
+    bool is_small = index->folder && addition.corpus.rows <= LOG_BATCH_ROWS;
+    THEN(status, (is_small ? add_to_log : add_segment)(index, &addition, options,
+                                                       threads_resolve(run ? run->threads : 0),
+                                                       report, error));
     index_unlock(lock);
     job_end(&job);
     corpus_free(&addition.corpus);
@@ -214,7 +284,7 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
                          index_bits(index));
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = change_begin(index, 0, &lock, error);
+    cog_status status = change_begin(index, 0, &lock, report, error);
     THEN(status, check_rows_memory(index, rows->rows, run, report, error));
     THEN(status, next_number(index, &number, error));
     if (status == COG_OK && rows->rows)
@@ -247,29 +317,43 @@ static size_t sort_ids(struct bytes_view *ids, size_t count) {
     return distinct;
 }
 
-/* Leaves the rows that were found, rising; names the ids that were not. */
-static size_t keep_found(const struct bytes_view *ids, uint64_t *rows, size_t count,
-                         cog_report *report) {
+/* Leaves the ids that were found, with their rows; names those that were not. */
+static size_t keep_found(struct bytes_view *ids, uint64_t *rows, size_t count, cog_report *report) {
     size_t found = 0, unknown = 0;
     for (size_t i = 0; i < count; i++) {
-        if (rows[i] != UINT64_MAX)
+        if (rows[i] != UINT64_MAX) {
+            ids[found] = ids[i];
             rows[found++] = rows[i];
-        else if (unknown++ < NAMED_BAD_RECORDS)
+        } else if (unknown++ < NAMED_BAD_RECORDS)
             report_notice(report, "no document '%.*s' in the index",
                           (int)(ids[i].size < 200 ? ids[i].size : 200), ids[i].data);
     }
-    qsort(rows, found, sizeof *rows, compare_u64);
     report_number(report, "removed", (double)found);
     report_number(report, "unknown_ids", (double)unknown);
     return found;
 }
 
-static cog_status remove_rows(cog_index *index, const uint64_t *rows, size_t count,
-                              cog_report *report, cog_error *error) {
+static cog_status remove_rows(cog_index *index, uint64_t *rows, size_t count, cog_report *report,
+                              cog_error *error) {
     struct segment_change change = {.removed = rows, .removed_count = count};
+    qsort(rows, count, sizeof *rows, compare_u64);
     if (!index->folder && index->has_documents)
         TRY(index_count_rows(index, rows, count, false, error));
     return change_apply(index, &change, report, error);
+}
+
+static cog_status remove_by_log(cog_index *index, const struct bytes_view *ids, size_t count,
+                                cog_report *report, cog_error *error) {
+    struct buffer payload = {0};
+    bool fits = true;
+    for (size_t i = 0; i < count && fits; i++)
+        fits = changes_remove_id(&payload, ids[i]);
+    cog_status status = fits ? log_commit(index, &payload, report, error)
+                             : error_memory(error, payload.size, "the log of an index");
+    buffer_free(&payload);
+    if (status == COG_OK)
+        tidy_log(index, 1, report);
+    return status;
 }
 
 /* Between the beginning of a change and its end. Puts the ids in order. */
@@ -278,10 +362,16 @@ static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t co
     uint64_t *rows;
     TAKE(rows, count + 1, "rows", error);
     size_t distinct = sort_ids(ids, count);
-    cog_status status = index_find_ids(index, ids, distinct, rows, error);
+    bool by_log = index->folder && index->has_documents && distinct <= LOG_REMOVALS_MAX;
+    cog_status status = by_log ? COG_OK : change_flush(index, 1, report, error);
+    THEN(status, index_find_ids(index, ids, distinct, rows, error));
+    for (size_t i = 0; i < distinct && status == COG_OK; i++)
+        if (pending_has(&index->pending, ids[i]))
+            rows[i] = index->parts.rows;
     size_t found = status == COG_OK ? keep_found(ids, rows, distinct, report) : 0;
     if (found)
-        status = remove_rows(index, rows, found, report, error);
+        status = by_log ? remove_by_log(index, ids, found, report, error)
+                        : remove_rows(index, rows, found, report, error);
     free(rows);
     return status;
 }
@@ -294,7 +384,7 @@ cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t cou
     for (size_t i = 0; i < count; i++)
         views[i] = view_of(ids[i], strlen(ids[i]));
     int lock;
-    cog_status status = change_begin(index, 0, &lock, error);
+    cog_status status = change_begin(index, 0, &lock, report, error);
     THEN(status, remove_ids(index, views, count, report, error));
     index_unlock(lock);
     free(views);
@@ -307,7 +397,7 @@ cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_repor
     TRY(check_given(path, "path", error));
     struct id_list list = {0};
     int lock;
-    cog_status status = change_begin(index, 0, &lock, error);
+    cog_status status = change_begin(index, 0, &lock, report, error);
     THEN(status, id_list_read(&list, path, error));
     THEN(status, remove_ids(index, list.ids, list.count, report, error));
     index_unlock(lock);
@@ -325,7 +415,9 @@ cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_r
     int lock;
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = change_begin(index, 0, &lock, error);
+    cog_status status = change_begin(index, 0, &lock, report, error);
+    THEN(status, change_flush(index, threads_resolve(run ? run->threads : 0), report, error));
+    THEN(status, index_prepare(index, error));
     THEN(status, check_rows_memory(index, index->parts.rows, run, report, error));
     THEN(status, segment_draft_merged(index, 0, index->parts.manifest.count,
                                       threads_resolve(run ? run->threads : 0), &draft, error));

@@ -8,17 +8,6 @@
 #include "collection/row_signer.h"
 #include "plan/method_choice.h"
 
-void segment_memory_free(struct segment_memory *memory) {
-    free(memory->id_offsets);
-    free(memory->id_bytes);
-    id_buckets_free(&memory->id_buckets);
-    free(memory->signatures);
-    free(memory->lengths);
-    segment_terms_free(&memory->terms);
-    sparse_matrix_free(&memory->vectors);
-    *memory = (struct segment_memory){0};
-}
-
 void segment_draft_free(struct segment_draft *draft) {
     segment_close(&draft->segment);
     segment_memory_free(&draft->memory);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arguments.h"
@@ -14,7 +15,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "collection/statistics_job.h"
-#include "jobs/index/index_job.h"
+#include "jobs/index/index_pending.h"
 #include "jobs/index/index_weights.h"
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -91,7 +92,8 @@ cog_status index_find_ids(const cog_index *index, const struct bytes_view *ids, 
 bool cog_index_find(const cog_index *index, const char *id, size_t id_size, uint32_t *row) {
     struct bytes_view view = view_of(id, id_size);
     uint64_t found = UINT64_MAX;
-    if (index_find_ids(index, &view, 1, &found, NULL) != COG_OK || found == UINT64_MAX)
+    if (index_prepare(index, NULL) != COG_OK ||
+        index_find_ids(index, &view, 1, &found, NULL) != COG_OK || found == UINT64_MAX)
         return false;
     *row = (uint32_t)found;
     return true;
@@ -99,7 +101,7 @@ bool cog_index_find(const cog_index *index, const char *id, size_t id_size, uint
 
 const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size) {
     struct bytes_view id = {NULL, 0};
-    bool known = index_row_id(index, row, &id);
+    bool known = index_prepare(index, NULL) == COG_OK && index_row_id(index, row, &id);
     *size = id.size;
     return known ? id.data : NULL;
 }
@@ -182,7 +184,8 @@ static cog_status check_folder(const char *folder, cog_error *error) {
     for (const struct dirent *file; status == COG_OK && (file = readdir(files));) {
         const char *name = file->d_name;
         bool own = name[0] == '.' || strncmp(name, "segment-", 8) == 0 ||
-                   strncmp(name, "statistics", 10) == 0 || strncmp(name, "manifest", 8) == 0;
+                   strncmp(name, "statistics", 10) == 0 || strncmp(name, "manifest", 8) == 0 ||
+                   strncmp(name, "changes-", 8) == 0;
         if (!own)
             status = error_set(error, COG_ERR_USAGE,
                                "%s: holds other files, such as '%.100s'; name a new folder for the "
@@ -241,6 +244,7 @@ cog_status cog_index_save_claimed(const cog_index *index, cog_index_claim *claim
                                   cog_error *error) {
     TRY(check_given(index, "index", error));
     TRY(check_given(claim, "claim", error));
+    TRY(index_prepare(index, error));
     if (manifest_exists(claim->folder))
         return error_set(error, COG_ERR_USAGE, "%s: an index was saved by this claim already",
                          claim->folder);
@@ -291,43 +295,105 @@ static cog_status check_parts(const cog_index *index, cog_error *error) {
     return COG_OK;
 }
 
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static cog_status open_manifest_file(cog_index *index, cog_error *error) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/manifest", index->folder) < 0)
+        return error_memory(error, strlen(index->folder), "a path");
+    index->manifest_file = open(path, O_RDONLY | O_CLOEXEC);
+    free(path);
+    return COG_OK; /* manifest_read tells what is wrong with it */
+}
+
+/* Whether the file that was read still has its name. Its inode is not used again while it is open.
+ */
+static bool manifest_is_current(const cog_index *index) {
+    struct stat own, named;
+    char *path = NULL;
+    if (index->manifest_file < 0 || asprintf(&path, "%s/manifest", index->folder) < 0)
+        return false;
+    bool same = fstat(index->manifest_file, &own) == 0 && stat(path, &named) == 0 &&
+                own.st_ino == named.st_ino && own.st_dev == named.st_dev;
+    free(path);
+    return same;
+}
+
+static cog_status open_files(cog_index *index, const struct index_segments *known,
+                             cog_error *error) {
+    cog_status status = open_manifest_file(index, error);
+    THEN(status, index_segments_open(index->folder, known, &index->parts, error));
+    if (status == COG_OK && index->parts.manifest.log_number)
+        status =
+            change_log_open(index->folder, index->parts.manifest.log_number, &index->log, error);
+    return status;
+}
+
 /* Opens the folder's state, but for the statistics. */
-static cog_status open_state(cog_index *index, cog_error *error) {
-    cog_status status = index_segments_open(index->folder, &index->parts, error);
+static cog_status open_state(cog_index *index, const struct index_segments *known,
+                             cog_error *error) {
+    cog_status status = open_files(index, known, error);
+    while (index->manifest_file >= 0 && !manifest_is_current(index) &&
+           manifest_exists(index->folder)) {
+        index_forget_parts(index); /* replaced while it was read */
+        status = open_files(index, known, error);
+    }
     THEN(status, check_version(index, error));
     THEN(status, index_interpret_settings(index, error));
     THEN(status, check_parts(index, error));
-    if (status == COG_OK && index->has_documents)
-        status = index_weights_create(index->parts.manifest.count, &index->weights, error);
+    if (status == COG_OK && index->log.descriptor >= 0 && !index->has_documents)
+        status = error_set(error, COG_ERR_FORMAT, "%s: belongs to an index of documents",
+                           index->log.path);
+    THEN(status, index_read_log(index, error));
     return status;
 }
 
-/* Statistics that are known follow the change; if that fails, or if there are none, all segments
- * are counted. */
-static cog_status open_statistics(cog_index *fresh, cog_index *known, cog_error *error) {
-    if (known->statistics && index_follow_statistics(fresh, known, error) == COG_OK)
-        return COG_OK;
+/* Statistics that are known follow the change; if that fails, they are counted when they are
+ * needed. */
+static void follow_statistics(cog_index *fresh, cog_index *known) {
+    if (!fresh->has_documents || !known->statistics)
+        return;
+    if (statistics_are_shared(known->statistics)) {
+        cog_statistics *own = NULL;
+        if (statistics_copy(known->statistics, &own, NULL) != COG_OK)
+            return;
+        statistics_release(known->statistics);
+        known->statistics = own;
+    }
+    if (index_follow_statistics(fresh, known, NULL) == COG_OK) {
+        known->statistics = NULL;
+        return;
+    }
     statistics_release(known->statistics);
     known->statistics = fresh->statistics = NULL;
-    return index_count_statistics(fresh, error);
+}
+
+/* The state of a manifest that the handle has not read. */
+static cog_status reopen(cog_index *index, cog_error *error) {
+    cog_index fresh = {.folder = index->folder,
+                       .manifest_file = -1,
+                       .log = {.descriptor = -1},
+                       .guard = index->guard,
+                       .more_owners = index->more_owners};
+    cog_status status = open_state(&fresh, &index->parts, error);
+    if (status != COG_OK) {
+        index_forget_parts(&fresh);
+        return status;
+    }
+    follow_statistics(&fresh, index);
+    index_forget_parts(index);
+    statistics_release(index->statistics);
+    *index = fresh;
+    return COG_OK;
 }
 
 cog_status index_reload(cog_index *index, cog_error *error) {
-    cog_index fresh = {.folder = index->folder};
-    cog_status status = open_state(&fresh, error);
-    if (status == COG_OK && fresh.has_documents) {
-        status = open_statistics(&fresh, index, error);
-        if (status != COG_OK) {
-            statistics_release(fresh.statistics);
-            fresh.statistics = NULL;
-        }
-        if (status != COG_OK && index->has_documents && !index->statistics)
-            index_count_statistics(index, NULL); /* the handle shows what it showed */
-    }
-    index_forget_parts(status == COG_OK ? index : &fresh);
-    if (status == COG_OK)
-        *index = fresh;
-    return status;
+    if (!manifest_is_current(index))
+        return reopen(index, error);
+    cog_status status = index_read_log(index, error);
+    if (status != COG_OK || index->log.is_replaced)
+        return reopen(index, error);
+    return COG_OK;
 }
 
 bool cog_index_exists(const char *folder) {
@@ -338,15 +404,71 @@ cog_status cog_index_open(const char *folder, cog_index **result, cog_error *err
     TRY(check_given(folder, "folder", error));
     TRY(check_given(result, "index", error));
     cog_index *index;
-    TAKE_ZEROED(index, 1, "an index", error);
+    TRY(index_create(&index, error));
     index->folder = strdup(folder);
     cog_status status =
         index->folder ? index_reload(index, error) : error_memory(error, strlen(folder), "a path");
     return HAND_OUT(status, index, cog_index_close, result);
 }
 
+/* ---- Checking -------------------------------------------------------------------------------- */
+
+/* The log from its first frame on. */
+static cog_status check_log(const cog_index *index, cog_error *error) {
+    struct change_log log = {.descriptor = -1};
+    struct buffer buffer = {0};
+    struct bytes_view payload;
+    bool found = true;
+    uint64_t torn_bytes;
+    if (index->log.descriptor < 0)
+        return COG_OK;
+    cog_status status = change_log_open(index->folder, index->log.number, &log, error);
+    while (status == COG_OK && found && log.end_bytes < index->log.end_bytes) {
+        struct changes changes = {0};
+        bool end = false;
+        status = change_log_next(&log, &buffer, &payload, &found, error);
+        changes.payload = payload;
+        while (status == COG_OK && found && !end)
+            status = changes_next(&changes, log.path, &end, error);
+        changes_free(&changes);
+    }
+    THEN(status, change_log_check_end(&log, &torn_bytes, error));
+    change_log_close(&log);
+    buffer_free(&buffer);
+    return status;
+}
+
+/* Each row that is not removed is the one that its id finds. */
+static cog_status check_ids(const cog_index *index, cog_error *error) {
+    cog_status status = COG_OK;
+    uint64_t first = 0;
+    for (size_t part = 0; part < index->parts.manifest.count && status == COG_OK; part++) {
+        const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+        for (uint32_t row = 0; row < entry->rows && status == COG_OK; row++) {
+            struct bytes_view id;
+            uint64_t found;
+            if (manifest_is_removed(entry, row))
+                continue;
+            if (!segment_id(&index->parts.segments[part], row, &id))
+                return error_set(error, COG_ERR_FORMAT, "%s: a row without an id", index->folder);
+            status = index_find_ids(index, &id, 1, &found, error);
+            if (status == COG_OK && found != first + row)
+                status = error_set(error, COG_ERR_FORMAT,
+                                   "%s: the id '%.*s' is there twice, or is not found by its table",
+                                   index->folder, (int)(id.size < 200 ? id.size : 200), id.data);
+        }
+        first += entry->rows;
+    }
+    return status;
+}
+
 /* Opening read the manifest whole already. */
 cog_status cog_index_check(const cog_index *index, cog_error *error) {
     TRY(check_given(index, "index", error));
-    return index->folder ? index_segments_verify(&index->parts, error) : COG_OK;
+    TRY(index_prepare(index, error));
+    if (!index->folder)
+        return COG_OK;
+    TRY(index_segments_verify(&index->parts, error));
+    TRY(check_log(index, error));
+    return check_ids(index, error);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arguments.h"
 #include "base/cpu.h"
@@ -13,6 +14,7 @@
 #include "collection/statistics_job.h"
 #include "input/npy.h"
 #include "jobs/index/index_draft.h"
+#include "jobs/index/index_pending.h"
 #include "jobs/index/index_weights.h"
 #include "plan/method_choice.h"
 #include "run/job.h"
@@ -31,21 +33,35 @@ unsigned index_bits(const cog_index *index) {
     return (unsigned)bits;
 }
 
+cog_status index_create(cog_index **result, cog_error *error) {
+    cog_index *index;
+    TAKE_ZEROED(index, 1, "an index", error);
+    index->manifest_file = index->log.descriptor = -1;
+    cog_status status = TAKEN(index->guard, 1, "an index", error);
+    if (status == COG_OK)
+        pthread_mutex_init(index->guard, NULL);
+    return HAND_OUT(status, index, cog_index_close, result);
+}
+
 void index_forget_parts(cog_index *index) {
-    for (size_t i = 0; index->memory && i < index->parts.manifest.count; i++)
-        segment_memory_free(&index->memory[i]);
-    free(index->memory);
     index_weights_free(index->weights);
-    index->memory = NULL;
     index->weights = NULL;
     index_segments_close(&index->parts);
+    pending_free(&index->pending);
+    change_log_close(&index->log);
+    if (index->manifest_file >= 0)
+        close(index->manifest_file);
+    index->manifest_file = -1;
 }
 
 void cog_index_close(cog_index *index) {
-    if (!index)
+    if (!index || __atomic_fetch_sub(&index->more_owners, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     index_forget_parts(index);
     statistics_release(index->statistics);
+    if (index->guard)
+        pthread_mutex_destroy(index->guard);
+    free(index->guard);
     free(index->folder);
     free(index);
 }
@@ -144,29 +160,17 @@ cog_status index_interpret_settings(cog_index *index, cog_error *error) {
     return status;
 }
 
-cog_status index_take_draft(cog_index *index, struct segment_draft *draft, cog_error *error) {
+cog_status index_take_draft(cog_index *index, struct segment_draft *draft, bool is_pending,
+                            cog_error *error) {
     struct manifest *manifest = &index->parts.manifest;
-    size_t count = manifest->count;
-    struct segment *segments =
-        realloc(index->parts.segments, (count + 1) * sizeof *index->parts.segments);
-    if (segments)
-        index->parts.segments = segments;
-    struct segment_memory *memory = realloc(index->memory, (count + 1) * sizeof *index->memory);
-    if (memory)
-        index->memory = memory;
-    if (!segments || !memory ||
-        !memory_grow((void **)&manifest->entries, &manifest->capacity, count + 1,
-                     sizeof *manifest->entries))
-        return error_memory(error, sizeof *segments, "a segment");
+    struct manifest_entry entry = {.rows = draft->segment.rows, .is_pending = is_pending};
     if (index->parts.rows + draft->segment.rows >= UINT32_MAX)
         return error_set(error, COG_ERR_MEMORY, "more than 4 billion rows: split the input");
-    segments[count] = draft->segment;
-    memory[count] = draft->memory;
-    manifest->entries[count] =
-        (struct manifest_entry){.number = manifest->next_number++, .rows = draft->segment.rows};
-    manifest->count++;
-    index->parts.rows += draft->segment.rows;
-    *draft = (struct segment_draft){0};
+    if (!is_pending)
+        entry.number = manifest->next_number;
+    TRY(index_segments_append(&index->parts, entry, &draft->segment, &draft->memory, error));
+    if (!is_pending)
+        manifest->next_number++;
     return index->has_documents ? index_reset_weights(index, error) : COG_OK;
 }
 
@@ -184,7 +188,8 @@ static void report_index(const cog_index *index, cog_report *report) {
 static cog_status finish_building(cog_index *index, struct segment_draft *draft, cog_status status,
                                   uint64_t start_ns, cog_index **result, cog_report *report,
                                   cog_error *error) {
-    THEN(status, index_take_draft(index, draft, error));
+    THEN(status, index_take_draft(index, draft, false, error));
+    index->is_prepared = true;
     segment_draft_free(draft);
     if (status == COG_OK) {
         report_stage(report, "indexing", clock_seconds_since(start_ns));
@@ -266,7 +271,7 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
     TRY(check_options(options, true, error));
     TRY(options_terms(&options->sign.terms, &terms, error));
     TRY(index_check_memory(documents, run, report, error));
-    TAKE_ZEROED(index, 1, "an index", error);
+    TRY(index_create(&index, error));
     struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
     struct job job;
     job_begin(&job, run, report);
@@ -295,7 +300,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
         TRY(memory_budget_check(MEMORY_BASE_BYTES + signatures_memory(rows, options, threads) +
                                     numbered_ids_memory_bytes(rows->rows),
                                 run, report, error));
-    TAKE_ZEROED(index, 1, "an index", error);
+    TRY(index_create(&index, error));
     struct settings *settings = &index->parts.manifest.settings;
     struct job job;
     job_begin(&job, run, report);
@@ -339,6 +344,7 @@ double index_memory_bytes(const cog_index *index) {
 }
 
 void cog_index_describe(const cog_index *index, cog_index_info *info) {
+    index_prepare(index, NULL);
     const struct manifest *manifest = &index->parts.manifest;
     const char *method = "auto";
     settings_get_text(&manifest->settings, "index method", &method);
@@ -351,7 +357,10 @@ void cog_index_describe(const cog_index *index, cog_index_info *info) {
         info->rows += manifest->entries[i].rows - manifest->entries[i].removed_count;
         info->removed_rows += manifest->entries[i].removed_count;
         info->file_bytes += manifest->entries[i].size_bytes;
+        if (manifest->entries[i].is_pending)
+            info->pending_rows += manifest->entries[i].rows - manifest->entries[i].removed_count;
     }
+    info->file_bytes += index->log.end_bytes;
     const struct segment *first = manifest->count ? &index->parts.segments[0] : NULL;
     for (unsigned i = 0; first && i < first->table_count; i++)
         if (first->tables[i].method->describe)

@@ -2,43 +2,55 @@
  * folder, statistics, and drafts of new segments. Opening, building and changing share these. */
 #pragma once
 
+#include <pthread.h>
+
 #include "collection/corpus.h"
 #include "collection/options.h"
+#include "index/change_log.h"
 #include "index/manifest.h"
 
-/* struct cog_index: segments, mapped from the files of a folder or in memory, and how their
- * documents were made. Rows of the index are numbered through all segments, removed rows
- * included. */
-
-/* What a segment in memory owns; all free in a mapped one. */
-struct segment_memory {
-    uint64_t *id_offsets;
-    char *id_bytes;
-    struct id_buckets id_buckets;
-    uint8_t *signatures;
-    struct segment_terms terms;
-    uint64_t *lengths;
-    struct sparse_matrix vectors;
-};
+/* struct cog_index: segments, mapped from the files of a folder or in memory, how their documents
+ * were made, and the log of a folder with later changes. Rows of the index are numbered through all
+ * segments, removed rows included.
+ *
+ * Documents of the log are read when an index is opened, but they become a segment (in memory, the
+ * last one, marked as pending), and statistics are counted, only when index_prepare is called:
+ * adding a document needs neither. */
 
 struct index_weights;
 
+/* Documents of the log that are in no segment yet, in their order. */
+struct index_pending {
+    struct corpus corpus;
+    uint8_t *is_removed; /* for each row of the corpus */
+    size_t removed_capacity;
+    struct pending_id *ids; /* a hash table: the last row of each id */
+    size_t id_slots;
+};
+
 struct cog_index {
+    unsigned more_owners;          /* 0: one; see cog_index_close */
     char *folder;                  /* NULL in memory */
     struct index_segments parts;   /* the manifest is kept in memory too */
-    struct segment_memory *memory; /* one for each segment in memory */
     struct index_weights *weights; /* of the rows, by the statistics; of documents with vectors */
-    bool has_documents;            /* else signatures alone, and the rest is unused */
+    int manifest_file;             /* of the state that was read; -1 in memory */
+    struct change_log log;         /* read to the end of that state */
+    struct index_pending pending;
+    pthread_mutex_t *guard; /* of whoever prepares */
+    bool is_prepared;       /* published by an atomic store */
+    bool has_documents;     /* else signatures alone, and the rest is unused */
     bool has_vectors;
     cog_sign_options sign; /* its language is borrowed from the manifest's settings */
     struct term_options terms;
     struct weighting weighting;
-    cog_statistics *statistics;           /* of the rows that can be found */
+    cog_statistics *statistics;           /* of the rows that can be found; NULL: not counted yet */
     const struct search_method *streamed; /* searches build its tables chunk by chunk; or NULL */
     cog_knobs streamed_knobs;
     unsigned streamed_radius_bits;
     const float *build_weights; /* behind the bits of signatures, while they are indexed */
 };
+/* An empty handle. */
+cog_status index_create(cog_index **index, cog_error *error);
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
@@ -67,7 +79,6 @@ struct segment_draft {
     struct segment_memory memory;
 };
 void segment_draft_free(struct segment_draft *draft);
-void segment_memory_free(struct segment_memory *memory);
 
 /* Signatures, frequencies, ids, tables of a corpus whose documents all have terms; signed by the
  * index's statistics, which count them already. earlier: as for method_build, or NULL. */
@@ -87,8 +98,9 @@ cog_status segment_draft_merged(const cog_index *index, size_t first, size_t cou
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
 cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,
                               cog_report *report, cog_error *error);
-/* Moves a draft into an index in memory. */
-cog_status index_take_draft(cog_index *index, struct segment_draft *draft, cog_error *error);
+/* Appends a draft as a segment in memory. */
+cog_status index_take_draft(cog_index *index, struct segment_draft *draft, bool is_pending,
+                            cog_error *error);
 /* is_empty[row] is 1 where no term of the row weighs anything by the index's statistics. */
 cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus, uint8_t *is_empty,
                             cog_error *error);
@@ -100,9 +112,12 @@ struct segment_parts index_parts_of(const struct segment *segment);
 /* One process changes a folder at a time; the lock goes with its descriptor. */
 cog_status index_lock(const char *folder, int *lock, cog_error *error);
 void index_unlock(int lock);
-/* Opens the folder's present state in place of the one that the handle has, which stays where that
- * fails. */
+/* Brings the handle to the folder's present state; after an error it shows what it showed. If only
+ * the log has grown, the new frames alone are read. */
 cog_status index_reload(cog_index *index, cog_error *error);
+/* Pending documents become a segment, statistics are counted: what searches need. Threads may call
+ * it at the same time. */
+cog_status index_prepare(const cog_index *index, cog_error *error);
 
 /* Everything that follows from the settings, once they are known. */
 cog_status index_interpret_settings(cog_index *index, cog_error *error);
@@ -131,7 +146,8 @@ cog_status index_start_statistics(cog_index *index, cog_error *error);
 /* Those of all segments, less the removed rows. */
 cog_status index_count_statistics(cog_index *index, cog_error *error);
 /* Takes over the statistics of the index as it was before, with what differs: the cost is that of
- * the change. After an error they fit neither. */
+ * the change. Pending documents that are in no segment are not counted. After an error they fit
+ * neither. */
 cog_status index_follow_statistics(cog_index *now, const cog_index *before, cog_error *error);
 /* Takes rows of the index off that are about to be removed, or counts them in again. */
 cog_status index_count_rows(cog_index *index, const uint64_t *rows, size_t count, bool in,

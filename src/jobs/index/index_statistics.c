@@ -22,7 +22,7 @@ bool index_row_vector(const cog_index *index, size_t part, uint32_t row, const u
                       const float **values, size_t *count) {
     const struct segment *segment = &index->parts.segments[part];
     const struct sparse_matrix *vectors = &segment->vectors;
-    if (index->folder)
+    if (segment->container.data) /* from a file */
         return segment_vector(segment, row, columns, values, count);
     uint64_t begin = vectors->offsets[row];
     *columns = vectors->columns + begin;
@@ -178,7 +178,8 @@ static size_t same_part(const cog_index *index, const struct manifest_entry *ent
     size_t part = 0;
     for (; part < index->parts.manifest.count; part++) {
         const struct manifest_entry *own = &index->parts.manifest.entries[part];
-        if (own->number == entry->number && own->header_checksum == entry->header_checksum)
+        if (!own->is_pending && own->number == entry->number &&
+            own->header_checksum == entry->header_checksum)
             break;
     }
     return part;

@@ -6,10 +6,12 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "jobs/index/index_pending.h"
 #include "jobs/index/index_weights.h"
 #include "run/job.h"
 
-cog_status change_begin(cog_index *index, double wait_seconds, int *lock, cog_error *error) {
+cog_status change_begin(cog_index *index, double wait_seconds, int *lock, cog_report *report,
+                        cog_error *error) {
     const struct timespec pause = {.tv_nsec = 10000000};
     *lock = -1;
     if (!index->folder)
@@ -20,7 +22,9 @@ cog_status change_begin(cog_index *index, double wait_seconds, int *lock, cog_er
         nanosleep(&pause, NULL);
         status = index_lock(index->folder, lock, error);
     }
-    return status == COG_OK ? index_reload(index, error) : status;
+    THEN(status, index_reload(index, error));
+    THEN(status, log_heal(index, report, error));
+    return status;
 }
 
 /* ---- In a folder ----------------------------------------------------------------------------- */
@@ -44,27 +48,17 @@ static void show(cog_index *index, cog_report *report) {
                       failure.message);
 }
 
-/* The last entry takes the place of those that it replaces. */
-static void put_last_in_place(struct manifest *manifest, size_t first, size_t count) {
-    struct manifest_entry last = manifest->entries[manifest->count - 1];
-    for (size_t i = first; i < first + count; i++)
-        free(manifest->entries[i].removed);
-    memmove(manifest->entries + first + 1, manifest->entries + first + count,
-            (manifest->count - 1 - first - count) * sizeof last);
-    manifest->entries[first] = last;
-    manifest->count -= count;
-}
-
 static cog_status apply_in_folder(cog_index *index, const struct segment_change *change,
                                   cog_report *report, cog_error *error) {
     struct manifest manifest = {0};
     cog_status status = manifest_copy(&index->parts.manifest, &manifest, error);
+    manifest.log_number = 0;
     THEN(status, manifest_remove_rows(&manifest, change->removed, change->removed_count, error));
     if (status == COG_OK && change->draft) {
         struct segment_parts parts = index_parts_of(&change->draft->segment);
         status = manifest_add_segment(index->folder, &manifest, &parts, error);
         if (status == COG_OK && change->count)
-            put_last_in_place(&manifest, change->first, change->count);
+            manifest_put_last(&manifest, change->first, change->count);
     }
     THEN(status, commit(index, &manifest, error));
     manifest_free(&manifest);
@@ -75,31 +69,14 @@ static cog_status apply_in_folder(cog_index *index, const struct segment_change 
 
 /* ---- In memory ------------------------------------------------------------------------------- */
 
-static void put_last_in_memory(cog_index *index, size_t first, size_t count) {
-    size_t last = index->parts.manifest.count - 1, behind = last - first - count;
-    struct segment segment = index->parts.segments[last];
-    struct segment_memory memory = index->memory[last];
-    for (size_t i = first; i < first + count; i++) {
-        index->parts.rows -= index->parts.segments[i].rows;
-        segment_close(&index->parts.segments[i]);
-        segment_memory_free(&index->memory[i]);
-    }
-    memmove(index->parts.segments + first + 1, index->parts.segments + first + count,
-            behind * sizeof segment);
-    memmove(index->memory + first + 1, index->memory + first + count, behind * sizeof memory);
-    index->parts.segments[first] = segment;
-    index->memory[first] = memory;
-    put_last_in_place(&index->parts.manifest, first, count);
-}
-
 static cog_status apply_in_memory(cog_index *index, const struct segment_change *change,
                                   cog_error *error) {
     TRY(manifest_remove_rows(&index->parts.manifest, change->removed, change->removed_count,
                              error));
     if (change->draft) {
-        TRY(index_take_draft(index, change->draft, error));
+        TRY(index_take_draft(index, change->draft, false, error));
         if (change->count)
-            put_last_in_memory(index, change->first, change->count);
+            index_segments_put_last(&index->parts, change->first, change->count);
     }
     return index->has_documents ? index_reset_weights(index, error) : COG_OK;
 }
@@ -108,6 +85,33 @@ cog_status change_apply(cog_index *index, const struct segment_change *change, c
                         cog_error *error) {
     return index->folder ? apply_in_folder(index, change, report, error)
                          : apply_in_memory(index, change, error);
+}
+
+/* ---- The log --------------------------------------------------------------------------------- */
+
+/* Pending segments are the last. */
+static size_t first_pending(const cog_index *index) {
+    size_t part = 0;
+    while (part < index->parts.manifest.count && !index->parts.manifest.entries[part].is_pending)
+        part++;
+    return part;
+}
+
+cog_status change_flush(cog_index *index, unsigned threads, cog_report *report, cog_error *error) {
+    struct segment_draft draft = {0};
+    TRY(index_prepare(index, error));
+    if (!index->folder || index->log.descriptor < 0)
+        return COG_OK;
+    struct segment_change change = {.first = first_pending(index)};
+    change.count = index->parts.manifest.count - change.first;
+    cog_status status = COG_OK;
+    if (change.count) {
+        change.draft = &draft;
+        status = segment_draft_merged(index, change.first, change.count, threads, &draft, error);
+    }
+    THEN(status, change_apply(index, &change, report, error));
+    segment_draft_free(&draft);
+    return status;
 }
 
 /* ---- Tiers ----------------------------------------------------------------------------------- */
@@ -127,6 +131,8 @@ static unsigned tier_of(uint64_t rows) {
 static size_t tier_to_merge(const cog_index *index) {
     const struct manifest *manifest = &index->parts.manifest;
     size_t longest = 0;
+    if (index->log.descriptor >= 0)
+        return 0;
     unsigned highest = 0;
     for (size_t length = 1; length <= manifest->count; length++) {
         const struct manifest_entry *entry = &manifest->entries[manifest->count - length];
@@ -146,10 +152,10 @@ static size_t tier_to_merge(const cog_index *index) {
 }
 
 void change_merge_tiers(cog_index *index, unsigned threads, cog_report *report) {
-    size_t length = tier_to_merge(index);
+    cog_error failure = {0};
+    size_t length = index_prepare(index, &failure) == COG_OK ? tier_to_merge(index) : 0;
     if (length == 0)
         return;
-    cog_error failure = {0};
     struct segment_draft draft = {0};
     struct segment_change change = {
         .draft = &draft, .first = index->parts.manifest.count - length, .count = length};

@@ -7,7 +7,11 @@
 
 /* Locks the folder, waiting up to `wait_seconds` for another process, and opens its present state.
  * *lock is -1 in memory and after an error; index_unlock ends the change. */
-cog_status change_begin(cog_index *index, double wait_seconds, int *lock, cog_error *error);
+cog_status change_begin(cog_index *index, double wait_seconds, int *lock, cog_report *report,
+                        cog_error *error);
+/* Between these: the documents of the log become a segment, and the log ends. Changes of segments
+ * need it; it prepares the index. */
+cog_status change_flush(cog_index *index, unsigned threads, cog_report *report, cog_error *error);
 
 struct segment_change {
     struct segment_draft *draft; /* NULL: none */
@@ -15,8 +19,8 @@ struct segment_change {
     const uint64_t *removed;     /* rows of the index that go, strictly rising */
     size_t removed_count;
 };
-/* COG_OK: the change is durable. The draft is empty afterwards if the index is in memory. If the
- * handle cannot show the new state, the report has a notice. */
+/* After change_flush. COG_OK: the change is durable. The draft is empty afterwards if the index is
+ * in memory. If the handle cannot show the new state, the report has a notice. */
 cog_status change_apply(cog_index *index, const struct segment_change *change, cog_report *report,
                         cog_error *error);
 

@@ -107,6 +107,7 @@ static cog_status check_search(const cog_index *index, const void *queries,
     TRY(check_given(queries, "queries", error));
     TRY(check_given(options, "options", error));
     TRY(check_given(result, "hits", error));
+    TRY(index_prepare(index, error));
     return options_check_reserved(options->reserved, 4, "search", error);
 }
 
@@ -178,11 +179,6 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
             error, COG_ERR_USAGE,
             "the index holds signatures and does not know how they were made: give the "
             "queries as signatures (.npy)");
-    if (!index->statistics)
-        return error_set(error, COG_ERR_MEMORY,
-                         "%s: the last change left no memory for its "
-                         "statistics; open the index again",
-                         index->folder);
     struct search_task task = task_of(index, options, run, report);
     struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
     TRY(check_memory(index, bytes_of_texts(index, options, (double)ingest_text_bytes(queries)), run,

@@ -187,11 +187,7 @@ cog_status cog_searcher_create(const cog_index *index, const cog_search_options 
     TRY(check_given(options, "options", error));
     TRY(check_given(result, "searcher", error));
     TRY(options_check_reserved(options->reserved, 4, "search", error));
-    if (index->has_documents && !index->statistics)
-        return error_set(error, COG_ERR_MEMORY,
-                         "%s: the last change left no memory for its statistics; open the index "
-                         "again",
-                         index->folder);
+    TRY(index_prepare(index, error));
     unsigned bits = index_bits(index);
     cog_searcher *searcher;
     TAKE_ZEROED(searcher, 1, "a searcher", error);

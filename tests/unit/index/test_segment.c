@@ -383,7 +383,7 @@ TEST(manifest_lists_segments_and_removed_rows) {
     CHECK_OK(manifest_write(folder, &manifest, error));
     manifest_free(&manifest);
 
-    CHECK_OK(index_segments_open(folder, &index, error));
+    CHECK_OK(index_segments_open(folder, NULL, &index, error));
     CHECK_OK(index_segments_verify(&index, error));
     CHECK(index.rows == 2 * ROWS && index.manifest.count == 2 && index.manifest.next_number == 2);
     CHECK(segment_holds(&index.segments[0], &sample) && segment_holds(&index.segments[1], &other));
@@ -413,10 +413,10 @@ TEST(manifest_refuses_what_was_made_otherwise) {
     char *path = manifest_segment_path(folder, 0);
     make_sample(&other, 21);
     CHECK_OK(segment_write(path, &other.parts, error));
-    CHECK(index_segments_open(folder, &index, &failure) == COG_ERR_FORMAT);
+    CHECK(index_segments_open(folder, NULL, &index, &failure) == COG_ERR_FORMAT);
     CHECK(strstr(failure.message, "not the segment that the manifest names"));
     unlink(path);
-    CHECK(index_segments_open(folder, &index, &failure) != COG_OK);
+    CHECK(index_segments_open(folder, NULL, &index, &failure) != COG_OK);
     free(path);
     manifest_free(&manifest);
     free_sample(&sample);

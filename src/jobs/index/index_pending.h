@@ -1,0 +1,43 @@
+/* Changes of an index by its log: documents and removals that are durable as soon as one frame of
+ * the log is, and become a segment later.
+ *
+ * A commit takes a payload of changes (index/changes.h), appends it to the log of the folder and
+ * applies it to the handle. Reading applies the frames of others in the same way: a state depends
+ * on the manifest and the frames alone. */
+#pragma once
+
+#include "index/changes.h"
+#include "jobs/index/index_job.h"
+
+/* Beyond these, documents of the log become a segment. */
+enum {
+    PENDING_DOCUMENTS_MAX = 4096,
+    PENDING_LOG_BYTES_MAX = 16 << 20,
+};
+
+void pending_free(struct index_pending *pending);
+/* The number of documents that are not removed. */
+size_t pending_count(const struct index_pending *pending);
+/* Whether a document of this id waits there. */
+bool pending_has(const struct index_pending *pending, struct bytes_view id);
+/* Takes the documents that are not removed, in order; *corpus must be zeroed. Nothing is pending
+ * afterwards. */
+void pending_take(struct index_pending *pending, struct corpus *corpus);
+
+/* Applies the frames of the log that the handle has not read. */
+cog_status index_read_log(cog_index *index, cog_error *error);
+/* Applies a payload that is in the log. */
+cog_status index_apply_changes(cog_index *index, struct bytes_view payload, cog_error *error);
+
+/* Merges the last pending segments while there are many of about one size. */
+cog_status index_merge_pending(cog_index *index, cog_error *error);
+
+/* With the lock of the folder, of a handle that shows its present state: the end of the log is put
+ * right (the report has a notice if something was cut off). */
+cog_status log_heal(cog_index *index, cog_report *report, cog_error *error);
+/* Makes the changes durable, in a new log if the index has none, and applies them. If the handle
+ * cannot show them, the report has a notice. */
+cog_status log_commit(cog_index *index, const struct buffer *payload, cog_report *report,
+                      cog_error *error);
+/* Whether the log is so long that its documents should become a segment. */
+bool log_is_full(const cog_index *index);
