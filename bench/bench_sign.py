@@ -116,7 +116,7 @@ def print_memory(path, gigabytes):
         seconds, _, report = sign(large, *options)
         vocabulary = report.get("vocabulary_bytes", 0)
         print(f"{name}: {large.stat().st_size / 1e9:.1f} GB in {seconds:.0f} s, peak memory "
-              f"{report['peak_memory_bytes'] / 1e6:.0f} MB, of which vocabulary {vocabulary / 1e6:.0f} MB")
+              f"{report['process_peak_bytes'] / 1e6:.0f} MB, of which vocabulary {vocabulary / 1e6:.0f} MB")
 
 
 def main():

@@ -94,7 +94,7 @@ typedef struct cog_progress {
     /* In the stage's own unit: bytes, documents, rows. A stage of several loops counts each of them
      * from 0. */
     uint64_t done;
-    uint64_t total; /* 0 if it is not known */
+    uint64_t total; /* every stage has one; 0 only for what comes through a pipe */
 } cog_progress;
 
 /* Called now and then, from any thread but never from two at once. False asks the job to stop: it
@@ -129,8 +129,11 @@ typedef struct cog_run_options {
  * signal handlers: call it from a thread that waits for signals. */
 COG_API void cog_abandon_outputs(void);
 
-/* What a job did: counts, seconds and bytes a stage, settings, and notices for people (skipped
- * records, short documents). One report for one job. */
+/* What a job did: counts, seconds and bytes per stage, settings, and notices for people (skipped
+ * records, short documents). One report for one job. peak_memory_bytes is the most that this job
+ * held at a time, whatever else the process holds and whichever other jobs run in it (memory of
+ * ICU and of decompression is not counted); process_peak_bytes the most that the process had
+ * resident. */
 typedef struct cog_report cog_report;
 COG_API cog_status cog_report_create(cog_report **report, cog_error *error);
 COG_API void cog_report_free(cog_report *report);

@@ -59,9 +59,25 @@ def test_the_interpreter_lock_is_released():
 def test_progress():
     seen = []
     cognate.dedup(make_texts(20000, words=30), progress=lambda *state: seen.append(state), threads=1)
-    assert seen and all(isinstance(stage, str) and done >= 0 and total >= 0 for stage, done, total in seen)
+    assert seen and all(isinstance(stage, str) and 0 <= done <= total and total > 0 for stage, done, total in seen)
     assert {stage for stage, _, _ in seen} <= {"reading", "weighing", "sorting", "joining", "grouping", "working"}
     cognate.dedup(["a", "b"], progress=True)
+
+
+def test_jobs_report_their_own_memory():
+    """A small job behind a large one, and next to it, has a small peak."""
+    few, many, peaks = make_texts(300), make_texts(40000), {}
+
+    def work(name, texts):
+        peaks[name] = cognate.dedup(texts, threads=1).report["peak_memory_bytes"]
+
+    threads = [threading.Thread(target=work, args=case) for case in (("many", many), ("beside", few))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    work("behind", few)
+    assert peaks["many"] > 2 * peaks["beside"] and abs(peaks["beside"] - peaks["behind"]) < 2 << 20
 
 
 def test_a_callback_that_raises_stops_the_job():

@@ -167,10 +167,9 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
     const struct signatures_view *second = against ? &against->file.view : NULL;
     struct match_list matches = {0};
     struct job job;
-    uint64_t start = clock_ns();
     radius_bits = radius_bits < first->bits ? radius_bits : first->bits;
     job_begin(&job, run, report);
-    progress_show("joining");
+    job_stage(&job, "joining");
     cog_status status =
         pair_join_signatures(first, second, radius_bits, options, run, &matches, report, error);
     job_end(&job);
@@ -184,11 +183,9 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
     *pairs = (cog_pairs){
         .matches = matches, .sides = second ? 2 : 1, .estimates = true, .has_distances = true};
     *result = pairs;
-    report_stage(report, "joining", clock_seconds_since(start));
     report_number(report, "documents", (double)(first->rows + (second ? second->rows : 0)));
     report_number(report, "bits", first->bits);
     report_number(report, "radius_bits", radius_bits);
     report_number(report, "matches", (double)matches.count);
-    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
     return COG_OK;
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "base/heap.h"
 #include "base/numbers.h"
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
@@ -83,12 +84,16 @@ void *memory_large(size_t size_bytes) {
         return NULL;
     if (size_bytes >= HUGE_PAGE_BYTES)
         madvise(block, total, MADV_HUGEPAGE);
+    heap_count((int64_t)total);
     return block;
 }
 
 void memory_large_free(void *block, size_t size_bytes) {
-    if (block)
-        munmap(block, memory_large_bytes(size_bytes ? size_bytes : 1));
+    if (!block)
+        return;
+    const size_t total = memory_large_bytes(size_bytes ? size_bytes : 1);
+    munmap(block, total);
+    heap_count(-(int64_t)total);
 }
 
 /* What getrusage tells counts the program that started this one, too, until it was replaced. */
@@ -105,6 +110,11 @@ uint64_t memory_peak_bytes(void) {
     if (!kilobytes && getrusage(RUSAGE_SELF, &usage) == 0)
         kilobytes = (unsigned long)usage.ru_maxrss;
     return (uint64_t)kilobytes * 1024;
+}
+
+uint64_t memory_job_peak_bytes(void) {
+    struct heap_account *account = heap_account_current();
+    return account ? heap_account_peak(account) : memory_peak_bytes();
 }
 
 bool buffer_reserve(struct buffer *buffer, size_t extra) {

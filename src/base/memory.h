@@ -78,6 +78,9 @@ bool size_multiply(size_t a, size_t b, size_t *product);
 
 /* Peak resident memory of this process in bytes. */
 uint64_t memory_peak_bytes(void);
+/* The most that the job of the calling thread held until now (base/heap.h); without a job, the
+ * process. */
+uint64_t memory_job_peak_bytes(void);
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 

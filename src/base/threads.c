@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/memory.h"
 
 unsigned threads_resolve(unsigned threads) {
@@ -35,12 +36,15 @@ struct crew_member {
     void *context;
     unsigned worker;
     const struct threads_watch *watch;
+    struct heap_account *account;
 };
 
 static void *crew_start(void *argument) {
     struct crew_member *member = argument;
     watch_of_thread = member->watch;
+    heap_account_set(member->account);
     member->body(member->context, member->worker);
+    heap_account_set(NULL);
     return NULL;
 }
 
@@ -49,7 +53,8 @@ static void crew_run(unsigned threads, void (*body)(void *, unsigned), void *con
     struct crew_member members[COG_MAX_THREADS];
     unsigned started = 1;
     for (; started < threads; started++) {
-        members[started] = (struct crew_member){body, context, started, watch_of_thread};
+        members[started] =
+            (struct crew_member){body, context, started, watch_of_thread, heap_account_current()};
         if (pthread_create(&handles[started], NULL, crew_start, &members[started]) != 0)
             break;
     }

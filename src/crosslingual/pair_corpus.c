@@ -150,7 +150,7 @@ static cog_status intern(void *context, void *batch, cog_error *error) {
     }
     count_slot(reading, slot);
     TRY(pair_corpus_check_budget(corpus, reading->options->job, &left, error));
-    return progress_report(&reading->progress, corpus->count, error);
+    return progress_report(&reading->progress, pair_reader_read_bytes(reading->reader), error);
 }
 
 static void forget_rare_words(struct pair_side *side, size_t sentences, uint64_t min_count) {
@@ -166,7 +166,8 @@ static cog_status open_reading(struct pair_reading *reading, cog_error *error) {
     reading->worker_count = options->job->threads;
     reading->slot_count = slot_count_of(reading->worker_count);
     reading->corpus->reading_bytes = analyzers_bytes(reading->worker_count);
-    progress_start(&reading->progress, &options->job->run, "reading parallel text", 0);
+    progress_start(&reading->progress, &options->job->run, "reading parallel text",
+                   pair_reader_total_bytes(reading->reader));
     TRY(pair_corpus_check_budget(reading->corpus, options->job, &left, error));
     TAKE_ZEROED(reading->workers, reading->worker_count, "reading pairs", error);
     TAKE_ZEROED(reading->slots, reading->slot_count, "reading pairs", error);
@@ -212,6 +213,7 @@ cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *read
     struct pipeline pipeline = {produce,  analyse,         intern,
                                 &reading, reading.batches, reading.slot_count};
     THEN(status, pipeline_run(&pipeline, reading.worker_count, error));
+    THEN(status, progress_finish(&reading.progress, error));
     close_reading(&reading);
     corpus->reading_bytes = 0;
     TRY(status);

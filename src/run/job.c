@@ -12,9 +12,13 @@
 #include "base/output.h"
 #include "base/strings.h"
 
-enum { PROGRESS_INTERVAL_NS = 100000000 };
+static uint64_t interval_ns = 100000000;
 
 static bool watch_stops(void *context, uint64_t done, uint64_t total);
+
+void progress_show_every_call(bool every) {
+    interval_ns = every ? 0 : 100000000;
+}
 
 static bool is_cancelled(const cog_run_options *run) {
     return run->cancel && cog_cancel_is_set(run->cancel);
@@ -31,6 +35,8 @@ void job_begin(struct job *job, const cog_run_options *run, cog_report *report) 
     if (run)
         job->run = *run;
     job->previous_watch = threads_watch_current();
+    if (!heap_account_current())
+        heap_account_set(&job->memory);
     pthread_mutex_init(&job->lock, NULL);
     if (!job->run.progress && !job->run.cancel)
         return;
@@ -40,7 +46,9 @@ void job_begin(struct job *job, const cog_run_options *run, cog_report *report) 
 
 void job_end(struct job *job) {
     job_stage(job, NULL);
-    report_number(job->report, "peak_memory_bytes", (double)memory_peak_bytes());
+    report_peak(job->report);
+    if (heap_account_current() == &job->memory)
+        heap_account_set(NULL);
     threads_watch_set(job->previous_watch);
     pthread_mutex_destroy(&job->lock);
 }
@@ -63,7 +71,22 @@ void job_announce(const struct job *job, const char *text) {
         job->run.announce(job->run.progress_context, text);
 }
 
-/* Asks the callback at most once per interval, whichever thread comes first. */
+/* How far the outermost loop is, as a part of its stage. */
+static cog_progress state_of(const struct job *job) {
+    const char *stage = __atomic_load_n(&job->stage, __ATOMIC_RELAXED);
+    stage = stage ? stage : __atomic_load_n(&job->shown, __ATOMIC_RELAXED);
+    const uint64_t whole = __atomic_load_n(&job->whole, __ATOMIC_RELAXED);
+    uint64_t done = __atomic_load_n(&job->loop_done, __ATOMIC_RELAXED);
+    uint64_t total = __atomic_load_n(&job->loop_total, __ATOMIC_RELAXED);
+    if (whole) {
+        done += __atomic_load_n(&job->before, __ATOMIC_RELAXED);
+        total = done < whole ? whole : done;
+    }
+    return (cog_progress){stage ? stage : "working", done < total ? done : total, total};
+}
+
+/* Asks the callback at most once per interval, whichever thread comes first. A loop inside another
+ * one has no total, and shows the outer one's. */
 static bool watch_stops(void *context, uint64_t done, uint64_t total) {
     struct job *job = context;
     if (__atomic_load_n(&job->stopped, __ATOMIC_RELAXED) || is_cancelled(&job->run))
@@ -71,18 +94,15 @@ static bool watch_stops(void *context, uint64_t done, uint64_t total) {
     if (!job->run.progress)
         return false;
     uint64_t now = clock_ns();
+    if (total) {
+        __atomic_store_n(&job->loop_done, done, __ATOMIC_RELAXED);
+        __atomic_store_n(&job->loop_total, total, __ATOMIC_RELAXED);
+    }
     if (now < __atomic_load_n(&job->next_ns, __ATOMIC_RELAXED) ||
         pthread_mutex_trylock(&job->lock) != 0)
         return false;
-    const char *stage = __atomic_load_n(&job->stage, __ATOMIC_RELAXED);
-    stage = stage ? stage : __atomic_load_n(&job->shown, __ATOMIC_RELAXED);
-    const uint64_t whole = __atomic_load_n(&job->whole, __ATOMIC_RELAXED);
-    if (whole) {
-        done += __atomic_load_n(&job->before, __ATOMIC_RELAXED);
-        total = done < whole ? whole : done;
-    }
-    cog_progress state = {stage ? stage : "working", stage ? done : 0, stage ? total : 0};
-    __atomic_store_n(&job->next_ns, now + PROGRESS_INTERVAL_NS, __ATOMIC_RELAXED);
+    __atomic_store_n(&job->next_ns, now + interval_ns, __ATOMIC_RELAXED);
+    const cog_progress state = state_of(job);
     bool stops = !job->run.progress(job->run.progress_context, &state);
     if (stops)
         __atomic_store_n(&job->stopped, true, __ATOMIC_RELAXED);
@@ -153,12 +173,12 @@ cog_status progress_report(struct progress *progress, uint64_t done, cog_error *
     uint64_t now = clock_ns();
     if (now < progress->next_ns && !is_cancelled(progress->run))
         return COG_OK;
-    progress->next_ns = now + PROGRESS_INTERVAL_NS;
+    progress->next_ns = now + interval_ns;
     return call(progress, done, error);
 }
 
 cog_status progress_finish(struct progress *progress, cog_error *error) {
-    return progress->run ? call(progress, progress->total, error) : COG_OK;
+    return progress->run && progress->total ? call(progress, progress->total, error) : COG_OK;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/threads.h"
 #include "run/report.h"
 
@@ -22,8 +23,11 @@ struct job {
     const char *shown;      /* atomic; the stage that progress_show named, or NULL */
     uint64_t stage_ns;      /* when it began */
     uint64_t before, whole; /* atomic; see job_part. 0: parallel loops are the whole stage */
+    uint64_t loop_done, loop_total; /* atomic; of the outermost loop that runs */
     struct threads_watch watch;
     const struct threads_watch *previous_watch;
+    struct heap_account
+        memory;           /* unless the job runs inside another one, whose account then counts */
     pthread_mutex_t lock; /* the callback is never called from two threads at once */
     uint64_t next_ns;     /* atomic; the callback is not called again before */
     bool stopped;         /* atomic */
@@ -32,7 +36,7 @@ struct job {
 /* From begin to end, parallel loops that the calling thread starts call the progress callback now
  * and then and end with COG_ERR_CANCELLED if it returns false, or if the cancel token is set. */
 void job_begin(struct job *job, const cog_run_options *run, cog_report *report);
-/* Ends the stage and reports the peak of memory. */
+/* Ends the stage and reports the peak of memory: the job's own, and that of the process. */
 void job_end(struct job *job);
 
 /* Ends the current stage, adding its seconds and memory to the report, and begins the stage `name`
@@ -62,7 +66,10 @@ cog_status progress_report(struct progress *progress, uint64_t done, cog_error *
 /* Parallel loops of the calling thread's job show this stage from now on, with their own counts;
  * the caller measures its seconds. */
 void progress_show(const char *stage);
-/* The last call of a stage, never throttled. */
+/* The callback is called ten times a second at most; a test may want every call. */
+void progress_show_every_call(bool every);
+/* The last call of a stage, never throttled; none if there was nothing to do, or its size is not
+ * known. */
 cog_status progress_finish(struct progress *progress, cog_error *error);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

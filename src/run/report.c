@@ -88,7 +88,12 @@ void report_stage(cog_report *report, const char *name, double seconds) {
         field->number += seconds;
     field = report ? want_field(report, name, FIELD_BYTES) : NULL;
     if (field)
-        field->number = (double)memory_peak_bytes();
+        field->number = (double)memory_job_peak_bytes();
+}
+
+void report_peak(cog_report *report) {
+    report_number(report, "peak_memory_bytes", (double)memory_job_peak_bytes());
+    report_number(report, "process_peak_bytes", (double)memory_peak_bytes());
 }
 
 void report_notice(cog_report *report, const char *format, ...) {

@@ -9,5 +9,7 @@ void report_number(cog_report *report, const char *name, double value);
 void report_text(cog_report *report, const char *name, const char *value);
 /* Adds seconds to the stage of that name, and notes the memory that was held until now. */
 void report_stage(cog_report *report, const char *name, double seconds);
+/* Notes the most memory that the job held, and the most that the process had resident. */
+void report_peak(cog_report *report);
 void report_notice(cog_report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

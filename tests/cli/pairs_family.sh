@@ -22,8 +22,8 @@ for measure in jaccard containment; do
 import json, re, sys
 budget = re.search("([0-9]+)M", sys.argv[1])
 stats = json.load(open("s.json"))
-is_sanitized = json.load(open("one.json"))["peak_memory_bytes"] > 15 << 20
-print("within the budget" if not budget or is_sanitized or stats["peak_memory_bytes"] <= int(budget[1]) << 20 else stats)
+is_sanitized = json.load(open("one.json"))["process_peak_bytes"] > 15 << 20
+print("within the budget" if not budget or is_sanitized or stats["process_peak_bytes"] <= int(budget[1]) << 20 else stats)
 print("pairs on disk" if stats["disk_bytes"] > 16 * stats["matches"] else "pairs in memory")
 P
     done

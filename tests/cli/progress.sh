@@ -8,7 +8,7 @@ shown() { # the stages and what stands behind them, numbers as #
         sed -n 's/\[[= ]*\]/[]/; s/[0-9][0-9.:]*[kMG]*/#/g; s/  */ /g; s/ $//; /\/s/p' | sort -u
 }
 shown lexicon train pairs.tsv --from de --to en --min-count 1 -o shown.lex |
-    grep -o '^\(aligning words \[\] #%\|reading parallel text #\) #/s' | sort -u
+    grep -o '^\(aligning words\|reading parallel text\) \[\] #% #/s' | sort -u
 python3 - >many.jsonl <<'P'
 import random
 random.seed(1)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/compression.h"
 #include "base/memory.h"
@@ -144,15 +145,32 @@ static cog_status open_next(struct pair_reader *reader, cog_error *error) {
     return line_source_open(&reader->to, reader->paths[reader->next_path++], error);
 }
 
+static uint64_t bytes_of_current(const struct pair_reader *reader) {
+    return reader->from.bytes.raw_bytes + reader->to.bytes.raw_bytes + reader->bytes.raw_bytes;
+}
+
 static void close_current(struct pair_reader *reader) {
+    reader->closed_bytes += bytes_of_current(reader);
     line_source_close(&reader->from);
     line_source_close(&reader->to);
     byte_source_free(&reader->bytes);
+    reader->bytes.raw_bytes = 0;
     tmx_parser_close(reader->tmx);
     po_parser_close(reader->po);
     reader->tmx = NULL;
     reader->po = NULL;
     reader->is_open = false;
+}
+
+static uint64_t bytes_of_files(const char *const *paths, size_t count) {
+    uint64_t total = 0;
+    struct stat info;
+    for (size_t i = 0; i < count; i++) {
+        if (stat(paths[i], &info) != 0 || !S_ISREG(info.st_mode))
+            return 0;
+        total += (uint64_t)info.st_size;
+    }
+    return total;
 }
 
 cog_status pair_reader_open(const struct pair_reader_options *options, const char *const *paths,
@@ -166,6 +184,7 @@ cog_status pair_reader_open(const struct pair_reader_options *options, const cha
     }
     reader->options = *options;
     reader->path_count = count;
+    reader->total_bytes = bytes_of_files(paths, count);
     reader->bytes = (struct byte_source){.descriptor = -1, .spool = -1};
     for (size_t i = 0; i < count; i++)
         if (!(reader->paths[i] = strdup(paths[i]))) {
@@ -218,7 +237,17 @@ cog_status pair_reader_fill(struct pair_reader *reader, struct pair_batch *batch
             return status;
     }
     *end = batch->count == 0;
+    __atomic_store_n(&reader->read_bytes, reader->closed_bytes + bytes_of_current(reader),
+                     __ATOMIC_RELAXED);
     return COG_OK;
+}
+
+uint64_t pair_reader_total_bytes(const struct pair_reader *reader) {
+    return reader->total_bytes;
+}
+
+uint64_t pair_reader_read_bytes(const struct pair_reader *reader) {
+    return __atomic_load_n(&reader->read_bytes, __ATOMIC_RELAXED);
 }
 
 uint64_t pair_reader_bad_rows(const struct pair_reader *reader) {

@@ -35,6 +35,10 @@ void pair_reader_close(struct pair_reader *reader);
 /* The next pairs, about a MiB of text; *end with an empty batch when the inputs are exhausted. */
 cog_status pair_reader_fill(struct pair_reader *reader, struct pair_batch *batch, bool *end,
                             cog_error *error);
+/* Bytes of all files as they lie there, 0 where one of them is a pipe; and those that were read so
+ * far, which any thread may ask. */
+uint64_t pair_reader_total_bytes(const struct pair_reader *reader);
+uint64_t pair_reader_read_bytes(const struct pair_reader *reader);
 /* Rows that are no pair (no tab, one side empty, invalid UTF-8), and the first of them by file and
  * line ("" where there is none). */
 uint64_t pair_reader_bad_rows(const struct pair_reader *reader);
@@ -54,6 +58,8 @@ struct pair_reader {
     struct byte_source bytes;    /* TMX */
     struct tmx_parser *tmx;
     struct po_parser *po;
+    uint64_t total_bytes, closed_bytes; /* of all files, and of those that were read to the end */
+    uint64_t read_bytes;                /* atomic */
     uint64_t bad_rows;
     char first_bad_row[256];
 };

@@ -125,7 +125,6 @@ static void report_addition(const cog_index *index, size_t added, uint64_t start
     report_number(report, "rows", (double)rows);
     report_number(report, "segments", (double)(manifest->count + (waiting > 0)));
     report_stage(report, "indexing", clock_seconds_since(start_ns));
-    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
 }
 
 /* The draft of the documents, signed by statistics that count them and no longer what they replace.

@@ -182,7 +182,6 @@ static void report_index(const cog_index *index, cog_report *report) {
     report_number(report, "bits", info.bits);
     report_number(report, "slice_bits", info.slice_bits);
     report_number(report, "vocabulary_terms", (double)info.vocabulary_terms);
-    report_number(report, "peak_memory_bytes", (double)memory_peak_bytes());
 }
 
 static cog_status finish_building(cog_index *index, struct segment_draft *draft, cog_status status,
@@ -278,9 +277,10 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
     cog_status status = corpus_read(&corpus, documents, &reading, run, report, error);
     uint64_t start = clock_ns();
     THEN(status, index_corpus(index, &corpus, options, run, &draft, error));
-    job_end(&job);
     corpus_free(&corpus);
-    return finish_building(index, &draft, status, start, result, report, error);
+    status = finish_building(index, &draft, status, start, result, report, error);
+    job_end(&job);
+    return status;
 }
 
 cog_status cog_index_build_signatures(const cog_signatures *signatures,
@@ -313,8 +313,9 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     THEN(status, index_interpret_settings(index, error));
     THEN(status, segment_draft_signatures(index, rows, 0, false, threads, &draft, error));
     index->build_weights = NULL;
+    status = finish_building(index, &draft, status, start, result, report, error);
     job_end(&job);
-    return finish_building(index, &draft, status, start, result, report, error);
+    return status;
 }
 
 /* ---- What it is ------------------------------------------------------------------------------ */

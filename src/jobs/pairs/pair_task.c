@@ -283,7 +283,6 @@ static void take_task(cog_pairs *pairs, struct pair_task *task, struct match_lis
     *matches = (struct match_list){0};
     memcpy(pairs->corpora, task->corpora, sizeof pairs->corpora);
     memset(task->corpora, 0, sizeof task->corpora);
-    report_number(task->report, "peak_memory_bytes", (double)memory_peak_bytes());
 }
 
 cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match_list *matches,

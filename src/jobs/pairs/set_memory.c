@@ -24,7 +24,7 @@ cog_status set_memory_room(const struct document_sets *sets, uint64_t other_byte
 /* Reading may have taken more than the join will. */
 void set_memory_predict(const struct document_sets *sets, uint64_t other_bytes,
                         const struct set_join_options *options, const struct job *job) {
-    const uint64_t budget = job->run.memory_bytes, so_far = memory_peak_bytes();
+    const uint64_t budget = job->run.memory_bytes, so_far = PROGRAM_BYTES + memory_job_peak_bytes();
     const uint64_t joining = PROGRAM_BYTES + document_sets_memory_bytes(sets) + other_bytes +
                              set_join_predict_bytes(&sets->file, options);
     const uint64_t needed = joining > so_far ? joining : so_far;

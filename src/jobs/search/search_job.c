@@ -87,7 +87,6 @@ static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *er
     hits->estimates = task->estimates;
     hits->has_distances = task->has_distances;
     task->hits = (struct hit_lists){0};
-    report_number(task->report, "peak_memory_bytes", (double)memory_peak_bytes());
     return COG_OK;
 }
 
