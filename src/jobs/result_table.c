@@ -1,8 +1,31 @@
 #include "jobs/result_table.h"
 
+#include <math.h>
+
 #include "base/strings.h"
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
+
+/* As "%.6f" or "%.0f" prints it, at a tenth of the time. A float times a million is exact as a
+ * double, so rounding it rounds the number. */
+static bool append_number(struct buffer *line, double number, bool is_real) {
+    enum { DECIMALS = 6, DIGITS_MOST = 24 };
+    const double scaled = is_real ? number * 1e6 : number;
+    char digits[DIGITS_MOST];
+    size_t at = DIGITS_MOST;
+    if (!(number >= 0) || signbit(number) || scaled > 1e15 ||
+        (is_real && (double)(float)number != number))
+        return buffer_printf(line, is_real ? "%.6f" : "%.0f", number);
+    uint64_t left = (uint64_t)nearbyint(scaled);
+    for (size_t least = is_real ? DECIMALS + 1 : 1; left > 0 || DIGITS_MOST - at < least;) {
+        digits[--at] = (char)('0' + left % 10);
+        left /= 10;
+    }
+    const size_t whole = DIGITS_MOST - at - (is_real ? DECIMALS : 0);
+    return buffer_append(line, digits + at, whole) &&
+           (!is_real || (buffer_append(line, ".", 1) &&
+                         buffer_append(line, digits + DIGITS_MOST - DECIMALS, DECIMALS)));
+}
 
 static bool append_tsv_cell(struct buffer *line, enum result_type type,
                             const struct result_cell *cell) {
@@ -10,7 +33,7 @@ static bool append_tsv_cell(struct buffer *line, enum result_type type,
         return escape_append(line, cell->text);
     if (type == RESULT_DISTANCE && cell->number < 0)
         return buffer_append(line, "-", 1);
-    return buffer_printf(line, type == RESULT_REAL ? "%.6f" : "%.0f", cell->number);
+    return append_number(line, cell->number, type == RESULT_REAL);
 }
 
 static bool append_tsv(struct buffer *line, const struct result_table *table,
@@ -27,21 +50,23 @@ static bool append_json_cell(struct buffer *line, enum result_type type,
                              const struct result_cell *cell) {
     if (type == RESULT_ID && cell->text.data)
         return json_append_string(line, cell->text);
-    const char *format = type == RESULT_ID ? "\"%.0f\"" : type == RESULT_REAL ? "%.6f" : "%.0f";
-    return buffer_printf(line, format, cell->number);
+    const char *quote = type == RESULT_ID ? "\"" : "";
+    return buffer_append_text(line, quote) &&
+           append_number(line, cell->number, type == RESULT_REAL) &&
+           buffer_append_text(line, quote);
 }
 
 static bool append_jsonl(struct buffer *line, const struct result_table *table,
                          const struct result_cell *cells) {
-    const char *before = "{";
+    const char *before = "{\"";
     bool fits = true;
     for (size_t i = 0; i < table->column_count && fits; i++) {
         const struct result_column *column = &table->columns[i];
         if (column->type == RESULT_DISTANCE && cells[i].number < 0)
             continue;
-        fits = buffer_printf(line, "%s\"%s\": ", before, column->name) &&
-               append_json_cell(line, column->type, &cells[i]);
-        before = ", ";
+        fits = buffer_append_text(line, before) && buffer_append_text(line, column->name) &&
+               buffer_append_text(line, "\": ") && append_json_cell(line, column->type, &cells[i]);
+        before = ", \"";
     }
     return fits && buffer_append_text(line, "}\n");
 }

@@ -39,7 +39,8 @@ static cog_status candidates_grow(struct candidates *candidates, cog_error *erro
 
 cog_status candidates_add(struct candidates *candidates, uint32_t rank, bool *is_new,
                           cog_error *error) {
-    TRY(candidates_grow(candidates, error));
+    if (candidates->count + 1 > candidates->slot_count / 2)
+        TRY(candidates_grow(candidates, error));
     struct candidate *slot = candidate_slot(candidates, rank);
     *is_new = slot->turn != candidates->turn;
     if (*is_new) {

@@ -9,15 +9,16 @@
 #include "join/member_counts.h"
 #include "join/set_index.h"
 #include "join/set_prefix.h"
+#include "join/set_verify.h"
 
 enum {
     BLOCK = 4096, /* ranks that are looked up together */
     GRAIN = 32,
     AHEAD = 8,
+    LISTS_AT_ONCE = 8,
     /* Sets of candidates that a join keeps decoded, without a limit; with one, a sixteenth of it.
      */
     CACHE_BYTES = 64 << 20,
-    CACHED_MEMBERS_MOST = 1 << 14, /* larger sets are not kept */
     POSTINGS_PER_CANDIDATE = 16,
     NEAREST_CANDIDATES = 256, /* further ones are only compared at the threshold */
     /* Without a limit. With one: three quarters of it at most. */
@@ -25,33 +26,15 @@ enum {
 };
 #define NO_RANK UINT32_MAX
 
-/* Which hashes an odd number of a set's terms have. Two sketches differ in at most as many bits as
- * their sets have members of only one of them, which bounds the overlap for a fiftieth of the cost
- * of counting it. */
-struct sketch {
-    uint64_t words[8];
-};
-
 /* One thread's part. */
 struct seeker {
     struct set_prefix prefix;
-    struct loaded_sets own;
-    /* Sets of candidates, by the lower bits of their ranks. Families of documents that lie just
-     * below the threshold are compared again and again. */
-    struct cached_sets {
-        uint32_t rank;
-        struct loaded_sets sets;
-        struct sketch sketch;
-    } * cache;
-    struct buffer bytes; /* of the sets that were loaded last, encoded */
-    struct sketch own_sketch;
-    bool is_loaded;       /* own sets are those of the document at hand */
+    struct set_verifier verifier;
     uint32_t prefix_rank; /* whose prefix is loaded */
     struct candidates candidates;
     struct match_list pairs;
     struct heavy_member heavy;
     uint64_t comparisons, verified;
-    uint64_t verified_before; /* the document at hand */
 };
 
 /* Jaccard. Let x be the smaller of two partners. They share what two sets of the size of x must
@@ -79,7 +62,6 @@ struct joining {
     const uint32_t *ranks; /* of the block at hand */
     size_t block_first;    /* the first posting of the block at hand */
     size_t listed_pairs;   /* atomic: what the lists of pairs share */
-    size_t cache_slots;    /* of each seeker; a power of two */
 };
 
 static const struct set_row *row_of(const struct joining *joining, uint32_t rank) {
@@ -135,79 +117,14 @@ static uint32_t skip_component(struct joining *joining, uint32_t posting) {
 
 /* ---- Verifying ------------------------------------------------------------------------------- */
 
-/* A text that is too short for n-grams has words only. */
-static bool by_words(const struct set_row *a, const struct set_row *b) {
-    return a->terms == 0 || b->terms == 0;
-}
-
-static double similarity_of(const struct loaded_sets *a, const struct loaded_sets *b,
-                            bool use_words, const struct set_measure *measure) {
-    const size_t a_count = use_words ? a->word_count : a->term_count;
-    const size_t b_count = use_words ? b->word_count : b->term_count;
-    const uint64_t least = set_needed_overlap(measure, a_count, b_count);
-    if (least > a_count || least > b_count)
-        return 0;
-    return set_similarity(measure, a_count, b_count,
-                          member_set_overlap(use_words ? a->words : a->terms, a_count,
-                                             use_words ? b->words : b->terms, b_count, least));
-}
-
-static struct sketch sketch_of(const struct loaded_sets *sets) {
-    struct sketch sketch = {{0}};
-    for (size_t i = 0; i < sets->term_count; i++)
-        sketch.words[sets->terms[i] >> 6 & 7] ^= (uint64_t)1 << (sets->terms[i] & 63);
-    return sketch;
-}
-
-static bool sketches_allow(const struct sketch *a, const struct sketch *b, size_t a_count,
-                           size_t b_count, uint64_t least) {
-    uint64_t apart = 0;
-    for (size_t i = 0; i < sizeof a->words / sizeof *a->words; i++)
-        apart += (uint64_t)__builtin_popcountll(a->words[i] ^ b->words[i]);
-    return apart + 2 * least <= a_count + b_count;
-}
-
-/* Sees to it that a slot has the sets of a document. The largest ones are loaded every time, and
- * give their memory back with the next. */
-static cog_status load_other(const struct joining *joining, struct seeker *seeker, uint32_t rank,
-                             struct cached_sets *slot, cog_error *error) {
-    const struct set_row *row = row_of(joining, rank);
-    if (slot->rank == rank)
-        return COG_OK;
-    slot->rank = NO_RANK;
-    slot->sets.bytes = seeker->bytes; /* encoded bytes are not kept */
-    cog_status status = set_file_load(joining->file, joining->order[rank], &slot->sets, error);
-    seeker->bytes = slot->sets.bytes;
-    slot->sets.bytes = (struct buffer){0};
-    if (status != COG_OK)
-        return status;
-    slot->rank = row->terms > CACHED_MEMBERS_MOST ? NO_RANK : rank;
-    slot->sketch = sketch_of(&slot->sets);
-    return COG_OK;
-}
-
-/* Similarities below the floor may come out as anything below it. */
-static cog_status verify(struct joining *joining, struct seeker *seeker, uint32_t rank,
-                         uint32_t other, double *similarity, cog_error *error) {
-    struct cached_sets *slot = &seeker->cache[other & (joining->cache_slots - 1)];
-    const bool use_words = by_words(row_of(joining, rank), row_of(joining, other));
-    if (!seeker->is_loaded) {
-        TRY(set_file_load(joining->file, joining->order[rank], &seeker->own, error));
-        seeker->own_sketch = sketch_of(&seeker->own);
-    }
-    seeker->is_loaded = true;
-    TRY(load_other(joining, seeker, other, slot, error));
+static cog_status verify(struct joining *joining, struct seeker *seeker, uint32_t other,
+                         double *similarity, cog_error *error) {
+    const struct set_measure *measure = seeker->verifier.compared < NEAREST_CANDIDATES
+                                            ? &joining->lowest
+                                            : &joining->options->measure;
     seeker->verified++;
-    const size_t mine = seeker->own.term_count, others = slot->sets.term_count;
-    const struct set_measure *measure =
-        seeker->verified - seeker->verified_before <= NEAREST_CANDIDATES
-            ? &joining->lowest
-            : &joining->options->measure;
-    *similarity = 0;
-    if (use_words || sketches_allow(&seeker->own_sketch, &slot->sketch, mine, others,
-                                    set_needed_overlap(measure, mine, others)))
-        *similarity = similarity_of(&seeker->own, &slot->sets, use_words, measure);
-    return COG_OK;
+    return set_verifier_compare(&seeker->verifier, joining->order[other], measure, similarity,
+                                error);
 }
 
 /* Keeps the largest similarity, and of equal ones the smallest rank, whoever comes first. */
@@ -265,7 +182,7 @@ static cog_status verify_candidates(struct joining *joining, struct seeker *seek
     candidates_order(candidates);
     while (!ends && status == COG_OK && candidates_take(candidates, &other)) {
         double similarity = 0;
-        status = verify(joining, seeker, rank, other, &similarity, error);
+        status = verify(joining, seeker, other, &similarity, error);
         THEN(status, take_pair(joining, seeker, rank, other, similarity, &ends, error));
     }
     return status;
@@ -309,7 +226,7 @@ static cog_status meet(struct joining *joining, struct seeker *seeker, const str
     if (!is_new || joining->options->mode != SET_JOIN_CONNECTED)
         return COG_OK;
     /* At once: after a match, the rest of the component is skipped. */
-    TRY(verify(joining, seeker, probe->rank, posting->rank, &similarity, error));
+    TRY(verify(joining, seeker, posting->rank, &similarity, error));
     return take_pair(joining, seeker, probe->rank, posting->rank, similarity, &ends, error);
 }
 
@@ -320,35 +237,88 @@ static uint64_t near_places(const struct joining *joining, uint64_t size) {
                : size - set_needed_overlap(&joining->lowest, size, size) + 1;
 }
 
-/* Reads a posting list from its newest posting to the first of the block (`local`) or to its end.
- */
-static cog_status read_list(struct joining *joining, struct seeker *seeker,
-                            const struct probe *probe, bool local, cog_error *error) {
+/* A posting list that is being read, from its newest posting to the first of the block (`local`) or
+ * to its end. */
+struct walk {
+    struct probe probe;
+    uint64_t steps;
+    uint32_t at;
+    uint16_t tag;
+};
+
+static struct walk walk_of(const struct joining *joining, const struct probe *probe) {
+    return (struct walk){.probe = *probe,
+                         .at = *set_index_head(&joining->index, probe->key),
+                         .tag = set_index_tag(probe->key) & 0x7fff};
+}
+
+static void end_walk(struct seeker *seeker, const struct walk *walk) {
+    seeker->comparisons += walk->steps;
+    if (walk->steps > seeker->heavy.documents)
+        seeker->heavy = (struct heavy_member){walk->probe.member, walk->steps, walk->probe.rank};
+}
+
+/* Connected, and if there is a limit to candidates: one list after the other. */
+static cog_status read_list(struct joining *joining, struct seeker *seeker, struct walk *walk,
+                            size_t first, cog_error *error) {
     const struct set_index *index = &joining->index;
-    const uint16_t tag = set_index_tag(probe->key) & 0x7fff;
-    uint32_t *parents = joining->result->partner;
-    const size_t first = local ? joining->block_first : 0;
+    const uint32_t rank = walk->probe.rank;
     const uint64_t most = joining->candidates_most, steps_most = most * POSTINGS_PER_CANDIDATE;
-    uint64_t steps = 0;
-    uint32_t at = *set_index_head(index, probe->key);
-    while (at != POSTING_NONE && at >= first && seeker->candidates.count < most &&
-           steps < steps_most) {
-        const struct posting *posting = &index->postings[at];
-        if (posting->tag == tag && posting->rank < probe->rank) {
-            steps++;
+    uint32_t *parents = joining->result->partner;
+    while (walk->at != POSTING_NONE && walk->at >= first && seeker->candidates.count < most &&
+           walk->steps < steps_most) {
+        const struct posting *posting = &index->postings[walk->at];
+        if (posting->tag == walk->tag && posting->rank < rank) {
+            walk->steps++;
             if (joining->skips &&
-                component_of(parents, posting->rank) == component_of(parents, probe->rank)) {
-                at = skip_component(joining, at);
+                component_of(parents, posting->rank) == component_of(parents, rank)) {
+                walk->at = skip_component(joining, walk->at);
                 continue;
             }
-            TRY(meet(joining, seeker, probe, posting, error));
+            TRY(meet(joining, seeker, &walk->probe, posting, error));
         }
-        at = posting->next;
+        walk->at = posting->next;
     }
-    seeker->comparisons += steps;
-    if (steps > seeker->heavy.documents)
-        seeker->heavy = (struct heavy_member){probe->member, steps, probe->rank};
+    end_walk(seeker, walk);
     return COG_OK;
+}
+
+/* A posting of each in turn: the next ones come from memory meanwhile. */
+static cog_status read_together(struct joining *joining, struct seeker *seeker, struct walk *walks,
+                                size_t count, size_t first, cog_error *error) {
+    const struct posting *postings = joining->index.postings;
+    while (count > 0)
+        for (size_t i = 0; i < count;) {
+            struct walk *walk = &walks[i];
+            if (walk->at == POSTING_NONE || walk->at < first) {
+                end_walk(seeker, walk);
+                *walk = walks[--count];
+                continue;
+            }
+            const struct posting *posting = &postings[walk->at];
+            walk->at = posting->next;
+            if (walk->at != POSTING_NONE)
+                __builtin_prefetch(&postings[walk->at]);
+            i++;
+            if (posting->tag != walk->tag || posting->rank >= walk->probe.rank)
+                continue;
+            walk->steps++;
+            TRY(meet(joining, seeker, &walk->probe, posting, error));
+        }
+    return COG_OK;
+}
+
+static cog_status read_walks(struct joining *joining, struct seeker *seeker, struct walk *walks,
+                             size_t *count, bool local, cog_error *error) {
+    const size_t first = local ? joining->block_first : 0;
+    cog_status status = COG_OK;
+    if (!joining->skips && !joining->options->candidates_most)
+        status = read_together(joining, seeker, walks, *count, first, error);
+    else
+        for (size_t i = 0; i < *count && status == COG_OK; i++)
+            status = read_list(joining, seeker, &walks[i], first, error);
+    *count = 0;
+    return status;
 }
 
 static cog_status read_lists(struct joining *joining, struct seeker *seeker, uint32_t rank,
@@ -360,18 +330,22 @@ static cog_status read_lists(struct joining *joining, struct seeker *seeker, uin
                           .of_words = of_words,
                           .is_prefix = is_prefix};
     const uint64_t near = part->count ? near_places(joining, probe.size) : 0;
+    struct walk walks[LISTS_AT_ONCE];
+    size_t count = 0;
     for (uint32_t i = 0; i < part->count; i++) {
         if (i + AHEAD < part->count)
             __builtin_prefetch(set_index_head(&joining->index, part->members[i + AHEAD]));
         probe.member = probe.key = part->members[i];
         probe.place = part->place + i;
-        TRY(read_list(joining, seeker, &probe, local, error));
-        if (probe.place >= near || joining->lowest.containment)
-            continue;
-        probe.key ^= far_lists;
-        TRY(read_list(joining, seeker, &probe, local, error));
+        walks[count++] = walk_of(joining, &probe);
+        if (probe.place < near && !joining->lowest.containment) {
+            probe.key ^= far_lists;
+            walks[count++] = walk_of(joining, &probe);
+        }
+        if (count + 2 > LISTS_AT_ONCE)
+            TRY(read_walks(joining, seeker, walks, &count, local, error));
     }
-    return COG_OK;
+    return read_walks(joining, seeker, walks, &count, local, error);
 }
 
 static cog_status load_prefix(const struct joining *joining, struct seeker *seeker, uint32_t rank,
@@ -389,8 +363,7 @@ static cog_status load_prefix(const struct joining *joining, struct seeker *seek
 static cog_status look_up(struct joining *joining, struct seeker *seeker, uint32_t rank, bool local,
                           cog_error *error) {
     const struct set_prefix *prefix = &seeker->prefix;
-    seeker->is_loaded = false;
-    seeker->verified_before = seeker->verified;
+    set_verifier_begin(&seeker->verifier, joining->order[rank]);
     candidates_clear(&seeker->candidates);
     TRY(load_prefix(joining, seeker, rank, error));
     TRY(read_lists(joining, seeker, rank, &prefix->terms, false, true, local, error));
@@ -567,7 +540,7 @@ static uint64_t cache_bytes(const struct joining *joining) {
 /* As many slots as sets of the usual size fit. */
 static size_t choose_cache_slots(const struct joining *joining, size_t count) {
     const uint64_t members = count ? joining->result->members / count + 1 : 1;
-    const uint64_t bytes = sizeof(struct cached_sets) + members * 3 / 2 * sizeof(uint64_t);
+    const uint64_t bytes = set_verifier_slot_bytes(members);
     size_t slots = 16;
     while (slots * 2 * bytes * joining->job->threads <= cache_bytes(joining) && slots < count)
         slots *= 2;
@@ -576,16 +549,14 @@ static size_t choose_cache_slots(const struct joining *joining, size_t count) {
 
 static cog_status make_seekers(struct joining *joining, size_t count, cog_error *error) {
     const struct match_list *pairs = &joining->result->pairs;
-    joining->cache_slots = choose_cache_slots(joining, count);
+    const size_t cache_slots = choose_cache_slots(joining, count);
     TAKE_ZEROED(joining->seekers, joining->job->threads, "a join", error);
     for (unsigned i = 0; i < joining->job->threads; i++) {
         struct seeker *seeker = &joining->seekers[i];
         seeker->prefix_rank = NO_RANK;
         match_list_share(&seeker->pairs, pairs->limit, &joining->listed_pairs);
         seeker->pairs.sieve = joining->options->sieve;
-        TAKE_ZEROED(seeker->cache, joining->cache_slots, "a join", error);
-        for (size_t slot = 0; slot < joining->cache_slots; slot++)
-            seeker->cache[slot].rank = NO_RANK;
+        TRY(set_verifier_init(&seeker->verifier, joining->file, cache_slots, error));
     }
     return COG_OK;
 }
@@ -602,11 +573,7 @@ static cog_status close_seekers(struct joining *joining, cog_status status, cog_
             result->heavy = seeker->heavy;
         match_list_free(&seeker->pairs);
         set_prefix_free(&seeker->prefix);
-        loaded_sets_free(&seeker->own);
-        buffer_free(&seeker->bytes);
-        for (size_t slot = 0; seeker->cache && slot < joining->cache_slots; slot++)
-            loaded_sets_free(&seeker->cache[slot].sets);
-        free(seeker->cache);
+        set_verifier_free(&seeker->verifier);
         candidates_free(&seeker->candidates);
     }
     free(joining->seekers);
@@ -772,19 +739,4 @@ void set_join_result_free(struct set_join_result *result) {
     free(result->nearest_similarity);
     match_list_free(&result->pairs);
     *result = (struct set_join_result){0};
-}
-
-cog_status set_pair_similarity(const struct set_file *file, uint32_t a, uint32_t b,
-                               const struct set_measure *measure, double *similarity,
-                               cog_error *error) {
-    const struct set_measure any = {measure->containment, 0};
-    struct loaded_sets sets[2] = {{0}};
-    cog_status status = set_file_load(file, a, &sets[0], error);
-    THEN(status, set_file_load(file, b, &sets[1], error));
-    if (status == COG_OK)
-        *similarity =
-            similarity_of(&sets[0], &sets[1], by_words(&file->rows[a], &file->rows[b]), &any);
-    loaded_sets_free(&sets[0]);
-    loaded_sets_free(&sets[1]);
-    return status;
 }

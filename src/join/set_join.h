@@ -78,9 +78,3 @@ cog_status set_join_run(const struct set_file *file, const uint32_t *order, size
  * have near-duplicates. Many of them fill a cache of CACHE_BYTES (set_join.c) and longer lists. */
 uint64_t set_join_predict_bytes(const struct set_file *file,
                                 const struct set_join_options *options);
-
-/* The similarity of two rows by the measure. A pair with a text that is too short for n-grams is
- * compared by its words. */
-cog_status set_pair_similarity(const struct set_file *file, uint32_t a, uint32_t b,
-                               const struct set_measure *measure, double *similarity,
-                               cog_error *error);

@@ -6,7 +6,7 @@
 #include "collection/options.h"
 #include "jobs/dedup/boilerplate.h"
 #include "jobs/dedup/report_page.h"
-#include "join/set_join.h"
+#include "join/set_verify.h"
 
 double dedup_report_floor(double threshold) {
     return threshold > REPORT_DEPTH + 0.05 ? threshold - REPORT_DEPTH : 0.05;

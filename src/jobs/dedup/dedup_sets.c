@@ -8,6 +8,7 @@
 #include "jobs/dedup/keep_order.h"
 #include "jobs/dedup/near_misses.h"
 #include "jobs/pairs/set_memory.h"
+#include "join/set_verify.h"
 #include "search/keys/key_sort.h"
 
 enum {

@@ -198,9 +198,47 @@ static int by_rows(const void *x, const void *y) {
     return p->a != q->a ? ORDER(p->a, q->a) : ORDER(p->b, q->b);
 }
 
+enum { DIGIT_BITS = 11, RADIX_FROM = 1 << 10 };
+
+static uint32_t digit_of(const struct match *match, bool of_b, unsigned shift) {
+    return (of_b ? match->b : match->a) >> shift & ((1u << DIGIT_BITS) - 1);
+}
+
+/* Moves the items by one digit, equal ones in their order. False if all have the same. */
+static bool sort_by_digit(struct match *to, const struct match *from, size_t count, bool of_b,
+                          unsigned shift) {
+    size_t starts[(1 << DIGIT_BITS) + 1] = {0};
+    for (size_t i = 0; i < count; i++)
+        starts[digit_of(&from[i], of_b, shift) + 1]++;
+    if (starts[digit_of(&from[0], of_b, shift) + 1] == count)
+        return false;
+    for (size_t digit = 0; digit < 1u << DIGIT_BITS; digit++)
+        starts[digit + 1] += starts[digit];
+    for (size_t i = 0; i < count; i++)
+        to[starts[digit_of(&from[i], of_b, shift)]++] = from[i];
+    return true;
+}
+
+/* By digits if the items find room a second time, else by comparisons in place. */
 void match_list_sort(struct match_list *list) {
-    if (list->count > 1)
-        qsort(list->items, list->count, sizeof *list->items, by_rows);
+    struct match *items = list->items, *from = items;
+    struct match *to = list->count < RADIX_FROM ? NULL : memory_array(list->count, sizeof *to);
+    if (!to) {
+        if (list->count > 1)
+            qsort(items, list->count, sizeof *items, by_rows);
+        return;
+    }
+    struct match *second = to;
+    for (unsigned of_a = 0; of_a < 2; of_a++)
+        for (unsigned shift = 0; shift < 32; shift += DIGIT_BITS)
+            if (sort_by_digit(to, from, list->count, !of_a, shift)) {
+                struct match *sorted = to;
+                to = from;
+                from = sorted;
+            }
+    if (from != items)
+        memcpy(items, from, list->count * sizeof *items);
+    free(second);
 }
 
 void match_list_release(const struct match_list *list, size_t before) {

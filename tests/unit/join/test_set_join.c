@@ -1,5 +1,6 @@
 /* The join of member sets against a double loop. */
 #include "join/set_join.h"
+#include "join/set_verify.h"
 
 #include <pthread.h>
 
