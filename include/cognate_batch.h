@@ -112,6 +112,68 @@ COG_API cog_status cog_verify_distances(const cog_signatures *signatures,
                                         const int64_t *b, size_t count, uint32_t *distances,
                                         cog_error *error);
 
+/* ---- Joins of term sets ---------------------------------------------------------------------- */
+
+/* The exact join of term sets, as cog_dedup and cog_pairs_find do it, in steps that merge: count
+ * members, give each set its keys, bring equal keys together, measure the candidates. Counts decide
+ * what the join costs, never what it finds. */
+
+/* Sets as lists: set i is members[offsets[i]] to members[offsets[i + 1] - 1], strictly rising
+ * numbers below 2^48. Borrowed. */
+typedef struct cog_set_list {
+    const int64_t *offsets, *members;
+    size_t count;
+} cog_set_list;
+
+/* In how many sets each member is: 2^slot_bits slots of 4 bits (slot_bits 1 to 40, two slots per
+ * byte), and 2^frequent_bits numbers for members that are in many (0 to 32). The arrays are the
+ * caller's, zeroed before the first set. Members that share a slot are counted together. */
+typedef struct cog_member_counts {
+    uint8_t *slots;
+    uint32_t *frequent;
+    unsigned slot_bits, frequent_bits;
+    uint64_t reserved[2];
+} cog_member_counts;
+COG_API cog_status cog_member_counts_add(cog_member_counts *counts, const cog_set_list *sets,
+                                         cog_error *error);
+/* Adds the counts of other sets, in tables of the same size. */
+COG_API cog_status cog_member_counts_merge(cog_member_counts *counts,
+                                           const cog_member_counts *other, cog_error *error);
+
+/* The keys of sets: two sets at or above the threshold share one. Columns row, key (int64), place
+ * (of the key in its set) and size (of the set; int32), first and second (int64: the first two keys
+ * of the set, or -1). A member that no other set has is no key; a set may have none. */
+COG_API cog_status cog_set_keys(const cog_set_list *sets, const cog_member_counts *counts,
+                                cog_measure measure, double threshold,
+                                struct ArrowArrayStream *stream, cog_error *error);
+
+/* Rows of cog_set_keys, sorted by key, then by size. The join of words (cog_term_sets) is one of
+ * its own: add 2^48 to its keys, first and second (not to -1). Bits from 49 on tell parts of a key
+ * apart that are joined each on its own. */
+typedef enum cog_key_flag {
+    COG_KEY_SIDE = 1,      /* a set of the second of two collections */
+    COG_KEY_ACROSS = 2,    /* is compared with sets of the other collection only */
+    COG_KEY_HAS_TERMS = 4, /* keys of words: two sets with terms are not compared by words */
+} cog_key_flag;
+typedef struct cog_key_rows {
+    const int64_t *keys, *first, *second;
+    const int32_t *places, *sizes;
+    const uint8_t *flags; /* sums of cog_key_flag */
+    size_t count;
+} cog_key_rows;
+/* The candidates among rows of equal keys: columns a and b (int64), positions among the rows;
+ * across collections b is of the second. A pair may come several times, of different keys.
+ * *comparisons, if not NULL: how many pairs of rows were looked at. */
+COG_API cog_status cog_key_pairs(const cog_key_rows *rows, cog_measure measure, double threshold,
+                                 uint64_t *comparisons, struct ArrowArrayStream *stream,
+                                 cog_error *error);
+
+/* The measure of set i of a and set i of b, as cog_dedup has it: by terms, or if either has none by
+ * words. Words may be NULL: there are none. similarities has room for as many as there are sets. */
+COG_API cog_status cog_measure_sets(const cog_set_list *a_terms, const cog_set_list *b_terms,
+                                    const cog_set_list *a_words, const cog_set_list *b_words,
+                                    cog_measure measure, double *similarities, cog_error *error);
+
 /* ---- Clusters of given pairs ----------------------------------------------------------------- */
 
 /* Clusters of rows 0 to rows - 1 from the pairs at or above the threshold, in any order, as

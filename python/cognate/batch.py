@@ -15,7 +15,8 @@ from ._inputs import (Array, Documents, InputOptions, RunOptions, TermOptions, W
                       open_documents, report_of, signatures_of, split)
 from ._table import Table
 
-__all__ = ["Bands", "Statistics", "bands", "clusters", "table_keys", "term_sets", "verify"]
+__all__ = ["Bands", "MemberCounts", "Statistics", "bands", "clusters", "key_pairs", "measure_sets", "set_keys",
+           "table_keys", "term_sets", "verify"]
 
 Measure = Literal["cosine", "jaccard", "containment"]
 
@@ -140,6 +141,88 @@ def table_keys(signatures: Array, *, tables: int, key_bits: int = 0, flips: int 
     table, text = _cognate.table_keys(array, rows, bits, margins_of(margins), counts, plan, flipped,
                                       {"threads": threads})
     return Table(table, text, [])
+
+
+# ---- Joins of term sets ----------------------------------------------------------------------------------------------
+
+#: Sets as lists: offsets, one more than there are sets, and the members of all sets, int64.
+Sets = tuple[Array, Array]
+SetMeasure = Literal["jaccard", "containment"]
+_MEASURES = {"jaccard": 1, "containment": 2}
+
+
+def _lists(sets: Sets) -> tuple[Array, Array, int]:
+    offsets, members = (np.ascontiguousarray(part, np.int64) for part in sets)
+    return offsets, members, len(offsets) - 1
+
+
+class MemberCounts:
+    """In how many sets each member is, about: what orders the keys of sets, rare members first.
+
+    Counts decide what a join costs, never what it finds. Parts merge.
+    """
+
+    def __init__(self, slot_bits: int, frequent_bits: int = 20):
+        self.slot_bits, self.frequent_bits = slot_bits, frequent_bits
+        self.slots = np.zeros(1 << (slot_bits - 1), np.uint8)  #: two slots of 4 bits per byte
+        self.frequent = np.zeros(1 << frequent_bits, np.uint32)
+
+    def add(self, sets: Sets) -> None:
+        """Counts the members of sets."""
+        _cognate.counts_add(self.slots, self.frequent, self.slot_bits, self.frequent_bits, *_lists(sets))
+
+    def merge(self, other: MemberCounts) -> None:
+        """Adds the counts of other sets."""
+        if (self.slot_bits, self.frequent_bits) != (other.slot_bits, other.frequent_bits):
+            raise ValueError("counts of tables of different sizes do not merge")
+        _cognate.counts_merge(self.slots, self.frequent, other.slots, other.frequent, self.slot_bits, self.frequent_bits)
+
+
+def set_keys(sets: Sets, counts: MemberCounts, *, threshold: float, measure: SetMeasure = "jaccard") -> Table:
+    """The keys of sets: row, key, place, size, first, second. Two sets at or above the threshold share a key."""
+    return Table(_cognate.set_keys(counts.slots, counts.frequent, counts.slot_bits, counts.frequent_bits, *_lists(sets),
+                                   _MEASURES[measure], threshold), {}, [])
+
+
+def key_pairs(keys: Any, first: Any, second: Any, places: Any, sizes: Any, flags: Any, *, threshold: float,
+              measure: SetMeasure = "jaccard") -> tuple[Array, Array, int]:
+    """Candidates among rows of set_keys that are sorted by key, then size: positions a and b, and pairs looked at.
+
+    ``flags``: 1 for the second of two collections, 2 to compare across collections only, 4 in keys of words (which have
+    bit 48) for sets that have terms.
+
+    >>> from cognate import batch
+    >>> text = "storms closed the mountain road on monday and it stays closed until spring"
+    >>> table = batch.term_sets([text, text + " comes", "a third text"]).to_numpy()
+    >>> sets = np.cumsum([0, *map(len, table["terms"])]), np.concatenate(table["terms"])
+    >>> counts = batch.MemberCounts(16)
+    >>> counts.add(sets)
+    >>> keys = batch.set_keys(sets, counts, threshold=0.8).to_numpy()
+    >>> order = np.lexsort((keys["size"], keys["key"]))
+    >>> columns = [keys[name][order] for name in ("key", "first", "second", "place", "size")]
+    >>> a, b, comparisons = batch.key_pairs(*columns, np.zeros(len(order), np.uint8), threshold=0.8)
+    >>> keys["row"][order][a].tolist(), keys["row"][order][b].tolist()
+    ([0], [1])
+    """
+    arrays = [np.ascontiguousarray(values, kind) for values, kind in
+              ((keys, np.int64), (first, np.int64), (second, np.int64), (places, np.int32), (sizes, np.int32),
+               (flags, np.uint8))]
+    table, comparisons = _cognate.key_pairs(*arrays, len(arrays[0]), _MEASURES[measure], threshold)
+    found = Table(table, {}, [])
+    return found["a"], found["b"], comparisons
+
+
+def measure_sets(a_terms: Sets, b_terms: Sets, a_words: Sets, b_words: Sets, *,
+                 measure: SetMeasure = "jaccard") -> Array:
+    """The measure of set i of a and set i of b: of their terms, or if either has none, of their words."""
+    lists = [_lists(sets) for sets in (a_terms, b_terms, a_words, b_words)]
+    count = lists[0][2]
+    if any(other[2] != count for other in lists):
+        raise ValueError("as many sets on both sides, of terms and of words, make pairs")
+    similarities = np.empty(count, np.float64)
+    _cognate.measure_sets(*(array for offsets, members, _ in lists for array in (offsets, members)), count,
+                          _MEASURES[measure], similarities)
+    return similarities
 
 
 def _rows(numbers: Any) -> Array:

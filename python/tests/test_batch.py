@@ -116,3 +116,32 @@ def test_lexicons_travel():
     assert copy.translate("Buch") == lexicon.translate("Buch") and copy.to_bytes() == lexicon.to_bytes()
     with pytest.raises(ValueError, match="damaged|Cognate file|truncated"):
         cognate.Lexicon.from_bytes(lexicon.to_bytes()[:100])
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "containment"])
+def test_set_join_in_steps(texts, measure):
+    """Keys, candidates and measures, put together, are the pairs of one call."""
+    table = batch.term_sets(texts, measure=measure).to_numpy()
+    sets = np.cumsum([0, *map(len, table["terms"])]), np.concatenate(table["terms"])
+    halves = [batch.MemberCounts(18, 10) for _ in range(2)]
+    middle = len(texts) // 2
+    halves[0].add((sets[0][:middle + 1], sets[1]))
+    halves[1].add((sets[0][middle:], sets[1]))
+    halves[0].merge(halves[1])
+    keys = batch.set_keys(sets, halves[0], threshold=0.6, measure=measure).to_numpy()
+    order = np.lexsort((keys["size"], keys["key"]))
+    rows = {name: column[order] for name, column in keys.items()}
+    a, b, comparisons = batch.key_pairs(rows["key"], rows["first"], rows["second"], rows["place"], rows["size"],
+                                        np.zeros(len(order)), threshold=0.6, measure=measure)
+    found = np.unique(np.sort(np.stack([rows["row"][a], rows["row"][b]], 1), 1), axis=0)
+    assert comparisons >= len(a) >= len(found)
+
+    def of(numbers):
+        chosen = [table["terms"][row] for row in numbers]
+        return np.cumsum([0, *map(len, chosen)]), np.concatenate(chosen)
+    none = np.zeros(len(found) + 1), np.empty(0)
+    similarities = batch.measure_sets(of(found[:, 0]), of(found[:, 1]), none, none, measure=measure)
+    expected = cognate.pairs(texts, threshold=0.6, measure=measure)
+    near = similarities >= 0.6
+    assert found[near].tolist() == np.stack([expected["a"], expected["b"]], 1).tolist()
+    assert np.allclose(similarities[near], expected["similarity"])
