@@ -71,6 +71,54 @@ COG_API cog_status cog_table_keys(const cog_signatures *signatures, const float 
                                   bool flipped, const cog_run_options *run,
                                   struct ArrowArrayStream *stream, cog_error *error);
 
+/* ---- Joins of signatures --------------------------------------------------------------------- */
+
+/* How cog_pairs_find would join the rows of one collection, or of two (against_rows, else 0), by
+ * the method window, lsh or flat of the options: with the settings that are given, and the others
+ * as threshold and recall need them among rows that are evenly spread. A job over documents at hand
+ * chooses better, by the true pairs of a sample. */
+typedef struct cog_join_plan {
+    cog_method method;
+    unsigned tables;          /* window: Q; lsh: L; flat: 0 */
+    uint64_t window;          /* window: B */
+    bool shared_window;       /* window */
+    unsigned key_bits, flips; /* lsh: K, F */
+    cog_flip_mode flip_mode;  /* lsh */
+    bool flip_both;           /* lsh: rows that are looked for have flipped keys too */
+    uint32_t radius_bits;     /* candidates within it get their true measure */
+    double threshold;         /* true measures at or above it are matches */
+    double expected_recall;
+    double comparisons;       /* expected, of signatures, in the whole join */
+    uint64_t margins_per_row; /* that keys need, of the first bits; 0: none */
+    uint64_t reserved[4];
+} cog_join_plan;
+COG_API cog_status cog_plan_join(const cog_pairs_options *options, uint64_t rows,
+                                 uint64_t against_rows, cog_join_plan *plan, cog_error *error);
+
+/* Signatures under the random orders of their bits that a join by windows sorts by: rows * bits / 8
+ * bytes for each table from first_table on, one table behind the other. Distances stay. A join
+ * sorts the rows of a table by these bytes, rows with equal bytes by their number, and compares
+ * each row with the window before it. */
+COG_API cog_status cog_permute_signatures(const cog_signatures *signatures, uint64_t seed,
+                                          unsigned first_table, unsigned tables,
+                                          const cog_run_options *run, uint8_t *permuted,
+                                          cog_error *error);
+
+/* Pairs along a band: query i is compared with the rows begins[i] to ends[i] - 1; neither ever
+ * falls. Windows, runs of equal keys and blocks of rows are bands. rows NULL: the queries
+ * themselves. Columns query, row (int64), distance (int32), of pairs within the radius, by query
+ * and row. */
+COG_API cog_status cog_band_pairs(const cog_signatures *queries, const cog_signatures *rows,
+                                  const uint32_t *begins, const uint32_t *ends,
+                                  uint32_t radius_bits, const cog_run_options *run,
+                                  struct ArrowArrayStream *stream, cog_error *error);
+
+/* What share of true pairs was found, with its 95% interval: hits[i] of trials[i] of sampled row i.
+ * Pairs of one row tend to be found or missed together, and the interval follows from how rows
+ * differ. Without trials the share is 0 and the interval 0 to 1. */
+COG_API cog_status cog_measured_share(const uint64_t *hits, const uint64_t *trials, size_t rows,
+                                      double *share, double *low, double *high, cog_error *error);
+
 /* ---- Term sets ------------------------------------------------------------------------------- */
 
 /* The sets that cog_dedup compares by Jaccard or containment. Columns row (int64), terms and words

@@ -6,6 +6,7 @@ the options and the statistics. Rows are positions in the batch, from 0 on; tabl
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -15,8 +16,8 @@ from ._inputs import (Array, Documents, InputOptions, RunOptions, TermOptions, W
                       open_documents, report_of, signatures_of, split)
 from ._table import Table
 
-__all__ = ["Bands", "MemberCounts", "Statistics", "bands", "clusters", "key_pairs", "measure_sets", "set_keys",
-           "table_keys", "term_sets", "verify"]
+__all__ = ["Bands", "JoinPlan", "MemberCounts", "Share", "Statistics", "band_pairs", "bands", "clusters", "key_pairs",
+           "measure_sets", "measured_share", "permute", "plan_join", "set_keys", "table_keys", "term_sets", "verify"]
 
 Measure = Literal["cosine", "jaccard", "containment"]
 
@@ -223,6 +224,98 @@ def measure_sets(a_terms: Sets, b_terms: Sets, a_words: Sets, b_words: Sets, *,
     _cognate.measure_sets(*(array for offsets, members, _ in lists for array in (offsets, members)), count,
                           _MEASURES[measure], similarities)
     return similarities
+
+
+# ---- Joins of signatures ---------------------------------------------------------------------------------------------
+
+class JoinPlan(NamedTuple):
+    """How signatures are joined: what the program would take, too."""
+    method: str  #: window, lsh or flat
+    tables: int  #: window: permutations of the bits; lsh: hash tables
+    window: int  #: rows of a window
+    shared_window: bool  #: two collections share the rows of a window
+    key_bits: int  #: of a key of a hash table
+    flips: int  #: extra keys per table, with flipped bits
+    flip_mode: str
+    flip_both: bool  #: rows that are looked for have flipped keys too
+    radius: int  #: candidates within it get their true measure
+    threshold: float  #: true measures at or above it are matches
+    expected_recall: float
+    comparisons: float  #: expected, of signatures, in the whole join
+    margins_per_row: int  #: that keys need, of the first bits; 0: none
+
+
+def plan_join(rows: int, against: int = 0, *, method: Literal["window", "lsh", "flat"], threshold: float = 0.8,
+              recall: float = 0.95, bits: int = 1024, knobs: Mapping[str, int] | None = None) -> JoinPlan:
+    """How `pairs` would join the signatures of so many rows, or of two collections, with the settings that are given.
+
+    The others are those that threshold and recall need among rows that are evenly spread.
+
+    >>> from cognate import batch
+    >>> plan = batch.plan_join(100_000, method="window", knobs={"window": 500})
+    >>> plan.tables, plan.radius
+    (17, 235)
+    """
+    options = {name.replace("-", "_"): value for name, value in (knobs or {}).items()}
+    return JoinPlan(**_cognate.plan_join(rows, against, {"method": method, "threshold": threshold, "recall": recall,
+                                                         "bits": bits, **options}))
+
+
+def permute(signatures: Array, *, seed: int = 0, first_table: int = 0, tables: int = 1, threads: int = 0) -> Array:
+    """Signatures under the random orders of their bits that joins by windows sort by: uint8 [tables, rows, bits / 8].
+
+    >>> import numpy as np
+    >>> from cognate import batch
+    >>> signatures = np.array([[15, 0], [255, 1]], np.uint8)
+    >>> [int(np.unpackbits(table[0] ^ table[1]).sum()) for table in batch.permute(signatures, tables=3)]
+    [5, 5, 5]
+    """
+    array, rows, bits = signatures_of(signatures)
+    permuted = np.empty((tables, rows, bits // 8), np.uint8)
+    _cognate.permute(array, rows, bits, seed, first_table, tables, permuted, {"threads": threads})
+    return permuted
+
+
+def band_pairs(queries: Array, begins: Any, ends: Any, radius: int, /, rows: Array | None = None, *,
+               threads: int = 0) -> Table:
+    """Pairs along a band: query i is compared with rows begins[i] to ends[i] - 1; neither ever falls.
+
+    Windows, runs of equal keys and blocks are bands. Without ``rows`` queries meet queries. The table has query, row and
+    distance of the pairs within the radius.
+
+    >>> import numpy as np
+    >>> from cognate import batch
+    >>> signatures = np.array([[0], [1], [255], [254]], np.uint8)
+    >>> list(batch.band_pairs(signatures, [0, 0, 0, 1], [0, 1, 2, 3], 1).rows())
+    [(1, 0, 1), (3, 2, 1)]
+    """
+    first, count, bits = signatures_of(queries)
+    second, other_count, other_bits = (None, 0, bits) if rows is None else signatures_of(rows)
+    if bits != other_bits:
+        raise ValueError(f"signatures of {bits} and of {other_bits} bits do not compare")
+    bounds = [np.ascontiguousarray(bound, np.uint32) for bound in (begins, ends)]
+    table, text = _cognate.band_pairs(first, count, second, other_count, bits, *bounds, radius, {"threads": threads})
+    return Table(table, text, [])
+
+
+class Share(NamedTuple):
+    """A measured share, and its 95% interval."""
+    share: float
+    low: float
+    high: float
+
+
+def measured_share(hits: Any, trials: Any) -> Share:
+    """The share of true pairs that was found: ``hits[i]`` of ``trials[i]`` of sampled row i.
+
+    >>> from cognate import batch
+    >>> [round(value, 3) for value in batch.measured_share([2, 3, 1], [2, 3, 2])]
+    [0.857, 0.429, 0.979]
+    """
+    found, wanted = (np.ascontiguousarray(numbers, np.uint64) for numbers in (hits, trials))
+    if found.shape != wanted.shape or found.ndim != 1:
+        raise ValueError("hits and trials are two lists of the same length")
+    return Share(*_cognate.measured_share(found, wanted, len(found)))
 
 
 def _rows(numbers: Any) -> Array:

@@ -369,6 +369,39 @@ static PyObject *sign(PyObject *self, PyObject *arguments) {
     return result;
 }
 
+struct sign_files_job {
+    struct job job;
+    cog_documents *documents;
+    cog_sign_options options;
+    const cog_statistics *statistics; /* may be NULL */
+    cog_sign_outputs outputs;
+};
+
+static cog_status sign_files_work(struct job *job) {
+    struct sign_files_job *own = (struct sign_files_job *)job;
+    return cog_sign(own->documents, &own->options, own->statistics, &own->outputs, &job->run,
+                    job->report, &job->error);
+}
+
+/* sign_files(documents, statistics or None, path of signatures, path of margins or None, options,
+ * run): the report. */
+static PyObject *sign_files(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *statistics, *dictionary, *run;
+    struct sign_files_job job = {.job = {.work = sign_files_work}};
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOszO!O!", &capsule, &statistics, &job.outputs.signatures,
+                          &job.outputs.weights, &PyDict_Type, &dictionary, &PyDict_Type, &run))
+        return NULL;
+    struct documents *documents = documents_of(capsule);
+    if (!documents || !take_sign(dictionary, COG_SIGNATURE_SIMHASH, &job.options) ||
+        (statistics != Py_None && !(job.statistics = statistics_of(statistics))))
+        return NULL;
+    job.documents = documents->handle;
+    PyObject *result = job_run(&job.job, run, false) ? job_report(&job.job) : NULL;
+    job_end(&job.job);
+    return result;
+}
+
 /* ---- link ------------------------------------------------------------------------------------ */
 
 struct link_job {
@@ -496,6 +529,7 @@ static PyObject *explain(PyObject *self, PyObject *arguments) {
 PyMethodDef job_methods[] = {{"dedup", dedup, METH_VARARGS, NULL},
                              {"pairs", pairs, METH_VARARGS, NULL},
                              {"related", related, METH_VARARGS, NULL},
+                             {"sign_files", sign_files, METH_VARARGS, NULL},
                              {"pairs_of_signatures", pairs_of_signatures, METH_VARARGS, NULL},
                              {"sign", sign, METH_VARARGS, NULL},
                              {"sign_bits", sign_bits, METH_O, NULL},

@@ -86,6 +86,63 @@ cog_status permuted_keys_gather(const struct row_space *space,
     return parallel_for(threads, blocks, GRAIN_BLOCKS, gather_blocks, &gather, error);
 }
 
+/* ---- Whole rows ------------------------------------------------------------------------------ */
+
+struct row_gather {
+    struct gather gather;
+    uint8_t *permuted;
+};
+
+/* Word w of the permuted rows of a block. */
+static void store_word(const struct row_gather *rows, size_t table, size_t word, size_t first,
+                       size_t count, const uint64_t *keys) {
+    const size_t row_bytes = rows->gather.permutations[table].bits / 8;
+    const size_t left = row_bytes - word * 8, bytes = left < 8 ? left : 8;
+    uint8_t *to = rows->permuted + (table * rows->gather.row_count + first) * row_bytes + word * 8;
+    for (size_t r = 0; r < count; r++) {
+        uint64_t value = __builtin_bswap64(keys[r]);
+        memcpy(to + r * row_bytes, &value, bytes);
+    }
+}
+
+static cog_status gather_rows(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
+    (void)worker;
+    (void)error;
+    const struct row_gather *rows = context;
+    const struct gather *gather = &rows->gather;
+    uint64_t planes[HAMMING_MAX_BITS], keys[BLOCK];
+    for (size_t block = begin; block < end; block++) {
+        size_t first = block * BLOCK, left = gather->row_count - first;
+        size_t count = left < BLOCK ? left : BLOCK;
+        make_planes(gather, first, count, planes);
+        for (size_t t = 0; t < gather->table_count; t++) {
+            const struct bit_permutation *permutation = &gather->permutations[t];
+            for (unsigned at = 0; at < permutation->bits; at += BLOCK) {
+                for (unsigned i = 0; i < BLOCK; i++)
+                    keys[i] = at + i < permutation->bits ? planes[permutation->order[at + i]] : 0;
+                transpose_bits(keys);
+                store_word(rows, t, at / BLOCK, first, count, keys);
+            }
+        }
+    }
+    return COG_OK;
+}
+
+cog_status permuted_rows_gather(const struct signatures_view *view,
+                                const struct bit_permutation *permutations, size_t table_count,
+                                unsigned threads, uint8_t *permuted, cog_error *error) {
+    const struct row_space space = {view, NULL};
+    struct row_gather rows = {.gather = {.space = &space,
+                                         .permutations = permutations,
+                                         .table_count = table_count,
+                                         .row_count = view->rows,
+                                         .words = hamming_words(view->bits)},
+                              .permuted = permuted};
+    size_t blocks = view->rows / BLOCK + (view->rows % BLOCK != 0);
+    return parallel_for(threads, blocks, GRAIN_BLOCKS, gather_rows, &rows, error);
+}
+
 /* ---- Order among equal keys ------------------------------------------------------------------ */
 
 struct tied_row {

@@ -45,3 +45,9 @@ cog_status permuted_keys_gather(const struct row_space *space,
 cog_status permuted_keys_sort(const struct row_space *space,
                               const struct bit_permutation *permutation, unsigned threads,
                               struct key_array *table, cog_error *error);
+
+/* Whole rows of one collection under permutations: bits / 8 bytes each (bits are a multiple of 8),
+ * the rows of permutations[0] first. */
+cog_status permuted_rows_gather(const struct signatures_view *view,
+                                const struct bit_permutation *permutations, size_t table_count,
+                                unsigned threads, uint8_t *permuted, cog_error *error);

@@ -31,8 +31,7 @@ static bool has_bands(const struct method_join *join) {
     return join->is_minhash && join->value_bits > 1;
 }
 
-/* The knobs as options; 0 for what is not given. */
-static struct lsh_options options_of(const struct method_join *join) {
+struct lsh_options lsh_options_of(const struct method_join *join) {
     const cog_knobs *given = &join->knobs;
     struct lsh_options options = {.tables = (unsigned)knob_or(given, LSH_TABLES, 0)};
     if (has_bands(join)) {
@@ -51,7 +50,7 @@ static struct lsh_options options_of(const struct method_join *join) {
 }
 
 static cog_status check_bands(const struct method_join *join, cog_error *error) {
-    struct lsh_options least = options_of(join);
+    struct lsh_options least = lsh_options_of(join);
     if (knob_or(&join->knobs, LSH_KEY_BITS, 0) || knob_or(&join->knobs, LSH_FLIPS, 0) ||
         knob_or(&join->knobs, LSH_FLIP_SIDE, 0))
         return error_about(error, COG_ERR_USAGE, "value_bits",
@@ -84,7 +83,7 @@ static cog_status check_join(const struct method_join *join, cog_error *error) {
             "bands are of minhash values of several bits: use the Jaccard measure with "
             "32 bits per value, or give no number of values per band");
     const struct lsh_demand demand = {
-        .bits = join->bits, .have_margins = !join->is_minhash, .given = options_of(join)};
+        .bits = join->bits, .have_margins = !join->is_minhash, .given = lsh_options_of(join)};
     return lsh_plan_check(&demand, error);
 }
 
@@ -111,7 +110,7 @@ static cog_status plan_keys(struct method_join *join, struct lsh_options *option
 }
 
 static cog_status plan_join(struct method_join *join, cog_error *error) {
-    struct lsh_options options = options_of(join);
+    struct lsh_options options = lsh_options_of(join);
     if (has_bands(join)) {
         join->expected_out =
             band_plan(join->threshold, join->recall, join->value_bits,
@@ -139,11 +138,11 @@ static cog_status plan_join(struct method_join *join, cog_error *error) {
 /* A radius that next to no true pair exceeds spares most candidates the true measure. Values of
  * several bits have no distances that tell. */
 static cog_status join_rows(struct method_join *join, struct match_list *pairs, cog_error *error) {
-    const struct lsh_options options = options_of(join);
+    const struct lsh_options options = lsh_options_of(join);
     struct lsh_work work = {0};
     TRY(lsh_join(&join->first, join_second(join) ? &join->second : NULL, &options,
-                 has_bands(join) ? join->bits : join_radius(join, 0.9999), join->threads, pairs,
-                 &work, error));
+                 has_bands(join) ? join->bits : join_radius(join, LSH_RADIUS_RECALL), join->threads,
+                 pairs, &work, error));
     report_number(join->report, "candidates", (double)work.entries);
     report_number(join->report, "comparisons", (double)work.comparisons);
     report_number(join->report, "comparisons_a_query", work.comparisons_a_query);

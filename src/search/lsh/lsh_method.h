@@ -13,3 +13,8 @@ enum lsh_knob {
     LSH_BAND_VALUES,
 };
 extern const struct search_method lsh_method;
+
+/* The radius of candidates misses next to no true pair. */
+#define LSH_RADIUS_RECALL 0.9999
+/* The knobs of a join as options; 0 for what is not given. */
+struct lsh_options lsh_options_of(const struct method_join *join);

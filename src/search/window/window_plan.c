@@ -206,3 +206,13 @@ double window_plan(struct window_setting *setting, size_t rows, const struct win
     *setting = best;
     return expected_recall(setting, &targets);
 }
+
+double window_pairs(size_t first_rows, size_t second_rows, size_t window, bool shared) {
+    const double first = (double)first_rows, second = (double)second_rows, rows = first + second;
+    if (second_rows == 0)
+        return first * window_comparisons((double)window + 0.5, first) - first / 2;
+    if (shared)
+        return rows * window_comparisons((double)window, rows) * 2 * first / rows * second / rows;
+    return first * window_comparisons((double)window, second) +
+           second * window_comparisons((double)window, first);
+}

@@ -60,3 +60,7 @@ struct window_targets {
  * misses too many pairs. */
 double window_plan(struct window_setting *setting, size_t rows,
                    const struct window_targets *targets, double recall);
+
+/* Comparisons in a table of these rows of one collection, or of two (second_rows not 0) whose rows
+ * come in random order. */
+double window_pairs(size_t first_rows, size_t second_rows, size_t window, bool shared);
