@@ -135,10 +135,12 @@ def related(log: Documents, *, queries: Iterable[str] | str | os.PathLike[str] |
     With ``queries``, texts or the path of a file with a query per line, the neighbours of these queries alone: the first
     of each pair is one of them, the second any query of the log.
     """
-    is_file = isinstance(queries, (str, os.PathLike))
-    given = None if queries is None or is_file else tuple(queries)
-    read, work, run = split(options, threshold=threshold, min_urls=min_urls,
-                            queries_file=os.fspath(queries) if is_file else None)
+    given, path = None, None
+    if isinstance(queries, (str, os.PathLike)):
+        path = os.fspath(queries)
+    elif queries is not None:
+        given = tuple(queries)
+    read, work, run = split(options, threshold=threshold, min_urls=min_urls, queries_file=path)
     handle = open_documents(log, {"format": "querylog", **read})
     table, text = _cognate.related(handle, given, work, ids, run)
     return Table(table, report_of(text), _cognate.documents_skipped(handle))

@@ -236,7 +236,7 @@ class JoinPlan(NamedTuple):
     shared_window: bool  #: two collections share the rows of a window
     key_bits: int  #: of a key of a hash table
     flips: int  #: extra keys per table, with flipped bits
-    flip_mode: str
+    flip_mode: Literal["none", "random", "distance", "across"]
     flip_both: bool  #: rows that are looked for have flipped keys too
     radius: int  #: candidates within it get their true measure
     threshold: float  #: true measures at or above it are matches
@@ -293,8 +293,8 @@ def band_pairs(queries: Array, begins: Any, ends: Any, radius: int, /, rows: Arr
     second, other_count, other_bits = (None, 0, bits) if rows is None else signatures_of(rows)
     if bits != other_bits:
         raise ValueError(f"signatures of {bits} and of {other_bits} bits do not compare")
-    bounds = [np.ascontiguousarray(bound, np.uint32) for bound in (begins, ends)]
-    table, text = _cognate.band_pairs(first, count, second, other_count, bits, *bounds, radius, {"threads": threads})
+    low, high = (np.ascontiguousarray(bound, np.uint32) for bound in (begins, ends))
+    table, text = _cognate.band_pairs(first, count, second, other_count, bits, low, high, radius, {"threads": threads})
     return Table(table, text, [])
 
 
