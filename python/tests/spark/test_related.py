@@ -1,0 +1,35 @@
+"""Related queries: those of the command line."""
+import random
+
+from cognate.spark.related import related
+from test_signatures import one_machine, same
+
+LSH = ["--method", "lsh", "--key-bits", 16, "--tables", 10, "--flips", 2, "--flip-mode", "distance"]
+
+
+def write_log(path):
+    """Families of queries over the same URLs, sorted by query: their rows are then those of the cluster."""
+    draw = random.Random(3)
+    lines = []
+    for query in range(600):
+        family = query // 6
+        for url in range(draw.randint(4, 9)):
+            lines.append((f"query {query:04d}", f"http://site{family * 8 + url}.org/", draw.randint(1, 9)))
+        lines.append((f"query {query:04d}", f"http://own{query}.org/", 1))
+    path.write_text("".join(f"{query}\t{url}\t{clicks}\n" for query, url, clicks in lines))
+
+
+def test_related_queries_of_one_machine(spark, tmp_path):
+    write_log(tmp_path / "log.tsv")
+    log = spark.read.csv(str(tmp_path / "log.tsv"), sep="\t", schema="query string, url string, clicks long").repartition(3)
+    expected, stats = one_machine(tmp_path, "related", "log.tsv", "--threshold", 0.6, "--seed", 5, *LSH)
+    report = {}
+    same(related(log, threshold=0.6, seed=5, partitions=3, report=report).collect(), expected)
+    assert len(expected) > 200 and report["queries"] == stats["queries"]
+    assert report["measured_recall_low"] - 0.02 <= stats["measured_recall"] <= report["measured_recall_high"] + 0.02
+    given = [f"query {number:04d}" for number in range(0, 600, 7)]
+    (tmp_path / "mine.txt").write_text("\n".join(given))
+    expected, _ = one_machine(tmp_path, "related", "log.tsv", "--threshold", 0.6, "--seed", 5, "--queries", "mine.txt", *LSH)
+    found = related(log, queries=[*given, "nowhere"], threshold=0.6, seed=5, partitions=3, report=report).collect()
+    assert len(expected) > 50 and report["unknown_queries"] >= 1
+    same(found, expected)
