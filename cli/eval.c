@@ -118,7 +118,7 @@ static cog_status compare(struct session *session, cog_search_options search,
         return status;
     print_quality(&quality);
     double per_query = 1e3 / (quality.queries ? (double)quality.queries : 1);
-    printf("ms a query\t%.4f\nms a query, exhaustive\t%.4f\n",
+    printf("ms per query\t%.4f\nms per query, exhaustive\t%.4f\n",
            cog_report_number(session->report, "searching") * per_query,
            cog_report_number(compared->exhaustive, "searching") * per_query);
     return COG_OK;

@@ -94,6 +94,8 @@ enum option_kind {
     X(METHOD, "method", 0, METHOD, PLAIN, "NAME", NULL, "how matches are found (default: auto)")   \
     X(RECALL, "recall", 0, METHOD, PLAIN, "R", NULL,                                               \
       "share of true matches to find (default: 0.95); 1: all")                                     \
+    X(MEASURE_RECALL, "measure-recall", 0, METHOD, PLAIN, NULL, NULL,                              \
+      "measure the recall on 100 of the queries, instead of telling that of the build")            \
     X(QUERY_MARGINS, "margins", 0, METHOD, READ, "FILE", NULL,                                     \
       "margins of the queries' signatures (float32 .npy; older name: --weights)")                  \
     X(CANDIDATES, "candidates", 0, METHOD, PLAIN, "N", NULL,                                       \

@@ -4,9 +4,10 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_NEIGHBOURS, OPTION_THRESHOLD,     OPTION_RADIUS,    OPTION_METHOD,
-    OPTION_RECALL,     OPTION_QUERY_MARGINS, OPTION_NO_VERIFY, OPTION_FIRST,
-    OPTION_OUTPUT,     OPTION_FORMAT,        OPTION_COUNT};
+    OPTION_NEIGHBOURS, OPTION_THRESHOLD,      OPTION_RADIUS,        OPTION_METHOD,
+    OPTION_RECALL,     OPTION_MEASURE_RECALL, OPTION_QUERY_MARGINS, OPTION_NO_VERIFY,
+    OPTION_FIRST,      OPTION_OUTPUT,         OPTION_FORMAT,        OPTION_COUNT};
+enum { RECALL_SAMPLE = 100 };
 static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
                                   signature_options, run_options,   NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_COUNT};
@@ -39,6 +40,7 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
     options->method = method_option(arguments);
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
     options->first = has_option(arguments, OPTION_FIRST);
+    options->recall_sample = has_option(arguments, OPTION_MEASURE_RECALL) ? RECALL_SAMPLE : 0;
     return true;
 }
 
@@ -126,6 +128,8 @@ static cog_status index_file(struct session *session, const struct search_argume
                 taken->search.method == COG_METHOD_PSM || taken->search.method == COG_METHOD_BPHS
             ? taken->search.method
             : COG_METHOD_FLAT;
+    options.unmeasured = taken->search.method == COG_METHOD_AUTO ||
+                         taken->search.method == COG_METHOD_EXACT || taken->search.recall >= 1;
     options.streamed = options.method == COG_METHOD_PSM || options.method == COG_METHOD_BPHS;
     if (taken->search.radius_bits != COG_RADIUS_NONE)
         options.radius_bits = taken->search.radius_bits;

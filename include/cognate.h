@@ -618,8 +618,8 @@ COG_API cog_status cog_clusters_kept_to_arrow(const cog_clusters *clusters,
 /* ---- Index and search ------------------------------------------------------------------------ */
 
 typedef struct cog_index_options {
-    cog_method
-        method; /* FLAT: signatures alone; SLICES: with lists; AUTO: lists from 100,000 rows on */
+    cog_method method;    /* FLAT: signatures alone; SLICES, COLUMNS: with tables; AUTO: tables from
+                             100,000    rows on, if searches for a recall of 0.95 would read them */
     cog_knobs knobs;      /* of the method (COG_KNOB_BUILD); with AUTO they choose it */
     unsigned radius_bits; /* PSM, BPHS: the radius of searches, BPHS: the greatest */
     const float *weights; /* PSM over signatures: the sums behind their bits, rows x bits; borrowed
@@ -628,6 +628,9 @@ typedef struct cog_index_options {
                       of one chunk of the rows after the other, as large as its memory allows. PSM
                       then learns from the weights of the queries. */
     bool vectors;  /* false: documents without their vectors; similarities are then estimates */
+    bool unmeasured; /* true: the recall of searches is not measured now, for an index that serves
+                        one exact search. Searches of methods that are not exact then do not know
+                        their recall. */
     cog_sign_options sign; /* documents: terms, weights, signature */
     uint64_t reserved[4];
 } cog_index_options;
@@ -744,10 +747,11 @@ typedef struct cog_search_options {
     cog_knobs knobs;      /* of the method (COG_KNOB_SEARCH); with AUTO they choose it */
     bool verify;          /* false: signatures decide, and similarities are estimates */
     bool first;           /* PSM, BPHS: any one row within the radius is enough */
-    size_t recall_sample; /* queries that are brute-forced to measure the recall; 0: none */
+    size_t recall_sample; /* queries that are brute-forced to measure the recall; 0: none, and the
+                             report has the recall that was measured when the index was built */
     uint64_t reserved[4];
 } cog_search_options;
-/* The 10 nearest, recall 0.95, verified, 100 queries sampled. */
+/* The 10 nearest, recall 0.95, verified, no queries sampled. */
 COG_API void cog_search_options_init(cog_search_options *options);
 
 /* Neighbours of all queries, by query, the nearest first, ties by row. */
@@ -799,8 +803,7 @@ COG_API cog_status cog_hits_write(const cog_hits *hits, cog_output_format format
  * borrowed; once it has changed, a searcher may only be freed.
  *
  * It answers as cog_index_search does for a single query without measuring the recall
- * (recall_sample 0): with COG_METHOD_AUTO by comparing everything, unless the index was built for a
- * radius; name the method of the index's tables to search by them. Runs on the calling thread. */
+ * (recall_sample 0). Runs on the calling thread. */
 typedef struct cog_searcher cog_searcher;
 COG_API cog_status cog_searcher_create(const cog_index *index, const cog_search_options *options,
                                        cog_searcher **searcher, cog_error *error);

@@ -19,6 +19,7 @@ class BuildOptions(SignOptions, ReadOptions, total=False):
     """Options of Index.build."""
     radius: int  #: psm, bphs: the radius of searches
     vectors: bool  #: False: similarities are estimates
+    unmeasured: bool  #: True: the recall of searches is not measured at the build
     knobs: Mapping[str, int]
 
 
@@ -27,7 +28,7 @@ class SearchOptions(ReadOptions, total=False):
     recall: float
     verify: bool
     first: bool
-    recall_sample: int  #: queries that are brute-forced to measure the recall
+    recall_sample: int  #: queries that are brute-forced to measure the recall (0: the report has that of the build)
     method: str
     knobs: Mapping[str, int]
 

@@ -83,7 +83,8 @@ const struct field related_fields[] = {FIELD("min_urls", cog_related_options, mi
                                        END};
 const struct field index_fields[] = {METHOD(cog_index_options),
                                      FIELD("radius", cog_index_options, radius_bits),
-                                     FIELD("vectors", cog_index_options, vectors), END};
+                                     FIELD("vectors", cog_index_options, vectors),
+                                     FIELD("unmeasured", cog_index_options, unmeasured), END};
 const struct field search_fields[] = {METHOD(cog_search_options),
                                       FIELD("k", cog_search_options, k),
                                       FIELD("threshold", cog_search_options, threshold),

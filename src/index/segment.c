@@ -145,6 +145,7 @@ static cog_status open_parts(struct segment *segment, cog_error *error) {
     TRY(open_signatures(segment, shape, error));
     TRY(open_vectors(segment, shape, error));
     TRY(open_terms(segment, error));
+    TRY(recall_measures_open(&segment->container, &segment->recall, error));
     return segment->signatures.bits ? open_tables(segment, error) : COG_OK;
 }
 
@@ -278,6 +279,7 @@ cog_status segment_verify(const struct segment *segment, cog_error *error) {
     THEN(status, verify_rows(segment, error));
     if (status == COG_OK && segment->terms.hashes)
         status = verify_terms(segment, error);
+    THEN(status, recall_measures_check(&segment->recall, segment->container.path, error));
     if (status == COG_OK && segment->id_buckets.starts)
         status = id_buckets_check(&segment->id_buckets, segment, error);
     for (unsigned i = 0; status == COG_OK && i < segment->table_count; i++)
@@ -366,6 +368,7 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
         status = write_signatures(writer, &parts->signatures, error);
     for (unsigned i = 0; status == COG_OK && i < parts->table_count; i++)
         status = parts->tables[i].method->write(parts->tables[i].data, writer, error);
+    THEN(status, recall_measures_write(&parts->recall, writer, error));
     if (status == COG_OK && parts->terms) {
         status = segment_terms_write(parts->terms, writer, error);
         THEN(status, container_writer_section(writer, SECTION_LENGTHS, parts->lengths,

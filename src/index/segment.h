@@ -11,6 +11,7 @@
 #include "index/segment_ids.h"
 #include "index/segment_terms.h"
 #include "plan/method_table.h"
+#include "plan/recall_measures.h"
 #include "store/settings.h"
 #include "vector/sparse.h"
 
@@ -37,6 +38,7 @@ struct segment_parts {
     const struct segment_terms *terms;   /* of documents */
     const uint64_t *lengths;             /* of documents: terms with repetition, for each row */
     const struct sparse_matrix *vectors; /* values are frequencies, columns those of the terms */
+    struct recall_measures recall;
 };
 
 /* Writes and makes visible, or leaves nothing. */
@@ -57,6 +59,7 @@ struct segment {
     const uint64_t *lengths;    /* NULL without documents */
     /* Frequencies of terms; offsets NULL without vectors; in the map, never to be freed. */
     struct sparse_matrix vectors;
+    struct recall_measures recall; /* in the map; none: nothing was measured */
 };
 
 /* Maps; checks the table of sections and that their lengths fit each other: constant time. */

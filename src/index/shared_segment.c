@@ -10,6 +10,7 @@ void segment_memory_free(struct segment_memory *memory) {
     id_buckets_free(&memory->id_buckets);
     free(memory->signatures);
     free(memory->lengths);
+    free(memory->recall);
     segment_terms_free(&memory->terms);
     sparse_matrix_free(&memory->vectors);
     *memory = (struct segment_memory){0};

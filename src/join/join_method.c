@@ -110,6 +110,7 @@ static cog_status search_exactly(const void *tables, struct method_search *asked
     struct hit_sink sink = {0};
     float *dense;
     asked->is_exact_out = true;
+    asked->compared_out = (uint64_t)asked->rows.vectors->rows * asked->queries.vectors->rows;
     TRY(take_dense(asked, &dense, error));
     if (asked->k)
         return find_nearest(asked, dense, hits, error);

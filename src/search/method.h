@@ -40,6 +40,8 @@ struct method_size {
     unsigned bits;
     uint32_t radius_bits; /* the greatest that searches will ask for; 0 if they ask for k */
     double recall;
+    unsigned effort;  /* step of the method's effort */
+    bool has_margins; /* of the queries */
     unsigned threads; /* at least 1 */
 };
 
@@ -49,6 +51,9 @@ struct method_prediction {
     double table_bytes; /* in memory or on disk, without the signatures */
     double build_bytes; /* memory while the tables are built, table_bytes included */
     double search_bytes;
+    /* About how long one query takes on one thread, with the effort of the size. Only choices of
+     * auto depend on it; 0: not known. */
+    double query_ns;
 };
 
 /* Fields named _out are set by the method. */

@@ -23,7 +23,7 @@ found=$(wc -l <psm.tsv) all=$(wc -l <flat.tsv)
 tail -n +2 psm.tsv | cut -f 1,3,5 | sort >a
 tail -n +2 flat.tsv | cut -f 1,3,5 | sort >b
 comm -23 a b | wc -l
-"$COGNATE" search P s.npy --radius 3 --weights w.npy --method psm --stats - --quiet -o out.tsv | grep -c measured_recall
+"$COGNATE" search P s.npy --radius 3 --weights w.npy --method psm --measure-recall --stats - --quiet -o out.tsv | grep -c measured_recall
 for threads in 1 2 3; do
     "$COGNATE" search P s.npy --radius 3 --weights w.npy --threads $threads --quiet >psm.$threads
 done
@@ -70,8 +70,8 @@ done
 [ "$(wc -l <flips.1)" -lt "$(wc -l <flips.10)" ] && [ "$(wc -l <flips.10)" -lt "$all" ] && echo "more flips find more"
 cmp flips.119 flat.tsv || head -n 3 flips.119
 # Of the other rows 0.88 are found; that every row finds itself says nothing.
-"$COGNATE" search K s.npy --radius 3 --weights w.npy --flips 1 --stats - --quiet -o out.tsv | grep '"measured_recall'
-"$COGNATE" search K s.npy --radius 3 --weights w.npy --flips 1 --first --stats - --quiet -o out.tsv | grep -c '"measured_recall'
+"$COGNATE" search K s.npy --radius 3 --weights w.npy --flips 1 --measure-recall --stats - --quiet -o out.tsv | grep '"measured_recall'
+"$COGNATE" search K s.npy --radius 3 --weights w.npy --flips 1 --first --measure-recall --stats - --quiet -o out.tsv | grep -c '"measured_recall'
 "$COGNATE" search K q.npy --radius 3 --weights qw.npy --header 8 2>&1 | head -n 1
 "$COGNATE" search B q.npy --radius 3 --flips 3 2>&1
 "$COGNATE" search K q.npy --radius 3 --weights qw.npy --flips 3 --method flat 2>&1

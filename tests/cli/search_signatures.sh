@@ -10,7 +10,7 @@ for options in '--recall 1' '--recall 1 --slice-bits 11' '--expand 3' '--weights
         echo "slices $options: $(sed -n 's/.*\(recall [0-9]\).*/\1/p' err)"
 done
 "$COGNATE" search s.npy s.npy -k 5 --method slices --recall 1 --stats - --quiet -o out.tsv | grep '"recall"'
-"$COGNATE" search s.npy s.npy -k 5 --method slices --expand 0 --stats - --quiet -o out.tsv | grep -c measured_recall
+"$COGNATE" search s.npy s.npy -k 5 --method slices --expand 0 --measure-recall --stats - --quiet -o out.tsv | grep -c measured_recall
 for threads in 1 2 3; do
     "$COGNATE" search s.npy s.npy --method slices --expand 1 --threads $threads --quiet >slices.$threads
 done

@@ -167,6 +167,7 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
     THEN(status, add_terms(index, corpus, threads, draft, error));
     THEN(status, copy_ids(corpus, draft, error));
     THEN(status, draft_add_tables(index, sums, earlier, threads, draft, error));
+    THEN(status, draft_measure_recall(index, corpus, sums, threads, draft, error));
     free(sums);
     return status;
 }
@@ -181,5 +182,6 @@ cog_status segment_draft_signatures(const cog_index *index, const struct signatu
         status = number_rows(draft, first_id, error);
     const struct segment *earlier = index->parts.manifest.count ? index->parts.segments : NULL;
     THEN(status, draft_add_tables(index, index->build_weights, earlier, threads, draft, error));
+    THEN(status, draft_measure_recall(index, NULL, index->build_weights, threads, draft, error));
     return status;
 }

@@ -19,3 +19,8 @@ cog_status draft_index_ids(struct segment_draft *draft, cog_error *error);
 cog_status draft_add_tables(const cog_index *index, const float *margins,
                             const struct segment *earlier, unsigned threads,
                             struct segment_draft *draft, cog_error *error);
+/* Measures the recall of the methods that the draft has tables for (draft_recall.c). The margins of
+ * its rows come from the corpus that the draft was made of, or are given; both may be NULL. */
+cog_status draft_measure_recall(const cog_index *index, const struct corpus *corpus,
+                                const float *margins, unsigned threads, struct segment_draft *draft,
+                                cog_error *error);

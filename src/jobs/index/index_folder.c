@@ -141,7 +141,8 @@ struct segment_parts index_parts_of(const struct segment *segment) {
                                   .table_count = segment->table_count,
                                   .terms = segment->terms.hashes ? &segment->terms : NULL,
                                   .lengths = segment->lengths,
-                                  .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
+                                  .vectors = segment->vectors.offsets ? &segment->vectors : NULL,
+                                  .recall = segment->recall};
 }
 
 /* Rows that have only numbers get these as their ids: later removals must not change them. */

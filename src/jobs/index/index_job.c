@@ -271,6 +271,7 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
     TRY(options_terms(&options->sign.terms, &terms, error));
     TRY(index_check_memory(documents, run, report, error));
     TRY(index_create(&index, error));
+    index->is_unmeasured = options->unmeasured;
     struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
     struct job job;
     job_begin(&job, run, report);
@@ -304,6 +305,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
     struct settings *settings = &index->parts.manifest.settings;
     struct job job;
     job_begin(&job, run, report);
+    index->is_unmeasured = options->unmeasured || options->streamed;
     index->build_weights = options->weights;
     cog_status status = complete_knobs(options, rows->rows, rows->bits, error);
     prepare_stream(index, options);

@@ -48,6 +48,7 @@ struct cog_index {
     cog_knobs streamed_knobs;
     unsigned streamed_radius_bits;
     const float *build_weights; /* behind the bits of signatures, while they are indexed */
+    bool is_unmeasured;         /* new segments get no measures of recall: it serves one search */
 };
 /* An empty handle. */
 cog_status index_create(cog_index **index, cog_error *error);

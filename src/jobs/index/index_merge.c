@@ -181,6 +181,7 @@ static cog_status merge_signatures(struct merge *merge, unsigned threads, cog_er
     THEN(status, draft_index_ids(merge->draft, error));
     THEN(status,
          draft_add_tables(index, NULL, &index->parts.segments[0], threads, merge->draft, error));
+    THEN(status, draft_measure_recall(index, NULL, NULL, threads, merge->draft, error));
     return status;
 }
 

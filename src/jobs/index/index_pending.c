@@ -235,7 +235,12 @@ static cog_status prepare(cog_index *index, cog_error *error) {
         return COG_OK;
     TRY(prepare_statistics(index, error));
     TRY(index_reset_weights(index, error));
-    return prepare_segment(index, error);
+    /* Pending documents are few, a search waits for them, and it compares them all. */
+    bool is_unmeasured = index->is_unmeasured;
+    index->is_unmeasured = true;
+    cog_status status = prepare_segment(index, error);
+    index->is_unmeasured = is_unmeasured;
+    return status;
 }
 
 cog_status index_prepare(const cog_index *asked, cog_error *error) {

@@ -18,11 +18,8 @@
 #include "run/job.h"
 
 void cog_search_options_init(cog_search_options *options) {
-    *options = (cog_search_options){.k = 10,
-                                    .radius_bits = COG_RADIUS_NONE,
-                                    .recall = 0.95,
-                                    .verify = true,
-                                    .recall_sample = 100};
+    *options = (cog_search_options){
+        .k = 10, .radius_bits = COG_RADIUS_NONE, .recall = 0.95, .verify = true};
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -68,20 +65,15 @@ static void report_statistics(const cog_index *index, cog_report *report) {
     report_number(report, "outdated_segments", (double)info.outdated_segments);
 }
 
-/* Chooses, answers and measures; the hits go to the result. */
+/* Answers and measures; the hits go to the result. */
 static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *error) {
     progress_show("searching");
-    cog_status status = search_task_choose(task, error);
     uint64_t start = clock_ns();
-    for (bool enough = false; status == COG_OK && !enough;) {
-        status = search_task_run(task, error);
-        THEN(status, search_task_measure(task, &enough, error));
-    }
-    if (status != COG_OK)
-        return status;
+    TRY(search_task_run(task, error));
+    report_stage(task->report, "searching", clock_seconds_since(start));
+    TRY(search_task_measure(task, error));
     search_task_report(task);
     report_statistics(task->index, task->report);
-    report_stage(task->report, "searching", clock_seconds_since(start));
     hits->index = task->index;
     hits->lists = task->hits;
     hits->estimates = task->estimates;
@@ -126,6 +118,7 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     job_begin(&job, run, report);
     cog_status status = query_parts_given(&task.parts, &queries->file.view, weights, error);
     THEN(status, search_task_check(&task, error));
+    THEN(status, search_task_choose(&task, error));
     double query_bytes = bytes_of_hits(options, (double)task.queries);
     if (status == COG_OK)
         query_bytes += search_task_bytes(&task);
@@ -141,13 +134,16 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
 /* Signatures of the queries, with the numbers behind their bits where lists are read by them. */
 static cog_status sign_queries(struct search_task *task, const struct corpus *corpus,
                                cog_error *error) {
+    return query_parts_sign(&task->parts, task->index, corpus, task->has_margins, task->threads,
+                            error);
+}
+
+static bool have_room_for_margins(const struct search_task *task, size_t queries) {
     const cog_index *index = task->index;
     size_t size_bytes, signings = query_parts_signings(index);
-    task->has_margins =
-        search_task_wants_margins(index, &task->options) &&
-        size_multiply(corpus->rows, signings * index_bits(index) * sizeof(float), &size_bytes) &&
-        size_bytes <= SUMS_MAX_BYTES;
-    return query_parts_sign(&task->parts, index, corpus, task->has_margins, task->threads, error);
+    return search_task_wants_margins(index, &task->options) &&
+           size_multiply(queries, signings * index_bits(index) * sizeof(float), &size_bytes) &&
+           size_bytes <= SUMS_MAX_BYTES;
 }
 
 static cog_status search_corpus(struct search_task *task, const struct corpus *corpus,
@@ -158,7 +154,9 @@ static cog_status search_corpus(struct search_task *task, const struct corpus *c
     task->queries = corpus->rows;
     task->has_vectors = index->has_vectors;
     task->is_empty = is_empty;
+    task->has_margins = have_room_for_margins(task, corpus->rows);
     cog_status status = search_task_check(task, error);
+    THEN(status, search_task_choose(task, error));
     THEN(status, index_mark_empty(index, corpus, is_empty, error));
     if (status == COG_OK && task->has_vectors)
         status = query_parts_weigh(&task->parts, index, corpus, task->threads, error);

@@ -61,13 +61,29 @@ static cog_status search_tables(const cog_index *index, size_t part,
     return method->search(streams ? NULL : tables, asked, lists, error);
 }
 
+/* What the plan says about a segment. */
+static void follow_plan(const struct search_plan *plan, size_t part, struct method_search *own,
+                        const struct search_method **method) {
+    const struct effort_choice *choice = &plan->parts[part];
+    own->effort = choice->effort;
+    own->candidates = choice->candidates;
+    if (plan->of_cosines)
+        own->k = choice->candidates;
+    if (*method != choice->method)
+        own->scratch = NULL;
+    *method = choice->method;
+}
+
 /* Asks for a few hits more than k if rows are removed, and again for more until k are left. */
 static cog_status search_part(const cog_index *index, size_t part, uint64_t first_row,
-                              const struct search_method *method, const struct query_parts *queries,
-                              struct method_search *asked, struct hit_lists *lists,
-                              cog_error *error) {
+                              const struct search_method *method, const struct search_plan *plan,
+                              const struct query_parts *queries, struct method_search *all,
+                              struct hit_lists *lists, cog_error *error) {
     enum { SPARE_HITS = 16 };
     const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+    struct method_search copy = *all, *asked = &copy;
+    if (plan)
+        follow_plan(plan, part, asked, &method);
     size_t k = asked->k;
     size_t spare = entry->removed_count < SPARE_HITS ? entry->removed_count : SPARE_HITS;
     for (;;) {
@@ -75,14 +91,16 @@ static cog_status search_part(const cog_index *index, size_t part, uint64_t firs
         struct method_search own = *asked;
         own.scratch = asked->scratch ? asked->scratch + part : NULL;
         own.queries = query_parts_of(queries, part);
+        if (plan && !plan->parts[part].uses_margins)
+            own.queries.margins = NULL;
         own.k = k && k + spare < entry->rows ? k + spare : k ? entry->rows : 0;
         own.first = asked->first && entry->removed_count == 0; /* the first may be removed */
         TRY(search_tables(index, part, method, &own, lists, error));
         drop_removed(lists, entry, first_row, k, own.k, &is_short);
         if (!is_short) {
-            asked->is_exact_out &= own.is_exact_out;
-            asked->compared_out += own.compared_out;
-            asked->chunks_out += own.chunks_out;
+            all->is_exact_out &= own.is_exact_out;
+            all->compared_out += own.compared_out;
+            all->chunks_out += own.chunks_out;
             return COG_OK;
         }
         hit_lists_free(lists);
@@ -116,8 +134,8 @@ static cog_status merge_parts(const struct hit_lists *parts, size_t part_count, 
 }
 
 cog_status search_segments(const cog_index *index, const struct search_method *method,
-                           const struct query_parts *queries, struct method_search *asked,
-                           struct hit_lists *lists, cog_error *error) {
+                           const struct search_plan *plan, const struct query_parts *queries,
+                           struct method_search *asked, struct hit_lists *lists, cog_error *error) {
     bool of_vectors = method->needs & NEEDS_VECTORS;
     size_t count = index->parts.manifest.count, searched = 0;
     uint64_t first_row = 0;
@@ -125,14 +143,16 @@ cog_status search_segments(const cog_index *index, const struct search_method *m
     cog_status status = parts ? COG_OK : error_memory(error, count * sizeof *parts, "segments");
     asked->is_exact_out = true;
     asked->compared_out = asked->chunks_out = 0;
+    plan = plan && plan->parts ? plan : NULL;
     for (size_t part = 0; part < count && status == COG_OK; part++) {
         const struct manifest_entry *entry = &index->parts.manifest.entries[part];
         if (entry->rows > entry->removed_count)
-            status = search_part(index, part, first_row, method, queries, asked, &parts[searched++],
-                                 error);
+            status = search_part(index, part, first_row, method, plan, queries, asked,
+                                 &parts[searched++], error);
         first_row += entry->rows;
     }
-    THEN(status, merge_parts(parts, searched, queries->queries, asked->k,
+    size_t k = plan && plan->of_cosines ? 0 : asked->k;
+    THEN(status, merge_parts(parts, searched, queries->queries, k,
                              of_vectors ? HITS_BY_SIMILARITY : HITS_BY_DISTANCE, lists, error));
     for (size_t part = 0; part < searched; part++)
         hit_lists_free(&parts[part]);

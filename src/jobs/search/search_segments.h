@@ -7,13 +7,16 @@
 
 #include "jobs/index/index_weights.h"
 #include "jobs/search/query_parts.h"
+#include "jobs/search/search_plan.h"
 
-/* Searches and merges: the best asked->k hits of each query, or all if k is 0. The outputs of
- * `asked` are those of all segments together. Signatures give estimated similarities. The scratch
- * of `asked` is an array of one pointer per segment, or NULL. */
+/* Searches and merges: the best asked->k hits of each query, or all if k is 0. By a plan, which may
+ * be NULL or empty, each segment has its own method and effort, and if cosines decide, all
+ * candidates of all segments are listed. The outputs of `asked` are those of all segments together.
+ * Signatures give estimated similarities. The scratch of `asked` is an array of one pointer per
+ * segment, or NULL. */
 cog_status search_segments(const cog_index *index, const struct search_method *method,
-                           const struct query_parts *queries, struct method_search *asked,
-                           struct hit_lists *lists, cog_error *error);
+                           const struct search_plan *plan, const struct query_parts *queries,
+                           struct method_search *asked, struct hit_lists *lists, cog_error *error);
 /* Whether a segment has tables of the method, or searches build them. */
 bool index_serves(const cog_index *index, const struct search_method *method);
 

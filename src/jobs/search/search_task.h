@@ -2,11 +2,8 @@
  * recall of what it found. */
 #pragma once
 
+#include "jobs/search/search_plan.h"
 #include "jobs/search/search_segments.h"
-
-/* Queries that are answered exhaustively, to choose the effort and to report the recall. */
-struct search_sample;
-void search_sample_free(struct search_sample *sample);
 
 /* Zero-initialise and fill in; search_task_free releases. */
 struct search_task {
@@ -23,17 +20,18 @@ struct search_task {
     struct hit_lists hits;
     bool estimates; /* the hits carry estimates */
     bool has_distances;
-    bool is_exact;   /* certified: no query misses a hit */
-    unsigned effort; /* step of the method's effort */
-    struct search_sample *sample;
-    uint64_t candidates;  /* of the last run */
-    uint32_t radius_bits; /* of the last run */
-    uint64_t chunks;      /* of a streamed index, in the last run */
+    bool is_exact;           /* certified: no query misses a hit */
+    struct search_plan plan; /* how each segment is asked, if the recall decides */
+    unsigned effort;         /* step of the method's effort, without a plan */
+    uint64_t candidates;     /* of the last run */
+    uint64_t compared;       /* rows, in the last run */
+    uint32_t radius_bits;    /* of the last run */
+    uint64_t chunks;         /* of a streamed index, in the last run */
     /* What a searcher keeps from query to query; NULL: taken for each run. One thread only. */
     void **scratch; /* of the method, one per segment */
     struct query_spread *spread;
 };
-/* Frees queries, hits and the sample. */
+/* Frees queries, hits and the plan. */
 void search_task_free(struct search_task *task);
 
 /* Refuses what cannot be done. */
@@ -44,8 +42,9 @@ bool search_task_needs_signatures(const struct search_task *task);
 bool search_task_wants_margins(const cog_index *index, const cog_search_options *options);
 /* Memory that the method takes, in addition to its hits. */
 double search_task_bytes(const struct search_task *task);
-/* AUTO becomes a method. True cosines decide by computing them all; otherwise the index's own
- * method is compared with the exhaustive one by the time that each takes for a part of the work. */
+/* AUTO becomes a method. If the recall decides, each segment is asked with the least effort that
+ * reached it when the segment was built; if none did, everything is compared. Number of queries and
+ * whether they have margins are known; nothing else of them is needed. */
 cog_status search_task_choose(struct search_task *task, cog_error *error);
 /* What the method is asked for the options, with the task's effort. */
 struct method_search search_task_ask(const struct search_task *task);
@@ -54,15 +53,6 @@ cog_status search_task_run(struct search_task *task, cog_error *error);
 /* Reports what the last run did. */
 void search_task_report(const struct search_task *task);
 
-/* ---- Recall ---------------------------------------------------------------------------------- */
-
-/* Rows that signatures propose for true cosines to choose from, at a step of the effort. False
- * beyond the last step of the method, or if everything is looked at anyway. */
-bool search_effort(const struct search_task *task, unsigned step, size_t *candidates);
-/* Sets the effort: the first step at which a sample of the queries has the recall of the options.
- * If no step reaches it, the method becomes one that misses nothing. */
-cog_status search_task_tune(struct search_task *task, cog_error *error);
-/* Reports the recall that a sample of the queries has, or that the answer is exact. If the recall
- * of the options is not reached, *enough is false, nothing is reported, and the effort is raised
- * for another run. */
-cog_status search_task_measure(struct search_task *task, bool *enough, cog_error *error);
+/* Reports that the answer is exact, the recall that a sample of the queries has if the options ask
+ * for one, or else the recall that was measured at the build. */
+cog_status search_task_measure(const struct search_task *task, cog_error *error);

@@ -14,7 +14,7 @@
 /* How queries of one kind are answered. */
 struct question {
     struct search_task task;
-    bool is_checked, is_chosen;
+    bool is_checked;
     bool has_margins; /* the choice was made for queries that have them */
     size_t segments;  /* with scratch memory */
 };
@@ -69,8 +69,14 @@ static cog_status check_question(cog_searcher *searcher, struct question *questi
                                           .has_vectors = of_texts && searcher->index->has_vectors,
                                           .is_empty = of_texts ? &searcher->is_empty : NULL};
     question->task.options.recall_sample = 0;
-    question->has_margins = has_margins;
+    question->has_margins = question->task.has_margins = has_margins;
     TRY(search_task_check(&question->task, error));
+    TRY(search_task_choose(&question->task, error));
+    if (method_of(question->task.options.method)->scratch_free) {
+        size_t segments = searcher->index->parts.manifest.count;
+        TAKE_ZEROED(question->task.scratch, segments + 1, "a searcher", error);
+        question->segments = segments;
+    }
     question->is_checked = true;
     return COG_OK;
 }
@@ -84,16 +90,6 @@ static struct signatures_view view_of_query(const cog_searcher *searcher) {
 static cog_status answer(cog_searcher *searcher, struct question *question, const cog_hits **hits,
                          cog_error *error) {
     struct search_task *task = &question->task;
-    task->has_margins = question->has_margins;
-    if (!question->is_chosen) {
-        TRY(search_task_choose(task, error));
-        if (method_of(task->options.method)->scratch_free) {
-            size_t segments = searcher->index->parts.manifest.count;
-            TAKE_ZEROED(task->scratch, segments + 1, "a searcher", error);
-            question->segments = segments;
-        }
-        question->is_chosen = true;
-    }
     TRY(search_task_run(task, error));
     hit_lists_free(&searcher->hits.lists);
     searcher->hits.lists = task->hits;

@@ -58,14 +58,6 @@ static cog_status check(const void *tables, const struct method_rows *rows, cog_
     return columns_check(view_of_tables(tables), rows->signatures, error);
 }
 
-/* Groups that are not full, the order and the clusters come on top of a copy of the rows. */
-static void predict(const struct method_size *size, const cog_knobs *knobs,
-                    struct method_prediction *prediction) {
-    (void)knobs;
-    prediction->table_bytes = prediction->build_bytes =
-        (double)size->rows * (1.1 * (double)signature_stride_bytes(size->bits) + 26);
-}
-
 /* ---- Searching ------------------------------------------------------------------------------- */
 
 /* From little to much. */
@@ -77,6 +69,22 @@ static const struct columns_request efforts[] = {
     {.share = 1, .columns = 600, .verify = 32000},
 };
 enum { EFFORT_STEPS = sizeof efforts / sizeof *efforts };
+
+/* Nanoseconds of a byte of the columns and of a row that gets a true distance. */
+static const double COLUMN_BYTE_NS = 0.08, ROW_NS = 50;
+
+/* Groups that are not full, the order and the clusters come on top of a copy of the rows. */
+static void predict(const struct method_size *size, const cog_knobs *knobs,
+                    struct method_prediction *prediction) {
+    (void)knobs;
+    const struct columns_request *effort =
+        &efforts[size->effort < EFFORT_STEPS ? size->effort : EFFORT_STEPS - 1];
+    double rows = (double)size->rows, verified = 1.5 * (double)effort->verify;
+    prediction->table_bytes = prediction->build_bytes =
+        rows * (1.1 * (double)signature_stride_bytes(size->bits) + 26);
+    prediction->query_ns = effort->share * rows * effort->columns / 8 * COLUMN_BYTE_NS +
+                           (verified < rows ? verified : rows) * ROW_NS;
+}
 
 static cog_status search(const void *tables, struct method_search *asked, struct hit_lists *hits,
                          cog_error *error) {

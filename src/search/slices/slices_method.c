@@ -82,16 +82,6 @@ static void describe(const void *tables, cog_index_info *info) {
     info->slice_bits = slice_width(&((const struct slice_lists *)tables)->view.layout, 0);
 }
 
-static void predict(const struct method_size *size, const cog_knobs *given,
-                    struct method_prediction *prediction) {
-    prediction->build_bytes =
-        slice_lists_build_bytes(size->rows, size->bits, width_of(size, given), size->threads);
-    struct slice_layout layout = slice_layout_of(size->bits, width_of(size, given));
-    prediction->table_bytes =
-        ((double)slice_layout_offsets(&layout) + (double)layout.count * (double)size->rows) *
-        sizeof(uint32_t);
-}
-
 /* ---- Searching ------------------------------------------------------------------------------- */
 
 /* From little to much; docs/index.md has what they find. */
@@ -103,6 +93,34 @@ static const struct slices_request efforts[] = {
     {.expand = 5, .admit = 5, .probes = 128000, .verify = 8000},
 };
 enum { EFFORT_STEPS = sizeof efforts / sizeof *efforts };
+
+/* Nanoseconds of a list, of a posting, and of a row that gets a true distance. */
+static const double LIST_NS = 15, POSTING_NS = 1.5, ROW_NS = 50;
+
+static double query_ns(const struct method_size *size, const struct slice_layout *layout) {
+    const struct slices_request *effort =
+        &efforts[size->effort < EFFORT_STEPS ? size->effort : EFFORT_STEPS - 1];
+    double lists = 0, postings = 0, rows = (double)size->rows;
+    for (unsigned slice = 0; slice < layout->count; slice++) {
+        unsigned width = slice_width(layout, slice);
+        double own = size->has_margins ? (double)effort->probes / layout->count
+                                       : slice_ball_lists(width, effort->expand + 1);
+        lists += own;
+        postings += own * rows / (double)((uint64_t)1 << width);
+    }
+    return lists * LIST_NS + postings * POSTING_NS + (double)effort->verify * ROW_NS;
+}
+
+static void predict(const struct method_size *size, const cog_knobs *given,
+                    struct method_prediction *prediction) {
+    prediction->build_bytes =
+        slice_lists_build_bytes(size->rows, size->bits, width_of(size, given), size->threads);
+    struct slice_layout layout = slice_layout_of(size->bits, width_of(size, given));
+    prediction->table_bytes =
+        ((double)slice_layout_offsets(&layout) + (double)layout.count * (double)size->rows) *
+        sizeof(uint32_t);
+    prediction->query_ns = query_ns(size, &layout);
+}
 
 static cog_status search(const void *tables, struct method_search *asked, struct hit_lists *hits,
                          cog_error *error) {

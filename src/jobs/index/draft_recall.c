@@ -1,0 +1,267 @@
+/* The recall of a new segment, measured while it is built: some of its rows are asked as queries,
+ * each without itself, with every step of effort of every method that the segment has tables for.
+ * True neighbours are those of all vectors, or of all signatures if there are no vectors.
+ *
+ * 500 queries cost as much as 500 exhaustive searches of the segment; 10 and 100 neighbours are
+ * counted (plan/recall_measures.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "collection/row_signer.h"
+#include "jobs/index/index_draft.h"
+#include "jobs/index/index_weights.h"
+#include "plan/effort_choice.h"
+#include "plan/method_choice.h"
+#include "plan/sampled_truth.h"
+
+enum { SAMPLE_ROWS = 500, MOST_NEIGHBOURS = 100 };
+
+/* What is measured so far. */
+struct measuring {
+    const struct segment *segment;
+    bool of_cosines;
+    unsigned threads;
+    uint32_t sample[SAMPLE_ROWS];
+    size_t count;
+    struct signatures_view signatures; /* of the sample */
+    float *margins;                    /* of the sample, or NULL */
+    struct hit_lists truth;
+    struct recall_measure *items;
+    size_t item_count, item_capacity;
+};
+
+/* ---- True neighbours ------------------------------------------------------------------------- */
+
+/* An index of the draft alone, which lends the statistics of its own. */
+static cog_status weigh_draft(const cog_index *index, struct segment_draft *draft,
+                              struct measuring *own, cog_error *error) {
+    struct manifest_entry entry = {.rows = draft->segment.rows};
+    cog_index alone = *index;
+    struct method_search asked = {.k = MOST_NEIGHBOURS + 1, .recall = 1, .threads = own->threads};
+    struct sparse_matrix vectors, queries = {0};
+    alone.folder = NULL;
+    alone.weights = NULL;
+    alone.parts = (struct index_segments){.manifest = {.entries = &entry, .count = 1},
+                                          .segments = &draft->segment,
+                                          .rows = draft->segment.rows};
+    TRY(index_weights_create(1, &alone.weights, error));
+    cog_status status = index_part_vectors(&alone, 0, own->threads, &vectors, error);
+    if (status == COG_OK && !sparse_matrix_select(&vectors, own->sample, own->count, &queries))
+        status = error_memory(error, own->count, "a sample of vectors");
+    asked.rows.vectors = &vectors;
+    asked.queries.vectors = &queries;
+    THEN(status, method_of(method_exhaustive(true))->search(NULL, &asked, &own->truth, error));
+    sparse_matrix_free(&queries);
+    index_weights_free(alone.weights);
+    return status;
+}
+
+static cog_status find_truth(const cog_index *index, struct segment_draft *draft,
+                             struct measuring *own, cog_error *error) {
+    if (own->of_cosines)
+        return weigh_draft(index, draft, own, error);
+    struct method_search asked = {.rows = {.signatures = &draft->segment.signatures},
+                                  .queries = {.signatures = &own->signatures},
+                                  .k = MOST_NEIGHBOURS + 1,
+                                  .recall = 1,
+                                  .threads = own->threads};
+    return method_of(method_exhaustive(false))->search(NULL, &asked, &own->truth, error);
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+/* Signatures of the sample, and their margins where somebody knows them. */
+static cog_status sign_sample(const cog_index *index, const struct corpus *corpus,
+                              const float *margins, struct measuring *own, cog_error *error) {
+    unsigned bits = own->segment->signatures.bits;
+    TRY(sample_signatures(&own->segment->signatures, own->sample, own->count, &own->signatures,
+                          error));
+    if (!corpus && !margins)
+        return COG_OK;
+    TAKE(own->margins, own->count * bits, "a sample of margins", error);
+    for (size_t i = 0; margins && i < own->count; i++)
+        memcpy(own->margins + i * bits, margins + (size_t)own->sample[i] * bits,
+               bits * sizeof *margins);
+    if (margins)
+        return COG_OK;
+    struct signatures_view again = {0};
+    const struct signable_rows rows = {
+        .corpus = corpus, .numbers = own->sample, .count = own->count};
+    cog_status status = corpus_sign(&rows, &index->sign, index->statistics->counts, own->threads,
+                                    &again, own->margins, bits, error);
+    free((void *)again.data);
+    return status;
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+/* The first k of a list that are not the query itself; returns how many. */
+static size_t copy_others(const struct hit_lists *lists, size_t query, uint32_t itself, size_t k,
+                          struct match *copy) {
+    size_t count = 0;
+    for (size_t i = lists->offsets[query]; i < lists->offsets[query + 1] && count < k; i++)
+        if (lists->items[i].b != itself)
+            copy[count++] = lists->items[i];
+    return count;
+}
+
+static int by_row(const void *x, const void *y) {
+    const struct match *a = x, *b = y;
+    return ORDER(a->b, b->b);
+}
+
+/* The true neighbours that are among the candidates, whose cosines would be computed. */
+static size_t count_proposed(struct match *truth, size_t count, const struct match *found,
+                             size_t found_count) {
+    size_t hits = 0;
+    if (count)
+        qsort(truth, count, sizeof *truth, by_row);
+    for (size_t i = 0; i < found_count && count; i++)
+        hits += bsearch(&found[i], truth, count, sizeof *truth, by_row) != NULL;
+    return hits;
+}
+
+static cog_status count_lists(const struct measuring *own, const struct hit_lists *found, size_t k,
+                              size_t most, struct share_tally *tally, cog_error *error) {
+    struct match truth[MOST_NEIGHBOURS], *others;
+    TAKE(others, most + 1, "a sample of neighbours", error);
+    for (size_t i = 0; i < own->count; i++) {
+        size_t count = copy_others(&own->truth, i, own->sample[i], k, truth);
+        size_t found_count = copy_others(found, i, own->sample[i], most, others);
+        if (own->of_cosines)
+            share_tally_add(tally, count_proposed(truth, count, others, found_count), count);
+        else
+            recall_count_nearest(truth, count, others, found_count, RECALL_BY_DISTANCE, tally);
+    }
+    free(others);
+    return COG_OK;
+}
+
+static cog_status measure_effort(const struct measuring *own, const struct search_method *method,
+                                 uint32_t flags, uint32_t k, unsigned effort,
+                                 struct share_tally *tally, cog_error *error) {
+    const cog_knobs none = {0};
+    struct hit_lists found = {0};
+    size_t candidates = recall_candidates(k, effort), most = own->of_cosines ? candidates : k;
+    struct method_search asked = {
+        .rows = {.signatures = &own->segment->signatures},
+        .queries = {.signatures = &own->signatures,
+                    .margins = flags & RECALL_WITH_MARGINS ? own->margins : NULL},
+        .k = most + 1,
+        .effort = effort,
+        .candidates = candidates,
+        .knobs = &none,
+        .threads = own->threads};
+    cog_status status = method->search(segment_tables(own->segment, method), &asked, &found, error);
+    THEN(status, count_lists(own, &found, k, most, tally, error));
+    hit_lists_free(&found);
+    return status;
+}
+
+/* Steps of effort from the least on, until nearly nothing is missed. */
+static cog_status measure_steps(struct measuring *own, const struct search_method *method,
+                                uint32_t flags, uint32_t k, cog_error *error) {
+    const double NEARLY_ALL = 0.9985;
+    const struct effort_question question = {
+        .rows = own->segment->rows, .queries = 1, .k = k, .bits = own->signatures.bits};
+    for (unsigned effort = 0; effort < method->effort_steps; effort++) {
+        struct share_tally tally = {0};
+        if ((own->of_cosines && recall_candidates(k, effort) > own->segment->rows / 2) ||
+            effort_is_hopeless(&question, method, effort, flags & RECALL_WITH_MARGINS))
+            return COG_OK;
+        TRY(measure_effort(own, method, flags, k, effort, &tally, error));
+        if (tally.units == 0)
+            return COG_OK;
+        GROW(own->items, own->item_capacity, own->item_count + 1, "measures of recall", error);
+        own->items[own->item_count++] = recall_measure_of(method->name, flags, k, effort, &tally);
+        if ((double)tally.hits >= NEARLY_ALL * (double)tally.trials)
+            return COG_OK;
+    }
+    return COG_OK;
+}
+
+static cog_status measure_method(struct measuring *own, const struct search_method *method,
+                                 cog_error *error) {
+    uint32_t flags = own->of_cosines ? RECALL_OF_COSINES : 0;
+    bool by_margins = own->margins && method->needs & PREFERS_QUERY_MARGINS;
+    cog_status status = COG_OK;
+    if (!(method->answers & COG_ANSWERS_NEAREST) || strlen(method->name) > RECALL_NAME_BYTES)
+        return COG_OK;
+    for (uint32_t k = 1; status == COG_OK && (k = recall_measured_k(k)); k++) {
+        status = measure_steps(own, method, flags, k, error);
+        if (status == COG_OK && by_margins)
+            status = measure_steps(own, method, flags | RECALL_WITH_MARGINS, k, error);
+    }
+    return status;
+}
+
+/* ---- Tables that nobody would read ----------------------------------------------------------- */
+
+static bool is_useful(const struct measuring *own, const struct search_method *method) {
+    const struct recall_measures measures = {own->items, own->item_count};
+    const struct sparse_matrix *vectors = &own->segment->vectors;
+    const size_t rows = own->segment->rows;
+    cog_search_options usual;
+    cog_search_options_init(&usual);
+    const struct effort_question question = {
+        .rows = rows,
+        .queries = 1,
+        .k = usual.k,
+        .bits = own->segment->signatures.bits,
+        .recall = usual.recall,
+        .row_terms = own->of_cosines ? (double)vectors->offsets[rows] / (double)rows : 0,
+        .of_cosines = own->of_cosines,
+        .has_margins = own->margins != NULL};
+    struct effort_choice choice, other;
+    if (!effort_choose(&question, &measures, method, &choice) ||
+        (own->of_cosines && effort_exhaustive_ns(&question) <= choice.query_ns))
+        return false;
+    return !effort_choose(&question, &measures, method_of(method_exhaustive(false)), &other) ||
+           choice.query_ns < other.query_ns;
+}
+
+/* If auto chose the tables and a usual search would not read them, they and their measures go. */
+static void drop_useless_tables(const cog_index *index, struct measuring *own,
+                                struct segment *segment) {
+    const char *name = "auto";
+    settings_get_text(&index->parts.manifest.settings, "index method", &name);
+    if (segment->table_count == 0 || method_named(name) != COG_METHOD_AUTO ||
+        is_useful(own, segment->tables[0].method))
+        return;
+    const struct search_method *method = segment->tables[0].method;
+    size_t kept = 0;
+    for (size_t i = 0; i < own->item_count; i++)
+        if (strncmp(own->items[i].method, method->name, RECALL_NAME_BYTES) != 0)
+            own->items[kept++] = own->items[i];
+    own->item_count = kept;
+    method_release(method, segment->tables[0].data);
+    segment->table_count = 0;
+}
+
+cog_status draft_measure_recall(const cog_index *index, const struct corpus *corpus,
+                                const float *margins, unsigned threads, struct segment_draft *draft,
+                                cog_error *error) {
+    struct segment *segment = &draft->segment;
+    struct measuring own = {
+        .segment = segment, .of_cosines = index->has_vectors, .threads = threads};
+    if (index->is_unmeasured || segment->rows < EFFORT_ROWS_MIN ||
+        (!own.of_cosines && segment->table_count == 0))
+        return COG_OK;
+    own.count = sample_rows(segment->rows, SAMPLE_ROWS, 0, own.sample);
+    cog_status status = sign_sample(index, corpus, margins, &own, error);
+    THEN(status, find_truth(index, draft, &own, error));
+    for (unsigned i = 0; i < segment->table_count && status == COG_OK; i++)
+        status = measure_method(&own, segment->tables[i].method, error);
+    if (status == COG_OK && own.of_cosines)
+        status = measure_method(&own, method_of(method_exhaustive(false)), error);
+    if (status == COG_OK)
+        drop_useless_tables(index, &own, segment);
+    hit_lists_free(&own.truth);
+    free((void *)own.signatures.data);
+    free(own.margins);
+    draft->memory.recall = own.items;
+    segment->recall = (struct recall_measures){own.items, status == COG_OK ? own.item_count : 0};
+    return status;
+}

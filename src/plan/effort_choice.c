@@ -1,0 +1,100 @@
+#include "plan/effort_choice.h"
+
+#include "plan/method_choice.h"
+
+/* Measured nanoseconds of an entry of a vector: in a scan for one query, in a tile of many queries,
+ * of a candidate that is weighed for this query alone, and of one that is weighed already. */
+static const double SCANNED_TERM_NS = 1, TILED_TERM_NS = 0.1, WEIGHED_TERM_NS = 14, TERM_NS = 1.5;
+static const double ROW_NS = 200; /* to find a row */
+
+enum { ALL_ROWS_MAX = 4096, TILED_QUERIES = 16 };
+
+bool effort_weighs_all(size_t rows, size_t queries, size_t candidates) {
+    return queries > 1 && (double)queries * (double)candidates >= (double)rows;
+}
+
+static double candidates_ns(const struct effort_question *question, size_t candidates) {
+    double rows = (double)candidates, terms = question->row_terms;
+    if (!question->of_cosines)
+        return 0;
+    if (!effort_weighs_all(question->rows, question->queries, candidates))
+        return rows * (ROW_NS + terms * WEIGHED_TERM_NS);
+    double weighing = (double)question->rows * terms * WEIGHED_TERM_NS / (double)question->queries;
+    return rows * (ROW_NS + terms * TERM_NS) + weighing;
+}
+
+double effort_exhaustive_ns(const struct effort_question *question) {
+    bool are_many = question->queries >= TILED_QUERIES;
+    double weighing = WEIGHED_TERM_NS / (double)(question->queries ? question->queries : 1);
+    return (double)question->rows * question->row_terms *
+           (are_many ? TILED_TERM_NS + weighing : SCANNED_TERM_NS);
+}
+
+static double method_ns(const struct effort_question *question, const struct search_method *method,
+                        unsigned effort, bool uses_margins) {
+    const struct method_size size = {.rows = question->rows,
+                                     .queries = question->queries,
+                                     .k = question->k,
+                                     .bits = question->bits,
+                                     .effort = effort,
+                                     .has_margins = uses_margins,
+                                     .threads = 1};
+    struct method_prediction prediction = {0};
+    if (method->predict)
+        method->predict(&size, NULL, &prediction);
+    return prediction.query_ns;
+}
+
+bool effort_is_hopeless(const struct effort_question *question, const struct search_method *method,
+                        unsigned effort, bool uses_margins) {
+    enum { TIMES_SLOWER = 16 }; /* models are rough, and methods may be asked for by name */
+    return method_ns(question, method, effort, uses_margins) >
+           TIMES_SLOWER * method_ns(question, method_of(method_exhaustive(false)), 0, false);
+}
+
+static bool choose_measured(const struct effort_question *question,
+                            const struct recall_measures *measures,
+                            const struct search_method *method, bool uses_margins,
+                            struct effort_choice *choice) {
+    uint32_t flags =
+        (question->of_cosines ? RECALL_OF_COSINES : 0) | (uses_margins ? RECALL_WITH_MARGINS : 0);
+    const struct recall_measure *measure =
+        recall_measure_reaching(measures, method->name, flags, question->k, question->recall);
+    if (!measure)
+        return false;
+    size_t candidates = recall_candidates(question->k, measure->effort);
+    *choice = (struct effort_choice){.method = method,
+                                     .effort = measure->effort,
+                                     .candidates = candidates,
+                                     .uses_margins = uses_margins,
+                                     .recall = recall_measure_share(measure)};
+    choice->query_ns = method_ns(question, method, measure->effort, uses_margins) +
+                       candidates_ns(question, candidates);
+    return true;
+}
+
+bool effort_choose(const struct effort_question *question, const struct recall_measures *measures,
+                   const struct search_method *method, struct effort_choice *choice) {
+    if (!question->of_cosines && method == method_of(method_exhaustive(false))) {
+        *choice = (struct effort_choice){.method = method, .recall = {1, 1, 1}};
+        choice->query_ns = method_ns(question, method, 0, false);
+        return true;
+    }
+    struct effort_choice other;
+    bool found = choose_measured(question, measures, method, false, choice);
+    if (question->has_margins && choose_measured(question, measures, method, true, &other) &&
+        (!found || other.query_ns <= choice->query_ns)) {
+        *choice = other;
+        found = true;
+    }
+    return found;
+}
+
+bool effort_choose_all(const struct effort_question *question, struct effort_choice *choice) {
+    const struct search_method *method = method_of(method_exhaustive(false));
+    *choice =
+        (struct effort_choice){.method = method, .candidates = question->rows, .recall = {1, 1, 1}};
+    choice->query_ns =
+        method_ns(question, method, 0, false) + candidates_ns(question, question->rows);
+    return question->rows <= ALL_ROWS_MAX;
+}
