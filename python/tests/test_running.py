@@ -60,7 +60,7 @@ def test_progress():
     seen = []
     cognate.dedup(make_texts(20000, words=30), progress=lambda *state: seen.append(state), threads=1)
     assert seen and all(isinstance(stage, str) and 0 <= done <= total and total > 0 for stage, done, total in seen)
-    assert {stage for stage, _, _ in seen} <= {"reading", "weighing", "sorting", "joining", "grouping", "working"}
+    assert {stage for stage, _, _ in seen} <= {"reading", "counting", "sorting", "joining", "working"}
     cognate.dedup(["a", "b"], progress=True)
 
 

@@ -1,5 +1,6 @@
-/* Strings: UTF-8 code points, escaped text for TSV and JSON, plural endings for messages, and
- * language codes in one spelling. Functions borrow their inputs; nothing here keeps state. */
+/* Strings: UTF-8 code points, numbers in decimal, escaped text for TSV and JSON, plural endings for
+ * messages, and language codes in one spelling. Functions borrow their inputs; nothing here keeps
+ * state. */
 #pragma once
 
 #include "base/memory.h"
@@ -32,6 +33,19 @@ static inline size_t utf8_decode(const char *text, size_t left, uint32_t *code_p
     }
     *code_point = 0xfffd;
     return 1;
+}
+
+/* Writes a number in decimal, without a zero behind it, and returns its digits. */
+enum { NUMBER_DIGITS_MOST = 20 };
+static inline size_t number_digits(uint64_t number, char digits[NUMBER_DIGITS_MOST]) {
+    char reversed[NUMBER_DIGITS_MOST];
+    size_t count = 0;
+    do
+        reversed[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    for (size_t i = 0; i < count; i++)
+        digits[i] = reversed[count - 1 - i];
+    return count;
 }
 
 /* Writes the code point (not a surrogate) and returns its bytes. */

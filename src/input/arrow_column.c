@@ -1,7 +1,8 @@
 #include "input/arrow_column.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "base/strings.h"
 
 bool arrow_column_type_of(const struct ArrowSchema *schema, struct arrow_column_type *type) {
     static const char integers[] = "cCsSiIlL"; /* int8, uint8, int16, ... uint64 */
@@ -108,11 +109,11 @@ size_t arrow_column_digits(const struct arrow_column *column, int64_t index,
     uint64_t bits = 0;
     memcpy(&bits, value, type->width_bytes);
     unsigned spare = 64 - 8 * type->width_bytes;
-    int length = type->is_signed
-                     ? snprintf(digits, ARROW_DIGITS_BYTES, "%lld",
-                                (long long)((int64_t)(bits << spare) >> spare))
-                     : snprintf(digits, ARROW_DIGITS_BYTES, "%llu", (unsigned long long)bits);
-    return (size_t)length;
+    const int64_t number = (int64_t)(bits << spare) >> spare;
+    const bool is_negative = type->is_signed && number < 0;
+    digits[0] = '-';
+    return is_negative +
+           number_digits(is_negative ? 0 - (uint64_t)number : bits, digits + is_negative);
 }
 
 uint64_t arrow_column_bytes(const struct arrow_column *column, int64_t length) {

@@ -1,9 +1,9 @@
 #include "input/document_table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/strings.h"
 #include "input/arrow_column.h"
 
 /* The columns of one Arrow array. */
@@ -228,9 +228,7 @@ static const struct table_chunk *chunk_of(const struct document_table *table, si
 }
 
 static void number_id(uint64_t number, struct document_row *result) {
-    int length =
-        snprintf(result->digits, sizeof result->digits, "%llu", (unsigned long long)number);
-    result->id = view_of(result->digits, (size_t)length);
+    result->id = view_of(result->digits, number_digits(number, result->digits));
 }
 
 static void get_item(const struct document_table *table, size_t row, struct document_row *result) {

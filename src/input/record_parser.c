@@ -100,8 +100,10 @@ static struct bytes_view text_of_record(const struct parse *parse) {
 static cog_status id_of_place(struct parse *parse) {
     struct buffer *id = &parse->parser->id;
     uint64_t place = parse->file->is_array ? parse->record->number : parse->record->line;
+    char digits[NUMBER_DIGITS_MOST];
     buffer_reset(id);
-    if (!buffer_printf(id, "%s:%llu", parse->file->name, (unsigned long long)place))
+    if (!buffer_append_text(id, parse->file->name) || !buffer_append(id, ":", 1) ||
+        !buffer_append(id, digits, number_digits(place, digits)))
         return out_of_memory(parse);
     parse->document->id = view_of(id->data, id->size);
     return COG_OK;

@@ -9,22 +9,19 @@
 /* As "%.6f" or "%.0f" prints it, at a tenth of the time. A float times a million is exact as a
  * double, so rounding it rounds the number. */
 static bool append_number(struct buffer *line, double number, bool is_real) {
-    enum { DECIMALS = 6, DIGITS_MOST = 24 };
-    const double scaled = is_real ? number * 1e6 : number;
-    char digits[DIGITS_MOST];
-    size_t at = DIGITS_MOST;
+    enum { MILLION = 1000000, DECIMALS = 6 };
+    const double scaled = is_real ? number * MILLION : number;
+    char digits[2 * NUMBER_DIGITS_MOST];
     if (!(number >= 0) || signbit(number) || scaled > 1e15 ||
         (is_real && (double)(float)number != number))
         return buffer_printf(line, is_real ? "%.6f" : "%.0f", number);
-    uint64_t left = (uint64_t)nearbyint(scaled);
-    for (size_t least = is_real ? DECIMALS + 1 : 1; left > 0 || DIGITS_MOST - at < least;) {
-        digits[--at] = (char)('0' + left % 10);
-        left /= 10;
-    }
-    const size_t whole = DIGITS_MOST - at - (is_real ? DECIMALS : 0);
-    return buffer_append(line, digits + at, whole) &&
-           (!is_real || (buffer_append(line, ".", 1) &&
-                         buffer_append(line, digits + DIGITS_MOST - DECIMALS, DECIMALS)));
+    const uint64_t whole = (uint64_t)nearbyint(scaled);
+    if (!is_real)
+        return buffer_append(line, digits, number_digits(whole, digits));
+    size_t size = number_digits(whole / MILLION, digits);
+    number_digits(whole % MILLION + MILLION, digits + size); /* seven digits */
+    digits[size] = '.';
+    return buffer_append(line, digits, size + 1 + DECIMALS);
 }
 
 static bool append_tsv_cell(struct buffer *line, enum result_type type,

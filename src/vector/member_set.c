@@ -9,11 +9,26 @@ enum {
     LOW_BITS = 40,
     BUCKETS = 1 << (MEMBER_BITS - LOW_BITS),
     DIGIT_BITS = 12,
-    INSERTION_MOST = 48,        /* members that need no other sorting */
+    INSERTION_MOST = 8,         /* members that need no other sorting */
+    FIRST_DIGIT_MOST = 64,      /* members that 6 bits tell apart, mostly */
     UPPER_DIGITS_MOST = 1 << 16 /* members that 16 bits tell apart, mostly */
 };
 
 /* ---- Sorting --------------------------------------------------------------------------------- */
+
+/* Sorts by the upper 6 bits: of a short text the insertion moves few members by few places then. */
+static void sort_by_first_digit(uint64_t *items, size_t count, uint64_t *scratch) {
+    enum { BITS = 6, DIGITS = 1 << BITS, UPPER = MEMBER_BITS - BITS };
+    uint8_t starts[DIGITS + 1] = {0};
+    _Static_assert(FIRST_DIGIT_MOST <= UINT8_MAX, "starts are bytes");
+    for (size_t i = 0; i < count; i++)
+        starts[(items[i] >> UPPER) + 1]++;
+    for (size_t i = 1; i < DIGITS; i++)
+        starts[i] = (uint8_t)(starts[i] + starts[i - 1]);
+    for (size_t i = 0; i < count; i++)
+        scratch[starts[items[i] >> UPPER]++] = items[i];
+    memcpy(items, scratch, count * sizeof *items);
+}
 
 /* Sorts by the upper 16 bits, the lower digit first. What is left to the insertion is next to
  * nothing: the branch of a bucket sort that moves members within their bucket is not foreseen by
@@ -78,8 +93,10 @@ size_t member_set_make(uint64_t *hashes, size_t count, uint64_t *scratch) {
         hashes[i] = member_of_hash(hashes[i]);
     if (count > UPPER_DIGITS_MOST)
         sort_by_digits(hashes, count, scratch);
-    else if (count > INSERTION_MOST)
+    else if (count > FIRST_DIGIT_MOST)
         sort_by_upper_digits(hashes, count, scratch);
+    else if (count > INSERTION_MOST)
+        sort_by_first_digit(hashes, count, scratch);
     return insert_distinct(hashes, count);
 }
 

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/numbers.h"
 #include "base/output.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "test.h"
 
@@ -231,5 +232,16 @@ TEST(base_parallel_loops_stop_when_their_watch_says_so) {
         CHECK(threads_watch_set(NULL) == &watch);
         CHECK(pieces.done >= 10 && pieces.done < 10 + threads && !pieces.outside);
         CHECK(parallel_for(threads, 100, 1, count_watched, &pieces, &error) == COG_OK);
+    }
+}
+
+TEST(numbers_in_decimal_are_those_of_printf) {
+    const uint64_t numbers[] = {0, 7, 10, 99, 1000000, 18446744073709551615u};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char expected[32], digits[NUMBER_DIGITS_MOST];
+        const int size =
+            snprintf(expected, sizeof expected, "%llu", (unsigned long long)numbers[i]);
+        CHECK(number_digits(numbers[i], digits) == (size_t)size);
+        CHECK(memcmp(digits, expected, (size_t)size) == 0);
     }
 }
