@@ -1,4 +1,7 @@
+#include <string.h>
+
 #include "command.h"
+#include "session.h"
 
 /* The words: the action, the folder of the index, and the rest. */
 static const char *folder(const struct session *session) {
@@ -117,24 +120,54 @@ static cog_status with_index(struct session *session, const char *needs,
     return status;
 }
 
+static void print_match(void *context, const char *id, size_t id_size,
+                        const cog_live_outcome *outcome) {
+    bool *is_first = context;
+    if (*is_first)
+        puts("id\tmatch\tsimilarity");
+    *is_first = false;
+    print_escaped(id, id_size, "", stdout);
+    putchar('\t');
+    print_escaped(outcome->match_id, strlen(outcome->match_id), "", stdout);
+    printf("\t%.6f\n", outcome->similarity);
+}
+
+/* Looks for a match of each document and adds it in one step. */
+static cog_status add_unless_similar(struct session *session, cog_documents *documents,
+                                     const cog_add_options *options) {
+    cog_live *live = NULL;
+    bool is_first = true;
+    cog_status status = cog_live_open(folder(session), &live, &session->error);
+    THEN(status, cog_live_add_documents(live, documents, options, &session->run, print_match,
+                                        &is_first, session->report, &session->error));
+    cog_live_close(live);
+    return status;
+}
+
 static cog_status add_source(struct session *session, cog_index *index) {
-    static const enum option_id of_documents[] = {OPTION_UPSERT, OPTION_WAIT, OPTION_COUNT};
+    static const enum option_id of_documents[] = {OPTION_UPSERT, OPTION_WAIT, OPTION_UNLESS_SIMILAR,
+                                                  OPTION_COUNT};
     struct source source = {0};
     cog_error *error = &session->error;
     cog_add_options options;
     cog_add_options_init(&options);
     options.upsert = has_option(session->arguments, OPTION_UPSERT);
-    if (!real_option(session->arguments, OPTION_WAIT, 0, 1e9, &options.wait_seconds))
+    if (!real_option(session->arguments, OPTION_WAIT, 0, 1e9, &options.wait_seconds) ||
+        !real_option(session->arguments, OPTION_UNLESS_SIMILAR, 1e-6, 1, &options.unless_similar))
         return COG_ERR_USAGE;
     cog_status status = expect_sign_options(session->arguments, index, error);
     THEN(status, open_source(session, &source));
     if (status == COG_OK && source.signatures &&
         !refuse_options(session->arguments, of_documents, "goes with documents"))
         status = COG_ERR_USAGE;
-    THEN(status, source.signatures ? cog_index_add_signatures(index, source.signatures,
-                                                              &session->run, session->report, error)
-                                   : cog_index_add_with(index, source.documents, &options,
-                                                        &session->run, session->report, error));
+    if (status == COG_OK && source.signatures)
+        status = cog_index_add_signatures(index, source.signatures, &session->run, session->report,
+                                          error);
+    else if (status == COG_OK && options.unless_similar > 0)
+        status = add_unless_similar(session, source.documents, &options);
+    else if (status == COG_OK)
+        status = cog_index_add_with(index, source.documents, &options, &session->run,
+                                    session->report, error);
     close_source(&source);
     return status;
 }
@@ -252,7 +285,8 @@ static const enum option_id remove_options[] = {OPTION_REMOVED_IDS, OPTION_COUNT
 static const option_set build_sets[] = {
     build_options,     input_options, term_options, weight_options,
     signature_options, run_options,   NULL};
-static const enum option_id add_options[] = {OPTION_UPSERT, OPTION_WAIT, OPTION_COUNT};
+static const enum option_id add_options[] = {OPTION_UPSERT, OPTION_UNLESS_SIMILAR, OPTION_WAIT,
+                                             OPTION_COUNT};
 static const option_set add_sets[] = {
     add_options, input_options, term_options, weight_options, signature_options, run_options, NULL};
 /* Of what runs at once, on one thread. */
@@ -294,7 +328,10 @@ static const struct command actions[] = {
          "Adds documents or signatures. The statistics by which words are weighed grow with the "
          "documents, so that similarities are those of an index that is built of all of them. "
          "Documents whose ids the index has are bad records; with --upsert they take the place of "
-         "those. Up to 1,024 documents go to the log of the index, which becomes a segment when it "
+         "those. With --unless-similar, documents that have a near-duplicate in the index, or "
+         "before "
+         "them in the input, are left out, and their matches are printed. Up to 1,024 documents go "
+         "to the log of the index, which becomes a segment when it "
          "has "
          "4,096; larger batches are a segment at once. Small segments are merged as they come. "
          "Terms and signatures are made as in "

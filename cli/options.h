@@ -53,6 +53,8 @@ enum option_kind {
       "read the ids from this file, one per line, escaped as in results; - is standard input")     \
     X(UPSERT, "upsert", 0, INPUT, PLAIN, NULL, NULL,                                               \
       "a document whose id the index has takes the place of that one")                             \
+    X(UNLESS_SIMILAR, "unless-similar", 0, INPUT, PLAIN, "S", NULL,                                \
+      "add only documents without a match of this similarity; print the matches")                  \
     X(WAIT, "wait", 0, RUN, PLAIN, "SECONDS", NULL,                                                \
       "wait for another process that is changing the index (default: 0)")                          \
     X(JSON, "json", 0, RESULT, PLAIN, NULL, NULL, "print a JSON object")                           \

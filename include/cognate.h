@@ -683,6 +683,9 @@ typedef struct cog_add_options {
     double wait_seconds; /* for another process that is changing the index; 0: fail with
                             COG_ERR_BUSY */
     bool upsert;         /* a document whose id the index has takes the place of that one */
+    /* Above 0: a document that is at least as similar to one that is there is not added. Of live
+     * indexes (cognate_live.h) alone; cog_index_add_with refuses it. */
+    double unless_similar;
     uint64_t reserved[4];
 } cog_add_options;
 COG_API void cog_add_options_init(cog_add_options *options);
@@ -883,5 +886,7 @@ COG_API cog_status cog_evaluate_hits(const cog_hits *found, const cog_hits *trut
 #include "cognate_crosslingual.h"
 
 #include "cognate_batch.h"
+
+#include "cognate_live.h"
 
 #endif

@@ -16,8 +16,9 @@ from ._cognate import version as _version
 from ._index import Index
 from ._jobs import DedupResult, Explanation, WordMatch, dedup, explain, link, pairs, related, sign
 from ._lexicon import Lexicon
+from ._seen import Seen
 from ._table import Table
 
 __version__: str = _version()
-__all__ = ["DedupResult", "Explanation", "Index", "Lexicon", "Table", "WordMatch", "batch", "dedup", "explain", "link",
-           "pairs", "related", "sign"]
+__all__ = ["DedupResult", "Explanation", "Index", "Lexicon", "Seen", "Table", "WordMatch", "batch", "dedup", "explain",
+           "link", "pairs", "related", "sign"]

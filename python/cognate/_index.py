@@ -40,7 +40,8 @@ _SINGLE_QUERY = '{"queries": 1}'
 class Index:
     """Documents or signatures ready to be searched, in memory or in a folder.
 
-    Several threads may search at the same time; a change waits for them.
+    Several threads may search while another changes the index: a search sees the state before a change or the state after
+    it, and waits for nobody. Changes are made one after the other.
 
     >>> import cognate
     >>> index = cognate.Index.build(["winter storms closed the road", "the quick brown fox", "a storm in winter"])

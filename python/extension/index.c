@@ -1,5 +1,6 @@
-/* Indexes: building, changing, files. Changes run alone: a lock of readers and writers keeps them
- * and searches apart, since both run without the interpreter lock. */
+/* Indexes: building, changing, files. Changes run one at a time on the handle; searches see a
+ * snapshot, which takes the place of the one before when a change is made. Neither waits for the
+ * other, and both run without the interpreter lock. */
 #include "module.h"
 
 #include <pthread.h>
@@ -12,14 +13,37 @@ struct index *index_of(PyObject *capsule) {
     return PyCapsule_GetPointer(capsule, index_name);
 }
 
+cog_index *index_shown(struct index *index) {
+    pthread_mutex_lock(&index->lock);
+    cog_index *shown = cog_index_retain(index->shown);
+    pthread_mutex_unlock(&index->lock);
+    return shown;
+}
+
+/* Shows the state of the handle. */
+static cog_status index_show(struct index *index, cog_error *error) {
+    cog_index *fresh = NULL;
+    cog_status status = cog_index_snapshot(index->handle, &fresh, error);
+    if (status != COG_OK)
+        return status;
+    pthread_mutex_lock(&index->lock);
+    cog_index *before = index->shown;
+    index->shown = fresh;
+    pthread_mutex_unlock(&index->lock);
+    cog_index_close(before);
+    return COG_OK;
+}
+
 static void index_free(struct index *index) {
+    cog_index_close(index->shown);
     cog_index_close(index->handle);
     for (size_t i = 0; i < index->lent_count; i++) {
         cog_signatures_free(index->lent[i].signatures);
         PyBuffer_Release(&index->lent[i].view);
     }
     free(index->lent);
-    pthread_rwlock_destroy(&index->lock);
+    pthread_mutex_destroy(&index->lock);
+    pthread_mutex_destroy(&index->change);
     free(index);
 }
 
@@ -29,10 +53,12 @@ static void index_release(PyObject *capsule) {
 
 static struct index *index_new(void) {
     struct index *index = calloc(1, sizeof *index);
-    if (index)
-        pthread_rwlock_init(&index->lock, NULL);
-    else
+    if (!index) {
         PyErr_NoMemory();
+        return NULL;
+    }
+    pthread_mutex_init(&index->lock, NULL);
+    pthread_mutex_init(&index->change, NULL);
     return index;
 }
 
@@ -75,10 +101,12 @@ struct index_job {
 static cog_status build_work(struct job *job) {
     struct index_job *own = (struct index_job *)job;
     cog_index **handle = &own->index->handle;
-    return own->signatures ? cog_index_build_signatures(own->signatures, &own->options, &job->run,
-                                                        handle, job->report, &job->error)
-                           : cog_index_build(own->documents, &own->options, &job->run, handle,
-                                             job->report, &job->error);
+    cog_status status = own->signatures
+                            ? cog_index_build_signatures(own->signatures, &own->options, &job->run,
+                                                         handle, job->report, &job->error)
+                            : cog_index_build(own->documents, &own->options, &job->run, handle,
+                                              job->report, &job->error);
+    return status == COG_OK ? index_show(own->index, &job->error) : status;
 }
 
 static bool take_index(PyObject *dictionary, cog_index_options *options) {
@@ -172,10 +200,15 @@ static PyObject *build_signatures(PyObject *self, PyObject *arguments) {
     return result;
 }
 
-/* Searchers that were made before are not used again. */
 static void begin_change(struct index *index) {
-    pthread_rwlock_wrlock(&index->lock);
-    index->changes++;
+    pthread_mutex_lock(&index->change);
+}
+
+static cog_status end_change(struct index *index, cog_status status, cog_error *error) {
+    if (status == COG_OK)
+        status = index_show(index, error);
+    pthread_mutex_unlock(&index->change);
+    return status;
 }
 
 /* Runs a change alone, and returns the report. */
@@ -193,8 +226,7 @@ static cog_status add_work(struct job *job) {
                                                        &job->run, job->report, &job->error)
                             : cog_index_add(own->index->handle, own->documents, &job->run,
                                             job->report, &job->error);
-    pthread_rwlock_unlock(&own->index->lock);
-    return status;
+    return end_change(own->index, status, &job->error);
 }
 
 /* index_add(index, documents, run) */
@@ -233,8 +265,7 @@ static cog_status remove_work(struct job *job) {
     begin_change(own->index);
     cog_status status =
         cog_index_remove(own->index->handle, own->ids, own->id_count, job->report, &job->error);
-    pthread_rwlock_unlock(&own->index->lock);
-    return status;
+    return end_change(own->index, status, &job->error);
 }
 
 /* index_remove(index, ids, run): ids are a tuple of bytes. */
@@ -263,8 +294,7 @@ static cog_status compact_work(struct job *job) {
     struct index_job *own = (struct index_job *)job;
     begin_change(own->index);
     cog_status status = cog_index_compact(own->index->handle, &job->run, job->report, &job->error);
-    pthread_rwlock_unlock(&own->index->lock);
-    return status;
+    return end_change(own->index, status, &job->error);
 }
 
 /* index_compact(index, run) */
@@ -291,9 +321,9 @@ static PyObject *save(PyObject *self, PyObject *arguments) {
     if (!index)
         return NULL;
     cog_status status;
-    Py_BEGIN_ALLOW_THREADS pthread_rwlock_rdlock(&index->lock);
-    status = cog_index_save(index->handle, folder, &error);
-    pthread_rwlock_unlock(&index->lock);
+    cog_index *shown = index_shown(index);
+    Py_BEGIN_ALLOW_THREADS status = cog_index_save(shown, folder, &error);
+    cog_index_close(shown);
     Py_END_ALLOW_THREADS if (status != COG_OK) return raise_error(&error);
     Py_RETURN_NONE;
 }
@@ -308,6 +338,8 @@ static PyObject *open_folder(PyObject *self, PyObject *path) {
         return NULL;
     cog_status status;
     Py_BEGIN_ALLOW_THREADS status = cog_index_open(folder, &index->handle, &error);
+    if (status == COG_OK)
+        status = index_show(index, &error);
     Py_END_ALLOW_THREADS if (status == COG_OK) return index_hand_out(index);
     index_free(index);
     return raise_error(&error);
@@ -320,9 +352,9 @@ static PyObject *info(PyObject *self, PyObject *capsule) {
     struct index *index = index_of(capsule);
     if (!index)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS pthread_rwlock_rdlock(&index->lock);
-    cog_index_describe(index->handle, &described);
-    pthread_rwlock_unlock(&index->lock);
+    cog_index *shown = index_shown(index);
+    Py_BEGIN_ALLOW_THREADS cog_index_describe(shown, &described);
+    cog_index_close(shown);
     Py_END_ALLOW_THREADS return Py_BuildValue(
         "{sKsKsKsIssss}", "rows", (unsigned long long)described.rows, "removed_rows",
         (unsigned long long)described.removed_rows, "segments",

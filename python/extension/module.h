@@ -106,9 +106,10 @@ bool signatures_of(PyObject *object, Py_ssize_t rows, unsigned bits, Py_buffer *
  */
 
 struct index {
-    cog_index *handle;
-    pthread_rwlock_t lock; /* searches read, changes write */
-    uint64_t changes;      /* that were begun; under the lock */
+    cog_index *handle;      /* of who changes it */
+    pthread_mutex_t change; /* one change at a time */
+    pthread_mutex_t lock;   /* of `shown`, for a moment */
+    cog_index *shown;       /* the state that searches see */
     /* Signatures that an index in memory borrows, with their buffers. */
     struct lent {
         cog_signatures *signatures;
@@ -118,11 +119,13 @@ struct index {
 };
 /* NULL with an exception set if the object is no capsule of an index. */
 struct index *index_of(PyObject *capsule);
+/* What searches see now; cog_index_close it. A change does not touch it. */
+cog_index *index_shown(struct index *index);
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
 extern PyMethodDef job_methods[], index_methods[], search_methods[], lexicon_methods[],
-    batch_methods[], set_batch_methods[], batch_join_methods[];
+    batch_methods[], set_batch_methods[], batch_join_methods[], seen_methods[];
 /* NULL with an exception set if the object is no capsule of statistics. */
 cog_statistics *statistics_of(PyObject *capsule);
 /* NULL with an exception set if the object is no capsule of a lexicon. */

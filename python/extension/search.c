@@ -19,17 +19,17 @@ struct search_job {
 static cog_status search_work(struct job *job) {
     struct search_job *own = (struct search_job *)job;
     cog_hits *hits = NULL;
-    pthread_rwlock_rdlock(&own->index->lock);
+    cog_index *shown = index_shown(own->index);
     cog_status status =
         own->signatures
-            ? cog_index_search_signatures(own->index->handle, own->signatures, own->margins,
-                                          &own->options, &job->run, &hits, job->report, &job->error)
-            : cog_index_search(own->index->handle, own->documents, &own->options, &job->run, &hits,
-                               job->report, &job->error);
+            ? cog_index_search_signatures(shown, own->signatures, own->margins, &own->options,
+                                          &job->run, &hits, job->report, &job->error)
+            : cog_index_search(shown, own->documents, &own->options, &job->run, &hits, job->report,
+                               &job->error);
     if (status == COG_OK)
         status = cog_hits_to_arrow(hits, own->ids, &own->stream, &job->error);
     cog_hits_free(hits);
-    pthread_rwlock_unlock(&own->index->lock);
+    cog_index_close(shown);
     return status;
 }
 
@@ -112,6 +112,12 @@ static PyObject *search_signatures(PyObject *self, PyObject *arguments) {
 static const char searchers_name[] = "cognate.searchers";
 enum { IDLE_MOST = 64 };
 
+/* A searcher with the state of the index that it searches. */
+struct found_by {
+    cog_searcher *searcher;
+    cog_index *state;
+};
+
 /* Searchers with the same options, one for each thread that searches at the same time. */
 struct searchers {
     PyObject *capsule; /* of the index */
@@ -119,44 +125,54 @@ struct searchers {
     cog_search_options options;
     unsigned bits;
     pthread_mutex_t lock; /* for what follows */
-    uint64_t changes;     /* of the index, when the idle ones were made */
-    cog_searcher *idle[IDLE_MOST];
+    struct found_by idle[IDLE_MOST];
     size_t idle_count;
 };
 
-static void forget_idle(struct searchers *searchers) {
-    while (searchers->idle_count)
-        cog_searcher_free(searchers->idle[--searchers->idle_count]);
+static void release_one(struct found_by *one) {
+    cog_searcher_free(one->searcher);
+    cog_index_close(one->state);
 }
 
 static void searchers_release(PyObject *capsule) {
     struct searchers *searchers = PyCapsule_GetPointer(capsule, searchers_name);
-    forget_idle(searchers);
+    while (searchers->idle_count)
+        release_one(&searchers->idle[--searchers->idle_count]);
     pthread_mutex_destroy(&searchers->lock);
     Py_DECREF(searchers->capsule);
     free(searchers);
 }
 
-/* Called under the index's lock. NULL if a searcher must be made. */
-static cog_searcher *take_idle(struct searchers *searchers) {
+/* A searcher of the present state: one that is idle, moved on if the index has changed, or a new
+ * one. */
+static cog_status take_one(struct searchers *searchers, struct found_by *one, cog_error *error) {
+    cog_index *shown = index_shown(searchers->index), *before;
+    cog_status status = COG_OK;
+    *one = (struct found_by){0};
     pthread_mutex_lock(&searchers->lock);
-    if (searchers->changes != searchers->index->changes)
-        forget_idle(searchers);
-    searchers->changes = searchers->index->changes;
-    cog_searcher *searcher =
-        searchers->idle_count ? searchers->idle[--searchers->idle_count] : NULL;
+    if (searchers->idle_count)
+        *one = searchers->idle[--searchers->idle_count];
     pthread_mutex_unlock(&searchers->lock);
-    return searcher;
+    if (!one->searcher)
+        status = cog_searcher_create(shown, &searchers->options, &one->searcher, error);
+    else if (one->state != shown)
+        status = cog_searcher_move(one->searcher, shown, error);
+    before = one->state;
+    one->state = shown;
+    cog_index_close(before);
+    return status;
 }
 
-static void put_back(struct searchers *searchers, cog_searcher *searcher) {
+static void put_back(struct searchers *searchers, struct found_by *one) {
+    bool kept = false;
     pthread_mutex_lock(&searchers->lock);
-    if (searcher && searchers->idle_count < IDLE_MOST) {
-        searchers->idle[searchers->idle_count++] = searcher;
-        searcher = NULL;
+    if (one->searcher && searchers->idle_count < IDLE_MOST) {
+        searchers->idle[searchers->idle_count++] = *one;
+        kept = true;
     }
     pthread_mutex_unlock(&searchers->lock);
-    cog_searcher_free(searcher);
+    if (!kept)
+        release_one(one);
 }
 
 /* index_searchers(index, options): a capsule for index_find. */
@@ -174,9 +190,9 @@ static PyObject *make_searchers(PyObject *self, PyObject *arguments) {
         free(searchers);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS pthread_rwlock_rdlock(&index->lock);
-    cog_index_describe(index->handle, &info);
-    pthread_rwlock_unlock(&index->lock);
+    cog_index *shown = index_shown(index);
+    Py_BEGIN_ALLOW_THREADS cog_index_describe(shown, &info);
+    cog_index_close(shown);
     Py_END_ALLOW_THREADS searchers->bits = info.bits;
     searchers->index = index;
     searchers->capsule = Py_NewRef(capsule);
@@ -199,20 +215,16 @@ struct query {
 static cog_status find(struct searchers *searchers, const struct query *query, bool ids,
                        struct ArrowArrayStream *stream, cog_error *error) {
     const cog_hits *hits = NULL;
-    pthread_rwlock_rdlock(&searchers->index->lock);
-    cog_searcher *searcher = take_idle(searchers);
-    cog_status status = searcher ? COG_OK
-                                 : cog_searcher_create(searchers->index->handle,
-                                                       &searchers->options, &searcher, error);
+    struct found_by one;
+    cog_status status = take_one(searchers, &one, error);
     if (status == COG_OK)
-        status = query->text ? cog_searcher_find_text(searcher, query->text, (size_t)query->size,
-                                                      NULL, &hits, error)
-                             : cog_searcher_find_signature(searcher, query->signature.buf, NULL,
+        status = query->text ? cog_searcher_find_text(one.searcher, query->text,
+                                                      (size_t)query->size, NULL, &hits, error)
+                             : cog_searcher_find_signature(one.searcher, query->signature.buf, NULL,
                                                            &hits, error);
     if (status == COG_OK)
         status = cog_hits_to_arrow(hits, ids, stream, error);
-    put_back(searchers, searcher);
-    pthread_rwlock_unlock(&searchers->index->lock);
+    put_back(searchers, &one);
     return status;
 }
 

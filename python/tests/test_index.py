@@ -61,20 +61,29 @@ def test_signatures_are_kept_alive_and_not_copied():
     assert index.search(query, k=1)["row"].tolist() == [7]
 
 
-def test_threads_search_while_one_changes(texts):
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_ten_threads_search_while_one_changes(texts, tmp_path, in_folder):
     index = cognate.Index.build(texts[:300], threads=1)
+    if in_folder:
+        index.save(tmp_path / "index")
+        index = cognate.Index.open(tmp_path / "index")
     expected = index.search(texts[:20], k=1)["similarity"].tolist()
     failures = []
 
     def search():
         try:
-            for _ in range(15):
+            before = 0
+            for turn in range(15):
                 found = index.search(texts[:20], k=1, threads=1)["similarity"]
                 assert np.allclose(found, expected, atol=1e-6)  # additions change the weights of words
+                assert index.search(texts[turn], k=1)["row"].tolist() == [turn]
+                now = len(index)
+                assert before <= now and now % 30 == 0, "half a batch"
+                before = now
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=search) for _ in range(4)]
+    threads = [threading.Thread(target=search) for _ in range(10)]
     for thread in threads:
         thread.start()
     for first in range(300, 420, 30):

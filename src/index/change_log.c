@@ -29,7 +29,7 @@ static uint64_t padded(uint64_t size) {
 char *change_log_path(const char *folder, uint64_t number) {
     char *path = NULL;
     return asprintf(&path, "%s/changes-%08llu.log", folder, (unsigned long long)number) < 0 ? NULL
-                                                                                           : path;
+                                                                                            : path;
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
@@ -56,8 +56,7 @@ static bool append_frame(struct buffer *buffer, const void *payload, size_t size
 /* Whether a frame of this size can stand at this place of a file. */
 static bool fits(uint64_t at, uint64_t size, uint64_t file_bytes) {
     return file_bytes >= FRAME_BYTES && at <= file_bytes - FRAME_BYTES &&
-           size <= file_bytes - FRAME_BYTES - at &&
-           padded(size) <= file_bytes - FRAME_BYTES - at;
+           size <= file_bytes - FRAME_BYTES - at && padded(size) <= file_bytes - FRAME_BYTES - at;
 }
 
 /* Reads the frame at a place if there is a whole one. */
@@ -95,8 +94,8 @@ cog_status change_log_next(struct change_log *log, struct buffer *buffer,
     uint8_t head[FRAME_BYTES];
     TRY(file_size(log, &file_bytes, error));
     TRY(read_frame(log, log->end_bytes, file_bytes, head, buffer, found, error));
-    log->is_replaced = file_bytes < log->end_bytes ||
-                       (*found && decode_u64(head + 16) != log->checksum);
+    log->is_replaced =
+        file_bytes < log->end_bytes || (*found && decode_u64(head + 16) != log->checksum);
     *found = *found && !log->is_replaced;
     if (!*found)
         return COG_OK;

@@ -64,3 +64,11 @@ echo '{"id": "none", "text": "zzz"}' | "$COGNATE" search I - --quiet
 echo "nothing found: exit $?"
 echo '{"id": "none", "text": "zzz"}' | "$COGNATE" search I - --format npy --quiet 2>&1 | head -c 6 | tail -c 5
 echo
+
+# Only what has no near-duplicate, in the index or before it in the input; matches are printed.
+printf '{"id": "p", "text": "red green blue black white"}\n{"id": "q", "text": "red green blue black white"}\n{"id": "r", "text": "what comes late"}\n{"id": "s", "text": "another colour: orange and purple"}\n' >some.jsonl
+"$COGNATE" index add I some.jsonl --unless-similar 0.9 --quiet --stats stats.json
+grep -E '"(added|matched)"' stats.json
+"$COGNATE" index add I some.jsonl --unless-similar 0.9 --upsert --quiet
+"$COGNATE" index add I some.jsonl --unless-similar 2 2>&1
+"$COGNATE" index check I

@@ -221,6 +221,9 @@ cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
     if (!(options->wait_seconds >= 0))
         return error_about(error, COG_ERR_USAGE, "wait_seconds",
                            "a time of %g seconds: choose 0 or more", options->wait_seconds);
+    if (options->unless_similar != 0)
+        return error_about(error, COG_ERR_USAGE, "unless_similar",
+                           "looking for similar documents is for live indexes: use cog_live_add");
     if (!index->has_documents)
         return error_set(error, COG_ERR_USAGE,
                          "the index holds signatures without documents: add signatures (.npy)");

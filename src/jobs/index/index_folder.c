@@ -349,24 +349,31 @@ static cog_status open_state(cog_index *index, const struct index_segments *know
     return status;
 }
 
+static void forget_statistics(cog_index *index) {
+    statistics_release(index->statistics);
+    statistics_release(index->exact);
+    index->statistics = index->exact = NULL;
+}
+
 /* Statistics that are known follow the change; if that fails, they are counted when they are
  * needed. */
 static void follow_statistics(cog_index *fresh, cog_index *known) {
     if (!fresh->has_documents || !known->statistics)
         return;
-    if (statistics_are_shared(known->statistics)) {
+    if (!known->exact && statistics_are_shared(known->statistics)) {
         cog_statistics *own = NULL;
         if (statistics_copy(known->statistics, &own, NULL) != COG_OK)
             return;
         statistics_release(known->statistics);
         known->statistics = own;
     }
-    if (index_follow_statistics(fresh, known, NULL) == COG_OK) {
-        known->statistics = NULL;
+    if (index_follow_statistics(fresh, known, NULL) != COG_OK) {
+        forget_statistics(known);
         return;
     }
-    statistics_release(known->statistics);
-    known->statistics = fresh->statistics = NULL;
+    fresh->statistics = known->statistics;
+    fresh->exact = known->exact;
+    known->statistics = known->exact = NULL;
 }
 
 /* The state of a manifest that the handle has not read. */
@@ -375,15 +382,20 @@ static cog_status reopen(cog_index *index, cog_error *error) {
                        .manifest_file = -1,
                        .log = {.descriptor = -1},
                        .guard = index->guard,
-                       .more_owners = index->more_owners};
+                       .more_owners = index->more_owners,
+                       .is_live = index->is_live,
+                       .uncounted = index->uncounted,
+                       .generation = index->generation + 1};
     cog_status status = open_state(&fresh, &index->parts, error);
     if (status != COG_OK) {
         index_forget_parts(&fresh);
         return status;
     }
     follow_statistics(&fresh, index);
+    if (fresh.is_live && index->weights && fresh.statistics)
+        index_share_weights(index, &fresh, NULL);
     index_forget_parts(index);
-    statistics_release(index->statistics);
+    forget_statistics(index);
     *index = fresh;
     return COG_OK;
 }

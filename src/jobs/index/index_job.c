@@ -59,6 +59,7 @@ void cog_index_close(cog_index *index) {
         return;
     index_forget_parts(index);
     statistics_release(index->statistics);
+    statistics_release(index->exact);
     if (index->guard)
         pthread_mutex_destroy(index->guard);
     free(index->guard);

@@ -43,7 +43,13 @@ struct cog_index {
     cog_sign_options sign; /* its language is borrowed from the manifest's settings */
     struct term_options terms;
     struct weighting weighting;
-    cog_statistics *statistics;           /* of the rows that can be found; NULL: not counted yet */
+    cog_statistics *statistics; /* of the rows that can be found; NULL: not counted yet */
+    /* Of a live index: `exact` counts everything and changes, `statistics` are a copy from before,
+     * which snapshots share, and are renewed after a few changes per hundred documents. */
+    bool is_live;
+    cog_statistics *exact;
+    uint64_t uncounted;                   /* documents that were added or removed since that copy */
+    uint64_t generation;                  /* of the manifest: rises when another one is read */
     const struct search_method *streamed; /* searches build its tables chunk by chunk; or NULL */
     cog_knobs streamed_knobs;
     unsigned streamed_radius_bits;
@@ -146,10 +152,10 @@ void part_bags_close(struct part_bags *bags);
 cog_status index_start_statistics(cog_index *index, cog_error *error);
 /* Those of all segments, less the removed rows. */
 cog_status index_count_statistics(cog_index *index, cog_error *error);
-/* Takes over the statistics of the index as it was before, with what differs: the cost is that of
- * the change. Pending documents that are in no segment are not counted. After an error they fit
+/* Changes the statistics of the index as it was before to those of now: the cost is that of the
+ * change. Pending documents that are in no segment are not counted. After an error they fit
  * neither. */
-cog_status index_follow_statistics(cog_index *now, const cog_index *before, cog_error *error);
+cog_status index_follow_statistics(const cog_index *now, const cog_index *before, cog_error *error);
 /* Takes rows of the index off that are about to be removed, or counts them in again. */
 cog_status index_count_rows(cog_index *index, const uint64_t *rows, size_t count, bool in,
                             cog_error *error);

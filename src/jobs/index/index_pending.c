@@ -111,7 +111,7 @@ static cog_status apply_removal(cog_index *index, struct bytes_view id, cog_erro
     TRY(index_find_ids(index, &id, 1, &row, error));
     if (row == UINT64_MAX)
         return COG_OK; /* a merge has left it out already */
-    if (index->statistics && !statistics_are_shared(index->statistics))
+    if (index->statistics)
         TRY(index_count_rows(index, &row, 1, false, error));
     return manifest_remove_rows(&index->parts.manifest, &row, 1, error);
 }
@@ -125,9 +125,8 @@ cog_status index_apply_changes(cog_index *index, struct bytes_view payload, cog_
         status = changes_next(&changes, index->log.path, &end, error);
         if (status != COG_OK || end)
             break;
-        status = changes.is_removal
-                     ? apply_removal(index, changes.id, error)
-                     : pending_add(&index->pending, changes.id, &changes.bag, error);
+        status = changes.is_removal ? apply_removal(index, changes.id, error)
+                                    : pending_add(&index->pending, changes.id, &changes.bag, error);
     }
     changes_free(&changes);
     return status;
@@ -153,14 +152,33 @@ cog_status index_read_log(cog_index *index, cog_error *error) {
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
 static cog_status prepare_statistics(cog_index *index, cog_error *error) {
-    if (index->statistics)
-        return COG_OK;
-    cog_status status = index_count_statistics(index, error);
-    if (status != COG_OK) {
-        statistics_release(index->statistics);
-        index->statistics = NULL;
+    if (!index->statistics) {
+        cog_status status = index_count_statistics(index, error);
+        if (status != COG_OK) {
+            statistics_release(index->statistics);
+            index->statistics = NULL;
+            return status;
+        }
     }
-    return status;
+    if (!index->is_live || index->exact)
+        return COG_OK;
+    index->uncounted = 0;
+    return statistics_copy(index->statistics, &index->exact, error);
+}
+
+/* The statistics of a live index may miss one document in 64: a copy takes the time of the whole
+ * vocabulary, and weights that are kept with them go. */
+static cog_status renew_statistics(cog_index *index, cog_error *error) {
+    enum { MOST_UNCOUNTED = 64 };
+    if (!index->exact ||
+        index->uncounted * MOST_UNCOUNTED <= statistics_document_count(index->statistics->counts))
+        return COG_OK;
+    cog_statistics *fresh = NULL;
+    TRY(statistics_copy(index->exact, &fresh, error));
+    statistics_release(index->statistics);
+    index->statistics = fresh;
+    index->uncounted = 0;
+    return index_reset_weights(index, error);
 }
 
 enum { PENDING_TIER = 4 }; /* pending segments of about one size are merged into one */
@@ -224,7 +242,8 @@ static void lose_place(cog_index *index) {
         close(index->manifest_file);
     index->manifest_file = -1;
     statistics_release(index->statistics);
-    index->statistics = NULL;
+    statistics_release(index->exact);
+    index->statistics = index->exact = NULL;
     __atomic_store_n(&index->is_prepared, false, __ATOMIC_RELEASE);
 }
 
@@ -240,7 +259,7 @@ static cog_status prepare(cog_index *index, cog_error *error) {
     index->is_unmeasured = true;
     cog_status status = prepare_segment(index, error);
     index->is_unmeasured = is_unmeasured;
-    return status;
+    return status == COG_OK ? renew_statistics(index, error) : status;
 }
 
 cog_status index_prepare(const cog_index *asked, cog_error *error) {

@@ -144,23 +144,38 @@ cog_status index_count_statistics(cog_index *index, cog_error *error) {
     return status;
 }
 
+/* The statistics that follow changes; nobody else may have them. */
+static cog_status counted(cog_index *index, size_t changes, struct statistics **counts,
+                          cog_error *error) {
+    index->uncounted += changes;
+    if (!index->exact && statistics_are_shared(index->statistics)) {
+        cog_statistics *own = NULL;
+        TRY(statistics_copy(index->statistics, &own, error));
+        statistics_release(index->statistics);
+        index->statistics = own;
+    }
+    *counts = (index->exact ? index->exact : index->statistics)->counts;
+    return COG_OK;
+}
+
 cog_status index_count_rows(cog_index *index, const uint64_t *rows, size_t count, bool in,
                             cog_error *error) {
-    cog_status status = COG_OK;
+    struct statistics *counts;
+    cog_status status = counted(index, count, &counts, error);
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         uint64_t first_row;
         size_t part = index_part_of(index, (uint32_t)rows[i], &first_row);
         uint32_t row = (uint32_t)(rows[i] - first_row);
-        status = count_rows(index->statistics->counts, in ? COUNT_IN : COUNT_OUT, index, part, &row,
-                            1, error);
+        status = count_rows(counts, in ? COUNT_IN : COUNT_OUT, index, part, &row, 1, error);
     }
     return status;
 }
 
 cog_status index_count_corpus(cog_index *index, const struct corpus *corpus, bool in,
                               cog_error *error) {
-    struct statistics *counts = index->statistics->counts;
+    struct statistics *counts;
     enum counting way = in ? COUNT_IN : COUNT_OUT;
+    TRY(counted(index, corpus->rows, &counts, error));
     for (size_t row = 0; row < corpus->rows; row++) {
         struct bag_view bag = corpus_bag(corpus, row);
         count_documents(counts, way, 1, bag.length);
@@ -202,8 +217,9 @@ static cog_status count_newly_removed(struct statistics *counts, const cog_index
     return status;
 }
 
-cog_status index_follow_statistics(cog_index *now, const cog_index *before, cog_error *error) {
-    struct statistics *counts = before->statistics->counts;
+cog_status index_follow_statistics(const cog_index *now, const cog_index *before,
+                                   cog_error *error) {
+    struct statistics *counts = (before->exact ? before->exact : before->statistics)->counts;
     size_t old_parts = before->parts.manifest.count;
     cog_status status = COG_OK;
     for (size_t part = 0; part < now->parts.manifest.count && status == COG_OK; part++) {
@@ -216,6 +232,5 @@ cog_status index_follow_statistics(cog_index *now, const cog_index *before, cog_
     for (size_t old = 0; old < old_parts && status == COG_OK; old++)
         if (same_part(now, &before->parts.manifest.entries[old]) == now->parts.manifest.count)
             status = count_part(counts, COUNT_OUT, before, old, error);
-    now->statistics = before->statistics;
     return status;
 }

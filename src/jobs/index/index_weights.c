@@ -7,41 +7,92 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
+/* Of one segment by one state of the statistics; states of the index share them. */
 struct part_weights {
+    unsigned owners;
+    const struct shared_segment *segment; /* for comparison alone */
+    pthread_mutex_t lock;                 /* of whoever makes something */
     double *idf;   /* by column; NULL until it is needed; published by an atomic store */
     float *values; /* of all entries; the same */
 };
 
 struct index_weights {
-    pthread_mutex_t lock; /* of whoever makes something */
+    const cog_statistics *statistics; /* for comparison alone */
     size_t count;
-    struct part_weights parts[];
+    struct part_weights *parts[];
 };
 
-cog_status index_weights_create(size_t parts, struct index_weights **weights, cog_error *error) {
-    *weights = calloc(1, sizeof **weights + parts * sizeof(struct part_weights));
-    if (!*weights)
-        return error_memory(error, parts * sizeof(struct part_weights), "weights");
-    (*weights)->count = parts;
-    pthread_mutex_init(&(*weights)->lock, NULL);
+static struct part_weights *part_create(const struct shared_segment *segment) {
+    struct part_weights *part = calloc(1, sizeof *part);
+    if (part) {
+        part->owners = 1;
+        part->segment = segment;
+        pthread_mutex_init(&part->lock, NULL);
+    }
+    return part;
+}
+
+static void part_release(struct part_weights *part) {
+    if (!part || __atomic_sub_fetch(&part->owners, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
+    free(part->idf);
+    free(part->values);
+    pthread_mutex_destroy(&part->lock);
+    free(part);
+}
+
+/* Those of the same segment, with one owner more; NULL if there are none. */
+static struct part_weights *part_share(const struct index_weights *weights,
+                                       const struct shared_segment *segment) {
+    for (size_t i = 0; weights && i < weights->count; i++)
+        if (weights->parts[i]->segment == segment) {
+            __atomic_add_fetch(&weights->parts[i]->owners, 1, __ATOMIC_RELAXED);
+            return weights->parts[i];
+        }
+    return NULL;
+}
+
+/* For the segments of the index; taken from `known` (may be NULL) where it has them. */
+static cog_status create(const cog_index *index, const struct index_weights *known,
+                         struct index_weights **result, cog_error *error) {
+    size_t count = index->parts.manifest.count;
+    struct index_weights *weights = calloc(1, sizeof *weights + count * sizeof *weights->parts);
+    bool fits = weights != NULL;
+    for (size_t i = 0; i < count && fits; i++) {
+        struct part_weights *part = part_share(known, index->parts.owners[i]);
+        weights->parts[i] = part ? part : part_create(index->parts.owners[i]);
+        fits = weights->parts[i] != NULL;
+        weights->count += fits;
+    }
+    if (!fits) {
+        index_weights_free(weights);
+        return error_memory(error, count * sizeof(struct part_weights), "weights");
+    }
+    weights->statistics = index->statistics;
+    *result = weights;
     return COG_OK;
 }
 
 void index_weights_free(struct index_weights *weights) {
     if (!weights)
         return;
-    for (size_t part = 0; part < weights->count; part++) {
-        free(weights->parts[part].idf);
-        free(weights->parts[part].values);
-    }
-    pthread_mutex_destroy(&weights->lock);
+    for (size_t part = 0; part < weights->count; part++)
+        part_release(weights->parts[part]);
     free(weights);
 }
 
 cog_status index_reset_weights(cog_index *index, cog_error *error) {
-    index_weights_free(index->weights);
-    index->weights = NULL;
-    return index_weights_create(index->parts.manifest.count, &index->weights, error);
+    struct index_weights *fresh = NULL, *before = index->weights;
+    bool hold = index->exact && before && before->statistics == index->statistics;
+    cog_status status = create(index, hold ? before : NULL, &fresh, error);
+    index_weights_free(before);
+    index->weights = fresh;
+    return status;
+}
+
+cog_status index_share_weights(const cog_index *index, cog_index *other, cog_error *error) {
+    bool hold = index->weights->statistics == other->statistics;
+    return create(other, hold ? index->weights : NULL, &other->weights, error);
 }
 
 /* ---- Idf ------------------------------------------------------------------------------------- */
@@ -72,16 +123,16 @@ static cog_status fill_idf(const cog_index *index, size_t part, double **result,
 
 static cog_status take_idf(const cog_index *index, size_t part, const double **idf,
                            cog_error *error) {
-    struct part_weights *own = &index->weights->parts[part];
+    struct part_weights *own = index->weights->parts[part];
     double *made = __atomic_load_n(&own->idf, __ATOMIC_ACQUIRE);
     cog_status status = COG_OK;
     if (!made) {
-        pthread_mutex_lock(&index->weights->lock);
+        pthread_mutex_lock(&own->lock);
         made = own->idf;
         if (!made)
             status = fill_idf(index, part, &made, error);
         __atomic_store_n(&own->idf, made, __ATOMIC_RELEASE);
-        pthread_mutex_unlock(&index->weights->lock);
+        pthread_mutex_unlock(&own->lock);
     }
     *idf = made;
     return status;
@@ -166,16 +217,16 @@ static cog_status fill_values(const cog_index *index, size_t part, unsigned thre
 
 cog_status index_part_vectors(const cog_index *index, size_t part, unsigned threads,
                               struct sparse_matrix *vectors, cog_error *error) {
-    struct part_weights *own = &index->weights->parts[part];
+    struct part_weights *own = index->weights->parts[part];
     float *made = __atomic_load_n(&own->values, __ATOMIC_ACQUIRE);
     const double *idf;
     if (!made) {
         TRY(take_idf(index, part, &idf, error)); /* before the lock, which it takes itself */
-        pthread_mutex_lock(&index->weights->lock);
+        pthread_mutex_lock(&own->lock);
         made = own->values;
         cog_status status = made ? COG_OK : fill_values(index, part, threads, &made, error);
         __atomic_store_n(&own->values, made, __ATOMIC_RELEASE);
-        pthread_mutex_unlock(&index->weights->lock);
+        pthread_mutex_unlock(&own->lock);
         TRY(status);
     }
     *vectors = index->parts.segments[part].vectors;
@@ -185,7 +236,7 @@ cog_status index_part_vectors(const cog_index *index, size_t part, unsigned thre
 
 cog_status index_weigh_row(const cog_index *index, size_t part, uint32_t row,
                            struct row_weights *weights, cog_error *error) {
-    const float *made = __atomic_load_n(&index->weights->parts[part].values, __ATOMIC_ACQUIRE);
+    const float *made = __atomic_load_n(&index->weights->parts[part]->values, __ATOMIC_ACQUIRE);
     const float *frequencies;
     struct weighing weighing;
     if (!index_row_vector(index, part, row, &weights->columns, &frequencies, &weights->count))

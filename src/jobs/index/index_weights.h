@@ -9,12 +9,14 @@
 #include "jobs/index/index_job.h"
 
 struct index_weights;
-/* For as many segments as the index has; nothing is weighed yet. */
-cog_status index_weights_create(size_t parts, struct index_weights **weights, cog_error *error);
 /* Accepts NULL. */
 void index_weights_free(struct index_weights *weights);
-/* Forgets all weights: the statistics have changed, or the segments. */
+/* The statistics have changed, or the segments: forgets all weights. A live index, whose statistics
+ * stay as they are until others take their place, keeps those that hold. */
 cog_status index_reset_weights(cog_index *index, cog_error *error);
+/* Another state of the index, without weights, gets those of segments and statistics that it
+ * shares. */
+cog_status index_share_weights(const cog_index *index, cog_index *other, cog_error *error);
 
 /* All rows of a segment, checked if they come from a file. The view belongs to the index. */
 cog_status index_part_vectors(const cog_index *index, size_t part, unsigned threads,

@@ -12,7 +12,7 @@
 
 cog_status change_begin(cog_index *index, double wait_seconds, int *lock, cog_report *report,
                         cog_error *error) {
-    const struct timespec pause = {.tv_nsec = 10000000};
+    const struct timespec pause = {.tv_nsec = 1000000};
     *lock = -1;
     if (!index->folder)
         return COG_OK;

@@ -10,3 +10,7 @@ struct cog_hits {
     struct hit_lists lists;
     bool estimates, has_distances;
 };
+
+/* cog_searcher_find_text for the bag of a text that was read already. */
+cog_status searcher_find_bag(cog_searcher *searcher, const struct bag_view *bag,
+                             const cog_hits **hits, cog_error *error);

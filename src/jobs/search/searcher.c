@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "collection/row_signer.h"
+#include "collection/statistics_job.h"
 #include "input/documents/json_parser.h"
 #include "jobs/search/search_job.h"
 #include "jobs/search/search_task.h"
@@ -30,6 +31,7 @@ struct cog_searcher {
     struct corpus corpus; /* of one row: the query */
     struct text_signer signer;
     struct text_signer_scratch signer_scratch;
+    cog_statistics *signed_by; /* of the signer; owned */
     struct query_spread spread;
     uint8_t is_empty;
     /* Of the query. */
@@ -102,13 +104,9 @@ static cog_status answer(cog_searcher *searcher, struct question *question, cons
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
-static cog_status read_text(cog_searcher *searcher, struct bytes_view text,
-                            struct bytes_view language, cog_error *error) {
-    struct bag_view bag;
-    TRY(analyzer_run(searcher->analyzer, text, language, &searcher->terms, error));
-    TRY(bag_count(searcher->counter, searcher->terms.hashes, searcher->terms.count, &bag, error));
+static cog_status take_bag(cog_searcher *searcher, const struct bag_view *bag, cog_error *error) {
     searcher->corpus.rows = searcher->corpus.term_count = 0;
-    TRY(corpus_add_bag(&searcher->corpus, &bag, error));
+    TRY(corpus_add_bag(&searcher->corpus, bag, error));
     return index_mark_empty(searcher->index, &searcher->corpus, &searcher->is_empty, error);
 }
 
@@ -116,6 +114,8 @@ static cog_status sign_text(cog_searcher *searcher, bool wants_margins, cog_erro
     const cog_index *index = searcher->index;
     if (!searcher->signer_scratch.workspace) {
         text_signer_reset(&searcher->signer);
+        if (!searcher->signed_by)
+            searcher->signed_by = statistics_retain(index->statistics);
         TRY(text_signer_init(&searcher->signer, &index->sign, index->statistics->counts, error));
         TRY(text_signer_scratch_init(&searcher->signer_scratch, &searcher->signer, error));
     }
@@ -132,8 +132,21 @@ static cog_status weigh_text(cog_searcher *searcher, cog_error *error) {
     return COG_OK;
 }
 
+cog_status searcher_find_bag(cog_searcher *searcher, const struct bag_view *bag,
+                             const cog_hits **hits, cog_error *error) {
+    bool wants_margins = search_task_wants_margins(searcher->index, &searcher->options);
+    TRY(check_question(searcher, &searcher->of_texts, wants_margins, error));
+    TRY(take_bag(searcher, bag, error));
+    if (searcher->of_texts.task.has_vectors)
+        TRY(weigh_text(searcher, error));
+    if (search_task_needs_signatures(&searcher->of_texts.task))
+        TRY(sign_text(searcher, wants_margins, error));
+    return answer(searcher, &searcher->of_texts, hits, error);
+}
+
 cog_status cog_searcher_find_text(cog_searcher *searcher, const char *text, size_t text_size,
                                   const char *lang, const cog_hits **hits, cog_error *error) {
+    struct bag_view bag;
     TRY(check_given(searcher, "searcher", error));
     TRY(check_given(hits, "hits", error));
     if (text_size)
@@ -145,15 +158,10 @@ cog_status cog_searcher_find_text(cog_searcher *searcher, const char *text, size
             "query as a signature");
     if (!utf8_is_valid(text, text_size))
         return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");
-    bool wants_margins = search_task_wants_margins(searcher->index, &searcher->options);
-    TRY(check_question(searcher, &searcher->of_texts, wants_margins, error));
-    TRY(read_text(searcher, view_of(text, text_size), view_of(lang, lang ? strlen(lang) : 0),
-                  error));
-    if (searcher->of_texts.task.has_vectors)
-        TRY(weigh_text(searcher, error));
-    if (search_task_needs_signatures(&searcher->of_texts.task))
-        TRY(sign_text(searcher, wants_margins, error));
-    return answer(searcher, &searcher->of_texts, hits, error);
+    TRY(analyzer_run(searcher->analyzer, view_of(text, text_size),
+                     view_of(lang, lang ? strlen(lang) : 0), &searcher->terms, error));
+    TRY(bag_count(searcher->counter, searcher->terms.hashes, searcher->terms.count, &bag, error));
+    return searcher_find_bag(searcher, &bag, hits, error);
 }
 
 /* ---- Signatures ------------------------------------------------------------------------------ */
@@ -205,18 +213,40 @@ cog_status cog_searcher_create(const cog_index *index, const cog_search_options 
     return HAND_OUT(status, searcher, cog_searcher_free, result);
 }
 
+/* What belongs to the state of the index. */
+static void forget_state(cog_searcher *searcher) {
+    reset_question(&searcher->of_texts);
+    reset_question(&searcher->of_signatures);
+    query_spread_free(&searcher->spread);
+}
+
+static void forget_signer(cog_searcher *searcher) {
+    text_signer_reset(&searcher->signer);
+    text_signer_scratch_reset(&searcher->signer_scratch);
+    statistics_release(searcher->signed_by);
+    searcher->signed_by = NULL;
+}
+
+cog_status cog_searcher_move(cog_searcher *searcher, const cog_index *index, cog_error *error) {
+    TRY(check_given(searcher, "searcher", error));
+    TRY(check_given(index, "index", error));
+    TRY(index_prepare(index, error));
+    forget_state(searcher);
+    if (searcher->signed_by != index->statistics)
+        forget_signer(searcher);
+    searcher->index = searcher->hits.index = index;
+    return COG_OK;
+}
+
 void cog_searcher_free(cog_searcher *searcher) {
     if (!searcher)
         return;
-    reset_question(&searcher->of_texts);
-    reset_question(&searcher->of_signatures);
+    forget_state(searcher);
+    forget_signer(searcher);
     analyzer_free(searcher->analyzer);
     bag_counter_free(searcher->counter);
     term_list_free(&searcher->terms);
     corpus_free(&searcher->corpus);
-    text_signer_reset(&searcher->signer);
-    text_signer_scratch_reset(&searcher->signer_scratch);
-    query_spread_free(&searcher->spread);
     free(searcher->signature);
     free(searcher->margins);
     hit_lists_free(&searcher->hits.lists);

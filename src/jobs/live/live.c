@@ -1,0 +1,391 @@
+/* Live indexes: handles that threads share, the queue of changes, snapshots. */
+#include "jobs/live/live.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arguments.h"
+#include "base/memory.h"
+#include "base/strings.h"
+#include "collection/statistics_job.h"
+#include "input/documents/json_parser.h"
+#include "jobs/index/segment_change.h"
+#include "jobs/search/search_job.h"
+
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+void live_vector_free(struct live_vector *vector) {
+    free(vector->hashes);
+    free(vector->values);
+    *vector = (struct live_vector){0};
+}
+
+struct term_entry {
+    uint64_t hash;
+    float value;
+};
+
+static int by_hash(const void *a, const void *b) {
+    const struct term_entry *p = a, *q = b;
+    return ORDER(p->hash, q->hash);
+}
+
+static void fill_vector(struct term_entry *entries, const struct bag_view *bag,
+                        const float *weights, struct live_vector *vector) {
+    double sum = 0;
+    for (size_t i = 0; i < bag->count; i++) {
+        entries[i] = (struct term_entry){bag->hashes[i], weights[i]};
+        sum += (double)weights[i] * (double)weights[i];
+    }
+    double scale = sum > 0 ? 1 / sqrt(sum) : 0;
+    if (bag->count)
+        qsort(entries, bag->count, sizeof *entries, by_hash);
+    for (size_t i = 0; i < bag->count; i++) {
+        vector->hashes[i] = entries[i].hash;
+        vector->values[i] = (float)((double)entries[i].value * scale);
+    }
+    vector->count = bag->count;
+}
+
+cog_status live_vector_make(const cog_index *index, const struct bag_view *bag,
+                            struct live_vector *vector, cog_error *error) {
+    struct term_entry *entries = NULL;
+    float *weights = NULL;
+    cog_status status = TAKEN(entries, bag->count + 1, "a document's terms", error);
+    THEN(status, TAKEN(weights, bag->count + 1, "a document's terms", error));
+    THEN(status, TAKEN(vector->hashes, bag->count + 1, "a document's terms", error));
+    THEN(status, TAKEN(vector->values, bag->count + 1, "a document's terms", error));
+    if (status == COG_OK) {
+        weighting_apply(&index->weighting, index->statistics->counts, NULL, bag, weights);
+        fill_vector(entries, bag, weights, vector);
+    }
+    free(entries);
+    free(weights);
+    return status;
+}
+
+double live_vector_cosine(const struct live_vector *a, const struct live_vector *b) {
+    double sum = 0;
+    for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
+        if (a->hashes[i] == b->hashes[j])
+            sum += (double)a->values[i++] * (double)b->values[j++];
+        else if (a->hashes[i] < b->hashes[j])
+            i++;
+        else
+            j++;
+    }
+    return sum;
+}
+
+/* ---- Workers --------------------------------------------------------------------------------- */
+
+static void free_worker(struct live_worker *worker) {
+    if (!worker)
+        return;
+    cog_searcher_free(worker->searcher);
+    cog_index_close(worker->searched);
+    analyzer_free(worker->analyzer);
+    bag_counter_free(worker->counter);
+    term_list_free(&worker->terms);
+    free(worker);
+}
+
+cog_status live_take_worker(cog_live *live, struct live_worker **result, cog_error *error) {
+    pthread_mutex_lock(&live->lock);
+    struct live_worker *worker = live->idle;
+    if (worker)
+        live->idle = worker->next;
+    pthread_mutex_unlock(&live->lock);
+    *result = worker;
+    if (worker)
+        return COG_OK;
+    TAKE_ZEROED(worker, 1, "a live index", error);
+    uint64_t number;
+    cog_index *shown = live_take_shown(live, &number);
+    cog_status status = analyzer_create(&shown->terms, &worker->analyzer, error);
+    THEN(status, bag_counter_create(&worker->counter, error));
+    cog_index_close(shown);
+    return HAND_OUT(status, worker, free_worker, result);
+}
+
+void live_return_worker(cog_live *live, struct live_worker *worker) {
+    pthread_mutex_lock(&live->lock);
+    worker->next = live->idle;
+    live->idle = worker;
+    pthread_mutex_unlock(&live->lock);
+}
+
+/* The searcher of a worker for a state, which it takes over. */
+static cog_status aim(struct live_worker *worker, cog_index *state, double threshold,
+                      cog_error *error) {
+    cog_search_options options;
+    cog_status status = COG_OK;
+    cog_search_options_init(&options);
+    options.k = 0;
+    options.threshold = threshold;
+    options.recall_sample = 0;
+    if (worker->searcher && worker->searcher_threshold != threshold) {
+        cog_searcher_free(worker->searcher);
+        worker->searcher = NULL;
+    }
+    if (!worker->searcher)
+        status = cog_searcher_create(state, &options, &worker->searcher, error);
+    else if (worker->searched != state)
+        status = cog_searcher_move(worker->searcher, state, error);
+    worker->searcher_threshold = threshold;
+    cog_index_close(worker->searched);
+    worker->searched = state;
+    return status;
+}
+
+cog_status live_find_match(struct live_worker *worker, cog_index *state,
+                           const struct live_request *request, cog_live_outcome *outcome,
+                           bool *found, cog_error *error) {
+    const cog_hits *hits;
+    *found = false;
+    TRY(aim(worker, state, request->options.unless_similar, error));
+    TRY(searcher_find_bag(worker->searcher, &request->bag, &hits, error));
+    for (size_t i = 0; i < cog_hits_count(hits) && !*found; i++) {
+        cog_hit hit = cog_hits_get(hits, i);
+        struct bytes_view id;
+        if (!index_row_id(state, hit.row, &id) ||
+            (request->options.upsert && view_equals(id, request->id)))
+            continue; /* what it replaces is no reason to leave it out */
+        size_t size = id.size < sizeof outcome->match_id ? id.size : sizeof outcome->match_id - 1;
+        memcpy(outcome->match_id, id.data, size);
+        outcome->match_id[size] = 0;
+        outcome->similarity = hit.similarity;
+        *found = true;
+    }
+    return COG_OK;
+}
+
+/* ---- The handle ------------------------------------------------------------------------------ */
+
+void cog_live_close(cog_live *live) {
+    if (!live)
+        return;
+    while (live->idle) {
+        struct live_worker *worker = live->idle;
+        live->idle = worker->next;
+        free_worker(worker);
+    }
+    for (size_t i = 0; i < live->recent_count; i++) {
+        free(live->recent[i].id);
+        live_vector_free(&live->recent[i].vector);
+    }
+    free(live->recent);
+    cog_index_close(live->shown);
+    cog_index_close(live->index);
+    pthread_mutex_destroy(&live->lock);
+    pthread_cond_destroy(&live->turn);
+    free(live);
+}
+
+cog_status cog_live_create(cog_index *index, cog_live **result, cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(result, "live", error));
+    if (!index->has_documents)
+        return error_set(error, COG_ERR_USAGE,
+                         "a live index holds documents; this one holds signatures alone");
+    cog_live *live;
+    TAKE_ZEROED(live, 1, "a live index", error);
+    pthread_mutex_init(&live->lock, NULL);
+    pthread_cond_init(&live->turn, NULL);
+    live->last = &live->first;
+    index->is_live = true;
+    __atomic_store_n(&index->is_prepared, false, __ATOMIC_RELEASE);
+    cog_status status = cog_index_snapshot(index, &live->shown, error);
+    if (status == COG_OK)
+        live->index = index;
+    return HAND_OUT(status, live, cog_live_close, result);
+}
+
+cog_status cog_live_open(const char *folder, cog_live **live, cog_error *error) {
+    cog_index *index = NULL;
+    TRY(check_given(live, "live", error));
+    TRY(cog_index_open(folder, &index, error));
+    cog_status status = cog_live_create(index, live, error);
+    if (status != COG_OK)
+        cog_index_close(index);
+    return status;
+}
+
+cog_index *live_take_shown(cog_live *live, uint64_t *number) {
+    pthread_mutex_lock(&live->lock);
+    cog_index *shown = cog_index_retain(live->shown);
+    *number = live->shown_number;
+    pthread_mutex_unlock(&live->lock);
+    return shown;
+}
+
+cog_status cog_live_snapshot(cog_live *live, cog_index **snapshot, cog_error *error) {
+    uint64_t number;
+    TRY(check_given(live, "live", error));
+    TRY(check_given(snapshot, "snapshot", error));
+    *snapshot = live_take_shown(live, &number);
+    return COG_OK;
+}
+
+cog_status live_show(cog_live *live, cog_error *error) {
+    cog_index *fresh = NULL;
+    TRY(cog_index_snapshot(live->index, &fresh, error));
+    pthread_mutex_lock(&live->lock);
+    cog_index *before = live->shown;
+    live->shown = fresh;
+    live->shown_number = live->recent_first + live->recent_count;
+    pthread_mutex_unlock(&live->lock);
+    cog_index_close(before);
+    return COG_OK;
+}
+
+/* ---- The queue ------------------------------------------------------------------------------- */
+
+/* Waits until nobody leads; the caller then does. With the lock. */
+static void lead(cog_live *live) {
+    while (live->is_led)
+        pthread_cond_wait(&live->turn, &live->lock);
+    live->is_led = true;
+}
+
+static void stop_leading(cog_live *live) {
+    live->is_led = false;
+    pthread_cond_broadcast(&live->turn);
+}
+
+void live_submit(cog_live *live, struct live_request *first, struct live_request *last) {
+    pthread_mutex_lock(&live->lock);
+    *live->last = first;
+    live->last = &last->next;
+    while (!last->is_done) {
+        if (live->is_led) {
+            pthread_cond_wait(&live->turn, &live->lock);
+            continue;
+        }
+        live->is_led = true;
+        struct live_request *group = live->first;
+        live->first = NULL;
+        live->last = &live->first;
+        pthread_mutex_unlock(&live->lock);
+        live_commit(live, group);
+        pthread_mutex_lock(&live->lock);
+        for (struct live_request *each = group, *next; each; each = next) {
+            next = each->next;
+            each->is_done = true; /* it may be gone now */
+        }
+        stop_leading(live);
+    }
+    pthread_mutex_unlock(&live->lock);
+}
+
+static cog_status answer(const struct live_request *request, cog_live_outcome *outcome,
+                         cog_error *error) {
+    if (outcome)
+        *outcome = request->outcome;
+    if (request->status != COG_OK && error)
+        *error = request->error;
+    return request->status;
+}
+
+/* ---- Changes --------------------------------------------------------------------------------- */
+
+/* Reads the text, looks for a match in what is shown, and waits for the commit. */
+static cog_status add_with(cog_live *live, struct live_worker *worker, struct bytes_view text,
+                           struct bytes_view language, struct live_request *request,
+                           cog_error *error) {
+    bool found = false;
+    cog_index *shown = live_take_shown(live, &request->searched);
+    cog_status status = analyzer_run(worker->analyzer, text, language, &worker->terms, error);
+    THEN(status, bag_count(worker->counter, worker->terms.hashes, worker->terms.count,
+                           &request->bag, error));
+    THEN(status, live_vector_make(shown, &request->bag, &request->vector, error));
+    if (status == COG_OK && request->options.unless_similar > 0 && request->bag.count)
+        status = live_find_match(worker, shown, request, &request->outcome, &found, error);
+    else
+        cog_index_close(shown);
+    if (status != COG_OK || found)
+        return status;
+    live_submit(live, request, request);
+    return answer(request, NULL, error);
+}
+
+cog_status live_check_options(const cog_add_options *options, cog_error *error) {
+    TRY(options_check_reserved(options->reserved, 4, "add", error));
+    return options->unless_similar >= 0 && options->unless_similar <= 1
+               ? COG_OK
+               : error_about(error, COG_ERR_USAGE, "unless_similar",
+                             "a similarity of %g: choose one from 0 to 1", options->unless_similar);
+}
+
+static cog_status check_addition(const cog_document *document, const cog_add_options *options,
+                                 cog_error *error) {
+    TRY(live_check_options(options, error));
+    if (document->id_size == 0)
+        return error_set(error, COG_ERR_INPUT, "a document without an id: give it one");
+    if (!utf8_is_valid(document->text, document->text_size))
+        return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");
+    return COG_OK;
+}
+
+cog_status cog_live_add(cog_live *live, const cog_document *document, const cog_add_options *asked,
+                        cog_live_outcome *outcome, cog_error *error) {
+    cog_add_options options;
+    struct live_worker *worker = NULL;
+    TRY(check_given(live, "live", error));
+    TRY(check_given(document, "document", error));
+    cog_add_options_init(&options);
+    if (asked)
+        options = *asked;
+    TRY(check_addition(document, &options, error));
+    struct live_request request = {.id = view_of(document->id, document->id_size),
+                                   .options = options};
+    TRY(live_take_worker(live, &worker, error));
+    cog_status status = add_with(live, worker, view_of(document->text, document->text_size),
+                                 view_of(document->lang, document->lang_size), &request, error);
+    live_return_worker(live, worker);
+    live_vector_free(&request.vector);
+    if (outcome)
+        *outcome = request.outcome;
+    return status;
+}
+
+cog_status cog_live_remove(cog_live *live, const char *id, size_t id_size, bool *removed,
+                           cog_error *error) {
+    TRY(check_given(live, "live", error));
+    TRY(check_given(id, "id", error));
+    struct live_request request = {.is_removal = true, .id = view_of(id, id_size)};
+    live_submit(live, &request, &request);
+    if (removed)
+        *removed = request.is_found;
+    return answer(&request, NULL, error);
+}
+
+/* Alone, as a leader is. */
+static cog_status run_alone(cog_live *live, const cog_run_options *run, cog_report *report,
+                            bool compact, cog_error *error) {
+    pthread_mutex_lock(&live->lock);
+    lead(live);
+    pthread_mutex_unlock(&live->lock);
+    cog_status status = compact ? cog_index_compact(live->index, run, report, error) : COG_OK;
+    if (status == COG_OK && !compact && live->index->folder)
+        status = index_reload(live->index, error);
+    if (status == COG_OK && !compact)
+        status = live_note_foreign(live, error);
+    THEN(status, live_show(live, error));
+    pthread_mutex_lock(&live->lock);
+    stop_leading(live);
+    pthread_mutex_unlock(&live->lock);
+    return status;
+}
+
+cog_status cog_live_refresh(cog_live *live, cog_error *error) {
+    TRY(check_given(live, "live", error));
+    return run_alone(live, NULL, NULL, false, error);
+}
+
+cog_status cog_live_compact(cog_live *live, const cog_run_options *run, cog_report *report,
+                            cog_error *error) {
+    TRY(check_given(live, "live", error));
+    return run_alone(live, run, report, true, error);
+}

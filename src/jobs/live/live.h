@@ -1,0 +1,98 @@
+/* What stands behind cog_live: the index that is changed, the state that is shown, and the queue of
+ * changes that wait for the next commit.
+ *
+ * A thread that wants a change puts it into the queue. If nobody commits, it becomes the leader:
+ * it takes all that wait, decides about each in order, writes one frame of the log, shows the new
+ * state and wakes the others. What comes meanwhile waits for the next leader. So a sync serves all
+ * threads that came during the sync before it. */
+#pragma once
+
+#include <pthread.h>
+
+#include "jobs/index/index_pending.h"
+
+/* A document as the hashes of its terms, rising, with weights of unit length. */
+struct live_vector {
+    uint64_t *hashes;
+    float *values;
+    size_t count;
+};
+void live_vector_free(struct live_vector *vector);
+cog_status live_vector_make(const cog_index *index, const struct bag_view *bag,
+                            struct live_vector *vector, cog_error *error);
+double live_vector_cosine(const struct live_vector *a, const struct live_vector *b);
+
+/* A change that waits. Everything but the answer is borrowed from the thread that waits. */
+struct live_request {
+    struct live_request *next;
+    bool is_removal;
+    struct bytes_view id;
+    struct bag_view bag;
+    struct live_vector vector;
+    cog_add_options options;
+    uint64_t searched; /* documents up to this number were searched for a match */
+    bool is_done;
+    /* The answer. */
+    bool is_found, is_accepted;
+    cog_live_outcome outcome;
+    cog_status status;
+    cog_error error;
+};
+
+/* A document that was added lately. */
+struct live_recent {
+    char *id;
+    size_t id_size;
+    struct live_vector vector;
+};
+
+/* What a thread needs to read texts and to search. */
+struct live_worker {
+    struct live_worker *next;
+    struct analyzer *analyzer;
+    struct bag_counter *counter;
+    struct term_list terms;
+    cog_searcher *searcher; /* NULL until it is needed */
+    double searcher_threshold;
+    cog_index *searched; /* the snapshot that the searcher has */
+};
+
+struct cog_live {
+    cog_index *index; /* of the leader */
+    pthread_mutex_t lock;
+    pthread_cond_t turn;
+    bool is_led;
+    struct live_request *first, **last;
+    cog_index *shown;
+    uint64_t shown_number; /* documents of lower numbers are in what is shown */
+    struct live_worker *idle;
+    uint64_t generation; /* of the index, when `recent` was begun */
+    /* Documents from number recent_first on; the next has the number recent_first + recent_count.
+     */
+    struct live_recent *recent;
+    size_t recent_count, recent_capacity;
+    uint64_t recent_first;
+};
+
+/* Takes an idle worker, or makes one; live_return puts it back. */
+cog_status live_take_worker(cog_live *live, struct live_worker **worker, cog_error *error);
+void live_return_worker(cog_live *live, struct live_worker *worker);
+/* The nearest document of a state that is at least as similar; false if there is none. The state is
+ * borrowed until the worker's next search. */
+cog_status live_find_match(struct live_worker *worker, cog_index *state,
+                           const struct live_request *request, cog_live_outcome *outcome,
+                           bool *found, cog_error *error);
+
+cog_status live_check_options(const cog_add_options *options, cog_error *error);
+/* Puts requests, linked by `next`, into the queue and waits until all are answered. */
+void live_submit(cog_live *live, struct live_request *first, struct live_request *last);
+/* What is shown, with one owner more, and the number of the first document that it may lack. */
+cog_index *live_take_shown(cog_live *live, uint64_t *number);
+
+/* The leader's work: decides about all requests of a list and makes them durable. */
+void live_commit(cog_live *live, struct live_request *requests);
+/* With nobody else leading: notes what other processes have added, of an index that was read again
+ * and not prepared since. */
+cog_status live_note_foreign(cog_live *live, cog_error *error);
+/* With nobody else leading: shows the state of the index. */
+cog_status live_show(cog_live *live, cog_error *error);
