@@ -63,6 +63,10 @@ struct cog_live {
     pthread_cond_t turn;
     bool is_led;
     struct live_request *first, **last;
+    pthread_cond_t arrival; /* of a request */
+    size_t waiting;         /* requests in the queue */
+    size_t last_group;      /* requests of the last commit */
+    uint64_t commit_ns;     /* that it took */
     cog_index *shown;
     uint64_t shown_number; /* documents of lower numbers are in what is shown */
     struct live_worker *idle;

@@ -167,14 +167,29 @@ cog_status search_segments(const cog_index *index, const struct search_method *m
 
 cog_status query_spread_init(struct query_spread *spread, const struct query_parts *queries,
                              cog_error *error) {
-    *spread = (struct query_spread){.queries = queries, .query = SIZE_MAX};
-    TAKE(spread->starts, queries->count + 1, "a query", error);
+    *spread = (struct query_spread){0};
+    return query_spread_fit(spread, queries, error);
+}
+
+cog_status query_spread_fit(struct query_spread *spread, const struct query_parts *queries,
+                            cog_error *error) {
     size_t columns = 0;
+    spread->queries = queries;
+    spread->query = SIZE_MAX;
+    GROW(spread->starts, spread->start_capacity, queries->count + 1, "a query", error);
     for (size_t part = 0; part < queries->count; part++) {
         spread->starts[part] = columns;
         columns += queries->items[part].vectors.column_count;
     }
-    return TAKEN_ZEROED(spread->values, columns + 1, "a query", error);
+    if (columns < spread->value_capacity)
+        return COG_OK;
+    free(spread->values);
+    spread->values = NULL;
+    spread->value_capacity = 0;
+    size_t room = columns + columns / 4 + 1;
+    TRY(TAKEN_ZEROED(spread->values, room, "a query", error));
+    spread->value_capacity = room;
+    return COG_OK;
 }
 
 void query_spread_free(struct query_spread *spread) {

@@ -27,10 +27,14 @@ struct query_spread {
     float *values;  /* of all segments; zero but for the columns of the query */
     size_t *starts; /* of each segment among them */
     size_t query;   /* that is spread; SIZE_MAX for none */
+    size_t value_capacity, start_capacity;
     struct row_weights row;
 };
 cog_status query_spread_init(struct query_spread *spread, const struct query_parts *queries,
                              cog_error *error);
+/* The same for queries of other segments, with the room that is there; the values are zero. */
+cog_status query_spread_fit(struct query_spread *spread, const struct query_parts *queries,
+                            cog_error *error);
 void query_spread_free(struct query_spread *spread);
 void query_spread_set(struct query_spread *spread, size_t query);
 /* Back to zeros, before the vectors of the queries change. */

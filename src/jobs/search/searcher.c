@@ -126,8 +126,8 @@ static cog_status sign_text(cog_searcher *searcher, bool wants_margins, cog_erro
 static cog_status weigh_text(cog_searcher *searcher, cog_error *error) {
     struct search_task *task = &searcher->of_texts.task;
     TRY(query_parts_weigh(&task->parts, searcher->index, &searcher->corpus, 1, error));
-    if (!searcher->spread.values)
-        TRY(query_spread_init(&searcher->spread, &task->parts, error));
+    if (!searcher->spread.queries)
+        TRY(query_spread_fit(&searcher->spread, &task->parts, error));
     task->spread = &searcher->spread;
     return COG_OK;
 }
@@ -215,9 +215,11 @@ cog_status cog_searcher_create(const cog_index *index, const cog_search_options 
 
 /* What belongs to the state of the index. */
 static void forget_state(cog_searcher *searcher) {
+    if (searcher->spread.queries)
+        query_spread_clear(&searcher->spread);
+    searcher->spread.queries = NULL;
     reset_question(&searcher->of_texts);
     reset_question(&searcher->of_signatures);
-    query_spread_free(&searcher->spread);
 }
 
 static void forget_signer(cog_searcher *searcher) {
@@ -243,6 +245,7 @@ void cog_searcher_free(cog_searcher *searcher) {
         return;
     forget_state(searcher);
     forget_signer(searcher);
+    query_spread_free(&searcher->spread);
     analyzer_free(searcher->analyzer);
     bag_counter_free(searcher->counter);
     term_list_free(&searcher->terms);

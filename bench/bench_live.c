@@ -1,0 +1,275 @@
+/* An index that is fed one document at a time: durable additions per second by one writer and by
+ * many (group commit), and the time of "have we seen this?" while documents are added, next to
+ * Redis with block keys of simhashes if its port is given.
+ *
+ * usage: bench_live FOLDER [DOCUMENTS] [SECONDS] [REDIS_PORT]
+ *
+ * FOLDER must not exist; it is left there. Documents have 60 words of a vocabulary of 100,000 by
+ * Zipf's law; one in ten is a changed copy of an earlier one. Signatures are simhashes of 64 bits
+ * with tables of bphs for a radius of 3; hits carry true cosines. Redis keeps the four 16-bit
+ * blocks of the same signatures as sets, with whatever appendfsync it was started with. */
+#include <arpa/inet.h>
+#include <math.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "cognate.h"
+
+enum { WORDS = 60, VOCABULARY = 100000, TEXT_BYTES = 1024, MOST_TIMES = 1 << 20 };
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void check(cog_status status, const cog_error *error) {
+    if (status == COG_OK)
+        return;
+    fprintf(stderr, "bench_live: %s\n", error->message);
+    exit(1);
+}
+
+static size_t make_text(uint64_t number, char *text) {
+    uint64_t copied = number % 10 == 9 ? number / 2 : number;
+    struct random random = random_seeded(copied);
+    size_t at = 0;
+    for (int i = 0; i < WORDS; i++) {
+        double share = (double)(random_next(&random) >> 11) * 0x1p-53;
+        unsigned word = (unsigned)exp(share * log(VOCABULARY));
+        if (copied != number && i == (int)(number % WORDS))
+            word++;
+        at += (size_t)snprintf(text + at, TEXT_BYTES - at, "w%u ", word);
+    }
+    return at;
+}
+
+static cog_document document_of(uint64_t number, char *id, char *text) {
+    size_t size = make_text(number, text);
+    int id_size = snprintf(id, 24, "d%llu", (unsigned long long)number);
+    return (cog_document){id, (size_t)id_size, text, size, "en", 2};
+}
+
+/* ---- Adding ---------------------------------------------------------------------------------- */
+
+static uint64_t next_number;
+static double until;
+static double pause_seconds; /* between additions; 0: none */
+
+struct adder {
+    cog_live *live; /* or */
+    int redis;
+    uint64_t added;
+};
+
+static void *add_for_a_while(void *context) {
+    struct adder *adder = context;
+    double next = now();
+    while (now() < until) {
+        char id[24], text[TEXT_BYTES];
+        cog_error error = {0};
+        cog_document document =
+            document_of(__atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED), id, text);
+        check(cog_live_add(adder->live, &document, NULL, NULL, &error), &error);
+        adder->added++;
+        next += pause_seconds;
+        if (pause_seconds > 0 && next > now())
+            usleep((unsigned)((next - now()) * 1e6));
+    }
+    return NULL;
+}
+
+static double run(void *(*work)(void *), struct adder *adders, unsigned threads, double seconds) {
+    pthread_t ids[64];
+    uint64_t added = 0;
+    double start = now();
+    until = start + seconds;
+    for (unsigned i = 0; i < threads; i++)
+        pthread_create(&ids[i], NULL, work, &adders[i]);
+    for (unsigned i = 0; i < threads; i++) {
+        pthread_join(ids[i], NULL);
+        added += adders[i].added;
+    }
+    return (double)added / (now() - start);
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void print_times(const char *what, double *times, size_t count) {
+    qsort(times, count, sizeof *times, by_size);
+    printf("%-46s p50 %8.1f us   p99 %8.1f us   (%zu)\n", what, times[count / 2] * 1e6,
+           times[count * 99 / 100] * 1e6, count);
+}
+
+static void ask_for_a_while(cog_live *live, double seconds, const char *what) {
+    static double times[MOST_TIMES];
+    size_t count = 0;
+    cog_search_options options;
+    cog_searcher *searcher = NULL;
+    cog_index *held = NULL;
+    cog_error error = {0};
+    struct random random = random_seeded(1);
+    cog_search_options_init(&options);
+    options.method = COG_METHOD_BPHS;
+    options.k = 0;
+    options.radius_bits = 3;
+    options.first = true;
+    options.recall_sample = 0;
+    for (double end = now() + seconds; now() < end && count < MOST_TIMES;) {
+        char id[24], text[TEXT_BYTES];
+        const cog_hits *hits;
+        cog_index *snapshot;
+        cog_document query = document_of(random_below(&random, 2 * next_number), id, text);
+        double start = now();
+        check(cog_live_snapshot(live, &snapshot, &error), &error);
+        if (!searcher)
+            check(cog_searcher_create(snapshot, &options, &searcher, &error), &error);
+        else if (snapshot != held)
+            check(cog_searcher_move(searcher, snapshot, &error), &error);
+        check(cog_searcher_find_text(searcher, query.text, query.text_size, "en", &hits, &error),
+              &error);
+        times[count++] = now() - start;
+        cog_index_close(held);
+        held = snapshot;
+    }
+    cog_searcher_free(searcher);
+    cog_index_close(held);
+    print_times(what, times, count);
+}
+
+/* ---- Redis ----------------------------------------------------------------------------------- */
+
+static int connect_redis(int port) {
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int one = 1, redis = socket(AF_INET, SOCK_STREAM, 0);
+    if (redis < 0 || connect(redis, (struct sockaddr *)&address, sizeof address) != 0) {
+        fprintf(stderr, "bench_live: no Redis at port %d\n", port);
+        exit(1);
+    }
+    setsockopt(redis, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return redis;
+}
+
+/* Sends commands and reads as many lines of answer. */
+static void talk(int redis, const char *commands, size_t size, int answers) {
+    char answer[4096];
+    if (write(redis, commands, size) != (ssize_t)size)
+        exit(1);
+    while (answers > 0) {
+        ssize_t got = read(redis, answer, sizeof answer);
+        if (got <= 0 || answer[0] == '-')
+            exit(1);
+        for (ssize_t i = 0; i < got; i++)
+            answers -= answer[i] == '\n';
+    }
+}
+
+static void *add_blocks(void *context) {
+    struct adder *adder = context;
+    while (now() < until) {
+        uint64_t number = __atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED);
+        uint64_t signature = hash_mix(number);
+        char commands[512];
+        int at = 0;
+        for (int block = 0; block < 4; block++)
+            at += snprintf(commands + at, sizeof commands - (size_t)at, "SADD b%d:%04x %llu\r\n",
+                           block, (unsigned)(signature >> 16 * block & 0xffff),
+                           (unsigned long long)number);
+        talk(adder->redis, commands, (size_t)at, 4);
+        adder->added++;
+    }
+    return NULL;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static cog_index *build(const char *folder, uint64_t documents) {
+    cog_error error = {0};
+    cog_document *items = calloc(documents, sizeof *items);
+    char *texts = malloc(documents * TEXT_BYTES), *ids = malloc(documents * 24);
+    cog_documents *all = NULL;
+    cog_index *index = NULL;
+    cog_index_options options;
+    for (uint64_t i = 0; i < documents; i++)
+        items[i] = document_of(i, ids + i * 24, texts + i * TEXT_BYTES);
+    cog_index_options_init(&options);
+    cog_sign_options_init(&options.sign, COG_SIGNATURE_SIMHASH);
+    options.sign.weights.min_collection_frequency = 1;
+    options.sign.signature.bits = 64;
+    options.method = COG_METHOD_BPHS;
+    options.radius_bits = 3;
+    check(cog_documents_from_memory(items, documents, &all, &error), &error);
+    double start = now();
+    check(cog_index_build(all, &options, NULL, &index, NULL, &error), &error);
+    check(cog_index_save(index, folder, &error), &error);
+    printf("%-46s %.0f documents/s\n", "build and save", (double)documents / (now() - start));
+    cog_index_close(index);
+    cog_documents_close(all);
+    free(items);
+    free(texts);
+    free(ids);
+    start = now();
+    check(cog_index_open(folder, &index, &error), &error);
+    printf("%-46s %.1f ms\n", "open", (now() - start) * 1e3);
+    return index;
+}
+
+int main(int count, char **words) {
+    if (count < 2) {
+        fprintf(stderr, "usage: bench_live FOLDER [DOCUMENTS] [SECONDS] [REDIS_PORT]\n");
+        return 2;
+    }
+    uint64_t documents = count > 2 ? strtoull(words[2], NULL, 10) : 200000;
+    double seconds = count > 3 ? atof(words[3]) : 5, rates[2];
+    int port = count > 4 ? atoi(words[4]) : 0;
+    struct adder adders[16] = {{0}};
+    cog_live *live = NULL;
+    cog_error error = {0};
+    next_number = documents;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    check(cog_live_create(build(words[1], documents), &live, &error), &error);
+    ask_for_a_while(live, seconds, "seen it? alone");
+    for (int i = 0; i < 2; i++) {
+        unsigned threads = i ? 16 : 1;
+        for (unsigned t = 0; t < threads; t++)
+            adders[t] = (struct adder){.live = live};
+        rates[i] = run(add_for_a_while, adders, threads, seconds);
+        printf("%s%-33s %.0f documents/s\n", i ? "16 writers, " : "1 writer,   ",
+               "durable additions", rates[i]);
+    }
+    printf("%-46s %.1f\n", "16 writers by 1", rates[1] / rates[0]);
+    pthread_t feeding;
+    adders[0] = (struct adder){.live = live};
+    pause_seconds = 0.001;
+    until = now() + seconds;
+    pthread_create(&feeding, NULL, add_for_a_while, &adders[0]);
+    ask_for_a_while(live, seconds, "seen it? with up to 1,000 additions per second");
+    pthread_join(feeding, NULL);
+    printf("%-46s %.0f documents/s\n", "additions meanwhile", (double)adders[0].added / seconds);
+    cog_live_close(live);
+    for (int i = 0; port && i < 2; i++) {
+        unsigned threads = i ? 16 : 1;
+        for (unsigned t = 0; t < threads; t++)
+            adders[t] = (struct adder){.redis = connect_redis(port)};
+        rates[i] = run(add_blocks, adders, threads, seconds);
+        printf("%s%-33s %.0f documents/s\n", i ? "16 writers, " : "1 writer,   ",
+               "Redis, block keys", rates[i]);
+        for (unsigned t = 0; t < threads; t++)
+            close(adders[t].redis);
+    }
+    return 0;
+}
