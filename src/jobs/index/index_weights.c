@@ -73,6 +73,22 @@ static cog_status create(const cog_index *index, const struct index_weights *kno
     return COG_OK;
 }
 
+cog_status index_weights_create(size_t parts, struct index_weights **result, cog_error *error) {
+    struct index_weights *weights = calloc(1, sizeof *weights + parts * sizeof *weights->parts);
+    bool fits = weights != NULL;
+    for (size_t i = 0; i < parts && fits; i++) {
+        weights->parts[i] = part_create(NULL);
+        fits = weights->parts[i] != NULL;
+        weights->count += fits;
+    }
+    if (fits) {
+        *result = weights;
+        return COG_OK;
+    }
+    index_weights_free(weights);
+    return error_memory(error, parts * sizeof(struct part_weights), "weights");
+}
+
 void index_weights_free(struct index_weights *weights) {
     if (!weights)
         return;

@@ -9,6 +9,8 @@
 #include "jobs/index/index_job.h"
 
 struct index_weights;
+/* For as many segments as the index has; nothing is weighed yet, and nothing is shared. */
+cog_status index_weights_create(size_t parts, struct index_weights **weights, cog_error *error);
 /* Accepts NULL. */
 void index_weights_free(struct index_weights *weights);
 /* The statistics have changed, or the segments: forgets all weights. A live index, whose statistics
