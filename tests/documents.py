@@ -12,7 +12,9 @@ PATH = re.compile(rf"(?<![\w/.-])((?:{TOP})/[\w./*-]*[\w*/]|[\w-]+\.md)(?![\w/])
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 NAME = re.compile(r"\bcog_[a-z0-9_]+\b")
-SCRIPTS = ("Makefile", "bench/*", "fuzz/run", "tests/run", "tools/*")  # these have options of their own
+# These have options of their own; those of the last two are options of `cognate spark` and of Spark.
+SCRIPTS = ("Makefile", "bench/*", "fuzz/run", "tests/run", "tools/*", "python/cognate/spark/*.py",
+           "python/tests/spark/*.py")
 
 
 def options_of(program):

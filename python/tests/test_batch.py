@@ -145,3 +145,25 @@ def test_set_join_in_steps(texts, measure):
     near = similarities >= 0.6
     assert found[near].tolist() == np.stack([expected["a"], expected["b"]], 1).tolist()
     assert np.allclose(similarities[near], expected["similarity"])
+
+
+def test_shared_boilerplate_costs_little():
+    """A passage that a third of the documents share is frequent, so it is among the keys of hardly any of them."""
+    rng = np.random.default_rng(3)
+
+    def passage(words):
+        return " ".join(f"w{number}" for number in rng.integers(0, 5000, words))
+    own, shared = [passage(100) for _ in range(1500)], passage(60)
+
+    def comparisons(texts):
+        table = batch.term_sets(texts).to_numpy()
+        sets = np.cumsum([0, *map(len, table["terms"])]), np.concatenate(table["terms"])
+        counts = batch.MemberCounts(20)
+        counts.add(sets)
+        keys = batch.set_keys(sets, counts, threshold=0.8).to_numpy()
+        order = np.lexsort((keys["size"], keys["key"]))
+        columns = [keys[name][order] for name in ("key", "first", "second", "place", "size")]
+        return batch.key_pairs(*columns, np.zeros(len(order)), threshold=0.8)[2]
+    with_it = [text + " " + shared if i % 3 == 0 else text for i, text in enumerate(own)]
+    assert comparisons(with_it) <= 2 * comparisons(own) + len(own)
+    assert comparisons(own + [own[0]]) > comparisons(own)

@@ -4,9 +4,10 @@ Needs pyspark 4 and pyarrow on the driver. Executors need a Python, and the arch
 (`docs/spark.md`).
 """
 from ._archive import archive
+from ._jobs import clusters, dedup, pairs
 from ._plan import SparkPlan, plan
 from ._stages import Stage, Stages
 from .related import related
 from .signatures import cosine_pairs
 
-__all__ = ["SparkPlan", "Stage", "Stages", "archive", "cosine_pairs", "plan", "related"]
+__all__ = ["SparkPlan", "Stage", "Stages", "archive", "clusters", "cosine_pairs", "dedup", "pairs", "plan", "related"]

@@ -12,16 +12,17 @@ import gzip
 import importlib.metadata
 import io
 import os
+import pathlib
 import sys
 import tarfile
 from collections.abc import Iterable
 
-PACKAGES = ("cognate", "numpy", "pyarrow")
+PACKAGES = ("numpy", "pyarrow")
 #: Executors unpack the archive under this name.
 FOLDER = "environment"
 PYTHON = f"./{FOLDER}/bin/python"
 # Parts of packages that executors never load, by the beginnings of names.
-_LEFT_OUT = ("pyarrow/tests/", "pyarrow/include/", "pyarrow/src/", "cognate/cognate-program", "numpy/_core/include/",
+_LEFT_OUT = ("pyarrow/tests/", "pyarrow/include/", "pyarrow/src/", "numpy/_core/include/",
              "numpy/f2py/")
 
 _LAUNCHER = """#!/bin/sh
@@ -67,9 +68,17 @@ def _add(tar: tarfile.TarFile, name: str, content: io.IOBase | io.BufferedReader
     tar.addfile(entry, content)
 
 
+def _own_files() -> dict[str, str]:
+    """This package as it runs, and the libraries that its wheel brought."""
+    own = pathlib.Path(__file__).resolve().parents[1]
+    return {path.relative_to(own.parent).as_posix(): str(path) for folder in (own, own.with_name("cognate.libs"))
+            for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+            and path.name != "cognate-program"}
+
+
 def _files(packages: list[str]) -> dict[str, str]:
     """Names in the archive, and where the files lie."""
-    found: dict[str, str] = {}
+    found = _own_files()
     for package in packages:
         try:
             distribution = importlib.metadata.distribution(package)

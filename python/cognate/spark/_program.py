@@ -12,7 +12,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from . import _archive
+from . import _archive, _dedup, _jobs, _sets
+from ._files import Files
+from ._stages import Stages
 
 
 class Command(NamedTuple):
@@ -64,6 +66,7 @@ def open_session(arguments: argparse.Namespace) -> Any:
     else:
         builder = SparkSession.builder.master(master).appName("cognate")
         settings.setdefault("spark.log.level", "ERROR")
+        settings.setdefault("spark.executor.processTreeMetrics.enabled", "true")
         settings.setdefault("spark.ui.showConsoleProgress", "false")
     archive = arguments.archive
     if archive is None and not (master.startswith("local") and "cluster" not in master):
@@ -111,7 +114,137 @@ def _run_archive(arguments: argparse.Namespace) -> int:
     return 0
 
 
+# ---- Jobs over documents ---------------------------------------------------------------------------------------------
+
+def _set_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--threshold", type=float, default=0.8, metavar="S", help="at or above (default: 0.8)")
+    parser.add_argument("--measure", choices=["jaccard", "containment"], default="jaccard")
+    parser.add_argument("--tokens", choices=["words", "regex", "chars", "code"])
+    parser.add_argument("--ngram", type=int, metavar="N")
+    parser.add_argument("--lang", metavar="L", help="the language of all documents, or auto")
+
+
+def _dedup_options(parser: argparse.ArgumentParser) -> None:
+    input_options(parser)
+    parser.add_argument("-o", "--output", metavar="DIR", help="the records that stay, as files in a new folder")
+    parser.add_argument("--clusters", metavar="FILE", help="all members of clusters, on this machine")
+    parser.add_argument("--removed", metavar="FILE", help="what goes, and for whom, on this machine")
+    parser.add_argument("--keep", default="longest", help="longest, first, last, field:NAME or field:NAME:min")
+    parser.add_argument("--grouping", choices=["representative", "connected"], default="representative")
+    _set_options(parser)
+    session_options(parser)
+
+
+def _pairs_options(parser: argparse.ArgumentParser) -> None:
+    input_options(parser)
+    parser.add_argument("--against", nargs="+", metavar="IN", help="pairs between the inputs and these")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="on this machine (default: standard output)")
+    _set_options(parser)
+    session_options(parser)
+
+
+class _Job:
+    """What dedup and pairs share: the session, the stages, the files, the rule."""
+
+    def __init__(self, arguments: argparse.Namespace):
+        self.arguments, self.spark = arguments, open_session(arguments)
+        self.stages = Stages(self.spark, arguments.work, progress=not arguments.quiet and sys.stderr.isatty())
+        terms = {name: value for name, value in (("tokens", arguments.tokens), ("ngram", arguments.ngram),
+                                                 ("language", arguments.lang)) if value is not None}
+        self.rule = _jobs.rule(arguments.threshold, arguments.measure, terms)
+
+    def files(self, paths: list[str], name: str = "records") -> Files:
+        arguments = self.arguments
+        fields = {"text": arguments.text_field, "id": arguments.id_field, "lang": arguments.lang_field}
+        return Files(self.stages, paths, arguments.input_format, arguments.lines, fields, name)
+
+    def end(self) -> dict[str, Any]:
+        report = {**self.stages.finish(), "executors": self.stages.metrics.executors()}
+        write_stats(self.arguments, report)
+        self.stages.clear()
+        self.spark.stop()
+        return report
+
+
+def _write_table(path: str, header: list[str], frame: Any) -> int:
+    """A table as TSV; it appears under its name when it is whole. Returns the number of rows."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    count = 0
+    with (open(temporary, "w", encoding="utf-8", newline="\n") if path != "-" else sys.stdout) as file:
+        file.write("\t".join(header) + "\n")
+        for row in frame.toLocalIterator():
+            file.write("\t".join(map(_cell, row)) + "\n")
+            count += 1
+        file.flush()
+    if path != "-":
+        os.replace(temporary, path)
+    return count
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float):
+        return f"{value:.6f}"
+    if value is None:
+        return "-"
+    return str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+
+
+def _named(frame: Any, columns: dict[str, str], names: Any) -> Any:
+    """Adds a column of names for each column of docs."""
+    for doc, name in columns.items():
+        frame = frame.join(names.withColumnsRenamed({"doc": doc, "name": name}), doc)
+    return frame
+
+
+def _run_dedup(arguments: argparse.Namespace) -> int:
+    if not (arguments.output or arguments.clusters or arguments.removed):
+        raise ValueError("say what to write: -o DIR, --clusters FILE or --removed FILE")
+    job = _Job(arguments)
+    files = job.files(arguments.inputs)
+    documents = files.documents(_jobs.keep_field(arguments.keep))
+    decision = _dedup.decide(job.stages, documents, job.rule, arguments.keep, arguments.grouping, unique=True)
+    gone = _dedup.removed(job.stages, decision, arguments.threshold)
+    job.stages.note(removed=gone.rows, kept=job.stages.report["documents"] - gone.rows)
+    table = gone.table.drop("id", "kept")
+    if arguments.removed:
+        names = files.names(table.select("doc").union(table.select("kept_doc")))
+        rows = _named(table, {"doc": "id", "kept_doc": "kept"}, names).orderBy("doc")
+        _write_table(arguments.removed, ["id", "kept", "similarity", "reason"],
+                     rows.select("id", "kept", "similarity", "reason"))
+    if arguments.clusters:
+        clusters = _dedup.cluster_table(job.stages, decision, gone).table.drop("id")
+        rows = _named(clusters, {"doc": "id", "representative": "name"}, files.names(clusters)).orderBy("cluster", "doc")
+        _write_table(arguments.clusters, ["cluster", "id", "representative", "similarity", "kept"],
+                     rows.select("cluster", "id", "name", "similarity", "kept"))
+    if arguments.output:
+        files.write(documents, gone.table, arguments.output)
+    report = job.end()
+    if not arguments.quiet:
+        print(f"cognate: {report['documents']} documents, {report['kept']} kept, {report['removed']} removed",
+              file=sys.stderr)
+    return 0
+
+
+def _run_pairs(arguments: argparse.Namespace) -> int:
+    job = _Job(arguments)
+    sides = [job.files(arguments.inputs)]
+    if arguments.against:
+        sides.append(job.files(arguments.against, "records-against"))
+    found = _jobs.find_pairs(job.stages, [files.documents() for files in sides], job.rule, unique=True)
+    first = sides[0].names(found.selectExpr("a as doc"))
+    second = sides[-1].names(found.selectExpr("b as doc"))
+    rows = _named(_named(found, {"a": "a_name"}, first), {"b": "b_name"}, second).orderBy("a", "b")
+    count = _write_table(arguments.output, ["a", "b", "similarity", "distance"],
+                         rows.selectExpr("a_name", "b_name", "similarity", "null as distance"))
+    job.end()
+    return 0 if count else 1
+
+
 COMMANDS = {
+    "dedup": Command("removes near-duplicates, and writes the records that stay", _dedup_options, _run_dedup),
+    "pairs": Command("similar pairs inside a collection, or between two", _pairs_options, _run_pairs),
     "archive": Command("writes the archive that brings this package to executors", _archive_options, _run_archive),
 }
 

@@ -56,6 +56,7 @@ class Stages:
         self.is_temporary = work is None
         self.work = work or tempfile.mkdtemp(prefix="cognate-spark-", dir=spark.conf.get("spark.cognate.work", None))
         self.metrics = Metrics(spark)
+        self._is_seen = False  # whether the driver has read what executors wrote
         self._progress = _line if progress is True else progress or None
         #: What the job did: counts that stages note, and the seconds, rows and shuffled bytes of each stage.
         self.report: dict[str, Any] = {"stages": []}
@@ -95,15 +96,20 @@ class Stages:
         frame = make()
         frame.observe(observed, functions.count(functions.lit(1)).alias("rows")).write.mode("overwrite").parquet(path)
         rows = int(observed.get["rows"])
-        if rows and not self.spark.read.schema(frame.schema).parquet(path).head(1):
+        if rows and not self._is_seen and not self.spark.read.schema(frame.schema).parquet(path).head(1):
             raise OSError(f"{path}: the executors wrote rows that the driver does not see: give a work folder that all "
                           "machines of the cluster share")
+        self._is_seen |= rows > 0
         after = self.metrics.shuffled_bytes()
         facts = {"rows": rows, "seconds": round(time.monotonic() - start, 3), "schema": _ddl(frame.schema),
                  "shuffled_bytes": None if after is None or before is None else after - before}
+        if not self.is_temporary:
+            self._note_whole(path, facts)
+        return facts
+
+    def _note_whole(self, path: str, facts: dict[str, Any]) -> None:
         self.spark.createDataFrame([(json.dumps(facts),)], "value string").coalesce(1).write.mode("overwrite").text(
             path + ".done")
-        return facts
 
     def note(self, **counts: Any) -> None:
         """Adds counts to the report."""

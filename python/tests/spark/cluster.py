@@ -72,8 +72,9 @@ class Cluster:
 
     def executors(self, worker):
         """Process ids of the executors of a worker."""
-        children = pathlib.Path(f"/proc/{self.workers[worker].pid}/task/{self.workers[worker].pid}/children")
-        return [int(pid) for pid in children.read_text().split()
+        threads = pathlib.Path(f"/proc/{self.workers[worker].pid}/task").glob("*/children")
+        children = [pid for path in threads for pid in path.read_text().split()]
+        return [int(pid) for pid in children
                 if b"CoarseGrainedExecutorBackend" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
 
     def __exit__(self, *_):
@@ -98,6 +99,7 @@ def session(url, archive, folder, **settings):
     builder = SparkSession.builder.master(url).appName("cognate tests")
     usual = {"spark.archives": f"{archive}#environment", "spark.driver.host": "127.0.0.1",
              "spark.driver.memory": "1g", "spark.executor.memory": "768m", "spark.ui.enabled": "false",
+             "spark.executor.cores": "1", "spark.cores.max": "2",
              "spark.sql.shuffle.partitions": "4", "spark.local.dir": str(pathlib.Path(folder) / "driver-scratch"),
              "spark.sql.warehouse.dir": str(pathlib.Path(folder) / "warehouse"),
              "spark.executor.processTreeMetrics.enabled": "true", "spark.log.level": "ERROR"}

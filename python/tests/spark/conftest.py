@@ -29,7 +29,8 @@ def empty_python(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory, empty_python):
-    with Cluster(tmp_path_factory.mktemp("cluster"), workers=2, python_path=empty_python) as running:
+    # A second core for programs that tests start while the session runs, which takes one core of each worker.
+    with Cluster(tmp_path_factory.mktemp("cluster"), workers=2, cores=2, memory="2g", python_path=empty_python) as running:
         yield running
 
 

@@ -1,0 +1,237 @@
+"""Near-duplicates on a cluster: who stays for whom, exactly as on one machine.
+
+Documents are taken in the order of ``keep``; a document that is near none of those kept so far is kept, and any other
+goes for the first kept one that it is near. If few pairs share keys, all near pairs are found at once, and one task
+applies the rule. Else documents are taken in blocks, each four times as large as all before it: pairs inside the block
+first, then the block's representatives against everything later, which leaves what is near one of them. A family of
+near-duplicates then costs as many pairs as it has members, but for those in the first block.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import batch
+from . import _sets
+from ._arrow import batch_of, map_partitions, numbers
+from ._frames import Documents
+from ._stages import Stage, Stages
+
+if TYPE_CHECKING:
+    import pyarrow
+
+#: Beyond this many pairs of rows that share a key, and this many per row, documents are taken in blocks.
+PAIRS_AT_ONCE = 20_000_000
+_PAIRS_PER_KEY = 20
+_FIRST_BLOCK, _GROWTH = 256, 4
+_PARTNERS = "rank long, partner long, similarity double"
+
+
+class Decision:
+    """What was decided: a table of documents (doc, id, leader, rank) and one of ranks that go (rank, partner,
+    similarity)."""
+
+    def __init__(self, members: Stage, ranks: Stage, partners: Stage, first_order: list[Any]):
+        self.members, self.ranks, self.partners, self.first_order = members, ranks, partners, first_order
+
+
+def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, grouping: str,
+           pairs_at_once: int = PAIRS_AT_ONCE, unique: bool = False) -> Decision:
+    """Who stays for whom. ``unique``: ids are known to be so."""
+    sets = _sets.term_sets(stages, documents.frame, rule, documents.data)
+    stages.note(documents=sets.rows)
+    if not unique:
+        documents.check_ids(stages, sets)
+    members = _group_equal(stages, sets, documents, keep)
+    ranks = _rank(stages, members, documents, keep, rule)
+    stages.note(distinct_documents=ranks.rows)
+    counts_stage, counts = _sets.count_members(stages, [sets])
+    keys = _sets.set_keys(stages, "keys", sets, ranks, counts_stage, counts, rule)
+    key_counts = _sets.frequent_keys(stages, [keys])
+    job = _Join(stages, sets, ranks, keys, key_counts, rule)
+    expected = _sets.expected_pairs(key_counts)
+    stages.note(keys=keys.rows, pairs_sharing_keys=expected)
+    if grouping == "connected":
+        partners = job.connected()
+    elif expected <= max(pairs_at_once, _PAIRS_PER_KEY * keys.rows if pairs_at_once else 0):
+        partners = job.at_once()
+    else:
+        partners = job.in_blocks()
+    stages.note(candidates=job.candidates, pairs=job.pairs, rounds=job.rounds)
+    return Decision(members, ranks, partners, documents.order())
+
+
+# ---- Order -----------------------------------------------------------------------------------------------------------
+
+def _keep_order(documents: Documents, keep: str) -> list[Any]:
+    from pyspark.sql import functions as f
+    rule = keep.partition(":")[0]
+    if rule == "longest":
+        return [f.col("text_bytes").desc(), *documents.order()]
+    if rule == "first":
+        return documents.order()
+    if rule == "last":
+        return documents.order(falling=True)
+    if rule == "field":
+        value = f.col("keep")
+        return [value.asc_nulls_last() if keep.endswith(":min") else value.desc_nulls_last(), *documents.order()]
+    raise ValueError(f"keep {keep!r}: longest, first, last, field:NAME or field:NAME:min")
+
+
+def _group_equal(stages: Stages, sets: Stage, documents: Documents, keep: str) -> Stage:
+    """Documents with equal sets: all columns but the sets, and ``leader``, the one of them that comes first."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    def make() -> Any:
+        facts = sets.table.withColumn("terms", f.size("terms")).drop("words")
+        window = Window.partitionBy("fingerprint").orderBy(*_keep_order(documents, keep))
+        return facts.withColumn("leader", f.first("doc").over(window)).drop("fingerprint")
+    return stages.table("members", make, [sets], keep=keep)
+
+
+def _rank(stages: Stages, members: Stage, documents: Documents, keep: str, rule: _sets.Rule) -> Stage:
+    """Leaders, ranked in keep order; for containment the larger set comes first."""
+    from pyspark.sql import functions as f
+    order = _keep_order(documents, keep)
+    if rule.measure == "containment":
+        order = [f.col("terms").desc(), *order]
+    leaders = members.table.filter("doc = leader")
+    ranked = _sets.numbered(stages, "ranks", leaders, order, "rank", [members], measure=rule.measure, keep=keep)
+    return Stage(ranked.table.select("doc", "rank"), ranked.hash, ranked.facts)
+
+
+# ---- The join --------------------------------------------------------------------------------------------------------
+
+class _Join:
+    def __init__(self, stages: Stages, sets: Stage, ranks: Stage, keys: Stage, key_counts: Stage, rule: _sets.Rule):
+        self.stages, self.sets, self.ranks, self.keys, self.key_counts = stages, sets, ranks, keys, key_counts
+        self.rule = rule
+        self.candidates = self.pairs = self.rounds = 0
+
+    def _near(self, name: str, rows: Any, inputs: list[Stage], across: bool = False, **settings: Any) -> Stage:
+        found = _sets.candidates(self.stages, f"candidates-{name}", rows, self.key_counts, self.rule, inputs, across,
+                                 **settings)
+        near = _sets.verify(self.stages, f"pairs-{name}", found, [self.sets], self.rule)
+        self.candidates += found.rows
+        self.pairs += near.rows
+        return near
+
+    def at_once(self) -> Stage:
+        self.rounds = 1
+        near = self._near("all", self.keys.table, [self.keys])
+        return self._solve("partners", near, 0, self.ranks.rows, "representative")
+
+    def connected(self) -> Stage:
+        """Components, with the similarity of each document to the one that stays."""
+        self.rounds = 1
+        near = self._near("all", self.keys.table, [self.keys])
+        chains = self._solve("components", near, 0, self.ranks.rows, "connected")
+
+        def docs() -> Any:
+            ranks = self.ranks.table
+            pairs = chains.table.selectExpr("partner as a", "rank as b")
+            return (pairs.join(ranks.selectExpr("doc as a_doc", "rank as a"), "a")
+                    .join(ranks.selectExpr("doc as b_doc", "rank as b"), "b"))
+        asked = self.stages.table("component-docs", docs, [chains, self.ranks])
+        measured = _sets.verify(self.stages, "component-pairs", asked, [self.sets], self.rule, 0.0)
+        return self.stages.table("partners", lambda: measured.table.selectExpr(
+            "b as rank", "a as partner", "cast(cast(similarity as float) as double) as similarity"), [measured])
+
+    def in_blocks(self) -> Stage:
+        from pyspark.sql import functions as f
+        total, parts = self.ranks.rows, []
+        rest, done = self.keys, 0
+        size = max(1, total // _FIRST_BLOCK)
+        while done < total:
+            end = min(total, max(done + 1, size))
+            number = str(self.rounds)
+            inside = rest.table.filter(f"rank < {end}")
+            near = self._near(f"inside-{number}", inside, [rest], end=end)
+            gone = self._solve(f"partners-{number}", near, done, end - done, "representative")
+            parts.append(gone)
+            if end < total:
+                stays = inside.join(gone.table.select("rank"), "rank", "left_anti").withColumn("flags", f.expr("flags & 4"))
+                later = rest.table.filter(f"rank >= {end}").withColumn("flags", f.expr("(flags & 4) | 1"))
+                reached = self._near(f"later-{number}", stays.unionByName(later), [rest, gone], True, end=end)
+                first = self._first(f"removed-{number}", reached)
+                parts.append(first)
+                rest = self._without(f"rest-{number}", rest, first, end)
+            done, size = end, end * _GROWTH
+            self.rounds += 1
+        return self.stages.table("partners", lambda: _sets._union([part.table for part in parts]), parts)
+
+    def _without(self, name: str, rest: Stage, gone: Stage, end: int) -> Stage:
+        return self.stages.table(name, lambda: rest.table.filter(f"rank >= {end}").join(
+            gone.table.select("rank"), "rank", "left_anti"), [rest, gone], end=end)
+
+    def _first(self, name: str, near: Stage) -> Stage:
+        """The first representative that each later document is near."""
+        from pyspark.sql import functions as f
+        return self.stages.table(name, lambda: near.table.groupBy(f.col("b").alias("rank")).agg(
+            f.min(f.struct("a", "similarity")).alias("first")).selectExpr(
+            "rank", "first.a as partner", "cast(cast(first.similarity as float) as double) as similarity"), [near])
+
+    def _solve(self, name: str, near: Stage, begin: int, count: int, grouping: str) -> Stage:
+        return self.stages.table(name, lambda: map_partitions(near.table.coalesce(1), _solve, _PARTNERS, begin, count,
+                                                              grouping), [near], grouping=grouping)
+
+
+def _solve(batches: Iterator[pyarrow.RecordBatch], begin: int, count: int,
+           grouping: Any) -> Iterator[pyarrow.RecordBatch]:
+    """The rule, in one task: which ranks go, and for whom."""
+    columns: list[list[Any]] = [[np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.float64)]]
+    for piece in batches:
+        for name, held in zip(("a", "b", "similarity"), columns, strict=True):
+            held.append(numbers(piece, name))
+    a, b, similarities = (np.concatenate(held) for held in columns)
+    table = batch.clusters(count, a - begin, b - begin, similarities, grouping=grouping)
+    gone = table["row"] != table["representative"]
+    found = batch_of(rank=table["row"][gone] + begin, partner=table["representative"][gone] + begin,
+                     similarity=table["similarity"][gone])
+    for at in range(0, found.num_rows, 100_000):
+        yield found.slice(at, 100_000)
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+def removed(stages: Stages, decision: Decision, threshold: float) -> Stage:
+    """Every document that goes: doc, id, kept (the id of the one that stays), kept_doc, similarity, reason."""
+    def make() -> Any:
+        ranks, partners, members = decision.ranks.table, decision.partners.table, decision.members.table
+        stays = (partners.join(ranks.selectExpr("doc as leader", "rank"), "rank")
+                 .join(ranks.selectExpr("doc as kept_doc", "rank as partner"), "partner")
+                 .select("leader", "kept_doc", "similarity"))
+        named = members.selectExpr("doc as kept_doc", "id as kept")
+        gone = members.join(stays, "leader", "left").selectExpr(
+            "doc", "id", "ord", "coalesce(kept_doc, leader) as kept_doc", "coalesce(similarity, 1.0D) as similarity",
+            f"case when kept_doc is null then 'identical' when similarity < {threshold!r}D - 1e-6 then 'chain' "
+            "else 'near' end as reason").filter("doc != kept_doc")
+        return gone.join(named, "kept_doc")
+    return stages.table("removed", make, [decision.members, decision.partners, decision.ranks], threshold=threshold)
+
+
+def cluster_table(stages: Stages, decision: Decision, gone: Stage) -> Stage:
+    """All members of clusters of two and more: cluster, doc, id, representative, similarity, kept, ord. Clusters are
+    numbered in the order of their first members in the input."""
+    from pyspark.sql import functions as f
+
+    def first() -> Any:
+        kept = gone.table.select("kept_doc").distinct().withColumnRenamed("kept_doc", "doc")
+        ords = decision.members.table.select("doc", "ord").join(kept, "doc").selectExpr("doc as kept_doc", "ord")
+        return gone.table.select("kept_doc", "ord").unionByName(ords).groupBy("kept_doc").agg(f.min("ord").alias("ord"))
+    firsts = stages.table("firsts", first, [gone, decision.members])
+    clusters = _sets.numbered(stages, "cluster-numbers", firsts.table, [f.col("ord")], "cluster", [firsts])
+
+    def make() -> Any:
+        members = gone.table.selectExpr("kept_doc", "doc", "id", "kept as representative", "similarity",
+                                        "false as kept", "ord")
+        stay = clusters.table.select("kept_doc").join(decision.members.table.withColumnRenamed("doc", "kept_doc"),
+                                                      "kept_doc")
+        members = members.unionByName(stay.selectExpr("kept_doc", "kept_doc as doc", "id", "id as representative",
+                                                      "1.0D as similarity", "true as kept", "ord"))
+        return members.join(clusters.table.select("kept_doc", "cluster"), "kept_doc").drop("kept_doc").select(
+            "cluster", "doc", "id", "representative", "similarity", "kept", "ord")
+    return stages.table("clusters", make, [gone, clusters, decision.members])

@@ -1,0 +1,125 @@
+"""Deduplication and pairs on the cluster are those of one machine, document for document."""
+import random
+
+import pytest
+
+import cognate
+import cognate.spark
+
+
+def make_texts(count, seed=5):
+    """Texts of which a third are edits of earlier ones, a family of near-copies, short texts, and empty ones."""
+    rng = random.Random(seed)
+    words = ["".join(rng.choice("bcdfglmnprst") + rng.choice("aeiou") for _ in range(3)) for _ in range(2000)]
+    texts = []
+    for i in range(count):
+        if i % 3 == 2:
+            text = rng.choice(texts).split()
+            for _ in range(rng.randrange(4)):
+                text[rng.randrange(len(text))] = rng.choice(words)
+        else:
+            text = rng.choices(words, k=rng.randrange(20, 80))
+        texts.append(" ".join(text))
+    family = rng.choices(words, k=100)
+    for _ in range(count // 10):
+        member = list(family)
+        member[rng.randrange(100)] = rng.choice(words)
+        texts.append(" ".join(member[:rng.randrange(95, 101)]))
+    texts += ["", "", "!!", "!!", "two words", "Two words", None, "a b c", "a b d", "short one here", "short one now"] * 2
+    rng.shuffle(texts)
+    return texts
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return make_texts(500)
+
+
+@pytest.fixture(scope="module")
+def frame(spark, texts):
+    return spark.createDataFrame(list(enumerate(texts)), "id long, text string")
+
+
+def one_machine(texts, **options):
+    found = cognate.dedup(texts, **options)
+    return found, sorted((int(c), int(r), int(p), float(s), bool(k)) for c, r, p, s, k in found.clusters.rows())
+
+
+@pytest.mark.parametrize("partitions, options, how", [
+    (1, {"threshold": 0.8}, {}),
+    (7, {"threshold": 0.5}, {"block_rows": 8}),
+    (3, {"threshold": 0.6, "keep": "first"}, {"pairs_at_once": 0}),
+    (3, {"threshold": 0.5, "measure": "containment", "keep": "last"}, {}),
+    (2, {"threshold": 0.6, "grouping": "connected"}, {}),
+])
+def test_clusters(frame, texts, partitions, options, how):
+    report = {}
+    table = cognate.spark.clusters(frame.repartition(partitions), report=report, **options, **how)
+    found, expected = one_machine(texts, **options)
+    assert sorted(map(tuple, table.collect())) == expected
+    assert report["kept"] == len(found.kept) and report["removed"] == len(found.pairs)
+    assert report["documents"] == len(found.kept) + len(found.pairs)
+    if "block_rows" in how:
+        assert report["heavy_keys"] > 0 and report["heaviest_key"]["rows"] > 8
+    if "pairs_at_once" in how:  # the family of 50 is not compared pair by pair
+        assert report["rounds"] == 6 and report["pairs"] < len(found.pairs) + 49 * 48 / 4
+
+
+def test_dedup_keeps_all_columns(spark, texts):
+    rows = [(f"id-{i:04d}", text, i, -i) for i, text in enumerate(texts)]
+    frame = spark.createDataFrame(rows, "name string, body string, number long, weight long").repartition(4)
+    kept = cognate.spark.dedup(frame, "body", "name", threshold=0.7, keep="field:weight")
+    assert kept.columns == frame.columns
+    expected = cognate.dedup(texts, threshold=0.7, keep="first").kept.tolist()
+    assert sorted(row["number"] for row in kept.collect()) == expected
+
+
+def test_order_of_the_input(spark, texts):
+    """Ids that sort differently: the order is that of the column."""
+    rows = [(f"{(i * 7919) % 10007}", text, i) for i, text in enumerate(texts)]
+    frame = spark.createDataFrame(rows, "id string, text string, number long")
+    kept = cognate.spark.dedup(frame, threshold=0.7, keep="first", order="number")
+    assert sorted(row["number"] for row in kept.collect()) == cognate.dedup(texts, threshold=0.7, keep="first").kept.tolist()
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "containment"])
+def test_pairs(frame, texts, measure):
+    table = cognate.spark.pairs(frame.repartition(3), threshold=0.5, measure=measure, block_rows=20)
+    expected = cognate.pairs(texts, threshold=0.5, measure=measure)
+    found = {(row["a"], row["b"]): row["similarity"] for row in table.collect()}
+    assert sorted(found) == sorted(zip(expected["a"].tolist(), expected["b"].tolist(), strict=True))
+    for a, b, similarity, _ in expected.rows():
+        assert found[a, b] == pytest.approx(similarity, abs=1e-6)
+
+
+def test_pairs_between_two(frame, texts):
+    table = cognate.spark.pairs(frame.filter("id < 200"), frame.filter("id >= 200"), threshold=0.5)
+    expected = cognate.pairs(texts[:200], texts[200:], threshold=0.5, measure="jaccard")
+    assert sorted((row["a"], row["b"] - 200) for row in table.collect()) == sorted(
+        zip(expected["a"].tolist(), expected["b"].tolist(), strict=True))
+
+
+def test_a_job_goes_on(spark, texts, tmp_path):
+    path = str(tmp_path / "in.parquet")
+    spark.createDataFrame(list(enumerate(texts)), "id long, text string").write.parquet(path)
+    first, second = {}, {}
+    options = {"threshold": 0.7, "work": str(tmp_path / "work")}
+    cognate.spark.clusters(spark.read.parquet(path), report=first, **options)
+    table = cognate.spark.clusters(spark.read.parquet(path), report=second, **options)
+    assert not any(stage["resumed"] for stage in first["stages"]) and first["shuffled_bytes"] > 0
+    assert all(stage["resumed"] for stage in second["stages"]) and second["shuffled_bytes"] == 0
+    assert sorted(map(tuple, table.collect())) == one_machine(texts, threshold=0.7)[1]
+
+
+def test_what_is_wrong_is_named(spark, frame):
+    with pytest.raises(ValueError, match="there are id, text"):
+        cognate.spark.dedup(frame, "body")
+    with pytest.raises(ValueError, match="threshold"):
+        cognate.spark.dedup(frame, threshold=0)
+    with pytest.raises(ValueError, match="keep"):
+        cognate.spark.dedup(frame, keep="best")
+    with pytest.raises(TypeError, match="treshold"):
+        cognate.spark.dedup(frame, treshold=0.5)
+    double = spark.createDataFrame([("x", "one text"), ("x", "another text")], "id string, text string")
+    with pytest.raises(ValueError, match="'x' is that of 2 documents"):
+        cognate.spark.dedup(double)
