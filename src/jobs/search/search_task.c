@@ -260,6 +260,16 @@ static bool recall_decides(const struct search_task *task) {
            (options->verify || !task->has_vectors) && task->index->parts.rows > 0;
 }
 
+enum { CANDIDATES_MAX_BYTES = 256 << 20 }; /* more are not listed at once */
+
+/* Candidates of all queries, which are in memory until their cosines are known. */
+static double candidates_bytes(const struct search_task *task) {
+    double candidates = 0;
+    for (size_t part = 0; part < task->plan.count; part++)
+        candidates += (double)task->plan.parts[part].candidates;
+    return candidates * (double)task->queries * sizeof(struct match);
+}
+
 /* The plan of the options' method, or of any for auto; none if the exhaustive method is as cheap,
  * or nothing else is known to reach the recall. */
 static cog_status make_plan(struct search_task *task, cog_error *error) {
@@ -277,7 +287,8 @@ static cog_status make_plan(struct search_task *task, cog_error *error) {
     if (result == PLAN_UNMEASURED && !is_auto)
         return COG_OK;
     if (is_auto && of_cosines && result == PLAN_MADE &&
-        task->plan.query_ns >= search_exhaustive_ns(task->index, &question))
+        (task->plan.query_ns >= search_exhaustive_ns(task->index, &question) ||
+         candidates_bytes(task) > CANDIDATES_MAX_BYTES))
         search_plan_free(&task->plan);
     task->options.method = method_exhaustive(of_cosines);
     if (task->plan.parts)
