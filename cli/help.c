@@ -32,7 +32,8 @@ static bool is_usual(const struct command *command, int id) {
         OPTION_SEEDS,      OPTION_FROM,      OPTION_TO,           OPTION_FROM_LANG,
         OPTION_TO_LANG,    OPTION_LEXICON,   OPTION_PAIRS_FORMAT, OPTION_TABLE_FORMAT,
         OPTION_TEXT_FIELD, OPTION_ID_FIELD,  OPTION_LINES,        OPTION_MIN_COUNT,
-        OPTION_ENTRIES,    OPTION_MEMORY,    OPTION_QUIET,        OPTION_COUNT};
+        OPTION_ENTRIES,    OPTION_MEMORY,    OPTION_QUIET,        OPTION_PRECISION,
+        OPTION_COUNT};
     return set_has(usual, id) || set_has(command->usual, id);
 }
 

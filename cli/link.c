@@ -4,14 +4,18 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_FROM,      OPTION_TO,     OPTION_OUTPUT,     OPTION_FORMAT,    OPTION_ONE_TO_ONE,
-    OPTION_THRESHOLD, OPTION_GOLD,   OPTION_CANDIDATES, OPTION_HUBS,      OPTION_K1,
-    OPTION_B,         OPTION_METHOD, OPTION_BITS,       OPTION_SENTENCES, OPTION_SENTENCE_THRESHOLD,
-    OPTION_EXPLAIN,   OPTION_RECALL, OPTION_COUNT};
+    OPTION_FROM,       OPTION_TO,         OPTION_OUTPUT,
+    OPTION_FORMAT,     OPTION_ONE_TO_ONE, OPTION_THRESHOLD,
+    OPTION_GOLD,       OPTION_CANDIDATES, OPTION_HUBS,
+    OPTION_K1,         OPTION_B,          OPTION_METHOD,
+    OPTION_BITS,       OPTION_SENTENCES,  OPTION_SENTENCE_THRESHOLD,
+    OPTION_EXPLAIN,    OPTION_RECALL,     OPTION_PRECISION,
+    OPTION_NEIGHBOURS, OPTION_COUNT};
 static const option_set sets[] = {own_options, projection_options, input_options, run_options,
                                   NULL};
 static const struct option_text texts[] = {
-    {OPTION_THRESHOLD, "least cosine of a link (default: by score)"},
+    {OPTION_THRESHOLD, "least cosine of a link (default: by --precision)"},
+    {OPTION_NEIGHBOURS, "list the N best of each document, likely or not"},
     {OPTION_RECALL, "share of true partners to find (default: 0.99); 1: all"},
     {OPTION_BITS, "bits per signature, if the method uses signatures (default: 1024)"},
     {OPTION_COUNT, NULL}};
@@ -58,14 +62,32 @@ static bool check_inputs(const struct arguments *arguments) {
            usage_error(arguments, "give the lexicon: --lexicon FILE");
 }
 
+/* Links are kept by one rule. */
+static bool check_decision(const struct arguments *arguments) {
+    static const enum option_id of_precision[] = {OPTION_PRECISION, OPTION_COUNT};
+    static const enum option_id of_each[] = {OPTION_PRECISION, OPTION_ONE_TO_ONE, OPTION_COUNT};
+    if (has_option(arguments, OPTION_NEIGHBOURS))
+        return refuse_options(arguments, of_each,
+                              "does not go with -k, which lists the best links of each document");
+    return !has_option(arguments, OPTION_THRESHOLD) ||
+           refuse_options(arguments, of_precision,
+                          "does not go with --threshold, which keeps links by their cosine");
+}
+
 static bool take_options(const struct arguments *arguments, struct link_arguments *taken) {
     cog_link_options *options = &taken->link;
+    size_t per_document = 0;
     taken->sentence_threshold = 0.5;
     cog_link_options_init(options);
     options->method = method_option(arguments);
     options->calibrated = !has_option(arguments, OPTION_THRESHOLD);
     options->one_to_one = has_option(arguments, OPTION_ONE_TO_ONE);
+    if (!check_decision(arguments) ||
+        !number_option(arguments, OPTION_NEIGHBOURS, 1, 100000, &per_document))
+        return false;
+    options->per_document = per_document;
     return take_input_options(arguments, &taken->input) &&
+           real_option(arguments, OPTION_PRECISION, 0, 1, &options->precision) &&
            take_knobs(arguments, COG_KNOB_PAIRS, &options->knobs) &&
            real_option(arguments, OPTION_RECALL, 0, 1, &options->recall) &&
            real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) &&
@@ -199,20 +221,21 @@ const struct command command_link = {
     .synopsis = "--from IN... --to IN... --lexicon LEXICON [OPTIONS]",
     .summary = "the best partner of each document in another language",
     .description =
-        "Finds the best partner of each document of --from among those of --to, which are in "
-        "another language, and prints from, to, cosine, score.\n\n"
+        "Finds the partner of each document of --from among those of --to.\n\n"
+        "Prints from, to, cosine, score, and the probability that the link is right. "
         "The documents of --from are projected into the language of --to by a lexicon (see "
         "cognate-lexicon). "
         "The score is twice the cosine minus both documents' mean cosine to their ten nearest "
         "(--hubs), which keeps pages that resemble everything from collecting links. The partner "
-        "is chosen by the same score with the two nearest. Links are kept that stand out by "
-        "their score or have a high cosine; with --threshold, links with that cosine.\n\n"
+        "is chosen by the same score with the two nearest.\n\n"
+        "Each run estimates how likely a link is to be right, and keeps the links that have the "
+        "wanted precision together; the report states what to expect. --threshold keeps links by "
+        "their cosine instead.\n\n"
         "--sentences pairs the sentences of linked documents and prints each pair once. "
         "--explain ID prints the words that link a document. --gold takes two ids or page titles "
         "per line, or a MediaWiki dump whose pages name their partners ([[de:Titel]]). The exit "
         "status is 1 if nothing is linked.",
-    .examples = "cognate link --from de.jsonl --to en.jsonl --lexicon de-en.lex -o links.tsv\n"
-                "cognate link --from de/ --to en/ --lexicon de-en.lex --one-to-one --sentences",
+    .examples = "cognate link --from de/ --to en/ --lexicon de-en.lex --one-to-one -o links.tsv",
     .sets = sets,
     .texts = texts,
     .methods = "auto|exact|lists|flat|slices|lsh|window",

@@ -93,6 +93,8 @@ enum option_kind {
       "input")                                                                                     \
     X(MIN_URLS, "min-urls", 0, MATCH, PLAIN, "N", NULL,                                            \
       "leave out queries with fewer URLs (default: 6)")                                            \
+    X(PRECISION, "precision", 0, MATCH, PLAIN, "P", NULL,                                          \
+      "wanted share of right links (default: 0.98)")                                               \
     X(METHOD, "method", 0, METHOD, PLAIN, "NAME", NULL, "how matches are found (default: auto)")   \
     X(RECALL, "recall", 0, METHOD, PLAIN, "R", NULL,                                               \
       "share of true matches to find (default: 0.95); 1: all")                                     \

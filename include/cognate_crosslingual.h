@@ -107,10 +107,8 @@ COG_API cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to,
 
 typedef struct cog_link_options {
     bool one_to_one;   /* greedily by score, each document once; else the best of each */
-    bool calibrated;   /* keep links that stand out from their neighbours (score 0.17), and
-                        * those of a cosine of 0.5; the threshold is not looked at. Without
-                        * hub_neighbours nothing is known to stand out from: cosine 0.35 */
-    double threshold;  /* else: of the cosine */
+    bool calibrated;   /* keep links by the precision below; else by the threshold */
+    double threshold;  /* of the cosine; without calibrated */
     cog_method method; /* exact; lists; or flat, slices, lsh or window, signatures with true cosines
                         * after; auto: by size */
     unsigned bits;     /* of the signatures */
@@ -120,7 +118,12 @@ typedef struct cog_link_options {
     unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine.
                               * Partners are chosen by the same with the two nearest. */
     cog_projection_options projection;
-    uint64_t reserved[4];
+    double precision;      /* wanted share of right links among those that are kept; how likely a
+                            * link is to be right is estimated from the collections, and a link
+                            * that is more likely wrong than right is never kept */
+    uint64_t per_document; /* if nonzero, list this number of best links of each source document,
+                            * whatever their probability; not with one_to_one */
+    uint64_t reserved[2];
 } cog_link_options;
 COG_API void cog_link_options_init(cog_link_options *options);
 
@@ -138,15 +141,17 @@ typedef struct cog_link_item {
     size_t from_size, to_size;
     uint32_t from_row, to_row;
     double similarity, score;
+    double probability; /* that the link is right, as this run estimates it */
 } cog_link_item;
 /* In the order of the source documents. An item of zeros if index is not below the count. */
 COG_API cog_link_item cog_links_item(const cog_links *links, size_t index);
 /* The position in the input of a row of `from` (side 0) or `to` (side 1). */
 COG_API uint64_t cog_links_position(const cog_links *links, int side, uint32_t row);
-/* Columns from, to (int64), similarity, score (double); with ids also from_id, to_id (string). */
+/* Columns from, to (int64), similarity, score, probability (double); with ids also from_id, to_id
+ * (string). */
 COG_API cog_status cog_links_to_arrow(const cog_links *links, bool ids,
                                       struct ArrowArrayStream *stream, cog_error *error);
-/* TSV: from, to, similarity, score; "-" is standard output. */
+/* TSV: from, to, similarity, score, probability; "-" is standard output. */
 COG_API cog_status cog_links_write(const cog_links *links, cog_output_format format,
                                    const char *path, cog_error *error);
 

@@ -179,14 +179,18 @@ def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *
 
 
 def link(source: Documents, target: Documents, *, lexicon: Lexicon, one_to_one: bool = False,
-         threshold: float | None = None, method: str = "auto", ids: bool = False,
-         **options: Unpack[LinkOptions]) -> Table:
-    """The partner of each source document among the target documents: from, to, similarity, score.
+         precision: float | None = None, threshold: float | None = None, k: int | None = None, method: str = "auto",
+         ids: bool = False, **options: Unpack[LinkOptions]) -> Table:
+    """The partner of each source document among the target documents: from, to, similarity, score, probability.
 
-    Without a threshold of the cosine, links are kept that stand out from their neighbours.
+    Links are kept by the wanted precision (0.98) or, with a threshold, by their cosine; k lists the k best of each
+    source document, whatever their probability.
     """
+    if sum(rule is not None for rule in (precision, threshold)) > 1 or (k is not None and precision is not None):
+        raise ValueError("links are kept by one rule: precision, threshold, or the k best of each document")
     calibrated = None if threshold is None else False
-    read, work, run = split(options, one_to_one=one_to_one, threshold=threshold, calibrated=calibrated, method=method)
+    read, work, run = split(options, one_to_one=one_to_one, precision=precision, threshold=threshold, per_document=k,
+                            calibrated=calibrated, method=method)
     handle, other = open_documents(source, read), open_documents(target, read)
     table, text = _cognate.link(handle, other, lexicon._handle, work, ids, run)
     return Table(table, report_of(text), _cognate.documents_skipped(handle))

@@ -221,12 +221,14 @@ cog_status cog_links_to_arrow(const cog_links *links, bool ids, struct ArrowArra
     int64_t *from = arrow_table_int64(&table, "from"), *to = arrow_table_int64(&table, "to");
     double *similarities = arrow_table_double(&table, "similarity");
     double *scores = arrow_table_double(&table, "score");
-    for (size_t i = 0; i < table.rows && scores; i++) {
+    double *probabilities = arrow_table_double(&table, "probability");
+    for (size_t i = 0; i < table.rows && probabilities; i++) {
         cog_link_item item = cog_links_item(links, i);
         from[i] = (int64_t)cog_links_position(links, 0, item.from_row);
         to[i] = (int64_t)cog_links_position(links, 1, item.to_row);
         similarities[i] = item.similarity;
         scores[i] = item.score;
+        probabilities[i] = item.probability;
     }
     struct arrow_table_column *column = ids ? arrow_table_text(&table, "from_id") : NULL;
     for (size_t i = 0; i < table.rows && column; i++) {

@@ -20,6 +20,7 @@ void cog_projection_options_init(cog_projection_options *options) {
 
 void cog_link_options_init(cog_link_options *options) {
     *options = (cog_link_options){.calibrated = true,
+                                  .precision = 0.98,
                                   .threshold = COG_THRESHOLD_ACROSS,
                                   .method = COG_METHOD_AUTO,
                                   .bits = 1024,
@@ -47,7 +48,7 @@ static cog_status check_sides(const cog_documents *from, const cog_documents *to
 
 static cog_status check_options(const cog_link_options *options, cog_error *error) {
     TRY(check_given(options, "options", error));
-    TRY(options_check_reserved(options->reserved, 4, "link", error));
+    TRY(options_check_reserved(options->reserved, 2, "link", error));
     TRY(check_enum(options->method, COG_METHOD_COUNT, "method", error));
     bool exact = options->method == COG_METHOD_EXACT;
     if (!exact && (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS))
@@ -60,6 +61,12 @@ static cog_status check_options(const cog_link_options *options, cog_error *erro
         return error_set(error, COG_ERR_USAGE,
                          "only the exact method finds every partner for certain: use the method "
                          "auto or exact, or a recall below 1");
+    if (!(options->precision > 0 && options->precision <= 1))
+        return error_set(error, COG_ERR_USAGE, "a precision of %g: choose above 0 and at most 1",
+                         options->precision);
+    if (options->per_document && options->one_to_one)
+        return error_set(error, COG_ERR_USAGE,
+                         "the best links of each document are not one-to-one: choose either");
     if (options->candidates == 0)
         return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
     return COG_OK;
@@ -138,7 +145,8 @@ cog_link_item cog_links_item(const cog_links *links, size_t index) {
                            .from_row = link->from,
                            .to_row = link->to,
                            .similarity = (double)link->similarity,
-                           .score = (double)link->score};
+                           .score = (double)link->score,
+                           .probability = (double)link->probability};
 }
 
 uint64_t cog_links_position(const cog_links *links, int side, uint32_t row) {

@@ -1,10 +1,13 @@
 #include "jobs/link/link_job.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "jobs/link/link_candidates.h"
+#include "jobs/link/link_decoys.h"
 #include "jobs/result_table.h"
 #include "plan/method_choice.h"
 
@@ -62,12 +65,15 @@ static int by_source(const void *x, const void *y) {
     return by_contrast(x, y);
 }
 
-void links_best(struct link *links, size_t *count) {
-    size_t kept = 0;
-    qsort(links, *count, sizeof *links, by_source);
-    for (size_t i = 0; i < *count; i++)
-        if (kept == 0 || links[kept - 1].from != links[i].from)
+void links_best(struct link *links, size_t *count, size_t per_source) {
+    size_t kept = 0, of_source = 0;
+    if (*count)
+        qsort(links, *count, sizeof *links, by_source);
+    for (size_t i = 0; i < *count; i++) {
+        of_source = kept && links[kept - 1].from == links[i].from ? of_source + 1 : 1;
+        if (of_source <= per_source)
             links[kept++] = links[i];
+    }
     *count = kept;
 }
 
@@ -108,7 +114,6 @@ static cog_status take_candidates(const struct cosine_neighbours *neighbours, co
 /* Sets contrast and score of the candidates by the two means of every document. */
 static cog_status score_links(const struct link_candidates *candidates, size_t hubs,
                               struct link *links, size_t count, cog_error *error) {
-    enum { RIVALS = 2 };
     const struct link_means none = {NULL, NULL};
     if (hubs == 0) {
         links_score(links, count, none, none);
@@ -119,7 +124,7 @@ static cog_status score_links(const struct link_candidates *candidates, size_t h
     float *means;
     TAKE_ZEROED(means, 2 * rows, "means", error);
     float *few = means, *many = means + rows;
-    take_means(candidates, hubs < RIVALS ? hubs : RIVALS, few);
+    take_means(candidates, hubs < LINK_RIVALS ? hubs : LINK_RIVALS, few);
     take_means(candidates, hubs, many);
     links_score(links, count, (struct link_means){few, few + from_rows},
                 (struct link_means){many, many + from_rows});
@@ -127,62 +132,128 @@ static cog_status score_links(const struct link_candidates *candidates, size_t h
     return COG_OK;
 }
 
-/* Sets the links to the best candidates of each source document, scored. */
+static size_t most_of(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* Finds the nearest documents of both sides, and sets the links to the best candidates of each
+ * source document, scored. */
 static cog_status find_candidates(cog_links *links, struct job *job,
-                                  const cog_link_options *options, cog_error *error) {
+                                  const cog_link_options *options,
+                                  struct link_candidates *candidates, cog_error *error) {
     const struct link_space *space = &links->space;
     size_t hubs = options->hub_neighbours;
+    size_t nearest = most_of(hubs, LINK_NEAREST);
     struct link_search search = {
         .method = options->method == COG_METHOD_AUTO
                       ? method_for_links(space->vectors, options->recall)
                       : options->method,
         .options = options,
-        .wanted = {options->candidates > hubs ? options->candidates : hubs, hubs}};
-    struct link_candidates candidates = {0};
+        .wanted = {most_of(most_of(options->candidates, options->per_document), nearest), nearest}};
     double needed = MEMORY_BASE_BYTES + (double)link_space_memory_bytes(space) +
                     (double)link_candidates_memory_bytes(space, &search, job->threads);
     TRY(memory_budget_keep(needed, &job->run, error));
-    cog_status status = link_candidates_find(&candidates, job, space, &search, error);
-    THEN(status, take_candidates(&candidates.sides[0], links, error));
-    THEN(status, score_links(&candidates, hubs, links->items, links->count, error));
-    link_candidates_free(&candidates);
+    cog_status status = link_candidates_find(candidates, job, space, &search, error);
+    THEN(status, take_candidates(&candidates->sides[0], links, error));
+    THEN(status, score_links(candidates, hubs, links->items, links->count, error));
     return status;
 }
 
 /* ---- Links ----------------------------------------------------------------------------------- */
 
-/* Cosines of true links depend on the languages and on the quality of the lexicon; how far a link
- * stands out from its neighbours depends on them less (docs/crosslingual.md has the measurements).
- * A high cosine alone is enough too: pages with near-identical siblings do not stand out. */
-static bool is_kept(const struct link *link, const cog_link_options *options) {
-    const double clear_score = 0.17, clear_cosine = 0.5;
-    double cosine = (double)link->similarity;
-    if (!options->calibrated)
-        return cosine >= options->threshold;
-    if (!options->hub_neighbours)
-        return cosine >= COG_THRESHOLD_ACROSS;
-    return (double)link->score >= clear_score || cosine >= clear_cosine;
+static cog_status copy_links(const struct link *links, size_t count, struct link **copy,
+                             cog_error *error) {
+    TAKE(*copy, count, "links", error);
+    if (count)
+        memcpy(*copy, links, count * sizeof *links);
+    return COG_OK;
 }
 
+static void report_expectation(cog_report *report, const char *name,
+                               const struct link_expectation *expected) {
+    char low[48], high[48];
+    snprintf(low, sizeof low, "%s_low", name);
+    snprintf(high, sizeof high, "%s_high", name);
+    report_number(report, name, expected->share);
+    report_number(report, low, expected->low);
+    report_number(report, high, expected->high);
+}
+
+static void report_decision(cog_report *report, const struct link_decision *decision,
+                            const struct link_choice *choice, double precision) {
+    report_number(report, "wanted_precision", precision);
+    report_number(report, "partnerless_share", decision->null_share);
+    if (!choice->kept && decision->count) {
+        report_notice(report,
+                      "no link is known to reach a precision of %g: ask for a lower precision, or "
+                      "for the best links of each document, whatever their probability",
+                      precision);
+        return;
+    }
+    report_number(report, "least_margin", (double)choice->least_margin);
+    report_expectation(report, "expected_precision", &choice->precision);
+    report_expectation(report, "expected_recall", &choice->recall);
+}
+
+static bool is_kept(const struct link *link, const cog_link_options *options, float least_margin) {
+    if (!options->calibrated)
+        return (double)link->similarity >= options->threshold;
+    return link->margin >= least_margin;
+}
+
+/* Sets margins and probabilities, and keeps the links that the options ask for. */
+static void keep_links(cog_links *links, const struct link_candidates *candidates,
+                       const struct link_decision *decision, const cog_link_options *options,
+                       cog_report *report) {
+    struct link_choice choice = {.least_margin = -INFINITY};
+    bool decides = options->calibrated && !options->per_document;
+    if (decides) {
+        choice = link_decision_choose(decision, options->precision);
+        report_decision(report, decision, &choice, options->precision);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < links->count; i++) {
+        struct link *link = &links->items[i];
+        link->margin = link_margin(candidates, link);
+        link->probability = (float)link_probability(decision, (double)link->margin);
+        if (is_kept(link, options, choice.least_margin))
+            links->items[kept++] = *link;
+    }
+    links->count = kept;
+}
+
+/* The links that are asked for: the best ones of each source document or, one-to-one, those that
+ * are taken best first. */
 static cog_status choose_links(cog_links *links, const cog_link_options *options,
                                cog_error *error) {
-    const struct link_space *space = &links->space;
-    TAKE(links->firsts, links->count, "links", error);
-    if (links->count)
-        memcpy(links->firsts, links->items, links->count * sizeof *links->items);
-    links->first_count = links->count;
-    links_best(links->firsts, &links->first_count);
+    const struct sparse_matrix *vectors = links->space.vectors;
     if (options->one_to_one)
-        TRY(links_one_to_one(links->items, &links->count, space->vectors[0].rows,
-                             space->vectors[1].rows, error));
-    else
-        links_best(links->items, &links->count);
-    size_t kept = 0;
-    for (size_t i = 0; i < links->count; i++)
-        if (is_kept(&links->items[i], options))
-            links->items[kept++] = links->items[i];
-    links->count = kept;
+        return links_one_to_one(links->items, &links->count, vectors[0].rows, vectors[1].rows,
+                                error);
+    links_best(links->items, &links->count, options->per_document ? options->per_document : 1);
     return COG_OK;
+}
+
+/* Probabilities follow from the best links of all source documents, also for links one-to-one: the
+ * links above a margin of 0 are the same, and decoys need not know who has taken what. */
+static cog_status decide_links(cog_links *links, struct job *job, const cog_link_options *options,
+                               const struct link_candidates *candidates, cog_error *error) {
+    struct link_sample sample = {0};
+    struct link_decision decision = {0};
+    size_t hubs = options->hub_neighbours;
+    links->first_count = links->count;
+    TRY(copy_links(links->items, links->count, &links->firsts, error));
+    links_best(links->firsts, &links->first_count, 1);
+    cog_status status =
+        link_sample_take(&sample, candidates, links->firsts, links->first_count,
+                         hubs < LINK_RIVALS ? hubs : LINK_RIVALS, job->threads, error);
+    THEN(status, link_decision_fit(&decision, &sample, options->precision, error));
+    THEN(status, choose_links(links, options, error));
+    if (status == COG_OK)
+        keep_links(links, candidates, &decision, options, job->report);
+    link_sample_free(&sample);
+    link_decision_free(&decision);
+    return status;
 }
 
 cog_status link_prepare(cog_links *links, struct job *job, cog_documents *const documents[2],
@@ -200,8 +271,10 @@ cog_status link_documents(cog_links *links, struct job *job, cog_documents *cons
                           cog_error *error) {
     TRY(link_prepare(links, job, documents, lexicon, &options->projection, error));
     job_stage(job, "linking");
-    cog_status status = find_candidates(links, job, options, error);
-    THEN(status, choose_links(links, options, error));
+    struct link_candidates candidates = {0};
+    cog_status status = find_candidates(links, job, options, &candidates, error);
+    THEN(status, decide_links(links, job, options, &candidates, error));
+    link_candidates_free(&candidates);
     job_stage(job, NULL);
     report_number(job->report, "links", (double)links->count);
     return status;
@@ -218,16 +291,18 @@ cog_status links_write(const cog_links *links, cog_output_format format, const c
     static const struct result_column columns[] = {{"from", RESULT_ID},
                                                    {"to", RESULT_ID},
                                                    {"similarity", RESULT_REAL},
-                                                   {"score", RESULT_REAL}};
+                                                   {"score", RESULT_REAL},
+                                                   {"probability", RESULT_REAL}};
     const struct corpus *corpora = links->space.corpora;
     struct result_table table = {0};
-    cog_status status = result_table_open(&table, columns, 4, links->count, format, path, error);
+    cog_status status = result_table_open(&table, columns, 5, links->count, format, path, error);
     for (size_t i = 0; i < links->count && status == COG_OK; i++) {
         const struct link *link = &links->items[i];
         struct result_cell cells[] = {{link->from, corpus_id(&corpora[0], link->from)},
                                       {link->to, corpus_id(&corpora[1], link->to)},
                                       {.number = (double)link->similarity},
-                                      {.number = (double)link->score}};
+                                      {.number = (double)link->score},
+                                      {.number = (double)link->probability}};
         status = result_table_add(&table, cells, error);
     }
     return result_table_close(&table, status, error);

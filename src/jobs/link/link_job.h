@@ -8,17 +8,20 @@
  * nearest and of y to its nearest (Conneau et al., "Word translation without parallel data", 2018,
  * for word vectors). Against the two nearest this decides which candidate is the partner: a page
  * made from the same template as the partner has a partner of its own that is nearer. Against more
- * of the nearest it decides whether a candidate is a partner at all. One-to-one links are taken
- * greedily, the best first, each document once (the rule of the WMT16 shared task). */
+ * of the nearest it is the score that is printed. One-to-one links are taken greedily, the best
+ * first, each document once (the rule of the WMT16 shared task). Which links are kept, and how
+ * likely each is to be right, is estimated in every run: jobs/link/link_decision.h. */
 #pragma once
 
 #include "jobs/link/link_space.h"
 
 struct link {
     uint32_t from, to;
-    float similarity; /* cosine */
-    float contrast;   /* against the two nearest: chooses among candidates */
-    float score;      /* against more of the nearest: is it a partner at all */
+    float similarity;  /* cosine */
+    float contrast;    /* against the two nearest: chooses among candidates */
+    float score;       /* against more of the nearest */
+    float margin;      /* lead over the next best of both documents: is it a partner at all */
+    float probability; /* that it is right */
 };
 
 struct cog_links {
@@ -39,7 +42,7 @@ cog_status link_documents(cog_links *links, struct job *job, cog_documents *cons
                           const struct lexicon *lexicon, const cog_link_options *options,
                           cog_error *error);
 void links_reset(cog_links *links);
-/* TSV, JSON lines or numpy records: from, to, similarity, score. */
+/* TSV, JSON lines or numpy records: from, to, similarity, score, probability. */
 cog_status links_write(const cog_links *links, cog_output_format format, const char *path,
                        cog_error *error);
 /* Reads the linked documents again and writes the sentence pairs of each link, one-to-one, each
@@ -55,7 +58,7 @@ struct link_means {
 /* Sets contrast and score from the similarity. */
 void links_score(struct link *links, size_t count, struct link_means few, struct link_means many);
 /* Both keep the best links by contrast, bring them to the front by source row, and set *count. Ties
- * go to the smaller rows. */
+ * go to the smaller rows. Several links of a source row stand the best first. */
 cog_status links_one_to_one(struct link *links, size_t *count, size_t from_rows, size_t to_rows,
                             cog_error *error);
-void links_best(struct link *links, size_t *count);
+void links_best(struct link *links, size_t *count, size_t per_source);

@@ -1,0 +1,428 @@
+#include "jobs/link/link_decision.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "jobs/link/link_null.h"
+
+/* Values of links or decoys in rising order, with the number of the link that each belongs to. */
+struct ordered_values {
+    float *values;
+    uint32_t *links;
+};
+
+/* One view (margin or height) of the links and decoys. */
+struct sorted_view {
+    struct ordered_values links, decoys;
+};
+
+/* Links next to each other that share a probability. */
+struct block {
+    double wrong; /* expected wrong links */
+    size_t links;
+};
+
+struct fitting {
+    const struct link_sample *sample;
+    size_t count;
+    struct sorted_view margins, heights;
+    struct ordered_values decoys_by_cosine;
+    double *weights; /* by link: how likely it is right by its height */
+    double *sorted;  /* the weights in the order of a view's decoys */
+    double *wrong;   /* by place in the order of links: expected wrong links there */
+    struct block *blocks;
+};
+
+/* ---- Sorting --------------------------------------------------------------------------------- */
+
+struct place {
+    float value;
+    uint32_t link;
+};
+
+static int by_value(const void *x, const void *y) {
+    const struct place *a = x, *b = y;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return (a->link > b->link) - (a->link < b->link);
+}
+
+static cog_status order_values(struct ordered_values *ordered, const float *first, size_t count,
+                               cog_error *error) {
+    const size_t step = sizeof(struct link_view) / sizeof(float);
+    struct place *places;
+    TAKE(ordered->values, count, "links", error);
+    TAKE(ordered->links, count, "links", error);
+    TAKE(places, count, "links", error);
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (struct place){first[i * step], i};
+    if (count)
+        qsort(places, count, sizeof *places, by_value);
+    for (size_t i = 0; i < count; i++) {
+        ordered->values[i] = places[i].value;
+        ordered->links[i] = places[i].link;
+    }
+    free(places);
+    return COG_OK;
+}
+
+static cog_status fitting_init(struct fitting *fitting, const struct link_sample *sample,
+                               cog_error *error) {
+    size_t count = fitting->count = sample->count;
+    fitting->sample = sample;
+    TAKE(fitting->weights, count, "links", error);
+    TAKE(fitting->sorted, count, "links", error);
+    TAKE(fitting->wrong, count, "links", error);
+    TAKE(fitting->blocks, count, "links", error);
+    for (size_t i = 0; i < count; i++)
+        fitting->weights[i] = 1;
+    TRY(order_values(&fitting->margins.links, &sample->links->margin, count, error));
+    TRY(order_values(&fitting->margins.decoys, &sample->decoys->margin, count, error));
+    TRY(order_values(&fitting->decoys_by_cosine, &sample->decoys->cosine, count, error));
+    TRY(order_values(&fitting->heights.links, &sample->links->height, count, error));
+    return order_values(&fitting->heights.decoys, &sample->decoys->height, count, error);
+}
+
+static void fitting_free(struct fitting *fitting) {
+    struct ordered_values *all[] = {&fitting->margins.links, &fitting->margins.decoys,
+                                    &fitting->heights.links, &fitting->heights.decoys,
+                                    &fitting->decoys_by_cosine};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        free(all[i]->values);
+        free(all[i]->links);
+    }
+    free(fitting->weights);
+    free(fitting->sorted);
+    free(fitting->wrong);
+    free(fitting->blocks);
+}
+
+/* ---- Wrong links ----------------------------------------------------------------------------- */
+
+/* The decoys of a view, each counted by the weight of its link: a document without a partner has
+ * only a second choice for a decoy. */
+static struct link_null null_of(const struct fitting *fitting, const struct sorted_view *view) {
+    struct link_null null;
+    for (size_t i = 0; i < fitting->count; i++)
+        fitting->sorted[i] = fitting->weights[view->decoys.links[i]];
+    link_null_fit(&null, view->decoys.values, fitting->sorted, fitting->count);
+    return null;
+}
+
+/* The value at which the weight up to it reaches half. */
+static float median_decoy(const struct fitting *fitting, const struct sorted_view *view,
+                          const struct link_null *null) {
+    double weight = 0;
+    for (size_t i = 0; i < fitting->count; i++) {
+        weight += fitting->sorted[i];
+        if (weight >= null->total / 2)
+            return view->decoys.values[i];
+    }
+    return -INFINITY;
+}
+
+/* How many links are wrong: those up to the median of the decoys, where there are hardly any right
+ * ones, stand for half of the wrong links. Half a link more, for there may be one by chance. */
+static double count_wrong(const struct fitting *fitting, const struct sorted_view *view,
+                          const struct link_null *null) {
+    float median = median_decoy(fitting, view, null);
+    double links = 0.5, decoys = 0, all = (double)fitting->count;
+    for (size_t i = 0; i < fitting->count && view->links.values[i] <= median; i++)
+        links++;
+    for (size_t i = 0; i < fitting->count && view->decoys.values[i] <= median; i++)
+        decoys += fitting->sorted[i];
+    return decoys > 0 ? fmin(all, links * null->total / decoys) : all;
+}
+
+/* Spreads the wrong links over the links from place `first` on, by the share of decoys around each
+ * of them. What lies between two links belongs to both by halves, and what lies beyond the last to
+ * the last. `above` is the share from the first on. */
+static void spread_wrong(const struct fitting *fitting, const struct sorted_view *view,
+                         const struct link_null *null, double all, size_t first, double above) {
+    struct link_null_cursor cursor = {.null = null};
+    for (size_t i = first; i < fitting->count; i++) {
+        double next = fmin(above, link_null_above(&cursor, (double)view->links.values[i]));
+        double between = all * (above - next);
+        fitting->wrong[i] = i > first ? between / 2 : between;
+        if (i > first)
+            fitting->wrong[i - 1] += between / 2;
+        above = next;
+    }
+    if (first < fitting->count)
+        fitting->wrong[fitting->count - 1] += all * above;
+}
+
+/* Isotonic regression: makes the expected share of wrong links fall from one link to the next, and
+ * at most 1. */
+static void make_monotone(const struct fitting *fitting, size_t first) {
+    struct block *blocks = fitting->blocks;
+    size_t count = 0, at = first;
+    for (size_t i = first; i < fitting->count; i++) {
+        struct block block = {fitting->wrong[i], 1};
+        while (count && blocks[count - 1].wrong * (double)block.links <=
+                            block.wrong * (double)blocks[count - 1].links) {
+            block.wrong += blocks[--count].wrong;
+            block.links += blocks[count].links;
+        }
+        blocks[count++] = block;
+    }
+    for (size_t b = 0; b < count; b++)
+        for (size_t i = 0; i < blocks[b].links; i++)
+            fitting->wrong[at++] = fmin(1, blocks[b].wrong / (double)blocks[b].links);
+}
+
+/* ---- Probabilities --------------------------------------------------------------------------- */
+
+/* One pass of the weights, by heights; returns the largest change. From a pass on, half of each
+ * change is made, so that passes do not swing between two states. */
+static double improve_weights(const struct fitting *fitting, int pass) {
+    enum { SWINGING = 20 };
+    const struct sorted_view *view = &fitting->heights;
+    struct link_null null = null_of(fitting, view);
+    spread_wrong(fitting, view, &null, count_wrong(fitting, view, &null), 0, 1);
+    make_monotone(fitting, 0);
+    double change = 0;
+    for (size_t i = 0; i < fitting->count; i++) {
+        double *weight = &fitting->weights[view->links.links[i]];
+        double next = 1 - fitting->wrong[i];
+        if (pass > SWINGING)
+            next = (next + *weight) / 2;
+        change = fmax(change, fabs(next - *weight));
+        *weight = next;
+    }
+    return change;
+}
+
+/* ---- Wrong links by cosine ------------------------------------------------------------------- */
+
+/* Documents without a partner may be of another kind than those with one: statutes among manual
+ * pages resemble nothing. So decoys may be grouped by their cosines, and those of a group stand for
+ * the wrong links with such cosines. */
+enum { MOST_GROUPS = 5 };
+
+struct cosine_groups {
+    size_t count;
+    float ends[MOST_GROUPS]; /* a cosine at an end belongs to the next group */
+};
+
+static size_t group_of(const struct cosine_groups *groups, float cosine) {
+    size_t group = 0;
+    while (group + 1 < groups->count && cosine >= groups->ends[group])
+        group++;
+    return group;
+}
+
+/* Groups with the same weight of decoys. */
+static struct cosine_groups make_groups(const struct fitting *fitting, size_t count, double total) {
+    const struct ordered_values *decoys = &fitting->decoys_by_cosine;
+    struct cosine_groups groups = {.count = count};
+    double weight = 0;
+    size_t group = 0;
+    for (size_t i = 0; i < fitting->count && group + 1 < count; i++) {
+        weight += fitting->weights[decoys->links[i]];
+        while (group + 1 < count && weight >= total * (double)(group + 1) / (double)count)
+            groups.ends[group++] = decoys->values[i];
+    }
+    while (group + 1 < count)
+        groups.ends[group++] = INFINITY;
+    return groups;
+}
+
+/* Links and weights of decoys of one group with small margins, where hardly any link is right. */
+struct small_margins {
+    double links, decoys;
+};
+
+/* Up to 0, for a right link is nearly always preferred by both of its documents; in one of several
+ * groups up to the median of its decoys, if that is less: the right links below 0 are alike in
+ * their cosines. */
+static struct small_margins look_below(const struct fitting *fitting,
+                                       const struct cosine_groups *groups, size_t group) {
+    const struct sorted_view *view = &fitting->margins;
+    const struct link_sample *sample = fitting->sample;
+    struct small_margins found = {.links = 0.5 / (double)groups->count};
+    double total = 0;
+    float last = groups->count > 1 ? -INFINITY : 0;
+    for (size_t i = 0; i < fitting->count; i++)
+        if (group_of(groups, sample->decoys[i].cosine) == group)
+            total += fitting->weights[i];
+    for (size_t i = 0; i < fitting->count && view->decoys.values[i] <= 0; i++) {
+        uint32_t link = view->decoys.links[i];
+        if (group_of(groups, sample->decoys[link].cosine) != group)
+            continue;
+        if (groups->count > 1 && found.decoys >= total / 2 && view->decoys.values[i] > last)
+            break;
+        if (groups->count > 1)
+            last = view->decoys.values[i];
+        found.decoys += fitting->weights[link];
+    }
+    for (size_t i = 0; i < fitting->count && view->links.values[i] <= last; i++)
+        found.links += group_of(groups, sample->links[view->links.links[i]].cosine) == group;
+    return found;
+}
+
+/* Multiplies the weight of each decoy by the wrong links that it stands for. Returns what this is
+ * taken from. */
+static struct small_margins weigh_by_cosine(const struct fitting *fitting, size_t group_count,
+                                            double total) {
+    struct cosine_groups groups = make_groups(fitting, group_count, total);
+    struct small_margins all = {0, 0};
+    double rates[MOST_GROUPS];
+    for (size_t group = 0; group < group_count; group++) {
+        struct small_margins found = look_below(fitting, &groups, group);
+        rates[group] = found.decoys > 0 ? found.links / found.decoys : 0;
+        all.links += found.links;
+        all.decoys += found.decoys;
+    }
+    for (size_t i = 0; i < fitting->count; i++)
+        fitting->weights[i] *= rates[group_of(&groups, fitting->sample->decoys[i].cosine)];
+    return all;
+}
+
+/* ---- The decision ---------------------------------------------------------------------------- */
+
+/* The probabilities by margins. A link that one of its documents does not prefer is taken to be
+ * wrong. */
+static cog_status fit_margins(struct link_decision *decision, const struct fitting *fitting,
+                              size_t groups, cog_error *error) {
+    const struct sorted_view *view = &fitting->margins;
+    double decoys = null_of(fitting, view).total, links = (double)fitting->count;
+    struct small_margins small = weigh_by_cosine(fitting, groups, decoys);
+    struct link_null null = null_of(fitting, view);
+    struct link_null_cursor cursor = {.null = &null};
+    double wrong = decoys > 0 ? fmin(links, null.total) : links;
+    size_t first = 0;
+    while (first < fitting->count && view->links.values[first] <= 0)
+        first++;
+    double above = null.total > 0 ? link_null_above(&cursor, DBL_TRUE_MIN) : 1;
+    spread_wrong(fitting, view, &null, wrong, first, above);
+    make_monotone(fitting, first);
+    TAKE(decision->levels, fitting->count, "links", error);
+    double right = 0;
+    for (size_t i = 0; i < fitting->count; i++) {
+        double probability = i < first ? 0 : 1 - fitting->wrong[i];
+        decision->levels[decision->count++] =
+            (struct link_level){view->links.values[i], (float)probability};
+        right += probability;
+    }
+    decision->null_share = 1 - right / links;
+    decision->null_rate = decoys > 0 ? wrong / decoys : 0;
+    decision->spread = sqrt(1 / small.links + (small.decoys > 0 ? 1 / small.decoys : 1));
+    return COG_OK;
+}
+
+/* Of the estimates with all decoys in one group and in several, the one that lets in more links:
+ * each is too careful with collections that the other suits. */
+static cog_status fit_groups(struct link_decision *decision, const struct fitting *fitting,
+                             double precision, cog_error *error) {
+    struct link_decision other = {0};
+    double *weights;
+    TAKE(weights, fitting->count, "links", error);
+    memcpy(weights, fitting->weights, fitting->count * sizeof *weights);
+    cog_status status = fit_margins(decision, fitting, 1, error);
+    memcpy(fitting->weights, weights, fitting->count * sizeof *weights);
+    free(weights);
+    THEN(status, fit_margins(&other, fitting, MOST_GROUPS, error));
+    if (status == COG_OK && link_decision_choose(&other, precision).kept >
+                                link_decision_choose(decision, precision).kept) {
+        struct link_decision less = *decision;
+        *decision = other;
+        other = less;
+    }
+    link_decision_free(&other);
+    return status;
+}
+
+/* Whether a document has a partner, and its decoy counts, is judged by heights: a page with a near
+ * copy has a small margin and a decoy of a large one. Judged by margins, the decoy would count
+ * least where it tells most. */
+cog_status link_decision_fit(struct link_decision *decision, const struct link_sample *sample,
+                             double precision, cog_error *error) {
+    enum { PASSES = 50 };
+    const double settled = 1e-3;
+    struct fitting fitting = {0};
+    if (!sample->count)
+        return COG_OK;
+    cog_status status = fitting_init(&fitting, sample, error);
+    double change = 1;
+    for (int pass = 0; pass < PASSES && change > settled && status == COG_OK; pass++)
+        change = improve_weights(&fitting, pass);
+    THEN(status, fit_groups(decision, &fitting, precision, error));
+    fitting_free(&fitting);
+    return status;
+}
+
+void link_decision_free(struct link_decision *decision) {
+    free(decision->levels);
+    *decision = (struct link_decision){0};
+}
+
+double link_probability(const struct link_decision *decision, double margin) {
+    size_t low;
+    FIND_FIRST_NOT(low, 0, decision->count, (double)decision->levels[low].margin <= margin);
+    return low ? (double)decision->levels[low - 1].probability : 0;
+}
+
+/* ---- Choice ---------------------------------------------------------------------------------- */
+
+/* The bounds of the 95% interval of a count's expectation (Wilson and Hilferty's cube roots). */
+static double count_low(double count) {
+    double root = count > 0 ? 1 - 1 / (9 * count) - 1.96 / (3 * sqrt(count)) : 0;
+    return root > 0 ? count * root * root * root : 0;
+}
+
+static double count_high(double count) {
+    double next = count + 1, root = 1 - 1 / (9 * next) + 1.96 / (3 * sqrt(next));
+    return next * root * root * root;
+}
+
+static double bounded(double share) {
+    return fmin(1, fmax(0, share));
+}
+
+/* Wrong links are known by decoys, so their number has the error of a count of decoys. */
+static struct link_expectation expect_precision(const struct link_decision *decision, double kept,
+                                                double right) {
+    double rate = decision->null_rate, wrong = kept - right;
+    double decoys = rate > 0 ? wrong / rate : 0;
+    return (struct link_expectation){.share = right / kept,
+                                     .low = bounded(1 - rate * count_high(decoys) / kept),
+                                     .high = bounded(1 - rate * count_low(decoys) / kept)};
+}
+
+static struct link_expectation expect_recall(const struct link_decision *decision, double kept,
+                                             double right) {
+    double links = (double)decision->count, wrong = links * decision->null_share;
+    double error = 1.96 * decision->spread * (wrong - (kept - right));
+    double all = fmax(right, links - wrong), missed = all - right;
+    double most = fmax(missed, fmin(links - kept, missed + error));
+    double least = fmax(0, missed - error), share = all > 0 ? right / all : 0;
+    return (struct link_expectation){.share = share,
+                                     .low = fmin(share, bounded(right / (right + most))),
+                                     .high = fmax(share, bounded(right / (right + least)))};
+}
+
+struct link_choice link_decision_choose(const struct link_decision *decision, double precision) {
+    const double likely = 0.5;
+    struct link_choice choice = {.least_margin = INFINITY};
+    double right = 0, kept_right = 0;
+    for (size_t i = decision->count; i-- > 0;) {
+        const struct link_level *level = &decision->levels[i];
+        size_t kept = decision->count - i;
+        right += (double)level->probability;
+        bool last = i == 0 || decision->levels[i - 1].margin < level->margin;
+        if (!last || (double)level->probability < likely || right < precision * (double)kept)
+            continue;
+        choice.least_margin = level->margin;
+        choice.kept = kept;
+        kept_right = right;
+    }
+    if (choice.kept) {
+        choice.precision = expect_precision(decision, (double)choice.kept, kept_right);
+        choice.recall = expect_recall(decision, (double)choice.kept, kept_right);
+    }
+    return choice;
+}

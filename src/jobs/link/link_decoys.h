@@ -1,0 +1,22 @@
+/* How far links and their decoys stand out, from the nearest documents of either side.
+ *
+ * The decoy of a link x - y is the link that x would have in a world without y: its best candidate
+ * by contrast. */
+#pragma once
+
+#include "jobs/link/link_candidates.h"
+#include "jobs/link/link_decision.h"
+#include "jobs/link/link_job.h"
+
+/* LINK_NEAREST: what a view needs of either side's nearest, the link and its decoy among them. */
+enum { LINK_RIVALS = 2, LINK_NEAREST = 4 };
+
+/* Fills the sample with views of the links, one per source row at most, and of their decoys.
+ * `rivals` is LINK_RIVALS, or 0 if links are chosen by their cosine. link_sample_free releases the
+ * sample, also after a failure. */
+cog_status link_sample_take(struct link_sample *sample, const struct link_candidates *candidates,
+                            const struct link *links, size_t count, size_t rivals, unsigned threads,
+                            cog_error *error);
+void link_sample_free(struct link_sample *sample);
+/* The margin of any candidate. */
+float link_margin(const struct link_candidates *candidates, const struct link *link);

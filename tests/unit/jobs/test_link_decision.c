@@ -1,0 +1,212 @@
+/* The decision on links: the distribution of decoys against shares that are known, probabilities
+ * that fall with the margin, precision and recall against links whose truth is known because they
+ * were made. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "jobs/link/link_decision.h"
+#include "jobs/link/link_null.h"
+#include "test.h"
+
+/* A number in (0, 1) by seed and place. */
+static double uniform(uint64_t seed, uint64_t place) {
+    return ((double)(hash_pair(seed, place) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(uint64_t seed, uint64_t place) {
+    return sqrt(-2 * log(uniform(seed, 2 * place))) *
+           cos(6.283185307 * uniform(seed, 2 * place + 1));
+}
+
+struct made_links {
+    struct link_sample sample;
+    bool *right;
+};
+
+/* The lead of the n-th best of many unrelated documents over the next. */
+static double spacing(uint64_t seed, uint64_t place, double n) {
+    return -0.05 / n * log(uniform(seed, place));
+}
+
+/* A wrong link: the n-th best of unrelated documents, whose target mostly prefers another. */
+static struct link_view wrong_view(uint64_t seed, uint64_t place, double n) {
+    double next = spacing(seed + 1, place, n), second = next + spacing(seed + 2, place, n + 1);
+    bool preferred = uniform(seed + 3, place) < 0.3;
+    double back = preferred ? next : 0.07 * log(uniform(seed + 4, place));
+    return (struct link_view){(float)fmin(next, back), (float)fmin(second, back + 0.05),
+                              (float)(0.2 + second)};
+}
+
+/* Right links lead by about `lead`. A document without a partner has a wrong link, and its second
+ * choice for a decoy. */
+static struct made_links make_links(size_t count, double partnerless, double lead, uint64_t seed) {
+    struct made_links made = {.sample = {.count = count}};
+    made.sample.links = calloc(count, sizeof *made.sample.links);
+    made.sample.decoys = calloc(count, sizeof *made.sample.decoys);
+    made.right = calloc(count, sizeof *made.right);
+    for (size_t i = 0; i < count; i++) {
+        float margin = (float)(lead + 0.1 * normal(100 * seed, i));
+        made.right[i] = uniform(100 * seed + 1, i) >= partnerless;
+        made.sample.links[i] = made.right[i] ? (struct link_view){margin, margin + 0.03f, 0.7f}
+                                             : wrong_view(100 * seed + 10, i, 1);
+        made.sample.decoys[i] = wrong_view(100 * seed + 20, i, made.right[i] ? 1 : 2);
+    }
+    return made;
+}
+
+static void made_links_free(struct made_links *made) {
+    free(made->sample.links);
+    free(made->sample.decoys);
+    free(made->right);
+}
+
+TEST(link_decision_keeps_the_wanted_precision) {
+    static const double partnerless[] = {0, 0.1, 0.5, 0.8}, leads[] = {0.3, 0.4, 0.6};
+    for (size_t s = 0; s < 4; s++)
+        for (size_t l = 0; l < 3; l++) {
+            struct made_links made = make_links(5000, partnerless[s], leads[l], 10 * s + l);
+            struct link_decision decision = {0};
+            CHECK_OK(link_decision_fit(&decision, &made.sample, 0.98, error));
+            struct link_choice choice = link_decision_choose(&decision, 0.98);
+            size_t kept = 0, right = 0, known = 0;
+            for (size_t i = 0; i < made.sample.count; i++) {
+                bool is_kept = made.sample.links[i].margin >= choice.least_margin;
+                kept += is_kept;
+                right += is_kept && made.right[i];
+                known += made.right[i];
+            }
+            CHECK(kept == choice.kept && kept > 0);
+            double precision = (double)right / (double)kept, recall = (double)right / (double)known;
+            CHECK(precision >= 0.97 && fabs(precision - choice.precision.share) <= 0.02);
+            CHECK(fabs(recall - choice.recall.share) <= 0.08);
+            CHECK(fabs(decision.null_share - partnerless[s]) <= 0.04);
+            CHECK(choice.precision.low <= choice.precision.share &&
+                  choice.precision.share <= choice.precision.high);
+            CHECK(choice.recall.low <= choice.recall.share &&
+                  choice.recall.share <= choice.recall.high);
+            CHECK(leads[l] < 0.6 || recall > 0.99);
+            link_decision_free(&decision);
+            made_links_free(&made);
+        }
+}
+
+/* Expected and true wrong links agree in every part of the margins, not only in the sum. */
+TEST(link_decision_is_calibrated) {
+    struct made_links made = make_links(20000, 0.5, 0.2, 7);
+    struct link_decision decision = {0};
+    enum { BINS = 5 };
+    double expected[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0};
+    CHECK_OK(link_decision_fit(&decision, &made.sample, 0.98, error));
+    for (size_t i = 0; i < made.sample.count; i++) {
+        double probability = link_probability(&decision, (double)made.sample.links[i].margin);
+        size_t bin = (size_t)fmin(BINS - 1, probability * BINS);
+        expected[bin] += probability;
+        right[bin] += made.right[i];
+        count[bin]++;
+    }
+    for (size_t bin = 1; bin < BINS; bin++)
+        CHECK(count[bin] < 100 || fabs(expected[bin] - right[bin]) <= 0.1 * count[bin]);
+    link_decision_free(&decision);
+    made_links_free(&made);
+}
+
+/* Probabilities rise with the margin, and a link that one of its documents does not prefer has
+ * none.
+ */
+TEST(link_decision_is_monotone) {
+    struct made_links made = make_links(1000, 0.4, 0.1, 3);
+    struct link_decision decision = {0};
+    CHECK_OK(link_decision_fit(&decision, &made.sample, 0.98, error));
+    CHECK(decision.count == 1000);
+    for (size_t i = 0; i < decision.count; i++) {
+        const struct link_level *level = &decision.levels[i];
+        CHECK(level->probability >= 0 && level->probability <= 1);
+        CHECK(level->margin > 0 || level->probability == 0);
+        CHECK(i == 0 || (level[-1].margin <= level->margin &&
+                         level[-1].probability <= level->probability + 1e-6f));
+    }
+    CHECK(link_probability(&decision, 0) == 0);
+    CHECK(link_probability(&decision, 1) == (double)decision.levels[999].probability);
+    link_decision_free(&decision);
+    made_links_free(&made);
+}
+
+/* With no partner anywhere, next to nothing is kept. */
+TEST(link_decision_without_partners) {
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        struct made_links made = make_links(2000, 1, 0, 100 + seed);
+        struct link_decision decision = {0};
+        CHECK_OK(link_decision_fit(&decision, &made.sample, 0.98, error));
+        CHECK(link_decision_choose(&decision, 0.98).kept < 20);
+        link_decision_free(&decision);
+        made_links_free(&made);
+    }
+}
+
+TEST(link_decision_of_few) {
+    struct link_view links[2] = {{0.5f, 0.9f, 0.9f}, {0.4f, 0.8f, 0.8f}};
+    struct link_view none = {-INFINITY, -INFINITY, -INFINITY}, decoys[2] = {none, none};
+    struct link_sample sample = {2, links, decoys};
+    struct link_decision decision = {0};
+    CHECK_OK(link_decision_fit(&decision, &sample, 0.98, error));
+    CHECK(link_decision_choose(&decision, 0.98).kept == 2);
+    CHECK(link_probability(&decision, 0.3) == 0);
+    CHECK(link_probability(&decision, 0.6) > 0.9);
+    link_decision_free(&decision);
+    sample.count = 0;
+    CHECK_OK(link_decision_fit(&decision, &sample, 0.98, error));
+    struct link_choice choice = link_decision_choose(&decision, 0.98);
+    CHECK(choice.kept == 0 && isinf(choice.least_margin));
+    CHECK(link_probability(&decision, 1) == 0);
+    link_decision_free(&decision);
+}
+
+static int by_float(const void *x, const void *y) {
+    float a = *(const float *)x, b = *(const float *)y;
+    return (a > b) - (a < b);
+}
+
+/* Quantiles of a Pareto distribution: below the last fifth the shares are those of the values,
+ * above it the fitted tail is near the true one, also beyond the largest value. */
+TEST(link_null_follows_its_decoys) {
+    enum { VALUES = 2000 };
+    static const double shapes[] = {0, 0.3, 0.6};
+    static float values[VALUES];
+    static double weights[VALUES];
+    for (size_t s = 0; s < 3; s++) {
+        double shape = shapes[s];
+        for (size_t i = 0; i < VALUES; i++) {
+            double above = ((double)i + 0.5) / VALUES;
+            values[i] = (float)(shape > 0 ? (pow(above, -shape) - 1) / shape : -log(above));
+            weights[i] = 0.5;
+        }
+        qsort(values, VALUES, sizeof *values, by_float);
+        struct link_null null;
+        link_null_fit(&null, values, weights, VALUES);
+        CHECK(fabs(null.total - VALUES / 2.0) < 1e-9 && fabs(null.tail - 0.2) < 0.001);
+        CHECK(fabs(null.shape - shape) < 0.1);
+        struct link_null_cursor cursor = {.null = &null};
+        double before = 1;
+        for (double value = 0; value < 12; value += 0.25) {
+            double truth = shape > 0 ? pow(1 + shape * value, -1 / shape) : exp(-value);
+            double above = link_null_above(&cursor, value);
+            CHECK(above <= before && fabs(above - truth) < 0.01 + 0.1 * truth);
+            before = above;
+        }
+    }
+}
+
+/* A value without weight does not count, and without any weight nothing lies above anything. */
+TEST(link_null_counts_weights) {
+    float values[] = {-3, -2, -1, 0, 1};
+    double weights[] = {1, 0, 1, 0, 2}, none[] = {0, 0, 0, 0, 0};
+    struct link_null null;
+    link_null_fit(&null, values, weights, 5);
+    struct link_null_cursor cursor = {.null = &null};
+    CHECK(link_null_above(&cursor, -2.5) == 0.75 && link_null_above(&cursor, -1.5) == 0.75);
+    CHECK(link_null_above(&cursor, 0.5) == 0.5 && link_null_above(&cursor, 2) == 0);
+    link_null_fit(&null, values, none, 5);
+    cursor = (struct link_null_cursor){.null = &null};
+    CHECK(link_null_above(&cursor, -5) == 0);
+}
