@@ -9,7 +9,7 @@ from . import _tables
 from .signatures import _PART_ROWS, Method
 
 #: Bytes of a row in a shuffle besides its signature, as Spark writes and compresses them (bench/spark_windows.py).
-WINDOW_ROW_BYTES = 17.0
+WINDOW_ROW_BYTES = 8.7
 KEY_ROW_BYTES = 24.0
 #: Memory of a task: a stretch of rows in Arrow, once as it comes and once as an array, and Spark's own sort.
 _ROW_COPIES = 3
@@ -36,7 +36,7 @@ def plan(rows: int, against: int = 0, *, method: Method = "window", threshold: f
     >>> from cognate.spark import plan
     >>> chosen = plan(100_000, 100_000, knobs={"tables": 300, "window": 200})
     >>> chosen.partitions, round(chosen.shuffled_bytes / 1e9, 1), round(chosen.comparisons / 1e9, 1)
-    (300, 8.7, 12.0)
+    (300, 8.2, 12.0)
     """
     join = batch.plan_join(rows, against, method=method, threshold=threshold, recall=recall, bits=bits, knobs=knobs)
     total, slots = rows + against, executors * cores
