@@ -1,5 +1,9 @@
 """Deduplication and pairs on the cluster are those of one machine, document for document."""
+import os
 import random
+import signal
+import threading
+import time
 
 import pytest
 
@@ -97,6 +101,27 @@ def test_pairs_between_two(frame, texts):
     expected = cognate.pairs(texts[:200], texts[200:], threshold=0.5, measure="jaccard")
     assert sorted((row["a"], row["b"] - 200) for row in table.collect()) == sorted(
         zip(expected["a"].tolist(), expected["b"].tolist(), strict=True))
+
+
+def test_a_killed_executor_changes_nothing(spark, cluster, texts):
+    """An executor dies while the job runs; Spark starts another one, and the answer is the same."""
+    frame = spark.createDataFrame(list(enumerate(texts)), "id long, text string").repartition(12)
+    victims = cluster.executors(0)
+    assert victims
+    killed = threading.Event()
+
+    def kill():
+        time.sleep(4)
+        os.kill(victims[0], signal.SIGKILL)
+        killed.set()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    table = cognate.spark.clusters(frame, threshold=0.7)
+    rows = sorted(map(tuple, table.collect()))
+    thread.join()
+    assert killed.is_set() and rows == one_machine(texts, threshold=0.7)[1]
+    assert victims[0] not in cluster.executors(0)
 
 
 def test_a_job_goes_on(spark, texts, tmp_path):
