@@ -45,7 +45,7 @@ struct writer {
     unsigned number;
     double unless_similar;
     unsigned added, failed;
-    volatile bool *stop;
+    bool *stop;
 };
 
 static cog_status add_one(cog_live *live, const char *id, const char *text, double unless_similar,
@@ -85,7 +85,7 @@ static void *read_some(void *context) {
     cog_search_options_init(&options);
     options.k = 1;
     options.method = COG_METHOD_EXACT;
-    while (!*reader->stop) {
+    while (!__atomic_load_n(reader->stop, __ATOMIC_RELAXED)) {
         cog_index *snapshot = NULL;
         cog_index_info info, again;
         const cog_hits *hits = NULL;
@@ -129,7 +129,7 @@ TEST(live_handles_take_changes_of_many_threads) {
     cog_live *lives[2] = {NULL, NULL};
     pthread_t threads[WRITERS + 2];
     struct writer writers[WRITERS + 2] = {{0}};
-    volatile bool stop = false;
+    bool stop = false;
     cog_index *index = NULL;
     CHECK_OK(make_index(folder, error));
     for (int i = 0; i < 2; i++)
@@ -140,7 +140,7 @@ TEST(live_handles_take_changes_of_many_threads) {
     }
     for (unsigned i = 0; i < WRITERS; i++)
         pthread_join(threads[i], NULL);
-    stop = true;
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     for (unsigned i = WRITERS; i < WRITERS + 2; i++)
         pthread_join(threads[i], NULL);
     for (unsigned i = 0; i < WRITERS + 2; i++) {
