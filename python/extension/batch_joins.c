@@ -19,15 +19,14 @@ static PyObject *plan_join(PyObject *self, PyObject *arguments) {
         return NULL;
     if (cog_plan_join(&options, rows, against, &plan, &error) != COG_OK)
         return raise_error(&error);
-    return Py_BuildValue("{s:s,s:I,s:K,s:O,s:I,s:I,s:s,s:O,s:I,s:d,s:d,s:d,s:K}", "method",
-                         cog_method_name(plan.method), "tables", plan.tables, "window",
-                         (unsigned long long)plan.window, "shared_window",
-                         plan.shared_window ? Py_True : Py_False, "key_bits", plan.key_bits,
-                         "flips", plan.flips, "flip_mode", flip_modes[plan.flip_mode], "flip_both",
-                         plan.flip_both ? Py_True : Py_False, "radius", (unsigned)plan.radius_bits,
-                         "threshold", plan.threshold, "expected_recall", plan.expected_recall,
-                         "comparisons", plan.comparisons, "margins_per_row",
-                         (unsigned long long)plan.margins_per_row);
+    return Py_BuildValue(
+        "{s:s,s:I,s:K,s:O,s:I,s:I,s:s,s:O,s:I,s:d,s:d,s:d,s:K}", "method",
+        cog_method_name(plan.method), "tables", plan.tables, "window",
+        (unsigned long long)plan.window, "shared_window", plan.shared_window ? Py_True : Py_False,
+        "key_bits", plan.key_bits, "flips", plan.flips, "flip_mode", flip_modes[plan.flip_mode],
+        "flip_both", plan.flip_both ? Py_True : Py_False, "radius", (unsigned)plan.radius_bits,
+        "threshold", plan.threshold, "expected_recall", plan.expected_recall, "comparisons",
+        plan.comparisons, "margins_per_row", (unsigned long long)plan.margins_per_row);
 }
 
 struct band_job {

@@ -26,11 +26,10 @@ static void plan_window(const struct method_join *join, size_t rows, size_t agai
                         cog_join_plan *plan) {
     const double cosine = join->threshold;
     const struct window_targets targets = {.cosines = &cosine, .count = 1};
-    struct window_setting setting = {
-        .bits = join->bits,
-        .tables = (unsigned)knob_or(&join->knobs, WINDOW_TABLES, 0),
-        .window = knob_or(&join->knobs, WINDOW_ROWS, 0),
-        .radius_bits = join_radius(join, (1 + join->recall) / 2)};
+    struct window_setting setting = {.bits = join->bits,
+                                     .tables = (unsigned)knob_or(&join->knobs, WINDOW_TABLES, 0),
+                                     .window = knob_or(&join->knobs, WINDOW_ROWS, 0),
+                                     .radius_bits = join_radius(join, (1 + join->recall) / 2)};
     plan->expected_recall = window_plan(&setting, rows + against_rows, &targets, join->recall);
     plan->tables = setting.tables;
     plan->window = setting.window;
@@ -61,8 +60,8 @@ static void plan_flat(const struct method_join *join, size_t rows, size_t agains
                       cog_join_plan *plan) {
     plan->radius_bits = join_radius(join, join->recall);
     plan->expected_recall = join->recall;
-    plan->comparisons = against_rows ? (double)rows * (double)against_rows
-                                     : (double)rows * ((double)rows - 1) / 2;
+    plan->comparisons =
+        against_rows ? (double)rows * (double)against_rows : (double)rows * ((double)rows - 1) / 2;
 }
 
 cog_status cog_plan_join(const cog_pairs_options *options, uint64_t rows, uint64_t against_rows,
@@ -87,8 +86,7 @@ cog_status cog_plan_join(const cog_pairs_options *options, uint64_t rows, uint64
                                .seed = signature->seed,
                                .threads = 1};
     if (options->measure != COG_MEASURE_COSINE || signature->kind == COG_SIGNATURE_MINHASH ||
-        (method != &window_method && method != &lsh_method &&
-         options->method != COG_METHOD_FLAT))
+        (method != &window_method && method != &lsh_method && options->method != COG_METHOD_FLAT))
         return error_about(error, COG_ERR_USAGE, "method",
                            "signatures join by the methods window, lsh and flat, and by cosines");
     if (!(options->threshold > 0 && options->threshold <= 1) ||
@@ -191,8 +189,8 @@ static cog_status export_hits(const struct match_list *found, struct ArrowArrayS
 static cog_status check_band(const struct band *band, size_t *widest, cog_error *error) {
     *widest = 1;
     for (size_t i = 0; i < band->queries.count; i++) {
-        const bool falls = i > 0 && (band->begins[i] < band->begins[i - 1] ||
-                                     band->ends[i] < band->ends[i - 1]);
+        const bool falls =
+            i > 0 && (band->begins[i] < band->begins[i - 1] || band->ends[i] < band->ends[i - 1]);
         if (falls || band->begins[i] > band->ends[i] || band->ends[i] > band->rows.count)
             return error_set(error, COG_ERR_USAGE,
                              "query %zu meets rows %u to %u of %zu: begins and ends must not fall, "

@@ -1,5 +1,5 @@
-/* Loaded before a program (LD_PRELOAD): records what it does to the files of one folder, so that the
- * state after a loss of power can be made from any part of the record, or lets one call fail.
+/* Loaded before a program (LD_PRELOAD): records what it does to the files of one folder, so that
+ * the state after a loss of power can be made from any part of the record, or lets one call fail.
  *
  *   FAULTS_FOLDER  the folder, absolute
  *   FAULTS_RECORD  the record is appended here: a line of JSON per call, data in hex
@@ -76,7 +76,8 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 static int allocation_fails(const void *caller) {
-    if (!program_begin || (const char *)caller < program_begin || (const char *)caller >= program_end)
+    if (!program_begin || (const char *)caller < program_begin ||
+        (const char *)caller >= program_end)
         return 0;
     unsigned long number = __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
     return failing_allocation && number == failing_allocation;

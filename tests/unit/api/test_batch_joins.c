@@ -129,8 +129,8 @@ TEST(permuted_signatures_are_those_of_the_join_by_windows) {
     options.sign.signature.seed = SEED;
     CHECK_OK(cog_knobs_set(&options.knobs, COG_METHOD_WINDOW, "tables", TABLES, error));
     CHECK_OK(cog_knobs_set(&options.knobs, COG_METHOD_WINDOW, "window", WINDOW, error));
-    CHECK_OK(cog_pairs_find_signatures(signatures, NULL, RADIUS, &options, NULL, &pairs, NULL,
-                                       error));
+    CHECK_OK(
+        cog_pairs_find_signatures(signatures, NULL, RADIUS, &options, NULL, &pairs, NULL, error));
     for (size_t a = 0; a < ROWS; a++)
         for (size_t b = 0; b < ROWS; b++)
             count += met[a][b];
