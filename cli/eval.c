@@ -165,8 +165,9 @@ static cog_status evaluate_links(struct session *session) {
     if (arguments->word_count != 2 || !has_option(arguments, OPTION_GOLD))
         return REFUSE(arguments,
                       "give the links and the known ones: links FOUND.tsv --gold GOLD.tsv");
-    cog_status status = cog_evaluate_link_file(arguments->words[1], arguments->values[OPTION_GOLD],
-                                               &session->run, &scores, &session->error);
+    cog_status status = cog_evaluate_link_probabilities(
+        arguments->words[1], arguments->values[OPTION_GOLD], arguments->values[OPTION_CALIBRATION],
+        arguments->values[OPTION_CURVE], &session->run, &scores, &session->error);
     if (status == COG_OK)
         print_link_scores(&scores, stdout);
     return status;
@@ -176,13 +177,15 @@ static const enum option_id sample_options[] = {OPTION_SAMPLE, OPTION_SEEDS, OPT
 static const enum option_id neighbour_options[] = {OPTION_NEIGHBOURS,    OPTION_BITS,
                                                    OPTION_METHOD,        OPTION_RECALL,
                                                    OPTION_QUERY_MARGINS, OPTION_COUNT};
-static const enum option_id gold_options[] = {OPTION_GOLD, OPTION_COUNT};
+static const enum option_id gold_options[] = {OPTION_GOLD, OPTION_CALIBRATION, OPTION_CURVE,
+                                              OPTION_COUNT};
 static const option_set signature_sets[] = {
     sample_options,    input_options, term_options, weight_options,
     signature_options, run_options,   NULL};
 static const option_set neighbour_sets[] = {neighbour_options, run_options, NULL};
 static const option_set link_sets[] = {gold_options, run_options, NULL};
 static const enum option_id usual[] = {OPTION_SIGNATURE, OPTION_BITS, OPTION_LANG, OPTION_COUNT};
+static const enum option_id link_usual[] = {OPTION_CALIBRATION, OPTION_CURVE, OPTION_COUNT};
 static const struct option_text signature_texts[] = {
     {OPTION_SIGNATURE, "measure this kind only (default: the usual kinds and widths)"},
     {OPTION_COUNT, NULL}};
@@ -229,8 +232,14 @@ static const struct command actions[] = {
      .description =
          "Prints precision and recall of the links that cognate link wrote, compared with known "
          "ones (two ids per line); recall@1, the share of sources whose best link is a known "
-         "one; and the recall of the best links of which 99% are right.",
-     .examples = "cognate eval links links.tsv --gold known.tsv",
+         "one; and the recall of the best links of which 99% are right.\n\n"
+         "--calibration compares the probabilities of the links with the share that is right, in "
+         "bins; --curve has precision and recall of the links above each probability. Both write "
+         "CSV, or a picture if the name ends in .svg.",
+     .examples = "cognate eval links links.tsv --gold known.tsv\n"
+                 "cognate eval links links.tsv --gold known.tsv --calibration bins.csv\n"
+                 "cognate eval links links.tsv --gold known.tsv --curve curve.svg",
+     .usual = link_usual,
      .sets = link_sets,
      .run = evaluate_links},
     {.name = NULL},

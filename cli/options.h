@@ -64,6 +64,10 @@ enum option_kind {
       "save the collection's term statistics")                                                     \
     X(ONE_TO_ONE, "one-to-one", 0, RESULT, PLAIN, NULL, NULL, "link each document at most once")   \
     X(GOLD, "gold", 0, RESULT, READ, "FILE", NULL, "known links: print precision and recall")      \
+    X(CALIBRATION, "calibration", 0, RESULT, WRITE, "FILE", NULL,                                  \
+      "write stated and true probabilities in bins, as CSV or .svg")                               \
+    X(CURVE, "curve", 0, RESULT, WRITE, "FILE", NULL,                                              \
+      "write precision and recall by probability, as CSV or .svg")                                 \
     X(SENTENCES, "sentences", 0, RESULT, PLAIN, NULL, NULL,                                        \
       "print sentence pairs instead of the links")                                                 \
     X(SENTENCE_THRESHOLD, "sentence-threshold", 0, RESULT, PLAIN, "S", NULL,                       \

@@ -196,6 +196,17 @@ COG_API cog_status cog_links_sentences(const cog_links *links, cog_documents *fr
 COG_API cog_status cog_evaluate_link_file(const char *found, const char *gold_path,
                                           const cog_run_options *run, cog_link_scores *scores,
                                           cog_error *error);
+/* The same, and whether the probabilities of the links are true. Both files are CSV, or a picture
+ * if the name ends in .svg; NULL: none; "-" is standard output. Calibration has a line for each bin
+ * of the probability that has links: from, to, links, right, stated (mean probability), true (share
+ * of right links), low, high (its 95% interval). The curve has a line for each probability,
+ * falling, of the links that have at least that: probability, links, right, precision, recall,
+ * stated. */
+COG_API cog_status cog_evaluate_link_probabilities(const char *found, const char *gold_path,
+                                                   const char *calibration_path,
+                                                   const char *curve_path,
+                                                   const cog_run_options *run,
+                                                   cog_link_scores *scores, cog_error *error);
 
 #ifdef __cplusplus
 }

@@ -40,7 +40,19 @@ cog_status cog_evaluate_link_file(const char *found, const char *gold_path,
     TRY(check_given(found, "the path of links", error));
     TRY(check_given(gold_path, "the path of known links", error));
     TRY(check_given(scores, "scores", error));
-    return evaluate_link_file(found, gold_path, run ? run->memory_bytes : 0, scores, error);
+    return evaluate_link_file(found, gold_path, NULL, NULL, run ? run->memory_bytes : 0, scores,
+                              error);
+}
+
+cog_status cog_evaluate_link_probabilities(const char *found, const char *gold_path,
+                                           const char *calibration_path, const char *curve_path,
+                                           const cog_run_options *run, cog_link_scores *scores,
+                                           cog_error *error) {
+    TRY(check_given(found, "the path of links", error));
+    TRY(check_given(gold_path, "the path of known links", error));
+    TRY(check_given(scores, "scores", error));
+    return evaluate_link_file(found, gold_path, calibration_path, curve_path,
+                              run ? run->memory_bytes : 0, scores, error);
 }
 
 cog_status cog_evaluate_neighbour_files(const char *found, const char *truth, size_t k,

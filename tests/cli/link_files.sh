@@ -113,3 +113,58 @@ for number in $(seq 50000); do printf 'from%d\tto%d\t0.5\t0.5\n' "$number" "$num
 "$COGNATE" eval links many.tsv --gold many.tsv --memory 1M 2>&1
 echo "exit $?"
 "$COGNATE" eval links many.tsv --gold many.tsv --memory 10M | cut -d ' ' -f 1-6
+# Whether probabilities are true: bins and curve, counted here once more. Ties of the curve stand in one line.
+python3 - <<'PYTHON'
+import random
+random.seed(5)
+rows = [(random.choice([0.02, 0.5, 0.949, 0.95, 0.98, 0.985, 1.0, round(random.random(), 6)]), number) for number in range(400)]
+with open("stated.tsv", "w") as links, open("truth.tsv", "w") as known:
+    print("from", "to", "similarity", "score", "probability", sep="\t", file=links)
+    for probability, number in rows:
+        print(f"from{number}", f"to{number}", "0.500000", "0.250000", f"{probability:.6f}", sep="\t", file=links)
+        print(f"from{number}", f"to{number}" if random.random() < probability else "other", sep="\t", file=known)
+PYTHON
+"$COGNATE" eval links stated.tsv --gold truth.tsv --calibration bins.csv --curve curve.csv >/dev/null
+head -n 1 bins.csv
+head -n 1 curve.csv
+python3 - <<'PYTHON'
+import csv
+known = {tuple(line.split()) for line in open("truth.tsv")}
+links = [line.split() for line in open("stated.tsv").read().splitlines()[1:]]
+links = [(float(row[4]), (row[0], row[1]) in known) for row in links]
+starts = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 2]
+near = lambda text, value: abs(float(text) - value) < 2e-6
+bins, curve = list(csv.DictReader(open("bins.csv"))), list(csv.DictReader(open("curve.csv")))
+expected = [(low, [link for link in links if low <= link[0] < high]) for low, high in zip(starts, starts[1:])]
+expected = [(low, inside) for low, inside in expected if inside]
+print(len(bins) == len(expected) > 10 and all(
+    near(row["from"], low) and int(row["links"]) == len(inside) and int(row["right"]) == sum(right for _, right in inside)
+    and near(row["stated"], sum(p for p, _ in inside) / len(inside))
+    and near(row["true"], sum(right for _, right in inside) / len(inside))
+    and float(row["low"]) <= float(row["true"]) <= float(row["high"]) for row, (low, inside) in zip(bins, expected)))
+levels = sorted({p for p, _ in links}, reverse=True)
+kept = [[link for link in links if link[0] >= level] for level in levels]
+print(len(curve) == len(levels) and all(
+    near(row["probability"], level) and int(row["links"]) == len(some) and int(row["right"]) == sum(r for _, r in some)
+    and near(row["precision"], sum(r for _, r in some) / len(some)) and near(row["recall"], sum(r for _, r in some) / len(known))
+    and near(row["stated"], sum(p for p, _ in some) / len(some)) for row, level, some in zip(curve, levels, kept)))
+PYTHON
+# The same as pictures: a point for each bin and each probability.
+"$COGNATE" eval links stated.tsv --gold truth.tsv --calibration bins.svg --curve curve.svg --quiet >/dev/null
+python3 - <<'PYTHON'
+import xml.etree.ElementTree as xml
+space = "{http://www.w3.org/2000/svg}"
+lines = lambda name: len(open(name).read().splitlines()) - 1
+print(len(xml.parse("bins.svg").findall(space + "circle")) == lines("bins.csv"),
+      len(xml.parse("curve.svg").find(space + "polyline").get("points").split()) == lines("curve.csv"))
+PYTHON
+"$COGNATE" eval links stated.tsv --gold truth.tsv --curve - | sed -n 1,2p | cut -d , -f 1
+# Links of other tools have no probabilities; a number that is none is named.
+"$COGNATE" eval links made.tsv --gold some.tsv --curve none.csv 2>&1
+echo "exit $?"
+[ -e none.csv ] || echo "no curve"
+printf 'from0\tto0\t0.5\t0.5\t1.5\n' >wrong.tsv
+"$COGNATE" eval links wrong.tsv --gold some.tsv 2>&1
+# The best link of a document is that of the best score, whatever the probabilities say.
+printf 'from0\tto9\t0.5\t0.2\t0.9\nfrom0\tto0\t0.5\t0.4\t0.9\n' >scored.tsv
+"$COGNATE" eval links scored.tsv --gold some.tsv

@@ -1,5 +1,6 @@
 #include "jobs/evaluate/link_scores.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "base/strings.h"
 #include "input/parallel/line_source.h"
 #include "input/parallel/wiki_languages.h"
+#include "jobs/evaluate/link_curves.h"
 
 /* Ids are compared by hash: with 64 bits, two of a million ids collide once in 10^7 files. */
 static uint64_t hash_of(struct bytes_view id) {
@@ -165,7 +167,7 @@ static bool has_source(const struct link_gold *gold, uint64_t from) {
 }
 
 cog_status link_gold_take(struct link_gold *gold, struct bytes_view from, struct bytes_view to,
-                          double score, bool is_first, cog_error *error) {
+                          double score, float probability, bool is_first, cog_error *error) {
     struct known_link link = {hash_of(from), hash_of(to)};
     bool right = gold->known_count && bsearch(&link, gold->known, gold->known_count,
                                               sizeof *gold->known, by_ids) != NULL;
@@ -174,26 +176,42 @@ cog_status link_gold_take(struct link_gold *gold, struct bytes_view from, struct
         return COG_OK;
     }
     GROW(gold->links, gold->link_capacity, gold->link_count + 1, "judged links", error);
-    gold->links[gold->link_count++] = (struct judged_link){link.from, score, right};
+    gold->links[gold->link_count++] = (struct judged_link){link.from, score, probability, right};
     gold->judged += has_source(gold, link.from);
     return keep_limit(gold, error);
 }
 
-/* The last of the columns behind the ids is the score; without any, all are equally good. */
+static bool is_header(const struct link_line *line, uint64_t number) {
+    return number == 1 && line->ids[0].size == 4 && memcmp(line->ids[0].data, "from", 4) == 0 &&
+           line->ids[1].size == 2 && memcmp(line->ids[1].data, "to", 2) == 0;
+}
+
+static cog_status number_error(const char *path, uint64_t number, struct bytes_view field,
+                               const char *what, cog_error *error) {
+    return error_set_at(error, COG_ERR_INPUT, number, "%s:%llu: '%.*s' is no %s", path,
+                        (unsigned long long)number, (int)(field.size < 60 ? field.size : 60),
+                        field.data, what);
+}
+
+/* Behind the ids: similarity, score and probability; or fewer columns, and the last of them is the
+ * score; without any, all are equally good. */
 static cog_status take_line(struct link_gold *gold, struct link_line *line, const char *path,
                             uint64_t number, cog_error *error) {
-    struct bytes_view rest = line->rest, field = {0};
-    double score = 0;
-    if (number == 1 && line->ids[0].size == 4 && memcmp(line->ids[0].data, "from", 4) == 0 &&
-        line->ids[1].size == 2 && memcmp(line->ids[1].data, "to", 2) == 0)
+    struct bytes_view rest = line->rest, last = {0};
+    double score = 0, probability = NAN;
+    if (is_header(line, number))
         return COG_OK;
-    while (rest.data)
-        field = take_field(&rest, '\t');
-    if (field.size && !number_parse(field, &score))
-        return error_set_at(error, COG_ERR_INPUT, number, "%s:%llu: '%.*s' is no score", path,
-                            (unsigned long long)number, (int)(field.size < 60 ? field.size : 60),
-                            field.data);
-    return link_gold_take(gold, id_of(line, 0), id_of(line, 1), score, false, error);
+    for (int column = 0; column < 2 && rest.data; column++)
+        last = take_field(&rest, '\t');
+    if (last.size && !number_parse(last, &score))
+        return number_error(path, number, last, "score", error);
+    if (rest.data) {
+        last = take_field(&rest, '\t');
+        if (!number_parse(last, &probability) || probability < 0 || probability > 1)
+            return number_error(path, number, last, "probability from 0 to 1", error);
+    }
+    return link_gold_take(gold, id_of(line, 0), id_of(line, 1), score, (float)probability, false,
+                          error);
 }
 
 /* Reads a file of links: known ones, or (judge) links to be judged. */
@@ -399,7 +417,7 @@ static cog_status take_links(struct link_gold *gold, const cog_links *links,
     for (size_t i = 0; i < count; i++)
         TRY(link_gold_take(gold, corpus_id(&links->space.corpora[0], items[i].from),
                            corpus_id(&links->space.corpora[1], items[i].to), (double)items[i].score,
-                           first, error));
+                           items[i].probability, first, error));
     return COG_OK;
 }
 
@@ -415,12 +433,15 @@ cog_status evaluate_links(const cog_links *links, const char *gold_path, cog_lin
     return status;
 }
 
-cog_status evaluate_link_file(const char *found, const char *gold_path, uint64_t memory_bytes,
-                              cog_link_scores *scores, cog_error *error) {
+cog_status evaluate_link_file(const char *found, const char *gold_path, const char *calibration,
+                              const char *curve, uint64_t memory_bytes, cog_link_scores *scores,
+                              cog_error *error) {
     struct link_gold gold = {.memory_bytes = memory_bytes};
     cog_status status = link_gold_read(&gold, gold_path, error);
     THEN(status, take_file(&gold, found, error));
     THEN(status, check_known(&gold, gold_path, error));
+    if (status == COG_OK && (calibration || curve))
+        status = link_curves_write(&gold, found, calibration, curve, error);
     if (status == COG_OK)
         link_gold_scores(&gold, scores);
     link_gold_free(&gold);

@@ -284,7 +284,7 @@ TEST(link_scores_against_known_links) {
                  {"d", "D", 0.6, false}, {"a", "A", 0, true},    {"b", "X", 0, true}};
     for (size_t i = 0; i < 6; i++)
         CHECK_OK(link_gold_take(&gold, view_of(links[i].from, 1), view_of(links[i].to, 1),
-                                links[i].score, links[i].first, error));
+                                links[i].score, 0.5f, links[i].first, error));
     cog_link_scores scores;
     link_gold_scores(&gold, &scores);
     CHECK(scores.known == 4 && scores.links == 4);
