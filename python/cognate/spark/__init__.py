@@ -8,6 +8,5 @@ from ._jobs import clusters, dedup, pairs
 from ._plan import SparkPlan, plan
 from ._stages import Stage, Stages
 from .related import related
-from .signatures import cosine_pairs
 
-__all__ = ["SparkPlan", "Stage", "Stages", "archive", "clusters", "cosine_pairs", "dedup", "pairs", "plan", "related"]
+__all__ = ["SparkPlan", "Stage", "Stages", "archive", "clusters", "dedup", "pairs", "plan", "related"]

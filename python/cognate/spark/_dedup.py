@@ -16,7 +16,7 @@ import numpy as np
 from .. import batch
 from . import _sets
 from ._arrow import batch_of, map_partitions, numbers
-from ._frames import Documents
+from ._frames import Documents, numbered
 from ._stages import Stage, Stages
 
 if TYPE_CHECKING:
@@ -38,12 +38,11 @@ class Decision:
 
 
 def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, grouping: str,
-           pairs_at_once: int = PAIRS_AT_ONCE, unique: bool = False) -> Decision:
-    """Who stays for whom. ``unique``: ids are known to be so."""
+           pairs_at_once: int = PAIRS_AT_ONCE) -> Decision:
+    """Who stays for whom."""
     sets = _sets.term_sets(stages, documents.frame, rule, documents.data)
     stages.note(documents=sets.rows)
-    if not unique:
-        documents.check_ids(stages, sets)
+    documents.check_ids(stages, sets)
     members = _group_equal(stages, sets, documents, keep)
     ranks = _rank(stages, members, documents, keep, rule)
     stages.note(distinct_documents=ranks.rows)
@@ -99,7 +98,7 @@ def _rank(stages: Stages, members: Stage, documents: Documents, keep: str, rule:
     if rule.measure == "containment":
         order = [f.col("terms").desc(), *order]
     leaders = members.table.filter("doc = leader")
-    ranked = _sets.numbered(stages, "ranks", leaders, order, "rank", [members], measure=rule.measure, keep=keep)
+    ranked = numbered(stages, "ranks", leaders, order, "rank", [members], measure=rule.measure, keep=keep)
     return Stage(ranked.table.select("doc", "rank"), ranked.hash, ranked.facts)
 
 
@@ -223,7 +222,7 @@ def cluster_table(stages: Stages, decision: Decision, gone: Stage) -> Stage:
         ords = decision.members.table.select("doc", "ord").join(kept, "doc").selectExpr("doc as kept_doc", "ord")
         return gone.table.select("kept_doc", "ord").unionByName(ords).groupBy("kept_doc").agg(f.min("ord").alias("ord"))
     firsts = stages.table("firsts", first, [gone, decision.members])
-    clusters = _sets.numbered(stages, "cluster-numbers", firsts.table, [f.col("ord")], "cluster", [firsts])
+    clusters = numbered(stages, "cluster-numbers", firsts.table, [f.col("ord")], "cluster", [firsts])
 
     def make() -> Any:
         members = gone.table.selectExpr("kept_doc", "doc", "id", "kept as representative", "similarity",

@@ -90,7 +90,7 @@ class Files:
     def documents(self, keep: str | None = None) -> Documents:
         """The records as documents, named by their rows."""
         return Documents(self._with_text(keep), "_text", "_row", lang="_lang", keep="_keep" if keep else None,
-                         data=self.data + hash_of(self.fields, keep))
+                         data=self.data + hash_of(self.fields, keep), is_numbered=True)
 
     def _with_text(self, keep: str | None) -> Any:
         from pyspark.sql import functions as f

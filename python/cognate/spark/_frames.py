@@ -1,9 +1,16 @@
 """DataFrames as documents: which column is what, and the order of the input."""
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ._arrow import map_partitions, partition_number
 from ._stages import Stage, Stages, hash_of
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
@@ -15,7 +22,7 @@ class Documents:
     """
 
     def __init__(self, frame: Any, text: str, id: str, order: str | None = None, lang: str | None = None,
-                 keep: str | None = None, data: str | None = None):
+                 keep: str | None = None, data: str | None = None, is_numbered: bool = False):
         from pyspark.sql import functions as f
         names = frame.columns
         for name, what in ((text, "texts"), (id, "ids"), (order, "order"), (keep, "values to keep by")):
@@ -23,6 +30,8 @@ class Documents:
                 raise ValueError(f"no column {name!r} for the {what}; there are {', '.join(names)}")
         kind = frame.schema[id].dataType.simpleString()
         self.source, self.text, self.id = frame, text, id
+        #: Ids are places in the input already, and unique.
+        self.is_numbered = is_numbered
         self.is_hashed = kind not in _INTEGERS
         self.doc = f.xxhash64(id) if self.is_hashed else f.col(id).cast("long")
         columns = [self.doc.alias("doc"), f.col(id).alias("id"), f.col(text).cast("string").alias("text"),
@@ -33,21 +42,33 @@ class Documents:
             columns.append(f.col(keep).alias("keep"))
         self.frame = frame.select(*columns).filter(f.col("text").isNotNull())
         #: What the data is, for hashes of stages.
-        self.data = data or _plan_hash(self.frame)
+        self.data = data or plan_hash(self.frame)
 
     def order(self, falling: bool = False) -> list[Any]:
         """The order of the input, as columns to sort by."""
         from pyspark.sql import functions as f
         return [f.col("ord").desc() if falling else f.col("ord")]
 
-    def check_ids(self, stages: Stages, sets: Stage) -> None:
+    def rows(self, stages: Stages, name: str) -> Stage:
+        """The documents with their places in the input: row, id, text, lang."""
+        own = self.frame.drop("keep")
+        if self.is_numbered:
+            return stages.table(name, lambda: own.withColumnRenamed("doc", "row"), [self.data])
+        rows = numbered(stages, name, own.drop("doc"), self.order(), "row", [self.data])
+        self.check_ids(stages, rows, "id")
+        return rows
+
+    def check_ids(self, stages: Stages, table: Stage, key: str = "doc") -> None:
         """Refuses ids that name two documents."""
         from pyspark.sql import functions as f
+        if self.is_numbered:
+            return
 
         def make() -> Any:
-            return sets.table.groupBy("doc").agg(f.count(f.lit(1)).alias("times"), f.min("id").alias("id"),
-                                                 f.max("id").alias("other")).filter("times > 1").limit(10)
-        double = stages.table("double-ids", make, [sets]).table.head(1)
+            return table.table.groupBy(f.col(key).alias("key")).agg(
+                f.count(f.lit(1)).alias("times"), f.min("id").alias("id"), f.max("id").alias("other")).filter(
+                "times > 1").limit(10)
+        double = stages.table("double-ids", make, [table]).table.head(1)
         if double and double[0]["id"] == double[0]["other"]:
             raise ValueError(f"the id {double[0]['id']!r} is that of {double[0]['times']} documents: ids must be unique; "
                              "drop the rows that repeat, or name another column")
@@ -63,7 +84,7 @@ class Documents:
             *self.source.columns)
 
 
-def _plan_hash(frame: Any) -> str:
+def plan_hash(frame: Any) -> str:
     """A hash of where a DataFrame comes from: files with their times, and what is done with them."""
     try:
         files = sorted(frame.inputFiles())
@@ -72,3 +93,30 @@ def _plan_hash(frame: Any) -> str:
     plan = frame._jdf.queryExecution().analyzed().canonicalized().toString() if hasattr(frame, "_jdf") else str(
         frame.schema.simpleString())
     return hash_of(plan, files)
+
+
+def numbered(stages: Stages, name: str, frame: Any, order: list[Any], number: str, inputs: list[Any],
+             **settings: Any) -> Stage:
+    """The rows of a frame in this order, numbered on from 0. The order must leave no ties."""
+    from pyspark.sql import functions as f
+    schema = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in frame.schema.fields)
+    ordered = stages.table(f"{name}-sorted", lambda: map_partitions(
+        frame.orderBy(*order), _numbered, f"{schema}, part int, place long"), inputs, **settings)
+    counts = {row["part"]: row["count"] for row in ordered.table.groupBy("part").count().collect()}
+    starts, total = [], 0
+    for part in sorted(counts):
+        starts.append((part, total))
+        total += counts[part]
+    begins = stages.spark.createDataFrame(starts or [(0, 0)], "part int, begin long")
+    return stages.table(name, lambda: ordered.table.join(f.broadcast(begins), "part").withColumn(
+        number, f.col("begin") + f.col("place")).drop("part", "place", "begin"), [ordered], number=number)
+
+
+def _numbered(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:
+    import pyarrow
+    place, part = 0, partition_number()
+    for piece in batches:
+        table = pyarrow.Table.from_batches([piece])
+        yield (table.append_column("part", pyarrow.array(np.full(piece.num_rows, part, np.int32)))
+               .append_column("place", pyarrow.array(np.arange(place, place + piece.num_rows))))
+        place += piece.num_rows

@@ -1,19 +1,19 @@
 """The public functions: dedup, clusters and pairs of DataFrames."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, Unpack
 
-from .._inputs import TermOptions
-from . import _dedup, _sets
-from ._frames import Documents
-from ._stages import Stages
+from .._inputs import TermOptions, WeightOptions
+from . import _dedup, _sets, signatures
+from ._frames import Documents, numbered
+from ._stages import Stage, Stages
 
 Progress = bool | Callable[[str, int, int], object] | None
 
 
-class SparkOptions(TermOptions, total=False):
-    """Options of jobs on Spark."""
+class JobOptions(TermOptions, total=False):
+    """Options of all jobs over documents."""
     order: str  #: the column that has the order of the input (default: the ids)
     lang: str  #: the column that has the language (default "lang", if there is one)
     work: str  #: a folder for intermediate tables that all machines share; a later job takes them up
@@ -22,30 +22,52 @@ class SparkOptions(TermOptions, total=False):
     progress: Progress
     report: dict[str, Any]  #: receives what the job did
     block_rows: int  #: a key with more rows is cut into blocks of this size
+
+
+class SparkOptions(JobOptions, total=False):
+    """Options of dedup and clusters."""
     pairs_at_once: int  #: take documents in blocks if more pairs than this share a key
 
 
+class CosineOptions(WeightOptions, total=False):
+    """Options of pairs that only the cosine has."""
+    recall: float  #: the share of pairs that settings which are not given are chosen for
+    bits: int  #: of a signature
+    seed: int
+    gaussian: bool
+    density: float
+    knobs: Mapping[str, int]  #: settings of the method, such as tables and window
+    partitions: int  #: of a shuffle (default: spark.sql.shuffle.partitions)
+    recall_rows: int  #: rows that recall is measured by; 0: none
+
+
+class PairOptions(JobOptions, CosineOptions, total=False):
+    """Options of pairs."""
+
+
 _TERMS = TermOptions.__annotations__.keys()
+_COSINE = {*CosineOptions.__annotations__, *WeightOptions.__annotations__}
+_BOTH = {*JobOptions.__annotations__, *_TERMS}
 
 
-def _begin(spark: Any, options: SparkOptions) -> Stages:
-    known = {*SparkOptions.__annotations__, *_TERMS}
+def _begin(spark: Any, options: Any, own: Iterable[str], where: str = "") -> Stages:
+    known = {*_BOTH, *own}
     for name in options:
         if name not in known:
-            raise TypeError(f"{name!r} is no option of this job; there are {', '.join(sorted(known))}")
+            raise TypeError(f"{name!r} is no option of this job{where}; there are {', '.join(sorted(known))}")
     return Stages(spark, options.get("work"), resume=options.get("resume", True), progress=options.get("progress"))
 
 
 def rule(threshold: float, measure: str, terms: dict[str, Any], block_rows: int = _sets.BLOCK_ROWS) -> _sets.Rule:
     """Which pairs are found, checked."""
     if measure not in ("jaccard", "containment"):
-        raise ValueError(f"measure {measure!r}: jaccard or containment")
+        raise ValueError(f"measure {measure!r}: jaccard or containment, and of pairs also cosine")
     if not 0 < threshold <= 1:
         raise ValueError(f"a threshold of {threshold}: choose above 0 and at most 1")
     return _sets.Rule(threshold, measure, {**terms, "measure": measure}, block_rows)
 
 
-def _rule(threshold: float, measure: str, options: SparkOptions) -> _sets.Rule:
+def _rule(threshold: float, measure: str, options: Any) -> _sets.Rule:
     terms = {name: value for name, value in options.items() if name in _TERMS}
     return rule(threshold, measure, terms, options.get("block_rows", _sets.BLOCK_ROWS))
 
@@ -56,7 +78,7 @@ def keep_field(keep: str) -> str | None:
     return (field.rpartition(":")[0] if field.endswith((":min", ":max")) else field) or None
 
 
-def _finish(stages: Stages, options: SparkOptions) -> None:
+def _finish(stages: Stages, options: Any) -> None:
     report = stages.finish()
     options.get("report", {}).update(report, executors=stages.metrics.executors())
 
@@ -65,7 +87,7 @@ def _decide(df: Any, text: str, id: str, threshold: float, measure: str, keep: s
             options: SparkOptions) -> tuple[Stages, Documents, _dedup.Decision, Any]:
     if grouping not in ("representative", "connected"):
         raise ValueError(f"grouping {grouping!r}: representative or connected")
-    stages = _begin(df.sparkSession, options)
+    stages = _begin(df.sparkSession, options, SparkOptions.__annotations__)
     documents = Documents(df, text, id, options.get("order"), options.get("lang", "lang"), keep_field(keep),
                           options.get("data"))
     decision = _dedup.decide(stages, documents, _rule(threshold, measure, options), keep, grouping,
@@ -99,32 +121,56 @@ def clusters(df: Any, text: str = "text", id: str = "id", *, threshold: float = 
 
 
 def pairs(a: Any, against: Any = None, text: str = "text", id: str = "id", *, threshold: float = 0.8,
-          measure: Literal["jaccard", "containment"] = "jaccard", **options: Unpack[SparkOptions]) -> Any:
-    """All pairs at or above the threshold inside a collection, or between two: a, b (ids), similarity.
+          measure: Literal["jaccard", "containment", "cosine"] = "jaccard",
+          method: Literal["exact", "window", "lsh", "flat"] | None = None, **options: Unpack[PairOptions]) -> Any:
+    """All pairs at or above the threshold inside a collection, or between two: a, b (ids), similarity, distance.
 
-    Inside a collection ``a`` is the document that comes first in the input.
+    Inside a collection ``a`` is the document that comes first in the input. Sets are joined exactly. Of the cosine,
+    signatures propose pairs by the method (default: window), and distance is that of the two signatures, in bits.
     """
-    stages = _begin(a.sparkSession, options)
-    rule = _rule(threshold, measure, options)
+    check_method(measure, method)
+    is_cosine = measure == "cosine"
+    stages = _begin(a.sparkSession, options, _COSINE if is_cosine else (), f" with measure {measure}")
     sides = [Documents(frame, text, id, options.get("order"), options.get("lang", "lang"), None,
                        options.get("data")) for frame in ([a] if against is None else [a, against])]
-    table = find_pairs(stages, sides, rule)
+    if is_cosine:
+        own = {name: value for name, value in options.items() if name in _COSINE or name in (*_TERMS, "block_rows")}
+        documents, near = cosine_pairs(stages, sides, method=method or "window", threshold=threshold, **own)
+        table = signatures.name_rows(stages, documents, near)
+    else:
+        table = find_pairs(stages, sides, _rule(threshold, measure, options)).selectExpr(
+            "a", "b", "similarity", "cast(null as int) as distance")
     _finish(stages, options)
-    return table.select("a", "b", "similarity")
+    return table
 
 
-def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule, unique: bool = False) -> Any:
-    """Pairs with their places in the input: a, b, similarity, a_rank, b_rank. ``unique``: ids are known to be so."""
+def check_method(measure: str, method: str | None) -> None:
+    """Refuses a method that the measure does not have."""
+    if measure != "cosine" and method not in (None, "exact"):
+        raise ValueError(f"method {method!r} with measure {measure}: sets are joined exactly; give no method, or take the "
+                         "cosine")
+    if measure == "cosine" and method == "exact":
+        raise ValueError("method 'exact' with the cosine: on a cluster pairs by cosine come from signatures; choose window, "
+                         "lsh or flat")
+
+
+def cosine_pairs(stages: Stages, sides: list[Documents], **options: Any) -> tuple[list[Stage], Stage]:
+    """Numbered documents, and the pairs of their rows: a, b, distance, similarity."""
+    documents = [side.rows(stages, f"documents-{number}") for number, side in enumerate(sides)]
+    stages.note(documents=sum(stage.rows for stage in documents))
+    return documents, signatures.join(stages, documents, **options)
+
+
+def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule) -> Any:
+    """Pairs with their places in the input: a, b, similarity, a_rank, b_rank."""
     sets, ranks = [], []
     for number, documents in enumerate(sides):
         name = "sets" if number == 0 else "sets-against"
         made = _sets.term_sets(stages, documents.frame, rule, documents.data, name)
-        if not unique:
-            documents.check_ids(stages, made)
+        documents.check_ids(stages, made)
         sets.append(made)
         facts = made.table.select("doc", "id", "ord")
-        ranks.append(_sets.numbered(stages, "rows" if number == 0 else "rows-against", facts, documents.order(), "rank",
-                                    [made]))
+        ranks.append(numbered(stages, "rows" if number == 0 else "rows-against", facts, documents.order(), "rank", [made]))
     stages.note(documents=sum(stage.rows for stage in sets))
     counts_stage, counts = _sets.count_members(stages, sets)
     keys = [_sets.set_keys(stages, f"keys-{number}", sets[number], ranks[number], counts_stage, counts, rule, number)

@@ -12,9 +12,10 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from . import _archive, _dedup, _jobs, _sets
+from . import _archive, _dedup, _jobs, _log
 from ._files import Files
-from ._stages import Stages
+from ._stages import Stages, hash_of
+from .related import find_related, grouped
 
 
 class Command(NamedTuple):
@@ -116,9 +117,9 @@ def _run_archive(arguments: argparse.Namespace) -> int:
 
 # ---- Jobs over documents ---------------------------------------------------------------------------------------------
 
-def _set_options(parser: argparse.ArgumentParser) -> None:
+def _measure_options(parser: argparse.ArgumentParser, *more: str) -> None:
     parser.add_argument("--threshold", type=float, default=0.8, metavar="S", help="at or above (default: 0.8)")
-    parser.add_argument("--measure", choices=["jaccard", "containment"], default="jaccard")
+    parser.add_argument("--measure", choices=["jaccard", "containment", *more], default="jaccard")
     parser.add_argument("--tokens", choices=["words", "regex", "chars", "code"])
     parser.add_argument("--ngram", type=int, metavar="N")
     parser.add_argument("--lang", metavar="L", help="the language of all documents, or auto")
@@ -131,7 +132,7 @@ def _dedup_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--removed", metavar="FILE", help="what goes, and for whom, on this machine")
     parser.add_argument("--keep", default="longest", help="longest, first, last, field:NAME or field:NAME:min")
     parser.add_argument("--grouping", choices=["representative", "connected"], default="representative")
-    _set_options(parser)
+    _measure_options(parser)
     session_options(parser)
 
 
@@ -139,19 +140,81 @@ def _pairs_options(parser: argparse.ArgumentParser) -> None:
     input_options(parser)
     parser.add_argument("--against", nargs="+", metavar="IN", help="pairs between the inputs and these")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="on this machine (default: standard output)")
-    _set_options(parser)
+    _measure_options(parser, "cosine")
+    parser.add_argument("--method", choices=["exact", "window", "lsh", "flat"],
+                        help="window, lsh or flat of the cosine (default: window); jaccard and containment are exact")
+    _signature_options(parser)
     session_options(parser)
 
 
+def _related_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("inputs", nargs="+", metavar="LOG",
+                        help="files or folders of query TAB url TAB clicks, or with the columns of AOL's logs")
+    parser.add_argument("--queries", metavar="FILE", help="the neighbours of these queries alone, one on each line")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="on this machine (default: standard output)")
+    parser.add_argument("--threshold", type=float, default=0.7, metavar="S", help="at or above (default: 0.7)")
+    parser.add_argument("--min-urls", type=int, default=6, metavar="N", help="leave out queries with fewer (default: 6)")
+    parser.add_argument("--method", choices=["window", "lsh", "flat"], default="lsh",
+                        help="default: lsh, with keys of 16 bits, 10 tables and Distance Flip if no settings are given")
+    _signature_options(parser)
+    session_options(parser)
+
+
+_SIGNATURES = ("recall", "bits", "seed", "recall_rows")
+#: Settings of methods, and the numbers of those that are words.
+_KNOBS = {"window": ("tables", "window", "shared_window"), "lsh": ("tables", "key_bits", "flips", "flip_mode", "flip_side"),
+          "flat": ()}
+_FLIP_MODES, _FLIP_SIDES = {"across": 0, "distance": 1, "random": 2, "none": 3}, {"query": 0, "both": 1}
+
+
+def _signature_options(parser: argparse.ArgumentParser) -> None:
+    """Options of joins by signatures. Those that are not given are None."""
+    group = parser.add_argument_group("signatures (settings that are not given follow from threshold and recall)")
+    group.add_argument("--recall", type=float, metavar="R", help="the share of pairs to find (default: 0.95)")
+    group.add_argument("--bits", type=int, metavar="N", help="of a signature (default: 1024)")
+    group.add_argument("--seed", type=int, metavar="N", help="of everything random (default: 0)")
+    group.add_argument("--recall-rows", type=int, metavar="N",
+                       help="compare so many rows with all, to measure the recall (default: 200; 0: none)")
+    group.add_argument("--tables", type=int, metavar="N", help="window: orders of the bits; lsh: hash tables")
+    group.add_argument("--window", type=int, metavar="B", help="window: rows of a window")
+    group.add_argument("--shared-window", action="store_true", default=None,
+                       help="window: two collections share the rows of a window")
+    group.add_argument("--key-bits", type=int, metavar="K", help="lsh: bits of a key")
+    group.add_argument("--flips", type=int, metavar="F", help="lsh: extra keys per table, with flipped bits")
+    group.add_argument("--flip-mode", choices=[*_FLIP_MODES], help="lsh: which bits")
+    group.add_argument("--flip-side", choices=[*_FLIP_SIDES], help="lsh: of which rows")
+
+
+def _signature_settings(arguments: argparse.Namespace, method: str) -> dict[str, Any]:
+    """What is given of the options of signatures; the method exact has none."""
+    knobs = _KNOBS.get(method, ())
+    names = {*_SIGNATURES, *(name for own in _KNOBS.values() for name in own)}
+    given = {name: value for name in sorted(names) if (value := getattr(arguments, name)) is not None}
+    for name in given:
+        if name not in knobs and (method == "exact" or name not in _SIGNATURES):
+            raise ValueError(f"method {method} has no --{name.replace('_', '-')}: leave it out")
+    numbers = {**_FLIP_MODES, **_FLIP_SIDES}
+    chosen = {name: int(numbers.get(given[name], given[name])) for name in knobs if name in given}
+    return {**{name: given[name] for name in _SIGNATURES if name in given}, **({"knobs": chosen} if chosen else {})}
+
+
 class _Job:
-    """What dedup and pairs share: the session, the stages, the files, the rule."""
+    """What jobs share: the session, the stages, the files."""
 
     def __init__(self, arguments: argparse.Namespace):
+        loaded = sys.modules.get("pyspark.sql")
+        #: The session is that of a program which called `main`.
+        self.is_guest = loaded is not None and loaded.SparkSession.getActiveSession() is not None
         self.arguments, self.spark = arguments, open_session(arguments)
         self.stages = Stages(self.spark, arguments.work, progress=not arguments.quiet and sys.stderr.isatty())
-        terms = {name: value for name, value in (("tokens", arguments.tokens), ("ngram", arguments.ngram),
-                                                 ("language", arguments.lang)) if value is not None}
-        self.rule = _jobs.rule(arguments.threshold, arguments.measure, terms)
+
+    def terms(self) -> dict[str, Any]:
+        arguments = self.arguments
+        return {name: value for name, value in (("tokens", arguments.tokens), ("ngram", arguments.ngram),
+                                                ("language", arguments.lang)) if value is not None}
+
+    def rule(self) -> Any:
+        return _jobs.rule(self.arguments.threshold, self.arguments.measure, self.terms())
 
     def files(self, paths: list[str], name: str = "records") -> Files:
         arguments = self.arguments
@@ -162,7 +225,8 @@ class _Job:
         report = {**self.stages.finish(), "executors": self.stages.metrics.executors()}
         write_stats(self.arguments, report)
         self.stages.clear()
-        self.spark.stop()
+        if not self.is_guest:
+            self.spark.stop()
         return report
 
 
@@ -188,7 +252,7 @@ def _cell(value: Any) -> str:
         return f"{value:.6f}"
     if value is None:
         return "-"
-    return str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+    return str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
 def _named(frame: Any, columns: dict[str, str], names: Any) -> Any:
@@ -204,7 +268,7 @@ def _run_dedup(arguments: argparse.Namespace) -> int:
     job = _Job(arguments)
     files = job.files(arguments.inputs)
     documents = files.documents(_jobs.keep_field(arguments.keep))
-    decision = _dedup.decide(job.stages, documents, job.rule, arguments.keep, arguments.grouping, unique=True)
+    decision = _dedup.decide(job.stages, documents, job.rule(), arguments.keep, arguments.grouping)
     gone = _dedup.removed(job.stages, decision, arguments.threshold)
     job.stages.note(removed=gone.rows, kept=job.stages.report["documents"] - gone.rows)
     table = gone.table.drop("id", "kept")
@@ -228,16 +292,47 @@ def _run_dedup(arguments: argparse.Namespace) -> int:
 
 
 def _run_pairs(arguments: argparse.Namespace) -> int:
+    _jobs.check_method(arguments.measure, arguments.method)
+    method = "exact" if arguments.measure != "cosine" else arguments.method or "window"
+    settings = _signature_settings(arguments, method)
     job = _Job(arguments)
     sides = [job.files(arguments.inputs)]
     if arguments.against:
         sides.append(job.files(arguments.against, "records-against"))
-    found = _jobs.find_pairs(job.stages, [files.documents() for files in sides], job.rule, unique=True)
+    documents = [files.documents() for files in sides]
+    if arguments.measure == "cosine":
+        _, near = _jobs.cosine_pairs(job.stages, documents, method=method, threshold=arguments.threshold,
+                                     **settings, **job.terms())
+        found = near.table
+    else:
+        found = _jobs.find_pairs(job.stages, documents, job.rule()).selectExpr(
+            "a", "b", "similarity", "cast(null as int) as distance")
     first = sides[0].names(found.selectExpr("a as doc"))
     second = sides[-1].names(found.selectExpr("b as doc"))
     rows = _named(_named(found, {"a": "a_name"}, first), {"b": "b_name"}, second).orderBy("a", "b")
-    count = _write_table(arguments.output, ["a", "b", "similarity", "distance"],
-                         rows.selectExpr("a_name", "b_name", "similarity", "null as distance"))
+    count = _write_table(arguments.output, _PAIR_COLUMNS, rows.select("a_name", "b_name", "similarity", "distance"))
+    job.end()
+    return 0 if count else 1
+
+
+_PAIR_COLUMNS = ["a", "b", "similarity", "distance"]
+
+
+def _run_related(arguments: argparse.Namespace) -> int:
+    settings = _signature_settings(arguments, arguments.method)
+    given = _log.read_queries(arguments.queries) if arguments.queries else None
+    job = _Job(arguments)
+    files = Files(job.stages, arguments.inputs, "txt", True, {"id": "id"})
+    log, bad = _log.read(files.records)
+    if bad:
+        print(f"cognate: {bad} rows of the log are bad and left out", file=sys.stderr)
+    job.stages.note(bad_rows=bad)
+    vectors = grouped(log, "query", "url", "clicks", arguments.min_urls, "_row")
+    documents, near = find_related(job.stages, vectors, hash_of(files.data, arguments.min_urls), given,
+                                   method=arguments.method, threshold=arguments.threshold, **settings)
+    names = documents[-1].table.selectExpr("row as doc", "id as name")
+    rows = _named(near.table, {"a": "a_name", "b": "b_name"}, names).orderBy("a", "b")
+    count = _write_table(arguments.output, _PAIR_COLUMNS, rows.select("a_name", "b_name", "similarity", "distance"))
     job.end()
     return 0 if count else 1
 
@@ -245,6 +340,7 @@ def _run_pairs(arguments: argparse.Namespace) -> int:
 COMMANDS = {
     "dedup": Command("removes near-duplicates, and writes the records that stay", _dedup_options, _run_dedup),
     "pairs": Command("similar pairs inside a collection, or between two", _pairs_options, _run_pairs),
+    "related": Command("pairs of queries of a log whose users clicked the same URLs", _related_options, _run_related),
     "archive": Command("writes the archive that brings this package to executors", _archive_options, _run_archive),
 }
 

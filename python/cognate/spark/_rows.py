@@ -31,7 +31,7 @@ def documents_in(rows: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
     folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".tsv", dir=folder) as file:
         for number, text in enumerate(rows.column("clicks").to_pylist()):
-            file.writelines(f"{number}\t{line}\n" for line in text.splitlines())
+            file.writelines(f"{number}\t{line}\n" for line in text.split("\n"))
         file.flush()
         yield file.name, {"format": "querylog"}
 

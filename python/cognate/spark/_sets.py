@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import batch
-from ._arrow import batch_of, lists, map_batches, map_partitions, numbers, partition_number, runs
+from ._arrow import batch_of, lists, map_batches, map_partitions, numbers, runs
 from ._stages import Stage, Stages
 
 if TYPE_CHECKING:
@@ -49,23 +49,6 @@ def term_sets(stages: Stages, frame: Any, rule: Rule, data: str, name: str = "se
     schema = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in carried)
     schema += ", text_bytes long, fingerprint binary, terms array<long>, words array<long>"
     return stages.table(name, lambda: map_batches(frame, _term_sets, schema, rule.terms), [data], terms=rule.terms)
-
-
-def numbered(stages: Stages, name: str, frame: Any, order: list[Any], number: str, inputs: list[Stage],
-             **settings: Any) -> Stage:
-    """The rows of a frame in this order, numbered on from 0. The order must leave no ties."""
-    from pyspark.sql import functions as f
-    schema = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in frame.schema.fields)
-    ordered = stages.table(f"{name}-sorted", lambda: map_partitions(
-        frame.orderBy(*order), _numbered, f"{schema}, part int, place long"), inputs, **settings)
-    counts = {row["part"]: row["count"] for row in ordered.table.groupBy("part").count().collect()}
-    starts, total = [], 0
-    for part in sorted(counts):
-        starts.append((part, total))
-        total += counts[part]
-    begins = stages.spark.createDataFrame(starts or [(0, 0)], "part int, begin long")
-    return stages.table(name, lambda: ordered.table.join(f.broadcast(begins), "part").withColumn(
-        number, f.col("begin") + f.col("place")).drop("part", "place", "begin"), [ordered], number=number)
 
 
 def count_members(stages: Stages, sets: list[Stage], slot_bits: int | None = None) -> tuple[Stage, Any]:
@@ -200,16 +183,6 @@ def _term_sets(documents: pyarrow.RecordBatch, terms: dict[str, Any]) -> pyarrow
         column = sets[name].cast(pyarrow.binary()) if name == "fingerprint" else sets[name]
         table = table.append_column(name, column)
     return table
-
-
-def _numbered(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:
-    import pyarrow
-    place, part = 0, partition_number()
-    for piece in batches:
-        table = pyarrow.Table.from_batches([piece])
-        yield (table.append_column("part", pyarrow.array(np.full(piece.num_rows, part, np.int32)))
-               .append_column("place", pyarrow.array(np.arange(place, place + piece.num_rows))))
-        place += piece.num_rows
 
 
 def _count_members(batches: Iterator[pyarrow.RecordBatch], slot_bits: int) -> Iterator[pyarrow.RecordBatch]:

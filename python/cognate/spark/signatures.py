@@ -1,19 +1,19 @@
 """Pairs by cosine on a cluster: signatures propose, the true measure decides, as `cognate pairs` does it.
 
-The stages: documents with their rows (places in the order of the input); statistics of all terms, by aggregation;
+The stages, from documents with their rows (places in the order of the input): statistics of all terms, by aggregation;
 signatures; candidates by windows, hash tables or brute force; pairs at or above the threshold, measured on the candidate
 documents alone. Rows, keys, orders of bits and radius are those of one machine, and so is the answer.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from .. import batch
 from . import _tables, _windows
-from ._arrow import Array, batch_of, map_batches, map_partitions, numbers, partition_number, runs
+from ._arrow import Array, batch_of, map_batches, map_partitions, numbers, runs
 from ._rows import measure_in, sign_in, signature_column, signatures_in, statistics_in
 from ._stages import Stage, Stages
 
@@ -41,45 +41,6 @@ class Settings(NamedTuple):
 
     def hashed(self) -> dict[str, Any]:
         return {"bits": self.bits, "seed": self.seed, "terms": self.terms, "short_terms": self.short_terms}
-
-
-# ---- Documents -------------------------------------------------------------------------------------------------------
-
-def number_rows(stages: Stages, frame: Any, data: str, name: str) -> Stage:
-    """Documents with their rows: the places of their ids in rising order. The frame has id, text and perhaps lang."""
-    from pyspark.sql import functions as f
-    schema = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in frame.schema.fields)
-    ordered = stages.table(f"{name}-sorted", lambda: map_partitions(
-        frame.orderBy("id"), _number, f"{schema}, part int, place long"), [data])
-    counts = {row["part"]: row["count"] for row in ordered.table.groupBy("part").count().collect()}
-    offsets, before = [], 0
-    for part in sorted(counts):
-        offsets.append((part, before))
-        before += counts[part]
-
-    def make() -> Any:
-        places = stages.spark.createDataFrame(offsets or [(0, 0)], "part int, before long")
-        return ordered.table.join(f.broadcast(places), "part").withColumn("row", f.col("before") + f.col("place")).drop(
-            "part", "place", "before")
-    return stages.table(name, make, [ordered])
-
-
-def _number(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    import pyarrow
-    import pyarrow.compute
-    part, place, last = partition_number(), 0, None
-    for rows in batches:
-        ids = rows.column("id")
-        again = (pyarrow.compute.equal(ids.slice(1), ids.slice(0, len(ids) - 1)).to_numpy(zero_copy_only=False)
-                 if len(ids) > 1 else np.zeros(0, bool))
-        if again.any() or (last is not None and last == ids[0]):
-            example = ids[int(np.argmax(again)) if again.any() else 0].as_py()
-            raise ValueError(f"the id {example!r} is that of two documents: ids must be unique; drop the rows that "
-                             "repeat, or name another column")
-        last = ids[len(ids) - 1]
-        numbered = rows.append_column("part", pyarrow.array(np.full(rows.num_rows, part, np.int32)))
-        yield numbered.append_column("place", pyarrow.array(np.arange(place, place + rows.num_rows)))
-        place += rows.num_rows
 
 
 # ---- Statistics ------------------------------------------------------------------------------------------------------
@@ -394,36 +355,24 @@ def _with_short(stages: Stages, documents: list[Stage], statistics: Stage, near:
     return stages.table("all-near", lambda: near.table.union(own.table), [near, own])
 
 
-def cosine_pairs(a: Any, against: Any = None, text: str = "text", id: str = "id", *, threshold: float = 0.8,
-                 method: Method = "window", recall: float = 0.95, bits: int = 1024, seed: int = 0,
-                 knobs: Mapping[str, int] | None = None, partitions: int | None = None,
-                 block_rows: int = _tables.BLOCK_ROWS, recall_rows: int = RECALL_ROWS, lang: str = "lang",
-                 work: str | None = None, resume: bool = True, data: str | None = None, progress: Any = None,
-                 report: dict[str, Any] | None = None, **terms: Any) -> Any:
-    """All pairs whose cosine reaches the threshold, inside a collection or between two: a, b (ids), similarity, distance.
+def join(stages: Stages, documents: list[Stage], *, method: Method = "window", threshold: float = 0.8,
+         recall: float = 0.95, bits: int = 1024, seed: int = 0, knobs: Mapping[str, int] | None = None,
+         partitions: int | None = None, block_rows: int = _tables.BLOCK_ROWS, recall_rows: int = RECALL_ROWS,
+         short_terms: int = SHORT_TERMS, same: bool = False, **terms: Any) -> Stage:
+    """Pairs of rows of one numbered collection, or of two, whose cosine reaches the threshold: a, b, distance, similarity.
 
-    As `cognate pairs --method window|lsh|flat` finds them in files that are sorted by id, with the same settings and
-    seed. What is not given in ``knobs`` follows from threshold and recall.
+    What is not given in ``knobs`` follows from threshold and recall.
     """
-    spark = a.sparkSession
-    stages = Stages(spark, work, resume=resume, progress=progress)
-    frames = [a] if against is None else [a, against]
-    documents = [number_rows(stages, _columns(frame, text, id, lang), data or _data_of(frame), f"documents-{side}")
-                 for side, frame in enumerate(frames)]
+    if method not in get_args(Method):
+        raise ValueError(f"method {method!r}: {', '.join(get_args(Method))}")
     rows = [stage.rows for stage in documents]
-    plan = batch.plan_join(rows[0], rows[1] if against is not None else 0, method=method, threshold=threshold,
-                           recall=recall, bits=bits, knobs=knobs)
-    settings = Settings(plan, bits, seed, terms, against is not None)
-    stages.note(documents=sum(rows), method=method, threshold=threshold, tables=plan.tables, radius_bits=plan.radius,
-                window_rows=plan.window, key_bits=plan.key_bits, flips=plan.flips, expected_recall=plan.expected_recall,
+    plan = batch.plan_join(*rows, method=method, threshold=threshold, recall=recall, bits=bits, knobs=knobs)
+    settings = Settings(plan, bits, seed, terms, len(rows) > 1, short_terms, same)
+    stages.note(method=method, threshold=threshold, tables=plan.tables, radius_bits=plan.radius, window_rows=plan.window,
+                key_bits=plan.key_bits, flips=plan.flips, expected_recall=plan.expected_recall,
                 expected_comparisons=plan.comparisons)
-    near = find_pairs(stages, documents, settings, rows, recall_rows=recall_rows, block_rows=block_rows,
-                      partitions=partitions or int(spark.conf.get("spark.sql.shuffle.partitions")))
-    named = name_rows(stages, documents, near)
-    result = stages.finish()
-    if report is not None:
-        report.update(result)
-    return named
+    return find_pairs(stages, documents, settings, rows, recall_rows=recall_rows, block_rows=block_rows,
+                      partitions=partitions or int(stages.spark.conf.get("spark.sql.shuffle.partitions")))
 
 
 def name_rows(stages: Stages, documents: list[Stage], near: Stage) -> Any:
@@ -435,22 +384,3 @@ def name_rows(stages: Stages, documents: list[Stage], near: Stage) -> Any:
         return near.table.withColumnsRenamed({"a": "a_row", "b": "b_row"}).join(first, "a_row").join(
             second, "b_row").select("a", "b", "similarity", "distance")
     return stages.table("pairs", make, [near, *documents]).table
-
-
-def _columns(frame: Any, text: str, id: str, lang: str) -> Any:
-    from pyspark.sql import functions as f
-    for name, what in ((text, "texts"), (id, "ids")):
-        if name not in frame.columns:
-            raise ValueError(f"no column {name!r} for the {what}; there are {', '.join(frame.columns)}")
-    columns = [f.col(id).alias("id"), f.col(text).cast("string").alias("text")]
-    if lang in frame.columns:
-        columns.append(f.col(lang).cast("string").alias("lang"))
-    return frame.select(*columns).filter(f.col("id").isNotNull() & f.col("text").isNotNull())
-
-
-def _data_of(frame: Any) -> str:
-    try:
-        files = sorted(frame.inputFiles())
-    except Exception:  # not every source has files
-        files = []
-    return f"{frame.semanticHash()} {files}"

@@ -20,6 +20,7 @@ def write_log(path):
 
 
 def test_related_queries_of_one_machine(spark, tmp_path):
+    """All of them; test_program_signatures.py has the neighbours of given ones."""
     write_log(tmp_path / "log.tsv")
     log = spark.read.csv(str(tmp_path / "log.tsv"), sep="\t", schema="query string, url string, clicks long").repartition(3)
     expected, stats = one_machine(tmp_path, "related", "log.tsv", "--threshold", 0.6, "--seed", 5, *LSH)
@@ -27,9 +28,3 @@ def test_related_queries_of_one_machine(spark, tmp_path):
     same(related(log, threshold=0.6, seed=5, partitions=3, report=report).collect(), expected)
     assert len(expected) > 200 and report["queries"] == stats["queries"]
     assert report["measured_recall_low"] - 0.02 <= stats["measured_recall"] <= report["measured_recall_high"] + 0.02
-    given = [f"query {number:04d}" for number in range(0, 600, 7)]
-    (tmp_path / "mine.txt").write_text("\n".join(given))
-    expected, _ = one_machine(tmp_path, "related", "log.tsv", "--threshold", 0.6, "--seed", 5, "--queries", "mine.txt", *LSH)
-    found = related(log, queries=[*given, "nowhere"], threshold=0.6, seed=5, partitions=3, report=report).collect()
-    assert len(expected) > 50 and report["unknown_queries"] >= 1
-    same(found, expected)

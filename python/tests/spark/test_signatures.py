@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import cognate
-from cognate.spark.signatures import cosine_pairs
+import cognate.spark
 
 PROGRAM = cognate.__path__[0] + "/cognate-program"
 
@@ -56,38 +56,58 @@ METHODS = {"window": (["--tables", 6, "--window", 30], {"tables": 6, "window": 3
 @pytest.fixture(scope="module")
 def collections(tmp_path_factory):
     folder = tmp_path_factory.mktemp("documents")
-    write_documents(folder / "a.jsonl", 1200, 1)
-    write_documents(folder / "b.jsonl", 500, 2)
+    write_documents(folder / "a.jsonl", 600, 1)
+    write_documents(folder / "b.jsonl", 300, 2)
     return folder
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_pairs_of_one_machine(spark, collections, method):
-    arguments, knobs = METHODS[method]
-    expected, stats = one_machine(collections, "pairs", "a.jsonl", "--method", method, "--threshold", 0.7, "--seed", 3,
-                                  *arguments)
-    frame = spark.read.json(str(collections / "a.jsonl")).repartition(3)
-    assert len(expected) > 300 and any(distance < 0 for _, distance in expected.values())
-    for partitions in (1, 7) if method == "window" else (3,):
+def test_pairs_of_one_machine(spark, collections):
+    for method, partitions in (("window", 7), ("lsh", 3)):
+        arguments, knobs = METHODS[method]
+        expected, stats = one_machine(collections, "pairs", "a.jsonl", "--method", method, "--threshold", 0.7, "--seed", 3,
+                                      *arguments)
+        assert len(expected) > 150 and any(distance < 0 for _, distance in expected.values())
         report = {}
-        found = cosine_pairs(frame, threshold=0.7, method=method, knobs=knobs, seed=3, partitions=partitions,
-                             block_rows=500, recall_rows=200 if partitions > 1 else 0, report=report).collect()
+        frame = spark.read.json(str(collections / "a.jsonl")).repartition(3)
+        found = cognate.spark.pairs(frame, measure="cosine", threshold=0.7, method=method, knobs=knobs, seed=3,
+                                    partitions=partitions, block_rows=100, report=report).collect()
         same(found, expected)
         if method == "window":
             assert report["comparisons"] == stats["comparisons"]
         assert report["radius_bits"] == stats.get("radius_bits", report["radius_bits"])
-        assert report["shuffled_bytes"] > 0 and (report.get("heavy_keys", 1) > 0)
-    if method != "flat":
+        assert report["shuffled_bytes"] > 0
         assert report["measured_recall_low"] - 0.02 <= stats["measured_recall"] <= report["measured_recall_high"] + 0.02
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_pairs_between_collections(spark, collections, method):
-    arguments, knobs = METHODS[method]
-    expected, _ = one_machine(collections, "pairs", "a.jsonl", "--against", "b.jsonl", "--method", method, "--threshold",
-                              0.7, "--seed", 3, *arguments)
+def test_pairs_between_collections(spark, collections):
     frames = [spark.read.json(str(collections / name)) for name in ("a.jsonl", "b.jsonl")]
-    found = cosine_pairs(*frames, threshold=0.7, method=method, knobs=knobs, seed=3, partitions=5, block_rows=300,
-                         recall_rows=0).collect()
-    assert len(expected) > 150
-    same(found, expected)
+    for method, partitions in (("window", 2), ("flat", 5)):
+        arguments, knobs = METHODS[method]
+        expected, _ = one_machine(collections, "pairs", "a.jsonl", "--against", "b.jsonl", "--method", method,
+                                  "--threshold", 0.7, "--seed", 3, *arguments)
+        report = {}
+        found = cognate.spark.pairs(*frames, measure="cosine", threshold=0.7, method=method, knobs=knobs, seed=3,
+                                    partitions=partitions, block_rows=100, recall_rows=0, report=report).collect()
+        assert len(expected) > 80
+        same(found, expected)
+        assert method == "window" or report["heavy_keys"] == 1  # brute force: all rows under one key, in blocks
+
+
+def test_ids_that_repeat_are_refused(spark):
+    double = spark.createDataFrame([("x", "one text"), ("y", "a third"), ("x", "another text")], "id string, text string")
+    with pytest.raises(ValueError, match="'x' is that of 2 documents"):
+        cognate.spark.pairs(double, measure="cosine")
+
+
+def test_a_measure_has_its_own_options(spark):
+    frame = spark.createDataFrame([("x", "one text")], "id string, text string")
+    with pytest.raises(TypeError, match="'knobs' is no option of this job with measure jaccard"):
+        cognate.spark.pairs(frame, knobs={"tables": 3})
+    with pytest.raises(TypeError, match="pairs_at_once"):
+        cognate.spark.pairs(frame, measure="cosine", pairs_at_once=3)
+    with pytest.raises(ValueError, match="joined exactly"):
+        cognate.spark.pairs(frame, method="lsh")
+    with pytest.raises(ValueError, match="choose window"):
+        cognate.spark.pairs(frame, measure="cosine", method="exact")
+    with pytest.raises(ValueError, match="'cosinus'"):
+        cognate.spark.pairs(frame, measure="cosinus")
