@@ -7,7 +7,8 @@
  * FOLDER must not exist; it is left there. Documents have 60 words of a vocabulary of 100,000 by
  * Zipf's law; one in ten is a changed copy of an earlier one. Signatures are simhashes of 64 bits
  * with tables of bphs for a radius of 3; hits carry true cosines. Redis keeps the four 16-bit
- * blocks of the same signatures as sets, with whatever appendfsync it was started with. */
+ * blocks of as many signatures as sets (hashes of the documents' numbers: it analyses no text),
+ * with whatever appendfsync it was started with. */
 #include <arpa/inet.h>
 #include <math.h>
 #include <netinet/tcp.h>

@@ -1,7 +1,9 @@
 """What the tests on Spark share: a cluster of two workers in their own processes, and a session on it.
 
-The executors' Python has no packages: everything comes from the archive.
+The executors' Python has no packages: everything comes from the archive. Tests that are marked as long run only with
+COGNATE_LONG in the environment (`make check-long`).
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -12,6 +14,17 @@ import cognate.spark
 from cluster import Cluster, session
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes; runs only with COGNATE_LONG in the environment")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not os.environ.get("COGNATE_LONG"):
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

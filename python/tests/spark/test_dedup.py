@@ -52,8 +52,8 @@ def one_machine(texts, **options):
 @pytest.mark.parametrize("partitions, options, how", [
     (1, {"threshold": 0.8}, {}),
     (7, {"threshold": 0.5}, {"block_rows": 8}),
-    (3, {"threshold": 0.6, "keep": "first"}, {"pairs_at_once": 0}),
-    (3, {"threshold": 0.5, "measure": "containment", "keep": "last"}, {}),
+    pytest.param(3, {"threshold": 0.6, "keep": "first"}, {"pairs_at_once": 0}, marks=pytest.mark.long),
+    pytest.param(3, {"threshold": 0.5, "measure": "containment", "keep": "last"}, {}, marks=pytest.mark.long),
     (2, {"threshold": 0.6, "grouping": "connected"}, {}),
 ])
 def test_clusters(frame, texts, partitions, options, how):

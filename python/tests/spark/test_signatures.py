@@ -79,6 +79,7 @@ def test_pairs_of_one_machine(spark, collections):
         assert report["measured_recall_low"] - 0.02 <= stats["measured_recall"] <= report["measured_recall_high"] + 0.02
 
 
+@pytest.mark.long
 def test_pairs_between_collections(spark, collections):
     frames = [spark.read.json(str(collections / name)) for name in ("a.jsonl", "b.jsonl")]
     for method, partitions in (("window", 2), ("flat", 5)):
