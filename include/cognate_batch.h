@@ -209,9 +209,10 @@ typedef struct cog_key_rows {
     const uint8_t *flags; /* sums of cog_key_flag */
     size_t count;
 } cog_key_rows;
-/* The candidates among rows of equal keys: columns a and b (int64), positions among the rows;
- * across collections b is of the second. A pair may come several times, of different keys.
- * *comparisons, if not NULL: how many pairs of rows were looked at. */
+/* Candidates: pairs of rows with equal keys whose sets may reach the threshold. Columns a and b
+ * (int64) are positions in `rows`; between two collections b belongs to the second. A pair may be
+ * listed several times, by several keys. *comparisons, if not NULL: the number of pairs that were
+ * compared. */
 COG_API cog_status cog_key_pairs(const cog_key_rows *rows, cog_measure measure, double threshold,
                                  uint64_t *comparisons, struct ArrowArrayStream *stream,
                                  cog_error *error);

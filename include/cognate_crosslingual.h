@@ -29,8 +29,10 @@ typedef enum cog_pair_format {
 typedef struct cog_lexicon_options {
     const char *from, *to;  /* ISO 639-1; needed */
     cog_term_options terms; /* of both languages; its lang is not looked at */
-    unsigned max_entries;   /* of a word's translations the best so many are kept, */
-    double mass;            /* or those that have this share of the probability */
+    /* Of each word the best max_entries translations are kept, or fewer if those have this share
+     * (mass) of the probability. */
+    unsigned max_entries;
+    double mass;
     /* Training: */
     cog_pair_format format;
     unsigned model1_iterations, agreement_iterations;
@@ -114,9 +116,11 @@ typedef struct cog_link_options {
     unsigned bits;     /* of the signatures */
     double recall;     /* that lists, hash tables and windows are planned for */
     cog_knobs knobs;   /* of the method; with AUTO none */
-    unsigned candidates;     /* looked at for each source document */
-    unsigned hub_neighbours; /* score = 2 cos - both documents' mean cosine to so many; 0: cosine.
-                              * Partners are chosen by the same with the two nearest. */
+    unsigned candidates; /* looked at for each source document */
+    /* The score is twice the cosine, less the mean cosine of each document to its hub_neighbours
+     * nearest ones; 0: the score is the cosine. Partners are chosen by the same formula with the
+     * two nearest. */
+    unsigned hub_neighbours;
     cog_projection_options projection;
     double precision;      /* wanted share of right links among those that are kept; how likely a
                             * link is to be right is estimated from the collections, and a link

@@ -187,7 +187,9 @@ def set_keys(sets: Sets, counts: MemberCounts, *, threshold: float, measure: Set
 
 def key_pairs(keys: Any, first: Any, second: Any, places: Any, sizes: Any, flags: Any, *, threshold: float,
               measure: SetMeasure = "jaccard") -> tuple[Array, Array, int]:
-    """Candidates among rows of set_keys that are sorted by key, then size: positions a and b, and pairs looked at.
+    """Pairs of rows with equal keys whose sets may reach the threshold: positions a and b, and how many were compared.
+
+    The rows are those of `set_keys`, sorted by key, then size.
 
     ``flags``: 1 for the second of two collections, 2 to compare across collections only, 4 in keys of words (which have
     bit 48) for sets that have terms.
@@ -247,7 +249,7 @@ class JoinPlan(NamedTuple):
 
 def plan_join(rows: int, against: int = 0, *, method: Literal["window", "lsh", "flat"], threshold: float = 0.8,
               recall: float = 0.95, bits: int = 1024, knobs: Mapping[str, int] | None = None) -> JoinPlan:
-    """How `pairs` would join the signatures of so many rows, or of two collections, with the settings that are given.
+    """How `pairs` would join `rows` signatures, or `rows` with `against` others, with the settings that are given.
 
     The others are those that threshold and recall need among rows that are evenly spread.
 

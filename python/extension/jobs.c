@@ -304,7 +304,8 @@ struct sign_job {
     cog_documents *documents;
     cog_sign_options options;
     const cog_statistics *statistics; /* may be NULL */
-    cog_sign_buffers buffers;
+    cog_sign_buffers buffers;         /* sign */
+    cog_sign_outputs outputs;         /* sign_files */
 };
 
 static cog_status sign_work(struct job *job) {
@@ -328,6 +329,17 @@ static bool take_sign(PyObject *dictionary, cog_signature_kind usual, cog_sign_o
     return true;
 }
 
+/* What is signed, by whose statistics and how. */
+static bool take_signing(PyObject *capsule, PyObject *statistics, PyObject *dictionary,
+                         struct sign_job *job) {
+    struct documents *documents = documents_of(capsule);
+    if (!documents || !take_sign(dictionary, COG_SIGNATURE_SIMHASH, &job->options) ||
+        (statistics != Py_None && !(job->statistics = statistics_of(statistics))))
+        return false;
+    job->documents = documents->handle;
+    return true;
+}
+
 /* sign_bits(options): bits of a signature. */
 static PyObject *sign_bits(PyObject *self, PyObject *dictionary) {
     cog_sign_options options;
@@ -345,13 +357,10 @@ static PyObject *sign(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOOOOO!O!", &capsule, &statistics, &objects[0], &objects[1],
                           &objects[2], &PyDict_Type, &dictionary, &PyDict_Type, &run))
         return NULL;
-    struct documents *documents = documents_of(capsule);
     struct sign_job job = {.job = {.work = sign_work}};
-    if (!documents || !take_sign(dictionary, COG_SIGNATURE_SIMHASH, &job.options) ||
-        (statistics != Py_None && !(job.statistics = statistics_of(statistics))))
+    if (!take_signing(capsule, statistics, dictionary, &job))
         return NULL;
-    job.documents = documents->handle;
-    job.buffers.rows = cog_documents_count(documents->handle);
+    job.buffers.rows = cog_documents_count(job.documents);
     const Py_ssize_t rows = (Py_ssize_t)job.buffers.rows, bits = job.options.signature.bits;
     const Py_ssize_t sizes[3] = {rows * (bits / 8), rows * bits * 4, rows * 4};
     Py_buffer views[3] = {{0}};
@@ -369,16 +378,8 @@ static PyObject *sign(PyObject *self, PyObject *arguments) {
     return result;
 }
 
-struct sign_files_job {
-    struct job job;
-    cog_documents *documents;
-    cog_sign_options options;
-    const cog_statistics *statistics; /* may be NULL */
-    cog_sign_outputs outputs;
-};
-
 static cog_status sign_files_work(struct job *job) {
-    struct sign_files_job *own = (struct sign_files_job *)job;
+    struct sign_job *own = (struct sign_job *)job;
     return cog_sign(own->documents, &own->options, own->statistics, &own->outputs, &job->run,
                     job->report, &job->error);
 }
@@ -387,16 +388,13 @@ static cog_status sign_files_work(struct job *job) {
  * run): the report. */
 static PyObject *sign_files(PyObject *self, PyObject *arguments) {
     PyObject *capsule, *statistics, *dictionary, *run;
-    struct sign_files_job job = {.job = {.work = sign_files_work}};
+    struct sign_job job = {.job = {.work = sign_files_work}};
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OOszO!O!", &capsule, &statistics, &job.outputs.signatures,
                           &job.outputs.weights, &PyDict_Type, &dictionary, &PyDict_Type, &run))
         return NULL;
-    struct documents *documents = documents_of(capsule);
-    if (!documents || !take_sign(dictionary, COG_SIGNATURE_SIMHASH, &job.options) ||
-        (statistics != Py_None && !(job.statistics = statistics_of(statistics))))
+    if (!take_signing(capsule, statistics, dictionary, &job))
         return NULL;
-    job.documents = documents->handle;
     PyObject *result = job_run(&job.job, run, false) ? job_report(&job.job) : NULL;
     job_end(&job.job);
     return result;

@@ -5,8 +5,10 @@ A job is a function that adds its options to a parser, and one that runs it; `CO
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -71,7 +73,9 @@ def open_session(arguments: argparse.Namespace) -> Any:
         settings.setdefault("spark.ui.showConsoleProgress", "false")
     archive = arguments.archive
     if archive is None and not (master.startswith("local") and "cluster" not in master):
-        archive = _archive.archive(os.path.join(tempfile.mkdtemp(prefix="cognate-archive-"), "env.tar.gz"))
+        folder = tempfile.mkdtemp(prefix="cognate-archive-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors may start as long as the session runs
+        archive = _archive.archive(os.path.join(folder, "env.tar.gz"))
     if archive is not None and not master.startswith("sc://"):
         settings.setdefault("spark.archives", f"{archive}#{_archive.FOLDER}")
         os.environ["PYSPARK_PYTHON"] = _archive.PYTHON
@@ -174,7 +178,7 @@ def _signature_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--bits", type=int, metavar="N", help="of a signature (default: 1024)")
     group.add_argument("--seed", type=int, metavar="N", help="of everything random (default: 0)")
     group.add_argument("--recall-rows", type=int, metavar="N",
-                       help="compare so many rows with all, to measure the recall (default: 200; 0: none)")
+                       help="rows that are compared with all others to measure the recall (default: 200; 0: none)")
     group.add_argument("--tables", type=int, metavar="N", help="window: orders of the bits; lsh: hash tables")
     group.add_argument("--window", type=int, metavar="B", help="window: rows of a window")
     group.add_argument("--shared-window", action="store_true", default=None,

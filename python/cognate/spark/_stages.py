@@ -8,6 +8,7 @@ under Spark Connect.
 """
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
@@ -55,6 +56,8 @@ class Stages:
         self.resume = resume and work is not None
         self.is_temporary = work is None
         self.work = work or tempfile.mkdtemp(prefix="cognate-spark-", dir=spark.conf.get("spark.cognate.work", None))
+        if self.is_temporary:
+            atexit.register(self.clear)  # results are read from it as long as the program runs
         self.metrics = Metrics(spark)
         self._is_seen = False  # whether the driver has read what executors wrote
         self._progress = _line if progress is True else progress or None

@@ -168,5 +168,5 @@ def _distinct(a: Array, b: Array, distance: Array) -> Any:
 
 
 def blocks_of(count: int, block_rows: int) -> int:
-    """How many blocks so many rows are cut into."""
+    """The number of blocks that `count` rows are cut into."""
     return max(1, -(-count // block_rows))

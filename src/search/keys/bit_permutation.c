@@ -50,6 +50,16 @@ static void make_planes(const struct gather *gather, size_t first, size_t count,
     }
 }
 
+/* keys[r]: the bits from `first_bit` on of permuted row r of a block, zeros behind the last. */
+static void permuted_word(const struct bit_permutation *permutation, const uint64_t *planes,
+                          unsigned first_bit, uint64_t *keys) {
+    for (unsigned i = 0; i < BLOCK; i++) {
+        const unsigned bit = first_bit + i;
+        keys[i] = bit < permutation->bits ? planes[permutation->order[bit]] : 0;
+    }
+    transpose_bits(keys);
+}
+
 static cog_status gather_blocks(void *context, unsigned worker, size_t begin, size_t end,
                                 cog_error *error) {
     (void)worker;
@@ -61,10 +71,7 @@ static cog_status gather_blocks(void *context, unsigned worker, size_t begin, si
         size_t count = left < BLOCK ? left : BLOCK;
         make_planes(gather, first, count, planes);
         for (size_t t = 0; t < gather->table_count; t++) {
-            const struct bit_permutation *permutation = &gather->permutations[t];
-            for (unsigned i = 0; i < BLOCK; i++)
-                keys[i] = i < permutation->bits ? planes[permutation->order[i]] : 0;
-            transpose_bits(keys);
+            permuted_word(&gather->permutations[t], planes, 0, keys);
             memcpy(gather->tables[t].keys + first, keys, count * sizeof *keys);
             for (size_t r = 0; r < count; r++)
                 gather->tables[t].rows[first + r] = (uint32_t)(first + r);
@@ -119,9 +126,7 @@ static cog_status gather_rows(void *context, unsigned worker, size_t begin, size
         for (size_t t = 0; t < gather->table_count; t++) {
             const struct bit_permutation *permutation = &gather->permutations[t];
             for (unsigned at = 0; at < permutation->bits; at += BLOCK) {
-                for (unsigned i = 0; i < BLOCK; i++)
-                    keys[i] = at + i < permutation->bits ? planes[permutation->order[at + i]] : 0;
-                transpose_bits(keys);
+                permuted_word(permutation, planes, at, keys);
                 store_word(rows, t, at / BLOCK, first, count, keys);
             }
         }

@@ -1,14 +1,14 @@
 /* Every job, with a callback that sees every call: each stage has a name and a total, and is never
  * further than that. */
-#include "base/hash.h"
+#include "api/made_documents.h"
 #include "cognate.h"
 #include "run/job.h"
 #include "test.h"
 
-enum { DOCUMENTS = 1500, WORDS = 25, PARALLEL = 400, BITS = 256 };
+enum { DOCUMENTS = 1500, PARALLEL = 400, BITS = 256 };
 
 struct world {
-    char texts[DOCUMENTS][WORDS * 7 + 1];
+    struct made_document made[DOCUMENTS];
     cog_document items[DOCUMENTS];
     cog_documents *documents, *others;
     uint8_t signatures[DOCUMENTS][BITS / 8];
@@ -225,9 +225,9 @@ static void write_files(struct world *world) {
     if (!pairs_file || !lines || !log)
         abort();
     for (size_t i = 0; i < PARALLEL; i++)
-        fprintf(pairs_file, "%.69s\t%.69s\n", world->texts[i], world->texts[i]);
+        fprintf(pairs_file, "%.69s\t%.69s\n", world->made[i].text, world->made[i].text);
     for (size_t i = 0; i < DOCUMENTS; i++) {
-        fprintf(lines, "{\"id\": \"%zu\", \"text\": \"%s\"}\n", i, world->texts[i]);
+        fprintf(lines, "{\"id\": \"%zu\", \"text\": \"%s\"}\n", i, world->made[i].text);
         fprintf(log, "query %zu\thttp://a.org/%zu\t%zu\n", i, i % 50, i % 7 + 1);
     }
     fclose(pairs_file);
@@ -235,18 +235,9 @@ static void write_files(struct world *world) {
     fclose(log);
 }
 
-/* Every eighth document is a copy of another. */
 static struct world *make_world(cog_error *error) {
     struct world *world = calloc(1, sizeof *world);
-    struct random random = random_seeded(5);
-    for (size_t i = 0; i < DOCUMENTS; i++) {
-        for (size_t word = 0; word < WORDS; word++)
-            snprintf(world->texts[i] + word * 7, 8, "w%05u ",
-                     (unsigned)random_below(&random, 20000));
-        if (i % 8 == 1)
-            memcpy(world->texts[i], world->texts[i - 1], sizeof world->texts[i]);
-        world->items[i] = (cog_document){.text = world->texts[i], .text_size = WORDS * 7};
-    }
+    make_documents(DOCUMENTS, world->made, world->items);
     write_files(world);
     if (cog_documents_from_memory(world->items, DOCUMENTS, &world->documents, error) != COG_OK ||
         cog_documents_from_memory(world->items, 300, &world->others, error) != COG_OK ||
