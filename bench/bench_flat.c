@@ -1,5 +1,5 @@
 /* Exhaustive search and join beside their rivals in the same run: faiss's IndexBinaryFlat (through
- * bench/peer_faiss.py), the bandwidth of plain reading, and a double loop with POPCNT.
+ * bench/search/peer_faiss.py), the bandwidth of plain reading, and a double loop with POPCNT.
  *
  * With one thread both sides are measured in processor time, with two by the clock.
  *
@@ -89,8 +89,8 @@ struct batch {
 
 static bool run_peer(const char *folder, struct batch *batches, size_t count) {
     char command[4300];
-    int length = snprintf(command, sizeof command, "python3 bench/peer_faiss.py %s %d %d", folder,
-                          ROW_BYTES, NEIGHBOURS);
+    int length = snprintf(command, sizeof command, "python3 bench/search/peer_faiss.py %s %d %d",
+                          folder, ROW_BYTES, NEIGHBOURS);
     for (size_t i = 0; i < count; i++)
         length +=
             snprintf(command + length, sizeof command - (size_t)length, " %zu", batches[i].queries);

@@ -9,10 +9,10 @@
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "collection/corpus.h"
-#include "join/cosine_join.h"
-#include "join/cosine_tiles.h"
-#include "join/cosine_topk.h"
-#include "join/set_join.h"
+#include "join/cosine/cosine_join.h"
+#include "join/cosine/cosine_tiles.h"
+#include "join/cosine/cosine_topk.h"
+#include "join/sets/set_join.h"
 
 enum { VOCABULARY = 100000, TOPICS = 200, TOPIC_WORDS = 2000, REPEATS = 3 };
 

@@ -15,7 +15,7 @@
 #include "collection/corpus.h"
 #include "collection/options.h"
 #include "estimate/radius.h"
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 #include "join/pair_check.h"
 #include "papers/query_log_generator.h"
 #include "search/lsh/lsh_join.h"

@@ -18,7 +18,7 @@
 #include "collection/options.h"
 #include "collection/row_signer.h"
 #include "hamming/hamming.h"
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 #include "papers/window_equations.h"
 #include "search/flat/flat_join.h"
 #include "search/lsh/lsh_join.h"

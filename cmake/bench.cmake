@@ -1,5 +1,5 @@
-# One program a file in bench/; they reach the internals to measure parts by themselves.
-file(GLOB BENCH_SOURCES CONFIGURE_DEPENDS bench/*.c)
+# One program per file in bench/, bench/link and bench/search; they reach the internals to measure parts by themselves.
+file(GLOB BENCH_SOURCES CONFIGURE_DEPENDS bench/*.c bench/link/*.c bench/search/*.c)
 foreach(source ${BENCH_SOURCES})
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} EXCLUDE_FROM_ALL ${source})

@@ -37,7 +37,7 @@ math(EXPR behind "${at} + ${length}")
 string(SUBSTRING "${page}" 0 ${at} front)
 string(SUBSTRING "${page}" ${behind} -1 back)
 
-set(table "#include \"jobs/dedup/report_page.h\"\n\n")
+set(table "#include \"jobs/dedup/report/report_page.h\"\n\n")
 foreach(part front back)
     file(WRITE ${TARGET}.part "${${part}}")
     file(READ ${TARGET}.part bytes HEX)

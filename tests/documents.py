@@ -13,7 +13,7 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 NAME = re.compile(r"\bcog_[a-z0-9_]+\b")
 # These have options of their own; those of the last two are options of `cognate spark` and of Spark.
-SCRIPTS = ("Makefile", "bench/*", "fuzz/run", "tests/run", "tools/*", "python/cognate/spark/*.py",
+SCRIPTS = ("Makefile", "bench/*", "bench/*/*.py", "fuzz/run", "tests/run", "tools/*", "python/cognate/spark/*.py",
            "python/tests/spark/*.py")
 
 

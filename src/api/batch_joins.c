@@ -10,7 +10,7 @@
 #include "collection/options.h"
 #include "estimate/interval.h"
 #include "input/npy.h"
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 #include "plan/method_table.h"
 #include "run/job.h"
 #include "search/keys/bit_permutation.h"

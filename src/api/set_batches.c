@@ -4,7 +4,7 @@
 #include "api/arrow_table.h"
 #include "base/arguments.h"
 #include "collection/options.h"
-#include "join/set_keys.h"
+#include "join/sets/set_keys.h"
 #include "vector/member_set.h"
 
 enum { SLOT_BITS_MOST = 40, FREQUENT_BITS_MOST = 32 };

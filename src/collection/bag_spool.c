@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/files.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 
 /* A document of a batch in memory: the header below, hashes, frequencies, weights if it has them,
  * id, each padded to 8 bytes, so that the arrays are used where they are. */

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/io/files.h"
 #include "base/memory.h"
 
 /* What is held of a document, and what a work folder has of it in its file of rows. */

@@ -7,7 +7,7 @@
  * is its position among all of them. */
 #pragma once
 
-#include "base/output.h"
+#include "base/io/output.h"
 #include "collection/equal_documents.h"
 #include "collection/ingest.h"
 #include "collection/work_folder.h"

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 #include "base/numbers.h"
-#include "base/output.h"
 
 static const char magic[8] = {'\x89', 'C', 'O', 'G', 'L', '\n', '\x1a', '\n'};
 

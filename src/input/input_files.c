@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/compression.h"
-#include "base/files.h"
+#include "base/io/compression.h"
+#include "base/io/files.h"
 #include "base/memory.h"
 #include "input/documents/json_parser.h"
 #include "store/container.h"

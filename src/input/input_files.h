@@ -4,9 +4,9 @@
  * kept in a scratch file on the way, to be read again. */
 #pragma once
 
-#include "base/compression.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/io/compression.h"
 #include "input/documents/csv_row.h"
 #include "input/documents/query_log.h"
 #include "input/reader.h"

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/strings.h"
 #include "input/input_files.h"
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/files.h"
+#include "base/io/files.h"
 #include "hamming/hamming.h"
 
 enum npy_type { NPY_UINT8, NPY_FLOAT32 };

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "input/documents/json_parser.h"
 #include "input/documents/query_log.h"
 #include "input/documents/warc_record.h"

@@ -4,8 +4,8 @@
  * are borrowed until then. Memory: one line; a file appears whole or not at all. */
 #pragma once
 
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 
 enum result_type {
     RESULT_ID,       /* text; the row's number in numpy files and if there is no text */

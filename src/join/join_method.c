@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "join/cosine_join.h"
-#include "join/cosine_topk.h"
+#include "join/cosine/cosine_join.h"
+#include "join/cosine/cosine_topk.h"
 
 static cog_status join_all(struct method_join *join, const struct cosine_tails *tails,
                            struct match_list *pairs, cog_error *error) {
@@ -137,7 +137,8 @@ const struct search_method exact_method = {
 /* ---- lists -----------------------------------------------------------------------------------
  *
  * The join of the method exact, but its bounds expect less of the tails of two rows than they could
- * add at most (join/cosine_join.h). How much less follows from the true pairs of a sample. */
+ * add at most (join/cosine/cosine_join.h). How much less follows from the true pairs of a sample.
+ */
 
 static cog_status check_lists(const struct method_join *join, cog_error *error) {
     return !join->is_jaccard && join->verify

@@ -2,7 +2,7 @@
  * lists, which bounds the tails of rows by what the wanted recall allows. */
 #pragma once
 
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 #include "search/method.h"
 
 extern const struct search_method exact_method, lists_method;

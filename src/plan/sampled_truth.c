@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/strings.h"
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 #include "join/join.h"
 #include "search/flat/flat_join.h"
 

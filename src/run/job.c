@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/strings.h"
 
 static uint64_t interval_ns = 100000000;

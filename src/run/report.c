@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/strings.h"
 
 /* Seconds and bytes are those of a stage; bytes the most that was held until its end. */

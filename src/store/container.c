@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/io/output.h"
 #include "base/memory.h"
 #include "base/numbers.h"
-#include "base/output.h"
 #include "base/strings.h"
 
 enum {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/io/files.h"
 #include "base/memory.h"
 
 /* The first bytes of every Cognate file. */

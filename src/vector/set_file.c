@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/files.h"
+#include "base/io/files.h"
 #include "base/memory.h"
 
 enum { CURSOR_BYTES = 1 << 20, ID_SIZE_BYTES = 4 };

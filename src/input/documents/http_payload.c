@@ -6,7 +6,7 @@
 #include <unicode/ucnv.h>
 #include <unicode/ustring.h>
 
-#include "base/compression.h"
+#include "base/io/compression.h"
 #include "base/memory.h"
 #include "input/documents/html_text.h"
 #include "input/documents/json_parser.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/compression.h"
+#include "base/io/compression.h"
 #include "base/memory.h"
 #include "input/documents/json_parser.h"
 

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "collection/options.h"
 #include "jobs/dedup/dedup_pairs.h"
-#include "jobs/dedup/dedup_review.h"
 #include "jobs/dedup/dedup_sets.h"
 #include "jobs/dedup/keep_order.h"
 #include "jobs/dedup/kept_records.h"
+#include "jobs/dedup/report/dedup_review.h"
 #include "jobs/pairs/set_pairs.h"
 #include "run/job.h"
 

@@ -6,9 +6,9 @@
 #include "base/strings.h"
 #include "collection/options.h"
 #include "jobs/dedup/keep_order.h"
-#include "jobs/dedup/near_misses.h"
+#include "jobs/dedup/report/near_misses.h"
 #include "jobs/pairs/set_memory.h"
-#include "join/set_verify.h"
+#include "join/sets/set_verify.h"
 #include "search/keys/key_sort.h"
 
 enum {

@@ -1,6 +1,6 @@
-/* Near-duplicates by the exact join of term sets (join/set_join.h), for Jaccard and containment.
- * Documents are read once into a scratch file; memory is 40 bytes per document and what the join
- * may take. */
+/* Near-duplicates by the exact join of term sets (join/sets/set_join.h), for Jaccard and
+ * containment. Documents are read once into a scratch file; memory is 40 bytes per document and
+ * what the join may take. */
 #pragma once
 
 #include "jobs/dedup/duplicates.h"

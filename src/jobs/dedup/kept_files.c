@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/compression.h"
-#include "base/files.h"
-#include "base/output.h"
+#include "base/io/compression.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 #include "input/documents/json_parser.h"
 #include "input/input_files.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/files.h"
+#include "base/io/files.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "input/parallel/line_source.h"

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/output.h"
+#include "base/io/output.h"
 #include "base/strings.h"
 #include "jobs/result_table.h"
 

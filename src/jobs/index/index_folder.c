@@ -12,8 +12,8 @@
 
 #include "base/arguments.h"
 #include "base/hash.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "collection/statistics_job.h"
 #include "jobs/index/index_pending.h"
 #include "jobs/index/index_weights.h"

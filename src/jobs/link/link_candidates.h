@@ -7,7 +7,7 @@
 #pragma once
 
 #include "jobs/link/link_space.h"
-#include "join/cosine_topk.h"
+#include "join/cosine/cosine_topk.h"
 
 /* Zero-initialise; link_candidates_free releases. */
 struct link_candidates {

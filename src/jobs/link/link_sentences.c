@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/strings.h"
 #include "base/word_table.h"
 #include "crosslingual/sentence_splitter.h"

@@ -17,7 +17,7 @@
 #include "base/numbers.h"
 #include "input/documents/json_parser.h"
 #include "jobs/index/index_pending.h"
-#include "join/set_measure.h"
+#include "join/sets/set_measure.h"
 #include "text/analyzer.h"
 #include "vector/member_set.h"
 

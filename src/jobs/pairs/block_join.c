@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "hamming/hamming.h"
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/files.h"
+#include "base/io/files.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "jobs/pairs/block_join.h"
 #include "jobs/pairs/short_pairs.h"
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 #include "join/join_method.h"
 #include "plan/method_table.h"
 #include "run/job.h"

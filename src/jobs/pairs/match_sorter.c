@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/files.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 
 enum { LEAST_ITEMS = 1 << 14, LEAST_READ = 256 };
 

@@ -9,8 +9,8 @@
 #include "base/threads.h"
 #include "collection/row_signer.h"
 #include "jobs/pairs/short_pairs.h"
-#include "join/cosine_join.h"
-#include "join/set_join.h"
+#include "join/cosine/cosine_join.h"
+#include "join/sets/set_join.h"
 #include "run/job.h"
 
 enum { SHORT_DOCUMENT_TERMS = 5 };

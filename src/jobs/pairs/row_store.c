@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/files.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 
 enum { ENTRY_BYTES = sizeof(uint32_t) + sizeof(float), READ_BYTES = 1 << 18 };
 

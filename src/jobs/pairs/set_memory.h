@@ -1,9 +1,9 @@
-/* What a job that joins documents by their sets (join/set_join.h) takes of memory and disk: the
- * rest of the budget, and predictions. */
+/* What a job that joins documents by their sets (join/sets/set_join.h) takes of memory and disk:
+ * the rest of the budget, and predictions. */
 #pragma once
 
 #include "collection/document_sets.h"
-#include "join/set_join.h"
+#include "join/sets/set_join.h"
 
 /* What the budget leaves for the join once the documents are read; 0: there is no budget.
  * other_bytes: what the job holds next to the sets, and will hold next to the join. COG_ERR_MEMORY

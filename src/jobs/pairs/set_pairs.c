@@ -6,7 +6,7 @@
 #include "base/threads.h"
 #include "jobs/pairs/match_sorter.h"
 #include "jobs/pairs/set_memory.h"
-#include "join/set_join.h"
+#include "join/sets/set_join.h"
 #include "plan/method_table.h"
 #include "search/keys/key_sort.h"
 

@@ -1,5 +1,5 @@
 /* All pairs of documents by Jaccard or containment, inside one collection or between two, exact
- * (join/set_join.h).
+ * (join/sets/set_join.h).
  *
  * In: documents, read once; their sets are in a scratch file in TMPDIR. Out: all pairs at or above
  * the threshold, sorted by rows. Equal documents are joined as one, and their pairs are listed

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/strings.h"
-#include "join/set_join.h"
+#include "join/sets/set_join.h"
 
 static bool is_selected(const struct pair_task *task, size_t side, size_t row) {
     return !task->selected[side] || task->selected[side][row];

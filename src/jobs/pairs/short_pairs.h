@@ -2,9 +2,9 @@
  *
  * A short document has too few weighted terms for a cosine to mean anything. A pair with one is
  * measured by the Jaccard coefficient of all terms, whatever the other document is, and is found
- * exactly under every method: short documents are joined by their sets (join/set_join.h) with the
- * documents that are small enough to match them. The terms come from the corpora of the task, or
- * from its rows on disk. */
+ * exactly under every method: short documents are joined by their sets (join/sets/set_join.h) with
+ * the documents that are small enough to match them. The terms come from the corpora of the task,
+ * or from its rows on disk. */
 #pragma once
 
 #include "jobs/pairs/match_sorter.h"

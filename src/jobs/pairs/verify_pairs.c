@@ -6,7 +6,7 @@
 #include "base/threads.h"
 #include "collection/document_sets.h"
 #include "jobs/pairs/short_pairs.h"
-#include "join/set_verify.h"
+#include "join/sets/set_verify.h"
 
 enum { PAIRS_PER_PIECE = 256, ROW_NONE = UINT32_MAX };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/ingest.h"

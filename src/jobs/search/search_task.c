@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "estimate/radius.h"
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 #include "plan/method_choice.h"
 #include "run/job.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/ingest.h"

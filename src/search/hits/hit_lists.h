@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/io/files.h"
 #include "hamming/hamming.h"
 
 /* Matches: pairs of rows with their measure, collected by several workers, delivered sorted. */

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/files.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/threads.h"
 #include "search/keys/key_set.h"
 #include "search/multisort/multisort_pairs.h"

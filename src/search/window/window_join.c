@@ -6,9 +6,9 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/threads.h"
 #include "hamming/hamming.h"
 #include "search/hits/pair_set.h"

@@ -4,10 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 #include "base/numbers.h"
-#include "base/output.h"
 #include "base/strings.h"
 #include "base/threads.h"
 #include "test.h"

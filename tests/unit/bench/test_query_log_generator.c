@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 #include "papers/query_log_generator.h"
 #include "test.h"
 

@@ -1,8 +1,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/io/files.h"
 #include "base/numbers.h"
 #include "index/manifest.h"
 #include "search/columns/columns_method.h"

@@ -6,9 +6,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/compression.h"
 #include "base/hash.h"
-#include "base/output.h"
+#include "base/io/compression.h"
+#include "base/io/output.h"
 #include "test.h"
 #include "test_input_support.h"
 

@@ -1,5 +1,5 @@
 #include "base/hash.h"
-#include "base/output.h"
+#include "base/io/output.h"
 #include "input/npy.h"
 #include "test.h"
 

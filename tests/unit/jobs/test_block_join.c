@@ -3,7 +3,7 @@
 #include "join/join_data.h"
 
 #include "jobs/pairs/block_join.h"
-#include "join/cosine_join.h"
+#include "join/cosine/cosine_join.h"
 #include "join/join_method.h"
 #include "test.h"
 

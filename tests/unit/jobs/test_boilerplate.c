@@ -1,5 +1,5 @@
 /* The text of shared n-grams, found again in the input. */
-#include "jobs/dedup/boilerplate.h"
+#include "jobs/dedup/report/boilerplate.h"
 
 #include "test.h"
 #include "vector/member_set.h"

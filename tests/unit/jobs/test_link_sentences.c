@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/io/files.h"
 #include "crosslingual/sentence_splitter.h"
 #include "jobs/link/link_candidates.h"
 #include "jobs/link/link_job.h"

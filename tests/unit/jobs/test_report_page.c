@@ -1,8 +1,8 @@
-#include "jobs/dedup/report_page.h"
+#include "jobs/dedup/report/report_page.h"
 
 #include "input/documents/json_parser.h"
-#include "jobs/dedup/report_choice.h"
-#include "jobs/dedup/report_texts.h"
+#include "jobs/dedup/report/report_choice.h"
+#include "jobs/dedup/report/report_texts.h"
 #include "test.h"
 
 enum { MANY = 3000 };

@@ -1,4 +1,4 @@
-#include "jobs/dedup/verdicts.h"
+#include "jobs/dedup/report/verdicts.h"
 
 #include "base/hash.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "join/cosine_join.h"
-#include "join/cosine_tiles.h"
+#include "join/cosine/cosine_join.h"
+#include "join/cosine/cosine_tiles.h"
 #include "join/pair_check.h"
 #include "join_data.h"
 #include "test.h"

@@ -1,9 +1,9 @@
 #include <math.h>
 
 #include "base/threads.h"
-#include "join/cosine_join.h"
-#include "join/cosine_tiles.h"
-#include "join/cosine_topk.h"
+#include "join/cosine/cosine_join.h"
+#include "join/cosine/cosine_tiles.h"
+#include "join/cosine/cosine_topk.h"
 #include "join_data.h"
 #include "test.h"
 

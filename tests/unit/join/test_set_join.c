@@ -1,11 +1,11 @@
 /* The join of member sets against a double loop. */
-#include "join/set_join.h"
-#include "join/set_verify.h"
+#include "join/sets/set_join.h"
+#include "join/sets/set_verify.h"
 
 #include <pthread.h>
 
 #include "../vector/set_data.h"
-#include "join/set_index.h"
+#include "join/sets/set_index.h"
 #include "test.h"
 
 #define NONE UINT32_MAX

@@ -1,5 +1,5 @@
 /* The steps of a spread set join against a double loop. */
-#include "join/set_keys.h"
+#include "join/sets/set_keys.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * search (all of them, if the method is certain; true ones, if not), at all its widths, for empty
  * collections and equal rows, for any number of threads, from memory and from a file, and without
  * an access outside if the file is damaged. */
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/io/files.h"
 #include "base/numbers.h"
 #include "index/segment.h"
 #include "search/flat/flat.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/files.h"
-#include "base/output.h"
+#include "base/io/files.h"
+#include "base/io/output.h"
 
 static void stop_unless(bool good) {
     if (!good)

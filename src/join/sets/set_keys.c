@@ -1,0 +1,202 @@
+#include "join/sets/set_keys.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "vector/member_set.h"
+
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+enum { SLOT_FULL = 15 };
+#define MEMBER_MASK (((uint64_t)1 << MEMBER_BITS) - 1)
+/* The numbers behind full slots take bits of the member that slots do not look at first. */
+#define FREQUENT_SHIFT 21
+
+static uint64_t slot_of(const struct key_counts *counts, uint64_t member) {
+    return member & (((uint64_t)1 << counts->slot_bits) - 1);
+}
+
+static uint32_t *frequent_of(const struct key_counts *counts, uint64_t member) {
+    const uint64_t mask = ((uint64_t)1 << counts->frequent_bits) - 1;
+    return &counts->frequent[(member >> FREQUENT_SHIFT ^ member) & mask];
+}
+
+static unsigned slot_get(const struct key_counts *counts, uint64_t slot) {
+    return counts->slots[slot / 2] >> slot % 2 * 4 & SLOT_FULL;
+}
+
+static void slot_set(struct key_counts *counts, uint64_t slot, unsigned value) {
+    const unsigned shift = slot % 2 * 4;
+    counts->slots[slot / 2] =
+        (uint8_t)((counts->slots[slot / 2] & ~(SLOT_FULL << shift)) | value << shift);
+}
+
+static uint32_t sum_below(uint32_t a, uint32_t b) {
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+void key_counts_add(struct key_counts *counts, const int64_t *members, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t member = (uint64_t)members[i] & MEMBER_MASK, slot = slot_of(counts, member);
+        const unsigned value = slot_get(counts, slot);
+        uint32_t *frequent = frequent_of(counts, member);
+        if (value < SLOT_FULL)
+            slot_set(counts, slot, value + 1);
+        *frequent = sum_below(*frequent, 1);
+    }
+}
+
+void key_counts_merge(struct key_counts *counts, const struct key_counts *other) {
+    for (uint64_t slot = 0; slot < (uint64_t)1 << counts->slot_bits; slot++) {
+        const unsigned sum = slot_get(counts, slot) + slot_get(other, slot);
+        slot_set(counts, slot, sum < SLOT_FULL ? sum : SLOT_FULL);
+    }
+    for (size_t i = 0; i < (size_t)1 << counts->frequent_bits; i++)
+        counts->frequent[i] = sum_below(counts->frequent[i], other->frequent[i]);
+}
+
+uint32_t key_count(const struct key_counts *counts, uint64_t member) {
+    const unsigned value = slot_get(counts, slot_of(counts, member));
+    if (value < SLOT_FULL)
+        return value ? value : 1;
+    const uint32_t more = *frequent_of(counts, member);
+    return more > SLOT_FULL ? more : SLOT_FULL;
+}
+
+/* ---- Keys of sets ---------------------------------------------------------------------------- */
+
+/* Counts as classes that fit above a member: themselves, then steps of an eighth. */
+static uint64_t class_of_count(uint32_t count) {
+    if (count < 16)
+        return count;
+    const unsigned log = 31 - (unsigned)__builtin_clz(count);
+    return 16 + (log - 4) * 8 + (count >> (log - 3) & 7);
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static size_t prefix_places(const struct set_measure *measure, size_t count) {
+    return count ? count - set_least_overlap(measure, count) + 1 : 0;
+}
+
+cog_status set_keys_add(struct set_key_list *list, int64_t row, const int64_t *members,
+                        size_t count, const struct key_counts *counts,
+                        const struct set_measure *measure, cog_error *error) {
+    const size_t places = prefix_places(measure, count);
+    const size_t last = measure->containment ? count : places;
+    size_t alone = 0, at = list->count;
+    if (count > INT32_MAX)
+        return error_set(error, COG_ERR_INPUT, "a document of %zu terms: split it", count);
+    GROW(list->order, list->order_capacity, count + 1, "keys", error);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t member = (uint64_t)members[i] & MEMBER_MASK;
+        const uint32_t times = key_count(counts, member);
+        alone += times < 2;
+        list->order[i] = class_of_count(times) << MEMBER_BITS | member;
+    }
+    if (alone >= last)
+        return COG_OK;
+    qsort(list->order, count, sizeof *list->order, compare_numbers);
+    GROW(list->items, list->capacity, list->count + last - alone, "keys", error);
+    const int64_t first = (int64_t)(list->order[alone] & MEMBER_MASK);
+    const int64_t second =
+        alone + 1 < places ? (int64_t)(list->order[alone + 1] & MEMBER_MASK) : KEY_NONE;
+    for (size_t i = alone; i < last; i++)
+        list->items[at++] = (struct set_key){.row = row,
+                                             .key = (int64_t)(list->order[i] & MEMBER_MASK),
+                                             .place = (int32_t)i,
+                                             .size = (int32_t)count,
+                                             .first = alone < places ? first : KEY_NONE,
+                                             .second = second};
+    list->count = at;
+    return COG_OK;
+}
+
+void set_key_list_free(struct set_key_list *list) {
+    free(list->items);
+    free(list->order);
+    *list = (struct set_key_list){0};
+}
+
+/* ---- Candidates ------------------------------------------------------------------------------ */
+
+/* Whether this shared key is the one that proposes the pair: the first shared one of the first two
+ * keys of both, or any if there is none. The first two are in the order of members, so the first
+ * key of either that the other has among its two is the first of all. */
+static bool proposes(const struct key_rows *rows, size_t i, size_t j, int64_t key) {
+    const int64_t first = rows->first[i], second = rows->second[i];
+    if (first != KEY_NONE && (first == rows->first[j] || first == rows->second[j]))
+        return first == key;
+    if (second != KEY_NONE && (second == rows->first[j] || second == rows->second[j]))
+        return second == key;
+    return true;
+}
+
+/* Whether the sets can reach the threshold if this is the first key that they share. */
+static bool can_reach(const struct key_rows *rows, size_t i, size_t j,
+                      const struct set_measure *measure) {
+    const size_t smaller = rows->sizes[i] <= rows->sizes[j] ? i : j;
+    const uint64_t sizes[2] = {(uint64_t)rows->sizes[i], (uint64_t)rows->sizes[j]};
+    const uint64_t behind[2] = {sizes[0] - (uint64_t)rows->places[i],
+                                sizes[1] - (uint64_t)rows->places[j]};
+    if ((size_t)rows->places[smaller] >= prefix_places(measure, (size_t)rows->sizes[smaller]))
+        return false;
+    return (behind[0] < behind[1] ? behind[0] : behind[1]) >=
+           set_needed_overlap(measure, sizes[0], sizes[1]);
+}
+
+static bool are_compared(uint8_t one, uint8_t other, bool by_words) {
+    if ((one & KEY_ACROSS) && ((one ^ other) & KEY_SIDE) == 0)
+        return false;
+    return !(by_words && (one & other & KEY_HAS_TERMS));
+}
+
+static cog_status add_pair(struct key_pairs *pairs, const struct key_rows *rows, size_t i, size_t j,
+                           cog_error *error) {
+    const bool turned = (rows->flags[i] & KEY_SIDE) > (rows->flags[j] & KEY_SIDE);
+    GROW(pairs->a, pairs->capacity_a, pairs->count + 1, "candidates", error);
+    GROW(pairs->b, pairs->capacity_b, pairs->count + 1, "candidates", error);
+    pairs->a[pairs->count] = (int64_t)(turned ? j : i);
+    pairs->b[pairs->count++] = (int64_t)(turned ? i : j);
+    return COG_OK;
+}
+
+static cog_status pairs_of_run(const struct key_rows *rows, size_t begin, size_t end,
+                               const struct set_measure *measure, struct key_pairs *pairs,
+                               cog_error *error) {
+    const int64_t key = rows->keys[begin] & (((int64_t)1 << KEY_BITS) - 1);
+    const bool by_words = key >> MEMBER_BITS;
+    for (size_t i = begin; i < end; i++) {
+        for (size_t j = i + 1; j < end; j++) {
+            const uint64_t a = (uint64_t)rows->sizes[i], b = (uint64_t)rows->sizes[j];
+            if (!measure->containment && set_similarity(measure, a, b, a) < measure->threshold)
+                break; /* the other one is too large, and so are those behind it */
+            pairs->comparisons++;
+            if (are_compared(rows->flags[i], rows->flags[j], by_words) &&
+                proposes(rows, i, j, key) && can_reach(rows, i, j, measure))
+                TRY(add_pair(pairs, rows, i, j, error));
+        }
+    }
+    return COG_OK;
+}
+
+cog_status key_pairs_find(const struct key_rows *rows, const struct set_measure *measure,
+                          struct key_pairs *pairs, cog_error *error) {
+    for (size_t begin = 0, end; begin < rows->count; begin = end) {
+        for (end = begin + 1; end < rows->count && rows->keys[end] == rows->keys[begin]; end++)
+            if (rows->sizes[end] < rows->sizes[end - 1])
+                return error_set(error, COG_ERR_USAGE,
+                                 "row %zu: the rows of a key are sorted by size", end);
+        TRY(pairs_of_run(rows, begin, end, measure, pairs, error));
+    }
+    return COG_OK;
+}
+
+void key_pairs_free(struct key_pairs *pairs) {
+    free(pairs->a);
+    free(pairs->b);
+    *pairs = (struct key_pairs){0};
+}
