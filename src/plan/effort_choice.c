@@ -5,7 +5,8 @@
 /* Measured nanoseconds of an entry of a vector: in a scan for one query, in a tile of many queries,
  * of a candidate that is weighed for this query alone, and of one that is weighed already. */
 static const double SCANNED_TERM_NS = 1, TILED_TERM_NS = 0.1, WEIGHED_TERM_NS = 14, TERM_NS = 1.5;
-static const double ROW_NS = 200; /* to find a row */
+static const double ROW_NS = 200;   /* to find a row */
+static const double GRADED_NS = 15; /* of a row that is proposed to the margins of a query */
 
 enum { ALL_ROWS_MAX = 4096, TILED_QUERIES = 16 };
 
@@ -62,14 +63,18 @@ static bool choose_measured(const struct effort_question *question,
         recall_measure_reaching(measures, method->name, flags, question->k, question->recall);
     if (!measure)
         return false;
+    bool is_graded = question->of_cosines && uses_margins;
     size_t candidates = recall_candidates(question->k, measure->effort);
+    size_t proposed = is_graded ? recall_proposed(candidates) : candidates;
     *choice = (struct effort_choice){.method = method,
                                      .effort = measure->effort,
                                      .candidates = candidates,
+                                     .proposed = proposed,
                                      .uses_margins = uses_margins,
                                      .recall = recall_measure_share(measure)};
     choice->query_ns = method_ns(question, method, measure->effort, uses_margins) +
-                       candidates_ns(question, candidates);
+                       candidates_ns(question, candidates) +
+                       (is_graded ? GRADED_NS * (double)proposed : 0);
     return true;
 }
 
@@ -92,8 +97,10 @@ bool effort_choose(const struct effort_question *question, const struct recall_m
 
 bool effort_choose_all(const struct effort_question *question, struct effort_choice *choice) {
     const struct search_method *method = method_of(method_exhaustive(false));
-    *choice =
-        (struct effort_choice){.method = method, .candidates = question->rows, .recall = {1, 1, 1}};
+    *choice = (struct effort_choice){.method = method,
+                                     .candidates = question->rows,
+                                     .proposed = question->rows,
+                                     .recall = {1, 1, 1}};
     choice->query_ns =
         method_ns(question, method, 0, false) + candidates_ns(question, question->rows);
     return question->rows <= ALL_ROWS_MAX;

@@ -22,6 +22,7 @@ struct effort_choice {
     const struct search_method *method;
     unsigned effort;
     size_t candidates; /* for the true cosine, or rows that get a true distance, at least */
+    size_t proposed;   /* rows of which the margins choose the candidates, or the candidates */
     bool uses_margins;
     struct measured_share recall;
     double query_ns;

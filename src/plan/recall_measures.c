@@ -42,6 +42,11 @@ size_t recall_candidates(size_t k, unsigned effort) {
     return (measured ? measured : k) * PER_NEIGHBOUR << effort;
 }
 
+size_t recall_proposed(size_t candidates) {
+    enum { PER_CANDIDATE = 4 };
+    return candidates * PER_CANDIDATE;
+}
+
 static bool is_of(const struct recall_measure *measure, const char *method, uint32_t flags,
                   uint32_t k) {
     return measure->flags == flags && measure->k == k &&

@@ -15,7 +15,8 @@
 /* What the true neighbours are and what a query brings. */
 enum recall_flags {
     RECALL_OF_COSINES = 1,   /* the truth are cosines of vectors, else distances of signatures */
-    RECALL_WITH_MARGINS = 2, /* the method had the margins of the queries */
+    RECALL_WITH_MARGINS = 2, /* the method had the margins of the queries; they also chose the
+                              * candidates for true cosines (search/hits/graded_query.h) */
 };
 
 enum { RECALL_NAME_BYTES = 8 };
@@ -46,6 +47,8 @@ struct measured_share recall_measure_share(const struct recall_measure *measure)
 uint32_t recall_measured_k(size_t k);
 /* Rows that get the true cosine, at least, in a search of the k nearest at this step. */
 size_t recall_candidates(size_t k, unsigned effort);
+/* Rows that signatures propose, if margins of the query choose this number of candidates. */
+size_t recall_proposed(size_t candidates);
 
 /* The least effort that reaches the recall with a confidence of 97.5%; NULL if none does. */
 const struct recall_measure *recall_measure_reaching(const struct recall_measures *measures,

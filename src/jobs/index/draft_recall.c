@@ -15,6 +15,7 @@
 #include "plan/effort_choice.h"
 #include "plan/method_choice.h"
 #include "plan/sampled_truth.h"
+#include "search/hits/graded_query.h"
 
 enum { SAMPLE_ROWS = 500, MOST_NEIGHBOURS = 100 };
 
@@ -144,17 +145,22 @@ static cog_status measure_effort(const struct measuring *own, const struct searc
                                  struct share_tally *tally, cog_error *error) {
     const cog_knobs none = {0};
     struct hit_lists found = {0};
+    const bool has_margins = flags & RECALL_WITH_MARGINS,
+               is_graded = own->of_cosines && has_margins;
     size_t candidates = recall_candidates(k, effort), most = own->of_cosines ? candidates : k;
+    size_t proposed = is_graded ? recall_proposed(candidates) : most;
     struct method_search asked = {
         .rows = {.signatures = &own->segment->signatures},
-        .queries = {.signatures = &own->signatures,
-                    .margins = flags & RECALL_WITH_MARGINS ? own->margins : NULL},
-        .k = most + 1,
+        .queries = {.signatures = &own->signatures, .margins = has_margins ? own->margins : NULL},
+        .k = proposed + 1,
         .effort = effort,
-        .candidates = candidates,
+        .candidates = proposed > candidates ? proposed : candidates,
         .knobs = &none,
         .threads = own->threads};
     cog_status status = method->search(segment_tables(own->segment, method), &asked, &found, error);
+    if (status == COG_OK && is_graded)
+        status = hits_keep_graded(&found, &asked.rows, &asked.queries, 0, candidates + 1,
+                                  own->threads, error);
     THEN(status, count_lists(own, &found, k, most, tally, error));
     hit_lists_free(&found);
     return status;
@@ -185,7 +191,7 @@ static cog_status measure_steps(struct measuring *own, const struct search_metho
 static cog_status measure_method(struct measuring *own, const struct search_method *method,
                                  cog_error *error) {
     uint32_t flags = own->of_cosines ? RECALL_OF_COSINES : 0;
-    bool by_margins = own->margins && method->needs & PREFERS_QUERY_MARGINS;
+    bool by_margins = own->margins && (own->of_cosines || method->needs & PREFERS_QUERY_MARGINS);
     cog_status status = COG_OK;
     if (!(method->answers & COG_ANSWERS_NEAREST) || strlen(method->name) > RECALL_NAME_BYTES)
         return COG_OK;

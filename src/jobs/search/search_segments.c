@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "plan/method_choice.h"
+#include "search/hits/graded_query.h"
 
 bool index_serves(const cog_index *index, const struct search_method *method) {
     bool serves = !method->build || (index->streamed && method->is_for_radius);
@@ -66,12 +67,22 @@ static void follow_plan(const struct search_plan *plan, size_t part, struct meth
                         const struct search_method **method) {
     const struct effort_choice *choice = &plan->parts[part];
     own->effort = choice->effort;
-    own->candidates = choice->candidates;
+    own->candidates = choice->proposed;
     if (plan->of_cosines)
-        own->k = choice->candidates;
+        own->k = choice->proposed;
     if (*method != choice->method)
         own->scratch = NULL;
     *method = choice->method;
+}
+
+/* Of what signatures propose, the margins of the queries choose the candidates. */
+static cog_status keep_candidates(const struct search_plan *plan, size_t part, uint64_t first_row,
+                                  const struct method_search *asked, struct hit_lists *lists,
+                                  cog_error *error) {
+    if (!plan || !plan->of_cosines || !plan->parts[part].uses_margins)
+        return COG_OK;
+    return hits_keep_graded(lists, &asked->rows, &asked->queries, (uint32_t)first_row,
+                            plan->parts[part].candidates, asked->threads, error);
 }
 
 /* Asks for a few hits more than k if rows are removed, and again for more until k are left. */
@@ -101,7 +112,7 @@ static cog_status search_part(const cog_index *index, size_t part, uint64_t firs
             all->is_exact_out &= own.is_exact_out;
             all->compared_out += own.compared_out;
             all->chunks_out += own.chunks_out;
-            return COG_OK;
+            return keep_candidates(plan, part, first_row, &own, lists, error);
         }
         hit_lists_free(lists);
         spare = spare * 4 < entry->removed_count ? spare * 4 : entry->removed_count;

@@ -170,8 +170,10 @@ bool search_task_wants_margins(const cog_index *index, const cog_search_options 
     unsigned needs = 0;
     for (unsigned i = 0; index->parts.manifest.count && i < first->table_count; i++)
         needs |= first->tables[i].method->needs;
-    return options->recall < 1 && (needs & NEEDS_QUERY_MARGINS ||
-                                   (needs & PREFERS_QUERY_MARGINS && !options->knobs.given));
+    bool is_graded = index->has_vectors && options->verify && options->k && !asks_within(options);
+    return options->recall < 1 &&
+           (needs & NEEDS_QUERY_MARGINS ||
+            ((needs & PREFERS_QUERY_MARGINS || is_graded) && !options->knobs.given));
 }
 
 /* A streamed index takes what it needs, or the room that there is for a chunk of its rows. */
@@ -266,7 +268,7 @@ enum { CANDIDATES_MAX_BYTES = 256 << 20 }; /* more are not listed at once */
 static double candidates_bytes(const struct search_task *task) {
     double candidates = 0;
     for (size_t part = 0; part < task->plan.count; part++)
-        candidates += (double)task->plan.parts[part].candidates;
+        candidates += (double)task->plan.parts[part].proposed;
     return candidates * (double)task->queries * sizeof(struct match);
 }
 
@@ -369,18 +371,15 @@ static cog_status keep_hits(const struct search_task *task, bool verifies, struc
     cog_status status = verifies ? parallel_for(task->threads, lists->queries, VERIFY_GRAIN,
                                                 verify_queries, &verification, error)
                                  : COG_OK;
-    size_t k = task->options.k, begin = 0, at = 0;
+    size_t k = task->options.k;
     for (size_t query = 0; query < lists->queries && status == COG_OK; query++) {
-        size_t count = verification.counts[query];
-        if (k && count > k)
-            count = k;
+        if (k && verification.counts[query] > k)
+            verification.counts[query] = k;
         if (task->is_empty && task->is_empty[query])
-            count = 0;
-        for (size_t i = 0; i < count; i++)
-            lists->items[at++] = lists->items[begin + i];
-        begin = lists->offsets[query + 1];
-        lists->offsets[query + 1] = at;
+            verification.counts[query] = 0;
     }
+    if (status == COG_OK)
+        hit_lists_cut(lists, verification.counts);
     free(verification.counts);
     return status;
 }

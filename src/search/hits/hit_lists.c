@@ -22,6 +22,16 @@ void hit_lists_free(struct hit_lists *lists) {
     *lists = (struct hit_lists){0};
 }
 
+void hit_lists_cut(struct hit_lists *lists, const size_t *counts) {
+    size_t begin = 0, at = 0;
+    for (size_t query = 0; query < lists->queries; query++) {
+        for (size_t i = 0; i < counts[query]; i++)
+            lists->items[at++] = lists->items[begin + i];
+        begin = lists->offsets[query + 1];
+        lists->offsets[query + 1] = at;
+    }
+}
+
 static int by_distance(const void *a, const void *b) {
     const struct match *x = a, *y = b;
     return x->distance != y->distance ? ORDER(x->distance, y->distance) : ORDER(x->b, y->b);

@@ -79,6 +79,8 @@ struct hit_lists {
 /* Room for `hits`, all lists empty. */
 cog_status hit_lists_init(struct hit_lists *lists, size_t queries, size_t hits, cog_error *error);
 void hit_lists_free(struct hit_lists *lists);
+/* Keeps the first counts[query] hits of each list. */
+void hit_lists_cut(struct hit_lists *lists, const size_t *counts);
 
 enum hit_order {
     HITS_AS_ADDED,
