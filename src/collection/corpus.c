@@ -357,6 +357,24 @@ uint64_t corpus_memory_bytes(const struct corpus *corpus) {
            id_table_memory_bytes(corpus->id_table);
 }
 
+cog_status corpus_next_spooled(struct corpus *corpus, struct bag_spool *spool, size_t most,
+                               cog_error *error) {
+    struct buffer batch = {0};
+    cog_status status = COG_OK;
+    corpus->rows = corpus->term_count = 0;
+    for (bool end = false; !end && corpus->term_count < most && status == COG_OK;) {
+        status = bag_spool_read(spool, &batch, &end, error);
+        for (size_t at = 0; at < batch.size && status == COG_OK;) {
+            struct bytes_view id;
+            struct bag_view bag;
+            bag_spool_decode(&batch, &at, &id, &bag);
+            status = corpus_add_bag(corpus, &bag, error);
+        }
+    }
+    buffer_free(&batch);
+    return status;
+}
+
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
 struct counting {
@@ -379,14 +397,19 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
     return status;
 }
 
+cog_status corpus_count(const struct corpus *corpus, unsigned threads,
+                        struct statistics *statistics, cog_error *error) {
+    enum { COUNT_GRAIN = 1024 };
+    struct counting counting = {corpus, statistics};
+    return parallel_for(threads, corpus->rows, COUNT_GRAIN, count_rows, &counting, error);
+}
+
 cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, unsigned threads,
                              struct statistics **result, cog_error *error) {
     struct statistics *statistics = NULL;
     cog_status status = statistics_create(&statistics, error);
-    for (size_t i = 0; i < count && status == COG_OK; i++) {
-        struct counting counting = {corpora[i], statistics};
-        status = parallel_for(threads, corpora[i]->rows, 4096, count_rows, &counting, error);
-    }
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        status = corpus_count(corpora[i], threads, statistics, error);
     if (status != COG_OK) {
         statistics_free(statistics);
         return status;

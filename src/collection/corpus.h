@@ -71,6 +71,14 @@ bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *ro
 struct bag_view corpus_bag(const struct corpus *corpus, size_t row);
 uint64_t corpus_memory_bytes(const struct corpus *corpus);
 
+/* Replaces all rows by the next documents of a spool, of `most` terms together or a few more; none
+ * behind the last. The rows have no ids. */
+cog_status corpus_next_spooled(struct corpus *corpus, struct bag_spool *spool, size_t most,
+                               cog_error *error);
+
+/* Adds df and cf of the rows. */
+cog_status corpus_count(const struct corpus *corpus, unsigned threads,
+                        struct statistics *statistics, cog_error *error);
 /* df and cf over all corpora together. */
 cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, unsigned threads,
                              struct statistics **statistics, cog_error *error);

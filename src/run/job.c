@@ -220,6 +220,16 @@ void memory_budget_announce(double needed_bytes, const cog_run_options *run, cog
     }
 }
 
+void disk_announce(double needed_bytes, const cog_run_options *run, cog_report *report) {
+    report_number(report, "predicted_disk_bytes", needed_bytes);
+    if (run && run->announce && needed_bytes > 0) {
+        char text[96];
+        snprintf(text, sizeof text, "works from disk: needs about %.0f MB in TMPDIR",
+                 needed_bytes / (1 << 20));
+        run->announce(run->progress_context, text);
+    }
+}
+
 cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
                                cog_error *error) {
     memory_budget_announce(needed_bytes, run, report);

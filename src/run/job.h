@@ -100,7 +100,9 @@ cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, c
 /* Reports the need before the job starts; announces it if it is more than a quarter of the budget,
  * or of the machine's memory without one. */
 void memory_budget_announce(double needed_bytes, const cog_run_options *run, cog_report *report);
-/* Both. */
+/* Reports and announces the scratch files of a job that works from disk. */
+void disk_announce(double needed_bytes, const cog_run_options *run, cog_report *report);
+/* Announces and keeps the budget. */
 cog_status memory_budget_check(double needed_bytes, const cog_run_options *run, cog_report *report,
                                cog_error *error);
 /* The same for a job. */

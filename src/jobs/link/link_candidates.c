@@ -18,6 +18,9 @@
  * those of the truly nearest. */
 enum { PROPOSALS = 128, DISTANCES_PER_PROPOSAL = 16, ROWS_PER_PIECE = 64 };
 
+/* Documents are asked in blocks, whose proposals take this much while they are sorted. */
+enum { BLOCK_BYTES = 128 << 20 };
+
 struct proposing {
     struct job *job;
     const struct link_space *space;
@@ -36,22 +39,21 @@ static bool searches_signatures(const struct search_method *method) {
            !(method->needs & (NEEDS_VECTORS | NEEDS_ROW_MARGINS | NEEDS_QUERY_MARGINS));
 }
 
-static cog_status propose_nearest(const struct proposing *work, int side, struct hit_lists *hits,
+/* The nearest signatures of the documents [first, first + count) of a side. */
+static cog_status propose_nearest(const struct proposing *work, int side, const void *tables,
+                                  size_t first, size_t count, struct hit_lists *hits,
                                   cog_error *error) {
-    const struct search_method *method = method_of(work->search->method);
     size_t most = proposals_of(work->search, side);
-    struct method_build build = {.rows = {.signatures = &work->views[!side]},
-                                 .threads = work->job->threads};
-    struct method_search search = {.rows = build.rows,
-                                   .queries = {.signatures = &work->views[side]},
+    struct signatures_view block = signatures_part(&work->views[side], first, count);
+    struct method_search search = {.rows = {.signatures = &work->views[!side]},
+                                   .queries = {.signatures = &block},
                                    .k = most,
                                    .candidates = most * DISTANCES_PER_PROPOSAL,
                                    .threads = work->job->threads};
-    void *tables = NULL;
-    cog_status status = method->build ? method_build(method, &build, &tables, error) : COG_OK;
-    THEN(status, method->search(tables, &search, hits, error));
-    method_release(method, tables);
-    return status;
+    TRY(method_of(work->search->method)->search(tables, &search, hits, error));
+    for (size_t i = 0; i < hits->offsets[hits->queries]; i++)
+        hits->items[i].a += (uint32_t)first;
+    return COG_OK;
 }
 
 /* ---- Pairs within a radius ------------------------------------------------------------------- */
@@ -180,6 +182,7 @@ static cog_status propose_pairs(struct proposing *work, struct match_list *match
 struct choosing {
     struct match_list *proposed; /* by row, with true cosines */
     struct cosine_neighbours *neighbours;
+    size_t first; /* row */
 };
 
 /* Keeps the k nearest proposals of each row. */
@@ -191,6 +194,8 @@ static cog_status choose_nearest(void *context, unsigned worker, size_t begin, s
     struct cosine_neighbours *neighbours = choosing->neighbours;
     struct match *items = choosing->proposed->items;
     size_t count = choosing->proposed->count, at = 0, high = count;
+    begin += choosing->first;
+    end += choosing->first;
     while (at < high) {
         size_t middle = at + (high - at) / 2;
         if (items[middle].a < begin)
@@ -212,37 +217,68 @@ static cog_status choose_nearest(void *context, unsigned worker, size_t begin, s
     return COG_OK;
 }
 
-/* Replaces the proposals' measures by true cosines and keeps the k nearest of each row. The pairs
- * of a row stand together. */
+static cog_status take_neighbours(const struct proposing *work, int side,
+                                  struct cosine_neighbours *neighbours, cog_error *error) {
+    size_t rows = work->space->vectors[side].rows, k = work->search->wanted[side];
+    *neighbours = (struct cosine_neighbours){.queries = rows, .k = k};
+    TAKE_ZEROED(neighbours->counts, rows, "candidates", error);
+    return TAKEN(neighbours->items, rows * k, "candidates", error);
+}
+
+/* Replaces the proposals' measures by true cosines and keeps the k nearest of each of the rows from
+ * `first` on. The pairs of a row stand together. */
 static cog_status rescore(const struct proposing *work, int side, struct match_list *proposed,
-                          struct cosine_neighbours *neighbours, cog_error *error) {
+                          size_t first, size_t count, struct cosine_neighbours *neighbours,
+                          cog_error *error) {
     const struct sparse_matrix *vectors = work->space->vectors;
-    size_t rows = vectors[side].rows, k = work->search->wanted[side];
     const struct pair_check check = {.vectors = {&vectors[side], &vectors[!side]},
                                      .threshold = DBL_TRUE_MIN, /* above 0 */
                                      .threads = work->job->threads};
-    struct choosing choosing = {proposed, neighbours};
-    *neighbours = (struct cosine_neighbours){.queries = rows, .k = k};
-    TAKE_ZEROED(neighbours->counts, rows, "candidates", error);
-    TAKE(neighbours->items, rows * k, "candidates", error);
+    struct choosing choosing = {proposed, neighbours, first};
     TRY(pair_check_run(&check, proposed, error));
-    return parallel_for(work->job->threads, rows, ROWS_PER_PIECE, choose_nearest, &choosing, error);
+    return parallel_for(work->job->threads, count, ROWS_PER_PIECE, choose_nearest, &choosing,
+                        error);
+}
+
+static cog_status find_nearest_of_block(struct proposing *work, int side, const void *tables,
+                                        size_t first, size_t count,
+                                        struct cosine_neighbours *neighbours, cog_error *error) {
+    struct hit_lists hits = {0};
+    job_part(work->job, first, work->views[side].rows);
+    cog_status status = propose_nearest(work, side, tables, first, count, &hits, error);
+    if (status == COG_OK) {
+        struct match_list proposed = {.items = hits.items, .count = hits.offsets[hits.queries]};
+        status = rescore(work, side, &proposed, first, count, neighbours, error);
+    }
+    hit_lists_free(&hits);
+    return status;
+}
+
+static cog_status find_nearest_of_side(struct proposing *work, int side,
+                                       struct cosine_neighbours *neighbours, cog_error *error) {
+    const struct search_method *method = method_of(work->search->method);
+    const size_t rows = work->views[side].rows;
+    const size_t most =
+        BLOCK_BYTES / (2 * sizeof(struct match)) / proposals_of(work->search, side) + 1;
+    struct method_build build = {.rows = {.signatures = &work->views[!side]},
+                                 .threads = work->job->threads};
+    void *tables = NULL;
+    cog_status status = take_neighbours(work, side, neighbours, error);
+    if (status == COG_OK && method->build)
+        status = method_build(method, &build, &tables, error);
+    for (size_t first = 0; first < rows && status == COG_OK; first += most)
+        status =
+            find_nearest_of_block(work, side, tables, first,
+                                  rows - first < most ? rows - first : most, neighbours, error);
+    method_release(method, tables);
+    return status;
 }
 
 static cog_status find_nearest(struct proposing *work, struct link_candidates *candidates,
                                cog_error *error) {
-    for (int side = 0; side < 2; side++) {
-        struct hit_lists hits = {0};
-        if (!work->search->wanted[side])
-            continue;
-        cog_status status = propose_nearest(work, side, &hits, error);
-        if (status == COG_OK) {
-            struct match_list proposed = {.items = hits.items, .count = hits.offsets[hits.queries]};
-            status = rescore(work, side, &proposed, &candidates->sides[side], error);
-        }
-        hit_lists_free(&hits);
-        TRY(status);
-    }
+    for (int side = 0; side < 2; side++)
+        if (work->search->wanted[side])
+            TRY(find_nearest_of_side(work, side, &candidates->sides[side], error));
     return COG_OK;
 }
 
@@ -258,7 +294,9 @@ static cog_status find_by_pairs(struct proposing *work, struct link_candidates *
         if (!work->search->wanted[side])
             continue;
         match_list_sort(&matches);
-        status = rescore(work, side, &matches, &candidates->sides[side], error);
+        status = take_neighbours(work, side, &candidates->sides[side], error);
+        THEN(status, rescore(work, side, &matches, 0, work->space->vectors[side].rows,
+                             &candidates->sides[side], error));
     }
     match_list_free(&matches);
     return status;
@@ -346,19 +384,20 @@ void link_candidates_free(struct link_candidates *candidates) {
     cosine_topk_free(&candidates->sides[1]);
 }
 
-/* A proposing method holds signatures, proposals, and posting lists or the margins of hash tables.
+/* A proposing method holds signatures and tables, or posting lists, or the margins of hash tables.
  */
-static size_t proposal_bytes(const struct link_search *search, int side) {
+static size_t proposing_bytes(const struct link_search *search) {
     unsigned bits = search->method == COG_METHOD_LISTS ? 0 : search->options->bits;
     size_t margins = search->method == COG_METHOD_LSH ? bits * sizeof(float) : 0;
-    return 4 * signature_stride_bytes(bits) + margins +
-           proposals_of(search, side) * sizeof(struct match);
+    return 4 * signature_stride_bytes(bits) + margins;
 }
 
-/* The sides are searched one after the other; the neighbours of the first stay. */
+/* The sides are searched one after the other; the neighbours of the first stay. Pairs of a join are
+ * listed all at once. */
 uint64_t link_candidates_memory_bytes(const struct link_space *space,
                                       const struct link_search *search, unsigned threads) {
-    uint64_t most = 0, kept = 0, proposed = 0;
+    const struct search_method *method = method_of(search->method);
+    uint64_t most = 0, kept = 0, proposing = 0, proposed = 0;
     for (int side = 0; side < 2; side++) {
         const struct sparse_matrix *queries = &space->vectors[side];
         size_t wanted = search->wanted[side];
@@ -366,8 +405,12 @@ uint64_t link_candidates_memory_bytes(const struct link_space *space,
         if (search->method == COG_METHOD_EXACT && wanted)
             peak += cosine_topk_memory_bytes(queries, &space->vectors[!side], wanted, threads);
         kept += queries->rows * wanted * sizeof(struct cosine_neighbour);
-        proposed += queries->rows * proposal_bytes(search, side);
+        proposing += queries->rows * proposing_bytes(search);
+        proposed += queries->rows * proposals_of(search, side) * sizeof(struct match);
         most = peak > most ? peak : most;
     }
-    return search->method == COG_METHOD_EXACT ? most : kept + proposed;
+    if (search->method == COG_METHOD_EXACT)
+        return most;
+    bool in_blocks = method && searches_signatures(method) && proposed > BLOCK_BYTES;
+    return kept + proposing + (in_blocks ? BLOCK_BYTES : proposed);
 }

@@ -11,6 +11,9 @@
 #include "jobs/result_table.h"
 #include "plan/method_choice.h"
 
+/* Bytes on disk per byte of text, if documents do not fit into memory: terms and vectors. */
+static const double DISK_OF_PROJECTION = 3;
+
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
 static float against(const struct link *link, struct link_means means) {
@@ -96,40 +99,61 @@ static void take_means(const struct link_candidates *candidates, size_t k, float
     }
 }
 
-static cog_status take_candidates(const struct cosine_neighbours *neighbours, cog_links *links,
-                                  cog_error *error) {
-    size_t total = 0;
-    for (size_t row = 0; row < neighbours->queries; row++)
-        total += neighbours->counts[row];
-    TAKE(links->items, total, "candidates", error);
-    for (size_t row = 0; row < neighbours->queries; row++)
-        for (size_t i = 0; i < neighbours->counts[row]; i++) {
-            const struct cosine_neighbour *other = &neighbours->items[row * neighbours->k + i];
-            links->items[links->count++] = (struct link){
-                .from = (uint32_t)row, .to = other->row, .similarity = other->similarity};
-        }
+/* The two means of every document, or none if the cosine itself counts. */
+static cog_status take_both_means(const struct link_candidates *candidates, size_t hubs,
+                                  float **means, struct link_means both[2], cog_error *error) {
+    size_t from_rows = candidates->sides[0].queries;
+    size_t rows = from_rows + candidates->sides[1].queries;
+    if (hubs == 0)
+        return COG_OK;
+    TAKE_ZEROED(*means, 2 * rows, "means", error);
+    for (int i = 0; i < 2; i++) {
+        float *own = *means + (size_t)i * rows;
+        take_means(candidates, i == 0 && hubs > LINK_RIVALS ? LINK_RIVALS : hubs, own);
+        both[i] = (struct link_means){own, own + from_rows};
+    }
     return COG_OK;
 }
 
-/* Sets contrast and score of the candidates by the two means of every document. */
-static cog_status score_links(const struct link_candidates *candidates, size_t hubs,
-                              struct link *links, size_t count, cog_error *error) {
-    const struct link_means none = {NULL, NULL};
-    if (hubs == 0) {
-        links_score(links, count, none, none);
-        return COG_OK;
+/* The candidates of a source document, scored. */
+static size_t score_row(const struct cosine_neighbours *neighbours, size_t row,
+                        const struct link_means both[2], struct link *links) {
+    size_t count = neighbours->counts[row];
+    for (size_t i = 0; i < count; i++) {
+        const struct cosine_neighbour *other = &neighbours->items[row * neighbours->k + i];
+        links[i] =
+            (struct link){.from = (uint32_t)row, .to = other->row, .similarity = other->similarity};
     }
-    size_t from_rows = candidates->sides[0].queries;
-    size_t rows = from_rows + candidates->sides[1].queries;
-    float *means;
-    TAKE_ZEROED(means, 2 * rows, "means", error);
-    float *few = means, *many = means + rows;
-    take_means(candidates, hubs < LINK_RIVALS ? hubs : LINK_RIVALS, few);
-    take_means(candidates, hubs, many);
-    links_score(links, count, (struct link_means){few, few + from_rows},
-                (struct link_means){many, many + from_rows});
+    links_score(links, count, both[0], both[1]);
+    return count;
+}
+
+/* Lists the best candidates of each source document, at most `most` of them, scored, the best
+ * first; and the best one of each by itself. */
+static cog_status take_candidates(cog_links *links, const struct link_candidates *candidates,
+                                  size_t hubs, size_t most, cog_error *error) {
+    const struct cosine_neighbours *neighbours = &candidates->sides[0];
+    struct link_means both[2] = {{NULL, NULL}, {NULL, NULL}};
+    struct link *row_links = NULL;
+    float *means = NULL;
+    size_t total = 0;
+    for (size_t row = 0; row < neighbours->queries; row++)
+        total += neighbours->counts[row] < most ? neighbours->counts[row] : most;
+    TAKE(links->items, total, "candidates", error);
+    TAKE(links->firsts, neighbours->queries, "candidates", error);
+    cog_status status = take_both_means(candidates, hubs, &means, both, error);
+    THEN(status, TAKEN(row_links, neighbours->k, "candidates", error));
+    for (size_t row = 0; row < neighbours->queries && status == COG_OK; row++) {
+        size_t count = score_row(neighbours, row, both, row_links);
+        links_best(row_links, &count, most);
+        if (count)
+            links->firsts[links->first_count++] = row_links[0];
+        memcpy(links->items + links->count, row_links, count * sizeof *row_links);
+        links->count += count;
+    }
+    free(row_links);
     free(means);
-    return COG_OK;
+    return status;
 }
 
 static size_t most_of(size_t a, size_t b) {
@@ -153,21 +177,12 @@ static cog_status find_candidates(cog_links *links, struct job *job,
     double needed = MEMORY_BASE_BYTES + (double)link_space_memory_bytes(space) +
                     (double)link_candidates_memory_bytes(space, &search, job->threads);
     TRY(memory_budget_keep(needed, &job->run, error));
-    cog_status status = link_candidates_find(candidates, job, space, &search, error);
-    THEN(status, take_candidates(&candidates->sides[0], links, error));
-    THEN(status, score_links(candidates, hubs, links->items, links->count, error));
-    return status;
+    TRY(link_candidates_find(candidates, job, space, &search, error));
+    size_t most = options->one_to_one ? search.wanted[0] : most_of(options->per_document, 1);
+    return take_candidates(links, candidates, hubs, most, error);
 }
 
 /* ---- Links ----------------------------------------------------------------------------------- */
-
-static cog_status copy_links(const struct link *links, size_t count, struct link **copy,
-                             cog_error *error) {
-    TAKE(*copy, count, "links", error);
-    if (count)
-        memcpy(*copy, links, count * sizeof *links);
-    return COG_OK;
-}
 
 static void report_expectation(cog_report *report, const char *name,
                                const struct link_expectation *expected) {
@@ -222,33 +237,21 @@ static void keep_links(cog_links *links, const struct link_candidates *candidate
     links->count = kept;
 }
 
-/* The links that are asked for: the best ones of each source document or, one-to-one, those that
- * are taken best first. */
-static cog_status choose_links(cog_links *links, const cog_link_options *options,
-                               cog_error *error) {
-    const struct sparse_matrix *vectors = links->space.vectors;
-    if (options->one_to_one)
-        return links_one_to_one(links->items, &links->count, vectors[0].rows, vectors[1].rows,
-                                error);
-    links_best(links->items, &links->count, options->per_document ? options->per_document : 1);
-    return COG_OK;
-}
-
 /* Probabilities follow from the best links of all source documents, also for links one-to-one: the
  * links above a margin of 0 are the same, and decoys need not know who has taken what. */
 static cog_status decide_links(cog_links *links, struct job *job, const cog_link_options *options,
                                const struct link_candidates *candidates, cog_error *error) {
     struct link_sample sample = {0};
     struct link_decision decision = {0};
+    const struct sparse_matrix *vectors = links->space.vectors;
     size_t hubs = options->hub_neighbours;
-    links->first_count = links->count;
-    TRY(copy_links(links->items, links->count, &links->firsts, error));
-    links_best(links->firsts, &links->first_count, 1);
     cog_status status =
         link_sample_take(&sample, candidates, links->firsts, links->first_count,
                          hubs < LINK_RIVALS ? hubs : LINK_RIVALS, job->threads, error);
     THEN(status, link_decision_fit(&decision, &sample, options->precision, error));
-    THEN(status, choose_links(links, options, error));
+    if (status == COG_OK && options->one_to_one) /* else the best ones were listed */
+        status =
+            links_one_to_one(links->items, &links->count, vectors[0].rows, vectors[1].rows, error);
     if (status == COG_OK)
         keep_links(links, candidates, &decision, options, job->report);
     link_sample_free(&sample);
@@ -261,7 +264,13 @@ cog_status link_prepare(cog_links *links, struct job *job, cog_documents *const 
                         cog_error *error) {
     double text_bytes =
         (double)ingest_text_bytes(documents[0]) + (double)ingest_text_bytes(documents[1]);
-    TRY(job_check_memory(job, MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_PROJECTION, error));
+    double whole = MEMORY_BASE_BYTES + text_bytes * MEMORY_OF_PROJECTION;
+    double budget = (double)job->run.memory_bytes;
+    bool has_pipe = reader_has_pipe(documents[0]->source) || reader_has_pipe(documents[1]->source);
+    links->space.is_on_disk = budget > 0 && (whole > budget || has_pipe);
+    memory_budget_announce(links->space.is_on_disk ? budget : whole, &job->run, job->report);
+    if (links->space.is_on_disk)
+        disk_announce(text_bytes * DISK_OF_PROJECTION, &job->run, job->report);
     TRY(link_space_read(&links->space, job, lexicon, documents, error));
     return link_space_build(&links->space, job, options, error);
 }

@@ -135,6 +135,10 @@ cog_status link_space_read(struct link_space *space, struct job *job, const stru
                                 .amend = watch_language,
                                 .amend_context = &to_tally};
     cog_status status = watching_open(&watching, &space->terms[0], job->threads, error);
+    for (int side = 0; side < 2 && space->is_on_disk && status == COG_OK; side++)
+        status = bag_spool_create("-", &space->spools[side], error);
+    from.spool = space->spools[0];
+    to.spool = space->spools[1];
     THEN(status,
          corpus_read(&space->corpora[0], documents[0], &from, &job->run, job->report, error));
     THEN(status, corpus_read(&space->corpora[1], documents[1], &to, &job->run, job->report, error));
@@ -153,8 +157,12 @@ enum { ROWS_PER_PIECE = 256 };
  * second fills them. */
 struct vector_building {
     struct link_space *space;
-    unsigned threads;
+    struct job *job;
     int side;
+    const struct corpus *part; /* documents that are worked on, all if they are in memory */
+    size_t first;              /* row of the part's first document */
+    uint32_t *columns;         /* of the part */
+    float *values;
     const cog_projection_options *options; /* k1 and b */
     struct column_sums *sums;              /* one per worker */
     double *lengths;                       /* by row: the sum of tf or tf* */
@@ -166,7 +174,7 @@ struct vector_building {
 static cog_status sum_row(const struct vector_building *building, size_t row,
                           struct column_sums *sums, cog_error *error) {
     const struct link_space *space = building->space;
-    struct bag_view bag = corpus_bag(&space->corpora[building->side], row);
+    struct bag_view bag = corpus_bag(building->part, row);
     if (building->side == 0)
         return projection_add(space->projection, &bag, sums, error);
     for (size_t i = 0; i < bag.count; i++)
@@ -179,7 +187,7 @@ static cog_status measure_rows(void *context, unsigned worker, size_t begin, siz
                                cog_error *error) {
     const struct vector_building *building = context;
     struct column_sums *sums = &building->sums[worker];
-    uint64_t *counts = building->space->vectors[building->side].offsets + 1;
+    uint64_t *counts = building->space->vectors[building->side].offsets + 1 + building->first;
     for (size_t row = begin; row < end; row++) {
         TRY(sum_row(building, row, sums, error));
         double length = 0;
@@ -187,7 +195,7 @@ static cog_status measure_rows(void *context, unsigned worker, size_t begin, siz
             length += sums->sums[sums->columns[i]];
             counts[row] += building->idf[sums->columns[i]] > 0;
         }
-        building->lengths[row] = length;
+        building->lengths[building->first + row] = length;
         column_sums_clear(sums);
     }
     return COG_OK;
@@ -217,13 +225,14 @@ static void weigh_row(const struct vector_building *building, double length,
 static cog_status fill_rows(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
     const struct vector_building *building = context;
-    const struct sparse_matrix *vectors = &building->space->vectors[building->side];
+    const uint64_t *offsets = building->space->vectors[building->side].offsets + building->first;
+    const double *lengths = building->lengths + building->first;
     struct column_sums *sums = &building->sums[worker];
     for (size_t row = begin; row < end; row++) {
+        size_t at = offsets[row] - offsets[0];
         TRY(sum_row(building, row, sums, error));
         column_sums_sort(sums);
-        weigh_row(building, building->lengths[row], sums, vectors->columns + vectors->offsets[row],
-                  vectors->values + vectors->offsets[row]);
+        weigh_row(building, lengths[row], sums, building->columns + at, building->values + at);
         column_sums_clear(sums);
     }
     return COG_OK;
@@ -257,7 +266,7 @@ static cog_status fill_idf(struct vector_building *building, cog_error *error) {
 
 static cog_status building_init(struct vector_building *building, size_t rows, cog_error *error) {
     struct sparse_matrix *vectors = &building->space->vectors[building->side];
-    unsigned threads = building->threads;
+    unsigned threads = building->job->threads;
     vectors->rows = rows;
     vectors->column_count = term_numbers_count(building->space->projection->targets);
     TAKE_ZEROED(vectors->offsets, rows + 1, "vectors", error);
@@ -279,26 +288,95 @@ static cog_status make_room(struct vector_building *building, cog_error *error) 
         vectors->offsets[row + 1] += vectors->offsets[row];
     }
     building->mean_length = sum > 0 ? sum / (double)vectors->rows : 1;
+    if (building->space->is_on_disk)
+        return vector_files_open(&building->space->files[building->side], error);
     uint64_t total = vectors->offsets[vectors->rows];
     TAKE(vectors->columns, total, "vectors", error);
     return TAKEN(vectors->values, total, "vectors", error);
 }
 
-static cog_status build_side(struct link_space *space, int side, unsigned threads,
+/* ---- Passes over the documents --------------------------------------------------------------- */
+
+typedef cog_status part_work(struct vector_building *building, cog_error *error);
+
+/* All documents of the side, a part after the other if they are on disk. */
+static cog_status for_parts(struct vector_building *building, part_work *work, cog_error *error) {
+    enum { PART_TERMS = 1 << 20 };
+    struct link_space *space = building->space;
+    struct bag_spool *spool = space->spools[building->side];
+    struct corpus part = {0};
+    cog_status status = COG_OK;
+    building->first = 0;
+    building->part = &space->corpora[building->side];
+    if (!spool)
+        return work(building, error);
+    bag_spool_rewind(spool);
+    do {
+        status = corpus_next_spooled(&part, spool, PART_TERMS, error);
+        building->part = &part;
+        job_part(building->job, building->first, space->corpora[building->side].rows);
+        THEN(status, work(building, error));
+        building->first += part.rows;
+    } while (part.rows && status == COG_OK);
+    corpus_free(&part);
+    return status;
+}
+
+static cog_status count_part(struct vector_building *building, cog_error *error) {
+    return corpus_count(building->part, building->job->threads,
+                        building->space->statistics[building->side], error);
+}
+
+static cog_status measure_part(struct vector_building *building, cog_error *error) {
+    return parallel_for(building->job->threads, building->part->rows, ROWS_PER_PIECE, measure_rows,
+                        building, error);
+}
+
+static cog_status fill_part(struct vector_building *building, cog_error *error) {
+    struct link_space *space = building->space;
+    const struct sparse_matrix *vectors = &space->vectors[building->side];
+    const uint64_t *offsets = vectors->offsets + building->first;
+    const size_t rows = building->part->rows, count = offsets[rows] - offsets[0];
+    building->columns = vectors->columns;
+    building->values = vectors->values;
+    if (!space->is_on_disk)
+        return parallel_for(building->job->threads, rows, ROWS_PER_PIECE, fill_rows, building,
+                            error);
+    TAKE(building->columns, count, "vectors", error);
+    cog_status status = TAKEN(building->values, count, "vectors", error);
+    THEN(status,
+         parallel_for(building->job->threads, rows, ROWS_PER_PIECE, fill_rows, building, error));
+    THEN(status, vector_files_add(&space->files[building->side], building->columns,
+                                  building->values, count, error));
+    free(building->columns);
+    free(building->values);
+    return status;
+}
+
+static cog_status build_side(struct link_space *space, int side, struct job *job,
                              const cog_projection_options *options, cog_error *error) {
     size_t rows = space->corpora[side].rows;
     struct vector_building building = {
-        .space = space, .threads = threads, .side = side, .options = options};
+        .space = space, .job = job, .side = side, .options = options};
     cog_status status = building_init(&building, rows, error);
-    THEN(status, parallel_for(threads, rows, ROWS_PER_PIECE, measure_rows, &building, error));
+    THEN(status, for_parts(&building, measure_part, error));
     THEN(status, make_room(&building, error));
-    THEN(status, parallel_for(threads, rows, ROWS_PER_PIECE, fill_rows, &building, error));
-    for (unsigned i = 0; building.sums && i < threads; i++)
+    THEN(status, for_parts(&building, fill_part, error));
+    if (status == COG_OK && space->is_on_disk)
+        status = vector_files_lend(&space->files[side], &space->vectors[side], error);
+    for (unsigned i = 0; building.sums && i < job->threads; i++)
         column_sums_free(&building.sums[i]);
     free(building.sums);
     free(building.lengths);
     free(building.idf);
     return status;
+}
+
+static cog_status count_side(struct link_space *space, int side, struct job *job,
+                             cog_error *error) {
+    struct vector_building building = {.space = space, .job = job, .side = side};
+    TRY(statistics_create(&space->statistics[side], error));
+    return for_parts(&building, count_part, error);
 }
 
 static void report_space(const struct link_space *space, cog_report *report) {
@@ -329,15 +407,13 @@ cog_status link_space_build(struct link_space *space, struct job *job,
     projection.keep_unknown = options->keep_unknown;
     projection.compounds.linkers = options->linkers;
     cog_status status = COG_OK;
-    for (int side = 0; side < 2 && status == COG_OK; side++) {
-        const struct corpus *corpus = &space->corpora[side];
-        status = corpus_statistics(&corpus, 1, job->threads, &space->statistics[side], error);
-    }
+    for (int side = 0; side < 2 && status == COG_OK; side++)
+        status = count_side(space, side, job, error);
     THEN(status,
          projection_create(space->lexicon, &projection, &space->terms[0], space->statistics[0],
                            space->statistics[1], &space->unknown, &space->projection, error));
     for (int side = 0; side < 2 && status == COG_OK; side++)
-        status = build_side(space, side, job->threads, options, error);
+        status = build_side(space, side, job, options, error);
     job_stage(job, NULL);
     if (status == COG_OK)
         report_space(space, job->report);
@@ -346,6 +422,8 @@ cog_status link_space_build(struct link_space *space, struct job *job,
 
 void link_space_free(struct link_space *space) {
     for (int side = 0; side < 2; side++) {
+        vector_files_close(&space->files[side], &space->vectors[side]);
+        bag_spool_free(space->spools[side]);
         corpus_free(&space->corpora[side]);
         statistics_free(space->statistics[side]);
         sparse_matrix_free(&space->vectors[side]);
@@ -360,7 +438,8 @@ uint64_t link_space_memory_bytes(const struct link_space *space) {
     uint64_t bytes = 0;
     for (int side = 0; side < 2; side++) {
         const struct sparse_matrix *vectors = &space->vectors[side];
-        uint64_t entries = vectors->offsets ? vectors->offsets[vectors->rows] : 0;
+        uint64_t entries =
+            vectors->offsets && !space->is_on_disk ? vectors->offsets[vectors->rows] : 0;
         bytes += corpus_memory_bytes(&space->corpora[side]) +
                  entries * (sizeof *vectors->columns + sizeof *vectors->values);
     }

@@ -2,16 +2,22 @@
  * language, into which a lexicon projects the source documents.
  *
  * In: two collections and a lexicon, which is borrowed for the life of the space. Out: corpora with
- * ids and terms, and one matrix per side. About five bytes of memory per byte of text. */
+ * ids and terms, and one matrix per side. About five bytes of memory per byte of text; or, if the
+ * space is on disk, the ids, the vocabulary and a piece of the documents: their terms are spooled
+ * and their vectors are mapped from scratch files in TMPDIR, bit for bit those of memory. */
 #pragma once
 
 #include "collection/corpus.h"
 #include "crosslingual/projection.h"
 #include "jobs/lexicon/lexicon_job.h"
+#include "jobs/link/vector_files.h"
 #include "run/job.h"
 
 /* Zero-initialise, then link_space_read and link_space_build; link_space_free releases. */
 struct link_space {
+    bool is_on_disk; /* set by the caller before link_space_read */
+    struct bag_spool *spools[2];
+    struct vector_files files[2];
     const struct lexicon *lexicon;
     struct term_options terms[2]; /* of the source language, of the target language */
     struct corpus corpora[2];

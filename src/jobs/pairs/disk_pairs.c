@@ -1,6 +1,5 @@
 #include "jobs/pairs/disk_pairs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,14 +142,7 @@ static cog_status check_memory(const struct pair_task *task, cog_documents *cons
     const double budget = task->run ? (double)task->run->memory_bytes : 0;
     const double all = pair_task_memory_bytes(task, documents);
     memory_budget_announce(budget && budget < all ? budget : all, task->run, task->report);
-    const double disk = text * disk_factor(task);
-    report_number(task->report, "predicted_disk_bytes", disk);
-    if (task->run && task->run->announce && text > 0) {
-        char line[96];
-        snprintf(line, sizeof line, "works from disk: needs about %.0f MB in TMPDIR",
-                 disk / (1 << 20));
-        task->run->announce(task->run->progress_context, line);
-    }
+    disk_announce(text * disk_factor(task), task->run, task->report);
     return memory_budget_keep(least, task->run, error);
 }
 
@@ -173,43 +165,8 @@ static cog_status read_documents(struct disk_pairs *pairs, cog_documents *const 
 
 /* ---- Passes over the documents --------------------------------------------------------------- */
 
-/* The next documents of a side, of `most` terms together or a few more; none behind the last. */
-static cog_status next_documents(struct row_store *store, size_t most, struct corpus *part,
-                                 cog_error *error) {
-    struct buffer batch = {0};
-    cog_status status = COG_OK;
-    part->rows = part->term_count = 0;
-    for (bool end = false; !end && part->term_count < most && status == COG_OK;) {
-        status = bag_spool_read(store->bags, &batch, &end, error);
-        for (size_t at = 0; at < batch.size && status == COG_OK;) {
-            struct bytes_view id;
-            struct bag_view bag;
-            bag_spool_decode(&batch, &at, &id, &bag);
-            status = corpus_add_bag(part, &bag, error);
-        }
-    }
-    buffer_free(&batch);
-    return status;
-}
-
-static cog_status count_part(void *context, unsigned worker, size_t begin, size_t end,
-                             cog_error *error) {
-    (void)worker;
-    void **both = context;
-    const struct corpus *part = both[0];
-    struct statistics_batch *batch = NULL;
-    cog_status status = statistics_batch_create(both[1], &batch, error);
-    for (size_t row = begin; row < end && status == COG_OK; row++) {
-        const struct bag_view bag = corpus_bag(part, row);
-        status = statistics_batch_add(batch, &bag, error);
-    }
-    THEN(status, statistics_batch_flush(batch, error));
-    statistics_batch_free(batch);
-    return status;
-}
-
 static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
-    enum { COUNT_GRAIN = 1024, COUNTED_TERMS = 1 << 16 };
+    enum { COUNTED_TERMS = 1 << 16 };
     struct pair_task *task = pairs->task;
     struct corpus part = {0};
     cog_status status = statistics_create(&task->statistics, error);
@@ -217,10 +174,9 @@ static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
         bag_spool_rewind(pairs->sides[side].store.bags);
         do {
             uint64_t room;
-            status = next_documents(&pairs->sides[side].store, COUNTED_TERMS, &part, error);
-            void *both[] = {&part, task->statistics};
-            THEN(status,
-                 parallel_for(task->threads, part.rows, COUNT_GRAIN, count_part, both, error));
+            status =
+                corpus_next_spooled(&part, pairs->sides[side].store.bags, COUNTED_TERMS, error);
+            THEN(status, corpus_count(&part, task->threads, task->statistics, error));
             THEN(status, find_room(pairs, 0, &room, error));
         } while (part.rows && status == COG_OK);
     }
@@ -274,7 +230,7 @@ static cog_status weigh_side(struct disk_pairs *pairs, size_t side, cog_error *e
     cog_status status = COG_OK;
     do {
         struct sparse_matrix matrix = {0};
-        status = next_documents(&disk->store, most, &part, error);
+        status = corpus_next_spooled(&part, disk->store.bags, most, error);
         THEN(status, corpus_vectors_in(&part, pairs->columns, task->statistics, &task->weighting,
                                        task->short_terms, NULL, task->threads, &matrix, error));
         THEN(status, store_vectors(pairs, side, first, &matrix, error));
@@ -445,7 +401,7 @@ static cog_status sign_side(struct disk_pairs *pairs, size_t side, const struct 
     bag_spool_rewind(store->bags);
     cog_status status = COG_OK;
     do {
-        status = next_documents(store, most, &part, error);
+        status = corpus_next_spooled(&part, store->bags, most, error);
         THEN(status, sign_part(pairs, side, signer, &part, first, &place, error));
         first += part.rows;
     } while (part.rows && status == COG_OK);

@@ -22,7 +22,7 @@ struct grading {
 
 /* What a thread works with. */
 struct grader {
-    uint8_t *planes; /* one row of bits per digit, the lowest first */
+    uint8_t *planes;  /* one row of bits per digit, the lowest first */
     struct topk best; /* places in a list */
     struct neighbour *nearest;
     struct match *kept;
@@ -81,8 +81,7 @@ static void fill_planes(const float *margins, const uint8_t *signature, unsigned
         unsigned level = size < step * (LEVELS - 1) ? (unsigned)(size / step) : LEVELS - 1;
         unsigned digits = signature_bit(signature, bit) ? level : ~level;
         for (unsigned p = 0; p < PLANES; p++)
-            planes[p * stride_bytes + bit / 8] |=
-                (uint8_t)((digits >> p & 1u) << (7 - bit % 8));
+            planes[p * stride_bytes + bit / 8] |= (uint8_t)((digits >> p & 1u) << (7 - bit % 8));
     }
 }
 
