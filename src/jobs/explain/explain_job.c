@@ -98,6 +98,10 @@ static cog_status explain_term(struct explaining *work, uint64_t hash, uint32_t 
 cog_status explain_link(const struct link_space *space, uint32_t from_row, uint32_t to_row,
                         cog_word_match **matches, size_t *count, cog_error *error) {
     struct explaining work = {.space = space, .rows = {from_row, to_row}};
+    if (space->is_on_disk)
+        return error_set(error, COG_ERR_USAGE,
+                         "links that were found from disk keep no terms: raise the memory budget, "
+                         "or prepare the two documents alone");
     struct bag_view bag = corpus_bag(&space->corpora[0], from_row);
     work.cosine = sparse_row_dot(&space->vectors[0], from_row, &space->vectors[1], to_row);
     cog_status status =

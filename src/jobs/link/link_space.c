@@ -414,6 +414,10 @@ cog_status link_space_build(struct link_space *space, struct job *job,
                            space->statistics[1], &space->unknown, &space->projection, error));
     for (int side = 0; side < 2 && status == COG_OK; side++)
         status = build_side(space, side, job, options, error);
+    for (int side = 0; side < 2; side++) { /* their place on disk is needed no more */
+        bag_spool_free(space->spools[side]);
+        space->spools[side] = NULL;
+    }
     job_stage(job, NULL);
     if (status == COG_OK)
         report_space(space, job->report);
