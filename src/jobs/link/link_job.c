@@ -162,6 +162,29 @@ static size_t most_of(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
+static double needed_bytes(const struct link_space *space, struct link_search search,
+                           cog_method method, unsigned threads) {
+    search.method = method;
+    return MEMORY_BASE_BYTES + (double)link_space_memory_bytes(space) +
+           (double)link_candidates_memory_bytes(space, &search, threads);
+}
+
+/* Methods that list all pairs at once need more than flat, which proposes in blocks. */
+static cog_status keep_budget(const struct link_space *space, const struct link_search *search,
+                              const struct job *job, cog_error *error) {
+    const double budget = (double)job->run.memory_bytes;
+    double needed = needed_bytes(space, *search, search->method, job->threads);
+    double least = needed_bytes(space, *search, COG_METHOD_FLAT, job->threads);
+    if (budget == 0 || needed <= budget || least > budget)
+        return memory_budget_keep(needed, &job->run, error);
+    return error_about(error, COG_ERR_MEMORY, "memory_bytes",
+                       "linking these documents by the method %s needs about %.0f MB of memory and "
+                       "the budget is %.0f MB; raise the budget, or use the method flat, which "
+                       "needs %.0f MB",
+                       method_name(search->method), needed / (1 << 20), budget / (1 << 20),
+                       least / (1 << 20));
+}
+
 /* Finds the nearest documents of both sides, and sets the links to the best candidates of each
  * source document, scored. */
 static cog_status find_candidates(cog_links *links, struct job *job,
@@ -176,9 +199,7 @@ static cog_status find_candidates(cog_links *links, struct job *job,
                       : options->method,
         .options = options,
         .wanted = {most_of(most_of(options->candidates, options->per_document), nearest), nearest}};
-    double needed = MEMORY_BASE_BYTES + (double)link_space_memory_bytes(space) +
-                    (double)link_candidates_memory_bytes(space, &search, job->threads);
-    TRY(memory_budget_keep(needed, &job->run, error));
+    TRY(keep_budget(space, &search, job, error));
     TRY(link_candidates_find(candidates, job, space, &search, error));
     size_t most = options->one_to_one ? search.wanted[0] : most_of(options->per_document, 1);
     return take_candidates(links, candidates, hubs, most, error);
