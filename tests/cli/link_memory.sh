@@ -24,4 +24,10 @@ print("from disk" if stats.get("predicted_disk_bytes", 0) > 0 else "in memory",
 P
 done
 cat from.jsonl | link --from - --to to.jsonl --memory 1G -o pipe.tsv --method window && cmp pipe.tsv whole.tsv && echo "a pipe: the same"
+for method in exact lists flat; do
+    across="pairs from.jsonl --against to.jsonl --lexicon vo-eo.lex -t 0.3 --method $method --quiet --stats stats.json"
+    "$COGNATE" $across -o whole.tsv
+    "$COGNATE" $across --memory 70M -o disk.tsv
+    cmp whole.tsv disk.tsv && echo "pairs, $method: $(grep -c predicted_disk stats.json) from disk, the same"
+done
 link --from from.jsonl --to to.jsonl --memory 45M --method flat 2>&1 | sed 's/about [0-9]* MB/about N MB/'

@@ -11,11 +11,6 @@
 #include "jobs/result_table.h"
 #include "plan/method_choice.h"
 
-/* Bytes on disk per byte of text, if documents do not fit into memory: terms and vectors. */
-static const double DISK_OF_PROJECTION = 3;
-/* Statistics of both sides, and the terms that words become, in statistics of all text. */
-static const double VOCABULARIES = 2;
-
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
 static float against(const struct link *link, struct link_means means) {
@@ -289,37 +284,17 @@ static cog_status make_space(cog_links *links, struct job *job, cog_documents *c
     return link_space_build(&links->space, job, options, error);
 }
 
-static double text_bytes(cog_documents *const documents[2]) {
-    return (double)ingest_text_bytes(documents[0]) + (double)ingest_text_bytes(documents[1]);
-}
-
 cog_status link_prepare(cog_links *links, struct job *job, cog_documents *const documents[2],
                         const struct lexicon *lexicon, const cog_projection_options *options,
                         cog_error *error) {
-    double needed = MEMORY_BASE_BYTES + text_bytes(documents) * MEMORY_OF_PROJECTION;
-    TRY(job_check_memory(job, needed, error));
+    TRY(job_check_memory(job, link_space_predicted_bytes(documents), error));
     return make_space(links, job, documents, lexicon, options, error);
-}
-
-/* Documents that the budget does not hold, or that come through a pipe, work from disk. */
-static cog_status choose_place(cog_links *links, struct job *job, cog_documents *const documents[2],
-                               cog_error *error) {
-    const double text = text_bytes(documents), budget = (double)job->run.memory_bytes;
-    const double whole = MEMORY_BASE_BYTES + text * MEMORY_OF_PROJECTION;
-    bool has_pipe = reader_has_pipe(documents[0]->source) || reader_has_pipe(documents[1]->source);
-    links->space.is_on_disk = budget > 0 && (whole > budget || has_pipe);
-    if (!links->space.is_on_disk)
-        return job_check_memory(job, whole, error);
-    double least = MEMORY_BASE_BYTES + VOCABULARIES * memory_of_statistics(text, 1);
-    memory_budget_announce(budget, &job->run, job->report);
-    disk_announce(text * DISK_OF_PROJECTION, &job->run, job->report);
-    return memory_budget_keep(least, &job->run, error);
 }
 
 cog_status link_documents(cog_links *links, struct job *job, cog_documents *const documents[2],
                           const struct lexicon *lexicon, const cog_link_options *options,
                           cog_error *error) {
-    TRY(choose_place(links, job, documents, error));
+    TRY(link_space_choose_place(&links->space, job, documents, error));
     TRY(make_space(links, job, documents, lexicon, &options->projection, error));
     job_stage(job, "linking");
     struct link_candidates candidates = {0};

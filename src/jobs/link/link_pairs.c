@@ -1,17 +1,34 @@
 #include "jobs/link/link_pairs.h"
 
+#include <string.h>
+
 #include "jobs/link/link_space.h"
 #include "jobs/pairs/pair_join.h"
 #include "plan/method_choice.h"
 
-/* The space's documents and vectors become the task's. */
+/* The space's documents and vectors become the task's; vectors on disk are lent. */
 static void take_space(struct pair_task *task, struct link_space *space) {
+    task->has_lent_vectors = space->is_on_disk;
     for (int side = 0; side < 2; side++) {
         task->corpora[side] = space->corpora[side];
         task->vectors[side] = space->vectors[side];
         space->corpora[side] = (struct corpus){0};
-        space->vectors[side] = (struct sparse_matrix){0};
+        if (!space->is_on_disk)
+            space->vectors[side] = (struct sparse_matrix){0};
     }
+}
+
+static cog_status join_space(struct pair_task *task, struct link_space *space, cog_method method,
+                             struct match_list *matches, cog_error *error) {
+    take_space(task, space);
+    if (!space->is_on_disk)
+        link_space_free(space); /* what the join does not need */
+    if (method == COG_METHOD_AUTO && task->options.verify)
+        task->options.method = method_for_pairs_across(task->vectors, task->options.recall);
+    cog_status status = pair_join_run(task, matches, error);
+    if (task->has_lent_vectors)
+        memset(task->vectors, 0, sizeof task->vectors);
+    return status;
 }
 
 cog_status link_pairs_find(struct pair_task *task, struct job *job,
@@ -20,13 +37,11 @@ cog_status link_pairs_find(struct pair_task *task, struct job *job,
                            struct match_list *matches, cog_error *error) {
     struct link_space space = {0};
     task->projected = true;
-    TRY(pair_task_check_memory(task, documents, error));
+    task->announced_bytes = link_space_predicted_bytes(documents);
+    TRY(link_space_choose_place(&space, job, documents, error));
     cog_status status = link_space_read(&space, job, lexicon, documents, error);
     THEN(status, link_space_build(&space, job, projection, error));
-    if (status == COG_OK)
-        take_space(task, &space);
+    THEN(status, join_space(task, &space, method, matches, error));
     link_space_free(&space);
-    if (status == COG_OK && method == COG_METHOD_AUTO && task->options.verify)
-        task->options.method = method_for_pairs_across(task->vectors, task->options.recall);
-    return status == COG_OK ? pair_join_run(task, matches, error) : status;
+    return status;
 }

@@ -10,6 +10,35 @@
 #include "base/threads.h"
 #include "collection/language_tally.h"
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Bytes on disk per byte of text: terms and vectors. */
+static const double DISK_OF_PROJECTION = 3;
+/* Statistics of both sides, and the terms that words become, in statistics of all text. */
+static const double VOCABULARIES = 2;
+
+static double text_bytes(cog_documents *const documents[2]) {
+    return (double)ingest_text_bytes(documents[0]) + (double)ingest_text_bytes(documents[1]);
+}
+
+double link_space_predicted_bytes(cog_documents *const documents[2]) {
+    return MEMORY_BASE_BYTES + text_bytes(documents) * MEMORY_OF_PROJECTION;
+}
+
+cog_status link_space_choose_place(struct link_space *space, struct job *job,
+                                   cog_documents *const documents[2], cog_error *error) {
+    const double whole = link_space_predicted_bytes(documents), text = text_bytes(documents);
+    const double budget = (double)job->run.memory_bytes;
+    bool has_pipe = reader_has_pipe(documents[0]->source) || reader_has_pipe(documents[1]->source);
+    space->is_on_disk = budget > 0 && (whole > budget || has_pipe);
+    if (!space->is_on_disk)
+        return job_check_memory(job, whole, error);
+    memory_budget_announce(budget, &job->run, job->report);
+    disk_announce(text * DISK_OF_PROJECTION, &job->run, job->report);
+    return memory_budget_keep(MEMORY_BASE_BYTES + VOCABULARIES * memory_of_statistics(text, 1),
+                              &job->run, error);
+}
+
 /* ---- Terms of the source documents ----------------------------------------------------------- */
 
 /* Words of one worker's documents that the lexicon does not know. They are kept as they stand in

@@ -15,7 +15,7 @@
 
 /* Zero-initialise, then link_space_read and link_space_build; link_space_free releases. */
 struct link_space {
-    bool is_on_disk; /* set by the caller before link_space_read */
+    bool is_on_disk; /* set by link_space_choose_place */
     struct bag_spool *spools[2];
     struct vector_files files[2];
     const struct lexicon *lexicon;
@@ -30,6 +30,12 @@ struct link_space {
 };
 enum { LINK_SHORT_TERMS = 5 };
 
+/* What documents and vectors will take in memory. */
+double link_space_predicted_bytes(cog_documents *const documents[2]);
+/* Before reading: documents that the budget does not hold, or that come through a pipe, go to disk.
+ * COG_ERR_MEMORY if the budget is too small for that too. */
+cog_status link_space_choose_place(struct link_space *space, struct job *job,
+                                   cog_documents *const documents[2], cog_error *error);
 /* Reads both collections. COG_ERR_USAGE if most documents name the language of the other side. */
 cog_status link_space_read(struct link_space *space, struct job *job, const struct lexicon *lexicon,
                            cog_documents *const documents[2], cog_error *error);

@@ -56,8 +56,6 @@ void pair_task_free(struct pair_task *task) {
  * rounded up: distinct terms with frequencies, vectors, vocabulary. N-grams are nearly all
  * distinct, and each has an entry in the vocabulary. */
 static double memory_factor(const struct pair_task *task) {
-    if (task->projected)
-        return MEMORY_OF_PROJECTION;
     return task->options.measure == COG_MEASURE_COSINE && task->terms.ngram == 1 ? MEMORY_OF_TERMS
                                                                                  : 9;
 }
@@ -81,7 +79,8 @@ uint64_t pair_task_held_bytes(const struct pair_task *task) {
         const struct sparse_matrix *vectors = &task->vectors[side];
         const struct set_collection *sets = &task->sets[side];
         held += side && task->same_corpus ? 0 : corpus_memory_bytes(&task->corpora[side]);
-        held += vectors->columns ? vectors->offsets[vectors->rows] * 8 : 0;
+        held +=
+            vectors->columns && !task->has_lent_vectors ? vectors->offsets[vectors->rows] * 8 : 0;
         held += sets->offsets ? sets->offsets[sets->rows] * 4 : 0;
     }
     return held;

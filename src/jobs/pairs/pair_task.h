@@ -52,6 +52,7 @@ struct pair_task {
     const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
     struct compared_rows compared[2];
     bool projected;                     /* the vectors are given: documents of two languages */
+    bool has_lent_vectors;              /* from files: no memory of the task */
     const struct rows_on_disk *on_disk; /* NULL: all rows are in memory */
     bool estimates;                     /* the matches carry estimates */
     bool has_distances;
