@@ -23,7 +23,8 @@ FOLDER = "environment"
 PYTHON = f"./{FOLDER}/bin/python"
 # Parts of packages that executors never load, by the beginnings of names.
 _LEFT_OUT = ("pyarrow/tests/", "pyarrow/include/", "pyarrow/src/", "numpy/_core/include/",
-             "numpy/f2py/")
+             "numpy/f2py/", "pyarrow/libarrow_flight", "pyarrow/libarrow_python_flight", "pyarrow/_flight",
+             "pyarrow/libarrow_s3", "pyarrow/_s3fs", "pyarrow/_pyarrow_cpp_tests")
 
 _LAUNCHER = """#!/bin/sh
 # Runs the Python of this machine with the packages of the archive.

@@ -113,14 +113,40 @@ def _fixed_bytes(column: Any) -> Array:
 
 
 def lists(table: pyarrow.Table | pyarrow.RecordBatch, name: str) -> tuple[Array, Array]:
-    """A column of lists of int64: offsets (int64, one more than rows) and the items of all lists."""
+    """A column of lists of int64, or of their bytes: offsets (int64, one more than rows) and the items of all lists."""
     import pyarrow
     column = table.column(name)
     if isinstance(column, pyarrow.ChunkedArray):
         column = column.combine_chunks()
+    if pyarrow.types.is_binary(column.type) or pyarrow.types.is_large_binary(column.type):
+        return _packed_lists(column)
     offsets = column.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
     items: Array = column.values.to_numpy(zero_copy_only=False)
     return offsets, items
+
+
+def _packed_lists(column: Any) -> tuple[Array, Array]:
+    if len(column) == 0:
+        return np.zeros(1, np.int64), np.empty(0, np.int64)
+    _, ends, data = column.buffers()
+    width = np.int64 if "large" in str(column.type) else np.int32
+    offsets = np.frombuffer(ends, width)[column.offset:column.offset + len(column) + 1].astype(np.int64)
+    items = np.frombuffer(data, np.uint8)[offsets[0]:offsets[-1]] if data is not None else np.empty(0, np.uint8)
+    items = items.view(np.int64)
+    return (offsets - offsets[0]) // 8, items if items.flags.aligned else items.copy()
+
+
+def packed(column: Any) -> pyarrow.Array:
+    """Lists of int64 as the bytes of their items: Spark moves bytes many times as fast as arrays of numbers."""
+    import pyarrow
+    if isinstance(column, pyarrow.ChunkedArray):
+        column = column.combine_chunks()
+    offsets, items = column.offsets.to_numpy(zero_copy_only=False).astype(np.int64), column.values.to_numpy()
+    items = np.ascontiguousarray(items[offsets[0]:offsets[-1]], np.int64)
+    ends = (offsets - offsets[0]) * 8
+    kind, width = (pyarrow.binary(), np.int32) if ends[-1] < 1 << 31 else (pyarrow.large_binary(), np.int64)
+    return pyarrow.Array.from_buffers(kind, len(column), [None, pyarrow.py_buffer(ends.astype(width)),
+                                                          pyarrow.py_buffer(items)])
 
 
 def batch_of(**columns: Any) -> pyarrow.RecordBatch:

@@ -2,19 +2,19 @@
 
 Documents are taken in the order of ``keep``; a document that is near none of those kept so far is kept, and any other
 goes for the first kept one that it is near. If few pairs share keys, all near pairs are found at once, and one task
-applies the rule. Else documents are taken in blocks, each four times as large as all before it: pairs inside the block
+applies the rule, or joins them too if all sets fit it (`_one_task.py`). Else documents are taken in blocks, each four times as large as all before it: pairs inside the block
 first, then the block's representatives against everything later, which leaves what is near one of them. A family of
 near-duplicates then costs as many pairs as it has members, but for those in the first block.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import batch
-from . import _sets
+from . import _one_task, _sets
 from ._arrow import batch_of, map_partitions, numbers
 from ._frames import Documents, numbered
 from ._stages import Stage, Stages
@@ -29,19 +29,24 @@ _FIRST_BLOCK, _GROWTH = 256, 4
 _PARTNERS = "rank long, partner long, similarity double"
 
 
-class Decision:
+class Decision(NamedTuple):
     """What was decided: a table of documents (doc, id, leader, rank) and one of ranks that go (rank, partner,
     similarity)."""
-
-    def __init__(self, members: Stage, ranks: Stage, partners: Stage, first_order: list[Any]):
-        self.members, self.ranks, self.partners, self.first_order = members, ranks, partners, first_order
+    members: Stage
+    ranks: Stage
+    partners: Stage
 
 
 def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, grouping: str,
-           pairs_at_once: int = PAIRS_AT_ONCE) -> Decision:
-    """Who stays for whom."""
+           pairs_at_once: int = PAIRS_AT_ONCE, members_at_once: int = _one_task.MEMBERS_AT_ONCE) -> Decision | Stage:
+    """Who stays for whom; a table of clusters if one task did it all."""
+    order = _keep_order(documents, keep)
     sets = _sets.term_sets(stages, documents.frame, rule, documents.data)
     stages.note(documents=sets.rows)
+    if _one_task.fits([sets], members_at_once):
+        decided = _one_task.decide(stages, sets, documents, rule, keep, order, grouping)
+        if decided is not None:
+            return decided
     documents.check_ids(stages, sets)
     members = _group_equal(stages, sets, documents, keep)
     ranks = _rank(stages, members, documents, keep, rule)
@@ -50,7 +55,7 @@ def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, gr
     keys = _sets.set_keys(stages, "keys", sets, ranks, counts_stage, counts, rule)
     key_counts = _sets.frequent_keys(stages, [keys])
     job = _Join(stages, sets, ranks, keys, key_counts, rule)
-    expected = _sets.expected_pairs(key_counts)
+    expected = key_counts.facts["sharing"]
     stages.note(keys=keys.rows, pairs_sharing_keys=expected)
     if grouping == "connected":
         partners = job.connected()
@@ -59,7 +64,7 @@ def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, gr
     else:
         partners = job.in_blocks()
     stages.note(candidates=job.candidates, pairs=job.pairs, rounds=job.rounds)
-    return Decision(members, ranks, partners, documents.order())
+    return Decision(members, ranks, partners)
 
 
 # ---- Order -----------------------------------------------------------------------------------------------------------
@@ -85,7 +90,7 @@ def _group_equal(stages: Stages, sets: Stage, documents: Documents, keep: str) -
     from pyspark.sql import functions as f
 
     def make() -> Any:
-        facts = sets.table.withColumn("terms", f.size("terms")).drop("words")
+        facts = sets.table.withColumn("terms", f.expr("octet_length(terms) div 8")).drop("words")
         window = Window.partitionBy("fingerprint").orderBy(*_keep_order(documents, keep))
         return facts.withColumn("leader", f.first("doc").over(window)).drop("fingerprint")
     return stages.table("members", make, [sets], keep=keep)
@@ -196,8 +201,12 @@ def _solve(batches: Iterator[pyarrow.RecordBatch], begin: int, count: int,
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
-def removed(stages: Stages, decision: Decision, threshold: float) -> Stage:
-    """Every document that goes: doc, id, kept (the id of the one that stays), kept_doc, similarity, reason."""
+def removed(stages: Stages, decision: Decision | Stage, threshold: float) -> Stage:
+    """Every document that goes: doc, id, ord, kept (the id of the one that stays), kept_doc, similarity, reason."""
+    if isinstance(decision, Stage):
+        return Stage(decision.table.filter("not stays").drop("stays", "cluster", "counts"), decision.hash,
+                     {**decision.facts, "rows": decision.facts["removed"]})
+
     def make() -> Any:
         ranks, partners, members = decision.ranks.table, decision.partners.table, decision.members.table
         stays = (partners.join(ranks.selectExpr("doc as leader", "rank"), "rank")
@@ -212,10 +221,13 @@ def removed(stages: Stages, decision: Decision, threshold: float) -> Stage:
     return stages.table("removed", make, [decision.members, decision.partners, decision.ranks], threshold=threshold)
 
 
-def cluster_table(stages: Stages, decision: Decision, gone: Stage) -> Stage:
+def cluster_table(stages: Stages, decision: Decision | Stage, gone: Stage) -> Any:
     """All members of clusters of two and more: cluster, doc, id, representative, similarity, kept, ord. Clusters are
     numbered in the order of their first members in the input."""
     from pyspark.sql import functions as f
+    if isinstance(decision, Stage):
+        return decision.table.selectExpr("cluster", "doc", "id", "kept as representative", "similarity", "stays as kept",
+                                         "ord")
 
     def first() -> Any:
         kept = gone.table.select("kept_doc").distinct().withColumnRenamed("kept_doc", "doc")
@@ -233,4 +245,4 @@ def cluster_table(stages: Stages, decision: Decision, gone: Stage) -> Stage:
                                                       "1.0D as similarity", "true as kept", "ord"))
         return members.join(clusters.table.select("kept_doc", "cluster"), "kept_doc").drop("kept_doc").select(
             "cluster", "doc", "id", "representative", "similarity", "kept", "ord")
-    return stages.table("clusters", make, [gone, clusters, decision.members])
+    return stages.table("clusters", make, [gone, clusters, decision.members]).table

@@ -69,12 +69,8 @@ class Documents:
                 f.count(f.lit(1)).alias("times"), f.min("id").alias("id"), f.max("id").alias("other")).filter(
                 "times > 1").limit(10)
         double = stages.table("double-ids", make, [table]).table.head(1)
-        if double and double[0]["id"] == double[0]["other"]:
-            raise ValueError(f"the id {double[0]['id']!r} is that of {double[0]['times']} documents: ids must be unique; "
-                             "drop the rows that repeat, or name another column")
         if double:
-            raise ValueError(f"the ids {double[0]['id']!r} and {double[0]['other']!r} have the same hash: rename one of "
-                             "them, or give numbers as ids")
+            refuse_double(double[0]["id"], double[0]["other"], double[0]["times"])
 
     def rows_without(self, gone: Any) -> Any:
         """The rows of the source that have a text and whose doc is not among these."""
@@ -82,6 +78,14 @@ class Documents:
         keyed = self.source.withColumn("_cognate_doc", self.doc).filter(f.col(self.text).isNotNull())
         return keyed.join(gone.select(f.col("doc").alias("_cognate_doc")), "_cognate_doc", "left_anti").select(
             *self.source.columns)
+
+
+def refuse_double(id: Any, other: Any, times: int) -> None:
+    """Raises that an id is that of several documents, or that two ids have one number."""
+    if id == other:
+        raise ValueError(f"the id {id!r} is that of {times} documents: ids must be unique; drop the rows that repeat, or "
+                         "name another column")
+    raise ValueError(f"the ids {id!r} and {other!r} have the same hash: rename one of them, or give numbers as ids")
 
 
 def plan_hash(frame: Any) -> str:
@@ -99,17 +103,17 @@ def numbered(stages: Stages, name: str, frame: Any, order: list[Any], number: st
              **settings: Any) -> Stage:
     """The rows of a frame in this order, numbered on from 0. The order must leave no ties."""
     from pyspark.sql import functions as f
-    schema = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in frame.schema.fields)
-    ordered = stages.table(f"{name}-sorted", lambda: map_partitions(
-        frame.orderBy(*order), _numbered, f"{schema}, part int, place long"), inputs, **settings)
+    ordered = stages.table(name, lambda: number_rows(frame.orderBy(*order)), inputs, **settings)
     counts = {row["part"]: row["count"] for row in ordered.table.groupBy("part").count().collect()}
-    starts, total = [], 0
-    for part in sorted(counts):
-        starts.append((part, total))
-        total += counts[part]
-    begins = stages.spark.createDataFrame(starts or [(0, 0)], "part int, begin long")
-    return stages.table(name, lambda: ordered.table.join(f.broadcast(begins), "part").withColumn(
-        number, f.col("begin") + f.col("place")).drop("part", "place", "begin"), [ordered], number=number)
+    begins = np.cumsum([0] + [counts.get(part, 0) for part in range(max(counts, default=0))]).tolist()
+    begin = f.element_at(f.array(*map(f.lit, begins)), f.col("part") + 1)
+    return Stage(ordered.table.withColumn(number, begin + f.col("place")).drop("part", "place"), ordered.hash, ordered.facts)
+
+
+def number_rows(frame: Any) -> Any:
+    """Adds the partition of each row, and its place there."""
+    schema = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in frame.schema.fields)
+    return map_partitions(frame, _numbered, f"{schema}, part int, place long")
 
 
 def _numbered(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:

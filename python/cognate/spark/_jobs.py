@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, Unpack
 
 from .._inputs import TermOptions, WeightOptions
-from . import _dedup, _sets, signatures
+from . import _dedup, _one_task, _sets, signatures
 from ._frames import Documents, numbered
 from ._stages import Stage, Stages
 
@@ -22,6 +22,7 @@ class JobOptions(TermOptions, total=False):
     progress: Progress
     report: dict[str, Any]  #: receives what the job did
     block_rows: int  #: a key with more rows is cut into blocks of this size
+    members_at_once: int  #: term sets with at most this many members together are joined in one task
 
 
 class SparkOptions(JobOptions, total=False):
@@ -84,14 +85,15 @@ def _finish(stages: Stages, options: Any) -> None:
 
 
 def _decide(df: Any, text: str, id: str, threshold: float, measure: str, keep: str, grouping: str,
-            options: SparkOptions) -> tuple[Stages, Documents, _dedup.Decision, Any]:
+            options: SparkOptions) -> tuple[Stages, Documents, Any, Stage]:
     if grouping not in ("representative", "connected"):
         raise ValueError(f"grouping {grouping!r}: representative or connected")
     stages = _begin(df.sparkSession, options, SparkOptions.__annotations__)
     documents = Documents(df, text, id, options.get("order"), options.get("lang", "lang"), keep_field(keep),
                           options.get("data"))
     decision = _dedup.decide(stages, documents, _rule(threshold, measure, options), keep, grouping,
-                             options.get("pairs_at_once", _dedup.PAIRS_AT_ONCE))
+                             options.get("pairs_at_once", _dedup.PAIRS_AT_ONCE),
+                             options.get("members_at_once", _one_task.MEMBERS_AT_ONCE))
     gone = _dedup.removed(stages, decision, threshold)
     stages.note(removed=gone.rows, kept=stages.report["documents"] - gone.rows)
     return stages, documents, decision, gone
@@ -117,7 +119,7 @@ def clusters(df: Any, text: str = "text", id: str = "id", *, threshold: float = 
     stages, _, decision, gone = _decide(df, text, id, threshold, measure, keep, grouping, options)
     table = _dedup.cluster_table(stages, decision, gone)
     _finish(stages, options)
-    return table.table.select("cluster", "id", "representative", "similarity", "kept")
+    return table.select("cluster", "id", "representative", "similarity", "kept")
 
 
 def pairs(a: Any, against: Any = None, text: str = "text", id: str = "id", *, threshold: float = 0.8,
@@ -138,7 +140,8 @@ def pairs(a: Any, against: Any = None, text: str = "text", id: str = "id", *, th
         documents, near = cosine_pairs(stages, sides, method=method or "window", threshold=threshold, **own)
         table = signatures.name_rows(stages, documents, near)
     else:
-        table = find_pairs(stages, sides, _rule(threshold, measure, options)).selectExpr(
+        table = find_pairs(stages, sides, _rule(threshold, measure, options),
+                           options.get("members_at_once", _one_task.MEMBERS_AT_ONCE)).selectExpr(
             "a", "b", "similarity", "cast(null as int) as distance")
     _finish(stages, options)
     return table
@@ -161,17 +164,22 @@ def cosine_pairs(stages: Stages, sides: list[Documents], **options: Any) -> tupl
     return documents, signatures.join(stages, documents, **options)
 
 
-def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule) -> Any:
+def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule,
+               members_at_once: int = _one_task.MEMBERS_AT_ONCE) -> Any:
     """Pairs with their places in the input: a, b, similarity, a_rank, b_rank."""
     sets, ranks = [], []
     for number, documents in enumerate(sides):
         name = "sets" if number == 0 else "sets-against"
-        made = _sets.term_sets(stages, documents.frame, rule, documents.data, name)
+        sets.append(_sets.term_sets(stages, documents.frame, rule, documents.data, name))
+    stages.note(documents=sum(stage.rows for stage in sets))
+    if _one_task.fits(sets, members_at_once):
+        table = _one_task.pairs(stages, sets, rule)
+        if table is not None:
+            return table
+    for number, (documents, made) in enumerate(zip(sides, sets, strict=True)):
         documents.check_ids(stages, made)
-        sets.append(made)
         facts = made.table.select("doc", "id", "ord")
         ranks.append(numbered(stages, "rows" if number == 0 else "rows-against", facts, documents.order(), "rank", [made]))
-    stages.note(documents=sum(stage.rows for stage in sets))
     counts_stage, counts = _sets.count_members(stages, sets)
     keys = [_sets.set_keys(stages, f"keys-{number}", sets[number], ranks[number], counts_stage, counts, rule, number)
             for number in range(len(sides))]

@@ -9,7 +9,8 @@ from typing import Any
 
 
 class Metrics:
-    """Counters of the session. Reading them costs some milliseconds per finished stage of Spark."""
+    """Counters of the session. Reading them costs some milliseconds per stage of Spark since the last reading. What is
+    written again after an executor was lost counts only if its stage is not older."""
 
     def __init__(self, spark: Any):
         try:
@@ -17,6 +18,7 @@ class Metrics:
         except Exception:  # Spark Connect has no context, and says so with an exception of its own
             self._context = None
         self._known: dict[tuple[int, int], int] = {}
+        self._begin = 0  # all stages before this one are known
 
     def _store(self) -> Any:
         return self._context._jsc.sc().statusStore()
@@ -27,16 +29,19 @@ class Metrics:
             return None
         jvm, gateway = self._context._jvm, self._context._gateway
         stages = self._store().stageList(None, False, False, gateway.new_array(jvm.double, 0), jvm.java.util.ArrayList())
-        for i in range(stages.size()):
+        running, last, first_unfinished = 0, self._begin - 1, None
+        for i in range(stages.size()):  # the newest first
             stage = stages.apply(i)
-            key = (stage.stageId(), stage.attemptId())
-            if key not in self._known:
-                written = int(stage.shuffleWriteBytes())
-                if str(stage.status()) in ("COMPLETE", "FAILED", "SKIPPED"):
-                    self._known[key] = written
-                else:
-                    return sum(self._known.values()) + written
-        return sum(self._known.values())
+            number, written = int(stage.stageId()), int(stage.shuffleWriteBytes())
+            if number < self._begin:
+                break
+            last = max(last, number)
+            if str(stage.status()) in ("COMPLETE", "FAILED", "SKIPPED"):
+                self._known[number, stage.attemptId()] = written
+            else:
+                running, first_unfinished = running + written, number
+        self._begin = last + 1 if first_unfinished is None else first_unfinished
+        return sum(self._known.values()) + running
 
     def executors(self) -> list[dict[str, Any]]:
         """Of each executor: its id, and the peak memory of its JVM and of its Python workers in bytes, where known."""

@@ -282,7 +282,7 @@ def _run_dedup(arguments: argparse.Namespace) -> int:
         _write_table(arguments.removed, ["id", "kept", "similarity", "reason"],
                      rows.select("id", "kept", "similarity", "reason"))
     if arguments.clusters:
-        clusters = _dedup.cluster_table(job.stages, decision, gone).table.drop("id")
+        clusters = _dedup.cluster_table(job.stages, decision, gone).drop("id")
         rows = _named(clusters, {"doc": "id", "representative": "name"}, files.names(clusters)).orderBy("cluster", "doc")
         _write_table(arguments.clusters, ["cluster", "id", "representative", "similarity", "kept"],
                      rows.select("cluster", "id", "name", "similarity", "kept"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import batch
-from ._arrow import batch_of, lists, map_batches, map_partitions, numbers, runs
+from ._arrow import batch_of, lists, map_batches, map_partitions, numbers, packed, runs
 from ._stages import Stage, Stages
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ BLOCK_ROWS = 2048
 _BLOCKS_MOST = 100  # pairs of blocks are numbered in 14 bits of a key
 _CHUNK_BITS = 20  # tables of counts travel in pieces of 2^20 bytes
 _SLOT_BITS_MOST = 28
-_FREQUENT_BITS = 20
+FREQUENT_BITS = 20
 _PART_SHIFT = 49
 _SIDE, _ACROSS, _HAS_TERMS = 1, 2, 4
 _WORDS = 1 << 48
@@ -47,8 +47,9 @@ def term_sets(stages: Stages, frame: Any, rule: Rule, data: str, name: str = "se
     terms, words. Documents without a text are left out."""
     carried = [field for field in frame.schema.fields if field.name in ("doc", "id", "ord", "keep")]
     schema = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in carried)
-    schema += ", text_bytes long, fingerprint binary, terms array<long>, words array<long>"
-    return stages.table(name, lambda: map_batches(frame, _term_sets, schema, rule.terms), [data], terms=rule.terms)
+    schema += ", text_bytes long, fingerprint binary, terms binary, words binary"
+    return stages.table(name, lambda: map_batches(frame, _term_sets, schema, rule.terms), [data, "packed"],
+                        {"members": "coalesce(sum(octet_length(terms) + octet_length(words)), 0) div 8"}, terms=rule.terms)
 
 
 def count_members(stages: Stages, sets: list[Stage], slot_bits: int | None = None) -> tuple[Stage, Any]:
@@ -56,14 +57,14 @@ def count_members(stages: Stages, sets: list[Stage], slot_bits: int | None = Non
     spark = stages.spark
     frame = _union([stage.table.select("terms", "words") for stage in sets])
     if slot_bits is None:
-        members = frame.selectExpr("sum(size(terms) + size(words)) as members").head()["members"] or 0
+        members = sum(stage.facts["members"] for stage in sets)
         slot_bits = min(max(math.ceil(math.log2(2 * members + 1)), 12), _SLOT_BITS_MOST)
     pieces = frame.coalesce(max(1, parallelism(spark)))
     chunks = map_partitions(pieces, _count_members, "chunk int, data binary", slot_bits).repartition("chunk")
     stage = stages.table("counts", lambda: map_partitions(chunks.sortWithinPartitions("chunk"), _merge_counts,
                                                           "chunk int, data binary", slot_bits), sets,
                          slot_bits=slot_bits)
-    counts = batch.MemberCounts(slot_bits, _FREQUENT_BITS)
+    counts = batch.MemberCounts(slot_bits, FREQUENT_BITS)
     for row in stage.table.toLocalIterator():
         _put_chunk(counts, row["chunk"], row["data"])
     return stage, _shared(spark, counts)
@@ -81,14 +82,11 @@ def set_keys(stages: Stages, name: str, sets: Stage, ranks: Stage, counts_stage:
 
 
 def frequent_keys(stages: Stages, keys: list[Stage]) -> Stage:
-    """How often each key occurs that occurs twice or more: key, count."""
+    """How often each key occurs that occurs twice or more: key, count. Facts: pairs of rows that share a key, and the most
+    rows of one."""
     return stages.table("key_counts", lambda: _union([stage.table.select("key") for stage in keys]).groupBy("key")
-                        .count().filter("count > 1"), keys)
-
-
-def expected_pairs(key_counts: Stage) -> int:
-    """Pairs of rows that share a key."""
-    return int(key_counts.table.selectExpr("sum(count * (count - 1) / 2) as pairs").head()["pairs"] or 0)
+                        .count().filter("count > 1"), keys,
+                        {"sharing": "coalesce(sum(count * (count - 1) div 2), 0)", "most": "coalesce(max(count), 0)"})
 
 
 def candidates(stages: Stages, name: str, rows: Any, key_counts: Stage, rule: Rule, inputs: list[Stage], across: bool,
@@ -128,6 +126,8 @@ def verify(stages: Stages, name: str, found: Stage, sets: list[Stage], rule: Rul
 def _split_heavy(stages: Stages, rows: Any, key_counts: Stage, rule: Rule, across: bool) -> Any:
     """Rows of keys, with heavy keys cut into parts: every pair of blocks of a key is a key of its own."""
     from pyspark.sql import functions as f
+    if key_counts.facts["most"] <= rule.block_rows:
+        return rows
     suspects = key_counts.table.filter(f.col("count") > rule.block_rows).select("key")
     heavy = rows.join(f.broadcast(suspects), "key", "left_semi").groupBy("key").agg(
         f.sum(f.expr(f"1 - (flags & {_SIDE})")).alias("a"), f.sum(f.expr(f"flags & {_SIDE}")).alias("b")).collect()
@@ -180,13 +180,14 @@ def _term_sets(documents: pyarrow.RecordBatch, terms: dict[str, Any]) -> pyarrow
     table = pyarrow.Table.from_batches([documents]).take(sets["row"])
     table = table.select([name for name in ("doc", "id", "ord", "keep") if name in table.schema.names])
     for name in ("text_bytes", "fingerprint", "terms", "words"):
-        column = sets[name].cast(pyarrow.binary()) if name == "fingerprint" else sets[name]
-        table = table.append_column(name, column)
+        column = sets[name]
+        table = table.append_column(name, column if name == "text_bytes" else column.cast(pyarrow.binary())
+                                    if name == "fingerprint" else packed(column))
     return table
 
 
 def _count_members(batches: Iterator[pyarrow.RecordBatch], slot_bits: int) -> Iterator[pyarrow.RecordBatch]:
-    counts = batch.MemberCounts(slot_bits, _FREQUENT_BITS)
+    counts = batch.MemberCounts(slot_bits, FREQUENT_BITS)
     for piece in batches:
         for name in ("terms", "words"):
             counts.add(lists(piece, name))

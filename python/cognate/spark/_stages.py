@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ._metrics import Metrics
@@ -64,18 +64,20 @@ class Stages:
         #: What the job did: counts that stages note, and the seconds, rows and shuffled bytes of each stage.
         self.report: dict[str, Any] = {"stages": []}
 
-    def table(self, name: str, make: Callable[[], Any], inputs: Iterable[Stage | str] = (), **settings: Any) -> Stage:
+    def table(self, name: str, make: Callable[[], Any], inputs: Iterable[Stage | str] = (),
+              measures: Mapping[str, str] | None = None, **settings: Any) -> Stage:
         """The stage of this name: found, or made by ``make``, which returns a DataFrame.
 
         ``inputs`` are the stages (or hashes of data) that it is made from, ``settings`` all else that decides it.
+        ``measures``: aggregates of the table, in SQL, which become facts of the stage while it is written.
         """
-        hash = hash_of(name, settings, [part.hash if isinstance(part, Stage) else part for part in inputs])
+        hash = hash_of(name, settings, [part.hash if isinstance(part, Stage) else part for part in inputs], measures)
         path = f"{self.work.rstrip('/')}/{name}-{hash}"
         facts = self._find(path) if self.resume else None
         if facts is None:
             if self._progress:
                 self._progress(name, 0, 0)
-            facts = self._make(path, make)
+            facts = self._make(path, make, measures or {})
             facts["resumed"] = False
         self.report["stages"].append({"stage": name, **facts})
         if self._progress:
@@ -92,19 +94,22 @@ class Stages:
             raise
         return {**facts, "seconds": 0.0, "resumed": True}
 
-    def _make(self, path: str, make: Callable[[], Any]) -> dict[str, Any]:
+    def _make(self, path: str, make: Callable[[], Any], measures: Mapping[str, str]) -> dict[str, Any]:
         from pyspark.sql import Observation, functions
         start, before = time.monotonic(), self.metrics.shuffled_bytes()
         observed = Observation()
         frame = make()
-        frame.observe(observed, functions.count(functions.lit(1)).alias("rows")).write.mode("overwrite").parquet(path)
-        rows = int(observed.get["rows"])
+        aggregates = {"rows": "count(1)", **measures}
+        frame.observe(observed, *(functions.expr(measure).alias(name) for name, measure in aggregates.items())).write.mode(
+            "overwrite").parquet(path)
+        measured = observed.get
+        rows = int(measured["rows"])
         if rows and not self._is_seen and not self.spark.read.schema(frame.schema).parquet(path).head(1):
             raise OSError(f"{path}: the executors wrote rows that the driver does not see: give a work folder that all "
                           "machines of the cluster share")
         self._is_seen |= rows > 0
         after = self.metrics.shuffled_bytes()
-        facts = {"rows": rows, "seconds": round(time.monotonic() - start, 3), "schema": _ddl(frame.schema),
+        facts = {**measured, "rows": rows, "seconds": round(time.monotonic() - start, 3), "schema": _ddl(frame.schema),
                  "shuffled_bytes": None if after is None or before is None else after - before}
         if not self.is_temporary:
             self._note_whole(path, facts)

@@ -106,7 +106,8 @@ def sign_rows(stages: Stages, documents: list[Stage], statistics: Stage, setting
         frames = [map_batches(stage.table, _sign, SIGNED, data, side, margins, settings.bits, settings.seed,
                               settings.terms) for side, stage in enumerate(documents)]
         return frames[0] if len(frames) == 1 else frames[0].union(frames[1])
-    return stages.table("signatures", make, [*documents, statistics], margins=margins, **settings.hashed())
+    return stages.table("signatures", make, [*documents, statistics],
+                        {"long": f"count_if(terms >= {settings.short_terms})"}, margins=margins, **settings.hashed())
 
 
 def _sign(rows: Any, statistics: bytes, side: int, margins: int, bits: int, seed: int, terms: dict[str, Any]) -> Any:
@@ -338,7 +339,7 @@ def find_pairs(stages: Stages, documents: list[Stage], settings: Settings, rows:
     stages.note(candidates=candidates.rows)
     if recall_rows:
         measure_recall(stages, documents, statistics, signatures, near, settings, recall_rows)
-    if settings.short_terms:
+    if settings.short_terms and signatures.facts["long"] < sum(stage.rows for stage in documents):
         near = _with_short(stages, documents, statistics, near, settings, partitions)
     stages.note(matches=near.rows)
     return near

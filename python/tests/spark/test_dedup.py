@@ -49,12 +49,17 @@ def one_machine(texts, **options):
     return found, sorted((int(c), int(r), int(p), float(s), bool(k)) for c, r, p, s, k in found.clusters.rows())
 
 
+MANY_TASKS = {"members_at_once": 0}
+
+
 @pytest.mark.parametrize("partitions, options, how", [
     (1, {"threshold": 0.8}, {}),
-    (7, {"threshold": 0.5}, {"block_rows": 8}),
-    pytest.param(3, {"threshold": 0.6, "keep": "first"}, {"pairs_at_once": 0}, marks=pytest.mark.long),
-    pytest.param(3, {"threshold": 0.5, "measure": "containment", "keep": "last"}, {}, marks=pytest.mark.long),
-    (2, {"threshold": 0.6, "grouping": "connected"}, {}),
+    (7, {"threshold": 0.5, "measure": "containment", "keep": "last"}, {}),
+    (3, {"threshold": 0.6, "grouping": "connected", "keep": "first"}, {}),
+    (7, {"threshold": 0.5}, {"block_rows": 8, **MANY_TASKS}),
+    pytest.param(3, {"threshold": 0.6, "keep": "first"}, {"pairs_at_once": 0, **MANY_TASKS}, marks=pytest.mark.long),
+    pytest.param(3, {"threshold": 0.5, "measure": "containment", "keep": "last"}, MANY_TASKS, marks=pytest.mark.long),
+    pytest.param(2, {"threshold": 0.6, "grouping": "connected"}, MANY_TASKS, marks=pytest.mark.long),
 ])
 def test_clusters(frame, texts, partitions, options, how):
     report = {}
@@ -63,6 +68,7 @@ def test_clusters(frame, texts, partitions, options, how):
     assert sorted(map(tuple, table.collect())) == expected
     assert report["kept"] == len(found.kept) and report["removed"] == len(found.pairs)
     assert report["documents"] == len(found.kept) + len(found.pairs)
+    assert len(report["stages"]) == 2 or "members_at_once" in how
     if "block_rows" in how:
         assert report["heavy_keys"] > 0 and report["heaviest_key"]["rows"] > 8
     if "pairs_at_once" in how:  # the family of 50 is not compared pair by pair
@@ -79,9 +85,10 @@ def test_dedup_keeps_all_columns(spark, texts):
     assert sorted(row["number"] for row in kept.collect()) == expected
 
 
-@pytest.mark.parametrize("measure", ["jaccard", "containment"])
-def test_pairs(frame, texts, measure):
-    table = cognate.spark.pairs(frame.repartition(3), threshold=0.5, measure=measure, block_rows=20)
+@pytest.mark.parametrize("measure, how", [("jaccard", {"block_rows": 20, **MANY_TASKS}), ("jaccard", {}),
+                                          ("containment", {})])
+def test_pairs(frame, texts, measure, how):
+    table = cognate.spark.pairs(frame.repartition(3), threshold=0.5, measure=measure, **how)
     expected = cognate.pairs(texts, threshold=0.5, measure=measure)
     found = {(row["a"], row["b"]): row["similarity"] for row in table.collect()}
     assert sorted(found) == sorted(zip(expected["a"].tolist(), expected["b"].tolist(), strict=True))
@@ -89,8 +96,9 @@ def test_pairs(frame, texts, measure):
         assert found[a, b] == pytest.approx(similarity, abs=1e-6)
 
 
-def test_pairs_between_two(frame, texts):
-    table = cognate.spark.pairs(frame.filter("id < 200"), frame.filter("id >= 200"), threshold=0.5)
+@pytest.mark.parametrize("how", [{}, MANY_TASKS])
+def test_pairs_between_two(frame, texts, how):
+    table = cognate.spark.pairs(frame.filter("id < 200"), frame.filter("id >= 200"), threshold=0.5, **how)
     expected = cognate.pairs(texts[:200], texts[200:], threshold=0.5, measure="jaccard")
     assert sorted((row["a"], row["b"] - 200) for row in table.collect()) == sorted(
         zip(expected["a"].tolist(), expected["b"].tolist(), strict=True))
@@ -110,7 +118,7 @@ def test_a_killed_executor_changes_nothing(spark, cluster, texts):
 
     thread = threading.Thread(target=kill)
     thread.start()
-    table = cognate.spark.clusters(frame, threshold=0.7)
+    table = cognate.spark.clusters(frame, threshold=0.7, **MANY_TASKS)
     rows = sorted(map(tuple, table.collect()))
     thread.join()
     assert killed.is_set() and rows == one_machine(texts, threshold=0.7)[1]
@@ -121,7 +129,7 @@ def test_a_job_goes_on(spark, texts, tmp_path):
     path = str(tmp_path / "in.parquet")
     spark.createDataFrame(list(enumerate(texts)), "id long, text string").write.parquet(path)
     first, second = {}, {}
-    options = {"threshold": 0.7, "work": str(tmp_path / "work")}
+    options = {"threshold": 0.7, "work": str(tmp_path / "work"), **MANY_TASKS}
     cognate.spark.clusters(spark.read.parquet(path), report=first, **options)
     table = cognate.spark.clusters(spark.read.parquet(path), report=second, **options)
     assert not any(stage["resumed"] for stage in first["stages"]) and first["shuffled_bytes"] > 0
@@ -139,5 +147,19 @@ def test_what_is_wrong_is_named(spark, frame):
     with pytest.raises(TypeError, match="treshold"):
         cognate.spark.dedup(frame, treshold=0.5)
     double = spark.createDataFrame([("x", "one text"), ("x", "another text")], "id string, text string")
+    for how in ({}, MANY_TASKS):
+        with pytest.raises(ValueError, match="'x' is that of 2 documents"):
+            cognate.spark.dedup(double, **how)
     with pytest.raises(ValueError, match="'x' is that of 2 documents"):
-        cognate.spark.dedup(double)
+        cognate.spark.pairs(double)
+
+
+@pytest.mark.long
+def test_a_family_that_is_too_large_for_one_task(spark):
+    """More pairs share keys than one task takes: many tasks, and the same answer."""
+    family = [f"storms closed the mountain road on monday and it stays closed until spring number {i % 40}"
+              for i in range(3000)]
+    frame = spark.createDataFrame(list(enumerate(family)), "id long, text string")
+    report = {}
+    table = cognate.spark.pairs(frame.filter("id < 40"), frame, threshold=0.5, report=report)
+    assert len(report["stages"]) > 3 and report["pairs"] == table.count() == 40 * 3000
