@@ -20,6 +20,9 @@ enum {
     FRAME_BYTES = 32, /* before the payload */
     FRAME_MARK = 0x4d415246,
     ALIGNMENT = 8,
+    /* Zeros behind a frame that makes the file longer: as many bytes as it has, within these. */
+    LEAST_ROOM_BYTES = 1 << 12,
+    MOST_ROOM_BYTES = 1 << 20,
 };
 
 static uint64_t padded(uint64_t size) {
@@ -88,18 +91,32 @@ static cog_status file_size(const struct change_log *log, uint64_t *size_bytes, 
     return COG_OK;
 }
 
+/* Whether the last frame that was read still stands where it stood. */
+static cog_status find_own_frame(const struct change_log *log, uint64_t file_bytes, bool *found,
+                                 cog_error *error) {
+    uint8_t head[FRAME_BYTES];
+    *found = file_bytes >= log->end_bytes;
+    if (!*found || log->begin_bytes == 0)
+        return COG_OK;
+    TRY(descriptor_read_at(log->descriptor, head, FRAME_BYTES, log->begin_bytes, log->path, error));
+    *found = decode_u64(head + 24) == log->checksum;
+    return COG_OK;
+}
+
 cog_status change_log_next(struct change_log *log, struct buffer *buffer,
                            struct bytes_view *payload, bool *found, cog_error *error) {
     uint64_t file_bytes = 0;
     uint8_t head[FRAME_BYTES];
+    bool known;
     TRY(file_size(log, &file_bytes, error));
+    TRY(find_own_frame(log, file_bytes, &known, error));
     TRY(read_frame(log, log->end_bytes, file_bytes, head, buffer, found, error));
-    log->is_replaced =
-        file_bytes < log->end_bytes || (*found && decode_u64(head + 16) != log->checksum);
+    log->is_replaced = !known || (*found && decode_u64(head + 16) != log->checksum);
     *found = *found && !log->is_replaced;
     if (!*found)
         return COG_OK;
     log->checksum = decode_u64(head + 24);
+    log->begin_bytes = log->end_bytes;
     log->end_bytes += FRAME_BYTES + padded(buffer->size);
     *payload = view_of(buffer->data, buffer->size);
     return COG_OK;
@@ -132,11 +149,50 @@ static cog_status find_frame(const struct change_log *log, uint64_t at, uint64_t
     return status;
 }
 
-cog_status change_log_check_end(const struct change_log *log, uint64_t *torn_bytes,
-                                cog_error *error) {
+static bool is_zero(const uint8_t *bytes, size_t size) {
+    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+/* Whether the file has nothing but zeros behind the last frame. Whoever writes there begins with the
+ * mark of a frame: what was zero before, and still begins with zeros, is zero. After a loss of power
+ * nobody knows what was zero before. */
+static cog_status check_zeros(struct change_log *log, uint64_t file_bytes, bool *zero,
+                              cog_error *error) {
+    enum { BLOCK_BYTES = 1 << 16 };
+    uint64_t end = log->end_bytes;
+    uint64_t head_end = end + FRAME_BYTES < file_bytes ? end + FRAME_BYTES : file_bytes;
+    uint64_t at = log->zero_bytes > head_end ? log->zero_bytes : head_end;
+    uint8_t head[FRAME_BYTES], *block;
+    *zero = true;
+    if (file_bytes <= end)
+        return COG_OK;
+    TRY(descriptor_read_at(log->descriptor, head, (size_t)(head_end - end), end, log->path, error));
+    *zero = is_zero(head, (size_t)(head_end - end));
+    if (!*zero || at >= file_bytes)
+        return COG_OK;
+    TAKE(block, BLOCK_BYTES, "the log of an index", error);
+    cog_status status = COG_OK;
+    while (status == COG_OK && *zero && at < file_bytes) {
+        size_t size = file_bytes - at < BLOCK_BYTES ? (size_t)(file_bytes - at) : BLOCK_BYTES;
+        status = descriptor_read_at(log->descriptor, block, size, at, log->path, error);
+        *zero = status == COG_OK && is_zero(block, size);
+        at += size;
+    }
+    if (*zero)
+        log->zero_bytes = file_bytes;
+    free(block);
+    return status;
+}
+
+cog_status change_log_check_end(struct change_log *log, uint64_t *torn_bytes, cog_error *error) {
     uint64_t file_bytes = 0, first, again;
+    bool zero = false;
+    *torn_bytes = 0;
     TRY(file_size(log, &file_bytes, error));
-    *torn_bytes = file_bytes > log->end_bytes ? file_bytes - log->end_bytes : 0;
+    TRY(check_zeros(log, file_bytes, &zero, error));
+    if (zero)
+        return COG_OK;
+    *torn_bytes = file_bytes - log->end_bytes;
     TRY(find_frame(log, log->end_bytes, file_bytes, &first, error));
     /* Somebody may have been writing there: what is whole at the second look is no damage. */
     if (first != UINT64_MAX && first != log->end_bytes) {
@@ -213,31 +269,69 @@ cog_status change_log_open(const char *folder, uint64_t number, struct change_lo
     return status;
 }
 
-cog_status change_log_cut(const struct change_log *log, cog_error *error) {
+cog_status change_log_cut(struct change_log *log, cog_error *error) {
+    log->zero_bytes = 0;
     return ftruncate(log->descriptor, (off_t)log->end_bytes) == 0 && fdatasync(log->descriptor) == 0
                ? COG_OK
                : error_system(error, "cut", log->path);
 }
 
+/* Writes the bytes of a frame, and zeros up to `room` behind the last frame, and syncs them. */
+static cog_status write_bytes(const struct change_log *log, const struct buffer *frame,
+                              uint64_t room_bytes, cog_error *error) {
+    struct buffer longer = {0};
+    const struct buffer *bytes = frame;
+    if (room_bytes > frame->size) {
+        if (!buffer_reserve(&longer, (size_t)room_bytes))
+            return error_memory(error, (size_t)room_bytes, "a change of an index");
+        memset(longer.data, 0, (size_t)room_bytes);
+        memcpy(longer.data, frame->data, frame->size);
+        longer.size = (size_t)room_bytes;
+        bytes = &longer;
+    }
+    cog_status status = descriptor_write_at(log->descriptor, bytes->data, bytes->size,
+                                            log->end_bytes, log->path, error);
+    if (status == COG_OK && fdatasync(log->descriptor) != 0)
+        status = error_system(error, "sync", log->path);
+    buffer_free(&longer);
+    return status;
+}
+
+/* A frame that the file has no room for brings room for the next ones, if the disk has it. */
+static cog_status write_frame(struct change_log *log, const struct buffer *frame,
+                              cog_error *error) {
+    uint64_t file_bytes = 0, end = log->end_bytes + frame->size;
+    TRY(file_size(log, &file_bytes, error));
+    if (end <= file_bytes)
+        return write_bytes(log, frame, 0, error);
+    uint64_t more = end < LEAST_ROOM_BYTES  ? LEAST_ROOM_BYTES
+                    : end > MOST_ROOM_BYTES ? MOST_ROOM_BYTES
+                                            : end;
+    if (write_bytes(log, frame, frame->size + more, NULL) == COG_OK) {
+        log->zero_bytes = end + more;
+        return COG_OK;
+    }
+    TRY(change_log_cut(log, error));
+    return write_bytes(log, frame, 0, error);
+}
+
 cog_status change_log_append(struct change_log *log, const void *payload, size_t size,
                              cog_error *error) {
-    struct buffer bytes = {0};
+    struct buffer frame = {0};
     uint64_t checksum = log->checksum;
     if (log->is_read_only)
         return error_set(error, COG_ERR_IO, "%s: you may not write this file", log->path);
-    cog_status status = append_frame(&bytes, payload, size, &checksum)
+    cog_status status = append_frame(&frame, payload, size, &checksum)
                             ? COG_OK
                             : error_memory(error, size, "a change of an index");
     if (status != COG_OK) {
-        buffer_free(&bytes);
+        buffer_free(&frame);
         return status;
     }
-    status = descriptor_write_at(log->descriptor, bytes.data, bytes.size, log->end_bytes, log->path,
-                                 error);
-    if (status == COG_OK && fdatasync(log->descriptor) != 0)
-        status = error_system(error, "sync", log->path);
+    status = write_frame(log, &frame, error);
     if (status == COG_OK) {
-        log->end_bytes += bytes.size;
+        log->begin_bytes = log->end_bytes;
+        log->end_bytes += frame.size;
         log->checksum = checksum;
     } else if (change_log_cut(log, NULL) != COG_OK) {
         cog_error cause = error ? *error : (cog_error){0};
@@ -246,7 +340,7 @@ cog_status change_log_append(struct change_log *log, const void *payload, size_t
                            "whether it is there before you repeat it",
                            cause.message);
     }
-    buffer_free(&bytes);
+    buffer_free(&frame);
     return status;
 }
 

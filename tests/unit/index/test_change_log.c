@@ -10,9 +10,9 @@
 #include "index/changes.h"
 #include "test.h"
 
-enum { FRAMES = 5, MOST_BYTES = 4096 };
+enum { FRAMES = 5, MOST_BYTES = 16384 };
 
-/* A log of a few frames of different sizes; where each ends. */
+/* A log of a few frames of different sizes; where each ends. Zeros stand behind them. */
 static cog_status make_log(const char *folder, uint64_t ends[FRAMES + 1], cog_error *error) {
     struct change_log log = {.descriptor = -1};
     mkdir(folder, 0777);
@@ -61,7 +61,10 @@ TEST(change_log_ends_before_a_torn_frame) {
     CHECK_OK(make_log(folder, ends, error));
     char *path = change_log_path(folder, 7);
     size_t size = read_bytes(path, bytes);
-    CHECK(size == ends[FRAMES]);
+    CHECK(size > ends[FRAMES]);
+    for (size_t at = ends[FRAMES]; at < size; at++)
+        CHECK(bytes[at] == 0);
+    size = ends[FRAMES];
     for (size_t cut = ends[0]; cut <= size; cut++) {
         struct change_log log;
         int whole = 0;
@@ -97,7 +100,8 @@ TEST(change_log_refuses_damage_before_whole_frames) {
     cog_error fault = {0};
     CHECK_OK(make_log(folder, ends, error));
     char *path = change_log_path(folder, 7);
-    size_t size = read_bytes(path, bytes);
+    read_bytes(path, bytes);
+    size_t size = ends[FRAMES];
     for (size_t at = ends[0]; at < size; at += 3) {
         struct change_log log;
         int frame = 0;
@@ -132,9 +136,48 @@ TEST(change_log_knows_that_it_was_replaced) {
     writer.end_bytes = ends[0];
     CHECK_OK(change_log_cut(&writer, error));
     CHECK(read_frames(&reader, &fault) == 0 && reader.is_replaced);
+    /* With room behind it the file is not shorter than what was read. */
     CHECK_OK(change_log_append(&writer, "x", 1, error));
+    CHECK(read_frames(&reader, &fault) == 0 && reader.is_replaced);
     change_log_close(&reader);
     change_log_close(&writer);
+}
+
+/* Zeros are room for more frames; anything else behind the last frame is the rest of one, wherever
+ * it stands, also for a handle that saw zeros before. */
+TEST(change_log_tells_room_from_rests) {
+    const char *folder = test_path("log-with-room");
+    uint64_t ends[FRAMES + 1], torn;
+    struct change_log reader;
+    cog_error fault = {0};
+    CHECK_OK(make_log(folder, ends, error));
+    char *path = change_log_path(folder, 7);
+    static uint8_t bytes[MOST_BYTES];
+    size_t size = read_bytes(path, bytes);
+    for (size_t at = ends[FRAMES]; at < size; at += 101) {
+        CHECK_OK(change_log_open(folder, 7, &reader, error));
+        CHECK(read_frames(&reader, &fault) == FRAMES);
+        bytes[at] = 1;
+        write_at(path, bytes, size);
+        bytes[at] = 0;
+        CHECK_OK(change_log_check_end(&reader, &torn, error));
+        CHECK_MSG(torn == size - ends[FRAMES], "byte %zu", at);
+        CHECK_OK(change_log_cut(&reader, error));
+        CHECK_OK(change_log_check_end(&reader, &torn, error));
+        CHECK(torn == 0);
+        change_log_close(&reader);
+    }
+    write_at(path, bytes, size);
+    CHECK_OK(change_log_open(folder, 7, &reader, error));
+    CHECK(read_frames(&reader, &fault) == FRAMES);
+    CHECK_OK(change_log_check_end(&reader, &torn, error));
+    CHECK(torn == 0);
+    bytes[ends[FRAMES]] = 1; /* a writer has begun a frame and was killed */
+    write_at(path, bytes, size);
+    CHECK_OK(change_log_check_end(&reader, &torn, error));
+    CHECK(torn == size - ends[FRAMES]);
+    change_log_close(&reader);
+    free(path);
 }
 
 TEST(changes_are_read_as_they_were_written) {
