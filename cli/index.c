@@ -140,6 +140,7 @@ static cog_status add_unless_similar(struct session *session, cog_documents *doc
     cog_status status = cog_live_open(folder(session), &live, &session->error);
     THEN(status, cog_live_add_documents(live, documents, options, &session->run, print_match,
                                         &is_first, session->report, &session->error));
+    THEN(status, cog_live_settle(live, &session->error));
     cog_live_close(live);
     return status;
 }

@@ -39,7 +39,8 @@ typedef struct cog_live cog_live;
 COG_API cog_status cog_live_open(const char *folder, cog_live **live, cog_error *error);
 /* Takes the index over, of a folder or in memory; after an error it is still the caller's. */
 COG_API cog_status cog_live_create(cog_index *index, cog_live **live, cog_error *error);
-/* Waits for nobody: all calls must have returned. Snapshots stay. Accepts NULL. */
+/* All calls must have returned. A merge in the background is told to stop and leaves nothing behind.
+ * Snapshots stay. Accepts NULL. */
 COG_API void cog_live_close(cog_live *live);
 
 /* The state after all changes that were acknowledged by this handle; cog_index_close it. Weights
@@ -77,7 +78,12 @@ COG_API cog_status cog_live_add_documents(cog_live *live, cog_documents *documen
 /* Removes the document of an id; *removed is false if there is none. */
 COG_API cog_status cog_live_remove(cog_live *live, const char *id, size_t id_size, bool *removed,
                                    cog_error *error);
-/* Joins all segments into one. Snapshots and searches go on; changes wait. */
+/* Segments of a folder are merged in the background, in tiers of about one size, by a thread of the
+ * handle; changes wait only while the new segment takes the place of the old ones. Waits until none
+ * is under way. */
+COG_API cog_status cog_live_settle(cog_live *live, cog_error *error);
+/* Joins all segments that are there into one. Snapshots, searches and changes of a folder go on
+ * meanwhile; changes of an index in memory wait. COG_ERR_BUSY: another process is merging. */
 COG_API cog_status cog_live_compact(cog_live *live, const cog_run_options *run, cog_report *report,
                                     cog_error *error);
 

@@ -1,7 +1,7 @@
 #include "index/manifest.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +46,16 @@ static cog_status append_entry(struct manifest *manifest, struct manifest_entry 
     return COG_OK;
 }
 
+cog_status manifest_copy_removed(struct manifest_entry *entry, cog_error *error) {
+    const uint32_t *from = entry->removed;
+    entry->removed = NULL;
+    if (entry->removed_count == 0)
+        return COG_OK;
+    TAKE(entry->removed, entry->removed_count, "removed rows", error);
+    memcpy(entry->removed, from, entry->removed_count * sizeof *from);
+    return COG_OK;
+}
+
 cog_status manifest_copy(const struct manifest *manifest, struct manifest *copy, cog_error *error) {
     cog_status status = settings_copy(&copy->settings, &manifest->settings, error);
     copy->next_number = manifest->next_number;
@@ -53,13 +63,12 @@ cog_status manifest_copy(const struct manifest *manifest, struct manifest *copy,
     for (size_t i = 0; i < manifest->count && status == COG_OK; i++) {
         struct manifest_entry entry = manifest->entries[i];
         entry.removed = NULL;
+        entry.removed_count = 0;
         status = append_entry(copy, entry, error);
-        if (status != COG_OK || !entry.removed_count)
-            continue;
-        status = TAKEN(copy->entries[i].removed, entry.removed_count, "removed rows", error);
+        entry = manifest->entries[i];
+        THEN(status, manifest_copy_removed(&entry, error));
         if (status == COG_OK)
-            memcpy(copy->entries[i].removed, manifest->entries[i].removed,
-                   entry.removed_count * sizeof *entry.removed);
+            copy->entries[i] = entry;
     }
     if (status != COG_OK)
         manifest_free(copy);
@@ -263,6 +272,48 @@ cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
     return status;
 }
 
+/* The names in a folder, made durable. */
+static cog_status sync_folder(const char *folder, cog_error *error) {
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced = descriptor >= 0 && fsync(descriptor) == 0;
+    cog_status status = synced ? COG_OK : error_system(error, "sync the folder", folder);
+    if (descriptor >= 0)
+        close(descriptor);
+    return status;
+}
+
+cog_status manifest_adopt_segment(const char *folder, struct manifest *manifest, const char *path,
+                                  cog_error *error) {
+    struct manifest_entry entry = {.number = manifest->next_number};
+    struct segment segment = {0};
+    char *name = manifest_segment_path(folder, entry.number);
+    cog_status status =
+        name ? segment_open(path, &segment, error) : error_memory(error, strlen(folder), "a path");
+    THEN(status, take_settings(manifest, &segment.settings, error));
+    entry.rows = segment.rows;
+    entry.size_bytes = segment.container.size_bytes;
+    entry.header_checksum = segment.container.header_checksum;
+    segment_close(&segment);
+    if (status == COG_OK && rename(path, name) != 0)
+        status = error_system(error, "rename", path);
+    THEN(status, sync_folder(folder, error));
+    THEN(status, append_entry(manifest, entry, error));
+    if (status == COG_OK)
+        manifest->next_number++;
+    free(name);
+    return status;
+}
+
+void manifest_drop_pending(struct manifest *manifest) {
+    size_t kept = 0;
+    for (size_t i = 0; i < manifest->count; i++)
+        if (manifest->entries[i].is_pending)
+            free(manifest->entries[i].removed);
+        else
+            manifest->entries[kept++] = manifest->entries[i];
+    manifest->count = kept;
+}
+
 /* ---- Removed rows ---------------------------------------------------------------------------- */
 
 bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row) {
@@ -313,31 +364,6 @@ cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows,
     return COG_OK;
 }
 
-/* ---- All segments of an index ---------------------------------------------------------------- */
-
-static cog_status grow(struct index_segments *index, cog_error *error) {
-    size_t count = index->manifest.count, capacity = index->capacity;
-    GROW(index->segments, capacity, count + 1, "segments", error);
-    capacity = index->capacity;
-    GROW(index->owners, capacity, count + 1, "segments", error);
-    index->capacity = capacity;
-    GROW(index->manifest.entries, index->manifest.capacity, count + 1, "segments", error);
-    return COG_OK;
-}
-
-cog_status index_segments_append(struct index_segments *index, struct manifest_entry entry,
-                                 struct segment *segment, struct segment_memory *memory,
-                                 cog_error *error) {
-    size_t at = index->manifest.count;
-    TRY(grow(index, error));
-    TRY(shared_segment_create(segment, memory, &index->owners[at], error));
-    index->segments[at] = index->owners[at]->segment;
-    index->manifest.entries[at] = entry;
-    index->manifest.count++;
-    index->rows += entry.rows;
-    return COG_OK;
-}
-
 void manifest_put_last(struct manifest *manifest, size_t first, size_t count) {
     struct manifest_entry last = manifest->entries[manifest->count - 1];
     size_t behind = manifest->count - 1 - first - count;
@@ -346,183 +372,4 @@ void manifest_put_last(struct manifest *manifest, size_t first, size_t count) {
     memmove(manifest->entries + first + 1, manifest->entries + first + count, behind * sizeof last);
     manifest->entries[first] = last;
     manifest->count -= count;
-}
-
-void index_segments_put_last(struct index_segments *index, size_t first, size_t count) {
-    size_t last = index->manifest.count - 1, behind = last - first - count;
-    struct segment segment = index->segments[last];
-    struct shared_segment *owner = index->owners[last];
-    for (size_t i = first; i < first + count; i++) {
-        index->rows -= index->segments[i].rows;
-        shared_segment_release(index->owners[i]);
-    }
-    memmove(index->segments + first + 1, index->segments + first + count, behind * sizeof segment);
-    memmove(index->owners + first + 1, index->owners + first + count, behind * sizeof owner);
-    index->segments[first] = segment;
-    index->owners[first] = owner;
-    manifest_put_last(&index->manifest, first, count);
-}
-
-static cog_status take_arrays(struct index_segments *index, cog_error *error) {
-    index->capacity = index->manifest.count + 1;
-    TAKE_ZEROED(index->segments, index->capacity, "segments", error);
-    return TAKEN_ZEROED(index->owners, index->capacity, "segments", error);
-}
-
-static void share(struct index_segments *index, size_t i, struct shared_segment *owner) {
-    index->owners[i] = shared_segment_retain(owner);
-    index->segments[i] = owner->segment;
-}
-
-cog_status index_segments_copy(const struct index_segments *index, struct index_segments *copy,
-                               cog_error *error) {
-    TRY(manifest_copy(&index->manifest, &copy->manifest, error));
-    copy->rows = index->rows;
-    cog_status status = take_arrays(copy, error);
-    for (size_t i = 0; i < index->manifest.count && status == COG_OK; i++)
-        share(copy, i, index->owners[i]);
-    if (status != COG_OK)
-        index_segments_close(copy);
-    return status;
-}
-
-/* The owner of this very segment; NULL if `known` has none. */
-static struct shared_segment *known_owner(const struct index_segments *known,
-                                          const struct manifest_entry *entry) {
-    for (size_t i = 0; known && i < known->manifest.count; i++) {
-        const struct manifest_entry *own = &known->manifest.entries[i];
-        if (!own->is_pending && own->number == entry->number &&
-            own->header_checksum == entry->header_checksum)
-            return known->owners[i];
-    }
-    return NULL;
-}
-
-static cog_status open_segment(const char *folder, const struct index_segments *index,
-                               const struct manifest_entry *entry, struct segment *segment,
-                               cog_error *error) {
-    char difference[SETTINGS_DIFFERENCE_BYTES];
-    char *path = manifest_segment_path(folder, entry->number);
-    if (!path)
-        return error_memory(error, strlen(folder), "a path");
-    cog_status status = segment_open(path, segment, error);
-    if (status == COG_OK &&
-        (segment->rows != entry->rows || segment->container.size_bytes != entry->size_bytes ||
-         segment->container.header_checksum != entry->header_checksum))
-        status = error_set(error, COG_ERR_FORMAT,
-                           "%s: not the segment that the manifest names; restore the folder as a "
-                           "whole or build the index again",
-                           path);
-    if (status == COG_OK &&
-        !settings_equal(&index->manifest.settings, &segment->settings, difference))
-        status = error_set(error, COG_ERR_FORMAT, "%s: made differently from its index: %s", path,
-                           difference);
-    free(path);
-    return status;
-}
-
-static cog_status open_owner(const char *folder, struct index_segments *index, size_t i,
-                             cog_error *error) {
-    struct segment segment = {0};
-    cog_status status = open_segment(folder, index, &index->manifest.entries[i], &segment, error);
-    THEN(status, shared_segment_create(&segment, NULL, &index->owners[i], error));
-    if (status == COG_OK)
-        index->segments[i] = index->owners[i]->segment;
-    segment_close(&segment);
-    return status;
-}
-
-static cog_status open_once(const char *folder, const struct index_segments *known,
-                            struct index_segments *index, cog_error *error) {
-    *index = (struct index_segments){0};
-    TRY(manifest_read(folder, &index->manifest, error));
-    cog_status status = take_arrays(index, error);
-    for (size_t i = 0; status == COG_OK && i < index->manifest.count; i++) {
-        struct shared_segment *owner = known_owner(known, &index->manifest.entries[i]);
-        if (owner)
-            share(index, i, owner);
-        else
-            status = open_owner(folder, index, i, error);
-        index->rows += index->manifest.entries[i].rows;
-    }
-    return status;
-}
-
-static bool same_segments(const struct manifest *a, const struct manifest *b) {
-    bool same = a->count == b->count;
-    for (size_t i = 0; same && i < a->count; i++)
-        same = a->entries[i].number == b->entries[i].number;
-    return same;
-}
-
-/* Whether the folder has other segments by now: somebody joined those that could not be opened. */
-static bool has_moved_on(const char *folder, const struct index_segments *index) {
-    struct manifest now = {0};
-    bool other =
-        manifest_read(folder, &now, NULL) == COG_OK && !same_segments(&index->manifest, &now);
-    manifest_free(&now);
-    return other;
-}
-
-cog_status index_segments_open(const char *folder, const struct index_segments *known,
-                               struct index_segments *index, cog_error *error) {
-    for (;;) {
-        cog_status status = open_once(folder, known, index, error);
-        if (status == COG_OK)
-            return COG_OK;
-        bool again = has_moved_on(folder, index);
-        index_segments_close(index);
-        if (!again)
-            return status;
-    }
-}
-
-cog_status index_segments_verify(const struct index_segments *index, cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0; status == COG_OK && i < index->manifest.count; i++)
-        if (!index->manifest.entries[i].is_pending)
-            status = segment_verify(&index->segments[i], error);
-    return status;
-}
-
-void index_segments_close(struct index_segments *index) {
-    for (size_t i = 0; index->owners && i < index->manifest.count; i++)
-        shared_segment_release(index->owners[i]);
-    free(index->segments);
-    free(index->owners);
-    manifest_free(&index->manifest);
-    *index = (struct index_segments){0};
-}
-
-/* A file that a writer of this index may have left: segment-N.cog or changes-N.log of no manifest,
- * or something with .tmp. behind its name. */
-static bool is_leftover(const char *name, const struct manifest *manifest) {
-    unsigned long long number = 0;
-    int length = 0;
-    if (strncmp(name, "manifest.tmp.", 13) == 0 || strncmp(name, "statistics.tmp.", 15) == 0)
-        return true;
-    if (sscanf(name, "changes-%llu.log%n", &number, &length) == 1 && length)
-        return name[length] ? strncmp(name + length, ".tmp.", 5) == 0
-                            : number != manifest->log_number;
-    if (sscanf(name, "segment-%llu.cog%n", &number, &length) != 1 || length == 0)
-        return false;
-    if (name[length] != 0)
-        return strncmp(name + length, ".tmp.", 5) == 0;
-    for (size_t i = 0; i < manifest->count; i++)
-        if (manifest->entries[i].number == number)
-            return false;
-    return true;
-}
-
-cog_status index_sweep(const char *folder, const struct manifest *manifest, cog_error *error) {
-    DIR *entries = opendir(folder);
-    if (!entries)
-        return error_system(error, "open the folder", folder);
-    cog_status status = COG_OK;
-    for (struct dirent *entry; status == COG_OK && (entry = readdir(entries));)
-        if (is_leftover(entry->d_name, manifest) &&
-            unlinkat(dirfd(entries), entry->d_name, 0) != 0 && errno != ENOENT)
-            status = error_system(error, "delete", entry->d_name);
-    closedir(entries);
-    return status;
 }

@@ -38,12 +38,19 @@ cog_status manifest_write(const char *folder, const struct manifest *manifest, c
  * settings; later ones must be equal. */
 cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
                                 const struct segment_parts *parts, cog_error *error);
+/* The same for a segment that was written at `path`, which is renamed. */
+cog_status manifest_adopt_segment(const char *folder, struct manifest *manifest, const char *path,
+                                  cog_error *error);
+/* Leaves the entries that a file can have. */
+void manifest_drop_pending(struct manifest *manifest);
 /* Marks rows (of the whole index, strictly rising) as removed; rows already removed stay so. */
 cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows, size_t count,
                                 cog_error *error);
 bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row);
 /* *copy must be zeroed. */
 cog_status manifest_copy(const struct manifest *manifest, struct manifest *copy, cog_error *error);
+/* Gives an entry that was copied a list of removed rows of its own. */
+cog_status manifest_copy_removed(struct manifest_entry *entry, cog_error *error);
 void manifest_free(struct manifest *manifest);
 
 /* All segments of an index, opened. Zero-initialise; index_segments_close releases. */
@@ -60,6 +67,9 @@ cog_status index_segments_open(const char *folder, const struct index_segments *
 /* The same segments and removed rows; *copy must be zeroed. */
 cog_status index_segments_copy(const struct index_segments *index, struct index_segments *copy,
                                cog_error *error);
+/* Appends the pending segments of another state. */
+cog_status index_segments_share_pending(const struct index_segments *from,
+                                        struct index_segments *to, cog_error *error);
 /* Appends a segment of the entry's description and takes it over. */
 cog_status index_segments_append(struct index_segments *index, struct manifest_entry entry,
                                  struct segment *segment, struct segment_memory *memory,

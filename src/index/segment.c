@@ -180,6 +180,21 @@ bool segment_id(const struct segment *segment, size_t row, struct bytes_view *id
     return true;
 }
 
+uint64_t segment_table_bytes(const struct segment *segment) {
+    static const uint32_t streamed[] = {SECTION_ID_OFFSETS,     SECTION_ID_BYTES,
+                                        SECTION_ID_STARTS,      SECTION_ID_ENTRIES,
+                                        SECTION_SIGNATURES,     SECTION_LENGTHS,
+                                        SECTION_VECTOR_OFFSETS, SECTION_VECTOR_COLUMNS,
+                                        SECTION_VECTOR_VALUES};
+    uint64_t bytes = segment->container.size_bytes;
+    for (size_t i = 0; i < sizeof streamed / sizeof *streamed; i++) {
+        struct bytes_view view;
+        if (container_find(&segment->container, streamed[i], &view))
+            bytes -= view.size < bytes ? view.size : bytes;
+    }
+    return bytes;
+}
+
 uint64_t segment_entries(const struct segment *segment) {
     struct bytes_view view;
     if (!segment->vectors.offsets)
@@ -343,9 +358,16 @@ static cog_status write_ids(struct container_writer *writer, const struct segmen
     const struct method_part ids[] = {
         {SECTION_ID_OFFSETS, parts->id_offsets, rows + 1, sizeof(uint64_t)},
         {SECTION_ID_BYTES, parts->id_bytes, parts->id_offsets[rows], 1}};
-    cog_status status = method_write(writer, ids, 2, error);
-    if (status != COG_OK || !parts->id_buckets)
-        return status;
+    TRY(method_write(writer, ids, 2, error));
+    if (parts->index_ids) {
+        const struct segment of_ids = {.rows = rows,
+                                       .id_offsets = parts->id_offsets,
+                                       .id_bytes = view_of(parts->id_bytes,
+                                                           (size_t)parts->id_offsets[rows])};
+        return id_buckets_write(writer, &of_ids, error);
+    }
+    if (!parts->id_buckets)
+        return COG_OK;
     const struct method_part buckets[] = {
         {SECTION_ID_STARTS, parts->id_buckets->starts, id_buckets_count(rows) + 1,
          sizeof(uint32_t)},

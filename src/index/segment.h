@@ -30,6 +30,7 @@ struct segment_parts {
     const uint64_t *id_offsets; /* rows + 1, the first 0, rising */
     const char *id_bytes;
     const struct id_buckets *id_buckets;
+    bool index_ids; /* in place of those: the table is made while it is written */
     bool is_numbered; /* in place of those: ids are numbers from first_number on */
     uint64_t first_number;
     struct signatures_view signatures;
@@ -80,6 +81,8 @@ bool segment_vector(const struct segment *segment, size_t row, const uint32_t **
 /* The number of entries of the vectors that the segment has room for; offsets of a damaged file may
  * say otherwise. */
 uint64_t segment_entries(const struct segment *segment);
+/* What a merge must have in memory: bytes of the file less ids, signatures and vectors. */
+uint64_t segment_table_bytes(const struct segment *segment);
 /* Reads everything: checksums, then whether offsets, rows and columns are possible. After it, the
  * views may be used without further checks. */
 cog_status segment_verify(const struct segment *segment, cog_error *error);

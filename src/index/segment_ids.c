@@ -194,9 +194,53 @@ cog_status id_buckets_check(const struct id_buckets *buckets, const struct segme
     return right ? COG_OK : damaged(segment, error);
 }
 
+/* ---- Writing a table -------------------------------------------------------------------------
+ *
+ * Entries of a part of the buckets at a time, for which all ids are read again. */
+
+enum { TABLE_PARTS = 4, TABLE_BYTES = 16 << 20 };
+
+static cog_status write_entries(struct container_writer *writer, struct hashed_ids *ids,
+                                size_t rows, uint32_t *starts, cog_error *error) {
+    size_t buckets = id_buckets_count(rows), step = TABLE_BYTES / ID_BUCKET_ROWS / ID_ENTRY_BYTES;
+    step = step > buckets / TABLE_PARTS ? buckets / TABLE_PARTS + 1 : step;
+    cog_status status = container_writer_begin(writer, SECTION_ID_ENTRIES, error);
+    for (size_t begin = 0; begin < buckets && status == COG_OK; begin += step) {
+        size_t end = begin + step < buckets ? begin + step : buckets;
+        size_t size_bytes = (size_t)(starts[end] - starts[begin]) * ID_ENTRY_BYTES;
+        uint8_t *entries;
+        TAKE(entries, size_bytes, "a table of ids", error);
+        fill_entries(ids, rows, begin, end, starts, entries);
+        status = container_writer_append(writer, entries, size_bytes, error);
+        free(entries);
+    }
+    return status == COG_OK ? container_writer_end(writer, error) : status;
+}
+
+static cog_status write_table(struct container_writer *writer, struct hashed_ids *ids, size_t rows,
+                              cog_error *error) {
+    size_t count = id_buckets_count(rows) + 1;
+    uint32_t *starts;
+    TAKE_ZEROED(starts, count, "a table of ids", error);
+    cog_status status = count_ids(ids, rows, starts)
+                            ? COG_OK
+                            : error_set(error, COG_ERR_USAGE, "ids that are impossible");
+    THEN(status, container_writer_section(writer, SECTION_ID_STARTS, starts, count * sizeof *starts,
+                                          error));
+    THEN(status, write_entries(writer, ids, rows, starts, error));
+    free(starts);
+    return status;
+}
+
+cog_status id_buckets_write(struct container_writer *writer, const struct segment *segment,
+                            cog_error *error) {
+    struct hashed_ids ids = {.segment = segment};
+    return write_table(writer, &ids, segment->rows, error);
+}
+
 /* ---- Numbers as ids -------------------------------------------------------------------------- */
 
-enum { TABLE_PARTS = 4, OFFSETS_AT_ONCE = 4096 };
+enum { OFFSETS_AT_ONCE = 4096 };
 
 static cog_status write_offsets(struct container_writer *writer, uint64_t first, size_t rows,
                                 cog_error *error) {
@@ -234,44 +278,16 @@ static cog_status write_bytes(struct container_writer *writer, uint64_t first, s
     return status == COG_OK ? container_writer_end(writer, error) : status;
 }
 
-static cog_status write_entries(struct container_writer *writer, struct hashed_ids *ids,
-                                size_t rows, uint32_t *starts, cog_error *error) {
-    size_t buckets = id_buckets_count(rows), step = buckets / TABLE_PARTS + 1;
-    cog_status status = container_writer_begin(writer, SECTION_ID_ENTRIES, error);
-    for (size_t begin = 0; begin < buckets && status == COG_OK; begin += step) {
-        size_t end = begin + step < buckets ? begin + step : buckets;
-        size_t size_bytes = (size_t)(starts[end] - starts[begin]) * ID_ENTRY_BYTES;
-        uint8_t *entries;
-        TAKE(entries, size_bytes, "a table of ids", error);
-        fill_entries(ids, rows, begin, end, starts, entries);
-        status = container_writer_append(writer, entries, size_bytes, error);
-        free(entries);
-    }
-    return status == COG_OK ? container_writer_end(writer, error) : status;
-}
-
-static cog_status write_table(struct container_writer *writer, uint64_t first, size_t rows,
-                              cog_error *error) {
-    size_t count = id_buckets_count(rows) + 1;
-    struct hashed_ids ids = {.first = first};
-    uint32_t *starts;
-    TAKE_ZEROED(starts, count, "a table of ids", error);
-    count_ids(&ids, rows, starts);
-    cog_status status =
-        container_writer_section(writer, SECTION_ID_STARTS, starts, count * sizeof *starts, error);
-    THEN(status, write_entries(writer, &ids, rows, starts, error));
-    free(starts);
-    return status;
-}
-
 cog_status numbered_ids_write(struct container_writer *writer, uint64_t first, size_t rows,
                               cog_error *error) {
     cog_status status = write_offsets(writer, first, rows, error);
     THEN(status, write_bytes(writer, first, rows, error));
-    return status == COG_OK ? write_table(writer, first, rows, error) : status;
+    struct hashed_ids ids = {.first = first};
+    return status == COG_OK ? write_table(writer, &ids, rows, error) : status;
 }
 
 double numbered_ids_memory_bytes(size_t rows) {
+    double entries = (double)rows * ID_ENTRY_BYTES / TABLE_PARTS;
     return (double)id_buckets_count(rows) * sizeof(uint32_t) +
-           (double)rows * ID_ENTRY_BYTES / TABLE_PARTS;
+           (entries < TABLE_BYTES ? entries : TABLE_BYTES);
 }

@@ -37,9 +37,14 @@ cog_status id_buckets_find(const struct id_buckets *buckets, const struct segmen
 cog_status id_buckets_check(const struct id_buckets *buckets, const struct segment *segment,
                             cog_error *error);
 void id_buckets_free(struct id_buckets *buckets);
+/* Writes the table of the segment's ids without having it in memory: half a byte per row, and 16 MiB
+ * at most. */
+cog_status id_buckets_write(struct container_writer *writer, const struct segment *segment,
+                            cog_error *error);
 
 /* Writes the numbers first, first + 1, ... as the ids of `rows` rows, with their table. They are
- * made again for each section, and the table a part at a time: 1.75 bytes per row. */
+ * made again for each section, and the table a part at a time: 1.75 bytes per row, or half a byte
+ * and 16 MiB if that is less. */
 cog_status numbered_ids_write(struct container_writer *writer, uint64_t first, size_t rows,
                               cog_error *error);
 /* Memory that this takes. */

@@ -409,3 +409,30 @@ int scratch_file_open_beside(const char *beside, cog_error *error) {
     free(copy);
     return descriptor;
 }
+
+cog_status scratch_memory_take(const char *beside, size_t size, void **memory, cog_error *error) {
+    int descriptor = scratch_file_open_beside(beside, error);
+    if (descriptor < 0)
+        return COG_ERR_IO;
+    errno = posix_fallocate(descriptor, 0, (off_t)size);
+    cog_status status = COG_OK;
+    if (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)
+        status = error_set(error, COG_ERR_DISK,
+                           "no room for %zu bytes next to %s: free some of the disk", size, beside);
+    else if (errno)
+        status = error_system(error, "make a scratch file next to", beside);
+    void *data = MAP_FAILED;
+    if (status == COG_OK)
+        data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (status == COG_OK && data == MAP_FAILED)
+        status = error_system(error, "map a scratch file next to", beside);
+    close(descriptor);
+    if (status == COG_OK)
+        *memory = data;
+    return status;
+}
+
+void scratch_memory_free(void *memory, size_t size) {
+    if (memory)
+        munmap(memory, size);
+}

@@ -37,6 +37,11 @@ int scratch_file_open(cog_error *error);
  */
 int scratch_file_open_beside(const char *beside, cog_error *error);
 
+/* Zeroed memory in such a file: for more than memory may hold. The disk has room for all of it, or
+ * COG_ERR_DISK. scratch_memory_free releases; it accepts NULL. */
+cog_status scratch_memory_take(const char *beside, size_t size, void **memory, cog_error *error);
+void scratch_memory_free(void *memory, size_t size);
+
 /* ---- Unfinished files and folders ------------------------------------------------------------ */
 
 /* Each has a name of its own next to its target, and all of them stand in a list, so that a program

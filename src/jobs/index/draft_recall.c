@@ -35,27 +35,48 @@ struct measuring {
 
 /* ---- True neighbours ------------------------------------------------------------------------- */
 
-/* An index of the draft alone, which lends the statistics of its own. */
-static cog_status weigh_draft(const cog_index *index, struct segment_draft *draft,
-                              struct measuring *own, cog_error *error) {
-    struct manifest_entry entry = {.rows = draft->segment.rows};
-    cog_index alone = *index;
+/* An index of the draft alone, which borrows the statistics of its own. */
+struct alone {
+    struct manifest_entry entry;
+    cog_index index;
+};
+
+static void alone_init(struct alone *alone, const cog_index *index, struct segment_draft *draft) {
+    *alone = (struct alone){.entry = {.rows = draft->segment.rows}, .index = *index};
+    alone->index.folder = NULL;
+    alone->index.weights = NULL;
+    alone->index.parts = (struct index_segments){.manifest = {.entries = &alone->entry, .count = 1},
+                                                 .segments = &draft->segment,
+                                                 .rows = draft->segment.rows};
+}
+
+static cog_status search_vectors(struct measuring *own, const struct sparse_matrix *vectors,
+                                 cog_error *error) {
     struct method_search asked = {.k = MOST_NEIGHBOURS + 1, .recall = 1, .threads = own->threads};
-    struct sparse_matrix vectors, queries = {0};
-    alone.folder = NULL;
-    alone.weights = NULL;
-    alone.parts = (struct index_segments){.manifest = {.entries = &entry, .count = 1},
-                                          .segments = &draft->segment,
-                                          .rows = draft->segment.rows};
-    TRY(index_weights_create(1, &alone.weights, error));
-    cog_status status = index_part_vectors(&alone, 0, own->threads, &vectors, error);
-    if (status == COG_OK && !sparse_matrix_select(&vectors, own->sample, own->count, &queries))
-        status = error_memory(error, own->count, "a sample of vectors");
-    asked.rows.vectors = &vectors;
+    struct sparse_matrix queries = {0};
+    cog_status status = sparse_matrix_select(vectors, own->sample, own->count, &queries)
+                            ? COG_OK
+                            : error_memory(error, own->count, "a sample of vectors");
+    asked.rows.vectors = vectors;
     asked.queries.vectors = &queries;
     THEN(status, method_of(method_exhaustive(true))->search(NULL, &asked, &own->truth, error));
     sparse_matrix_free(&queries);
-    index_weights_free(alone.weights);
+    return status;
+}
+
+/* Weights have room where the draft has its vectors. */
+static cog_status weigh_draft(const cog_index *index, struct segment_draft *draft,
+                              struct measuring *own, cog_error *error) {
+    struct alone alone;
+    struct sparse_matrix vectors = draft->segment.vectors;
+    alone_init(&alone, index, draft);
+    if (!draft->weights)
+        TAKE(draft->own_weights, vectors.offsets[vectors.rows] + 1, "weights", error);
+    vectors.values = draft->weights ? draft->weights : draft->own_weights;
+    TRY(index_weights_create(1, &alone.index.weights, error));
+    cog_status status = index_weigh_part(&alone.index, 0, own->threads, vectors.values, error);
+    THEN(status, search_vectors(own, &vectors, error));
+    index_weights_free(alone.index.weights);
     return status;
 }
 
@@ -73,13 +94,41 @@ static cog_status find_truth(const cog_index *index, struct segment_draft *draft
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
+/* The documents of the sample, from the vectors of the draft. */
+static cog_status read_sample(const cog_index *index, struct segment_draft *draft,
+                              const struct measuring *own, struct corpus *corpus,
+                              cog_error *error) {
+    struct alone alone;
+    struct part_bags bags = {0};
+    struct bag_view bag;
+    alone_init(&alone, index, draft);
+    cog_status status = part_bags_open(&bags, &alone.index, 0, error);
+    for (size_t i = 0; i < own->count && status == COG_OK; i++) {
+        status = part_bags_read(&bags, own->sample[i], &bag, error);
+        THEN(status, corpus_add_bag(corpus, &bag, error));
+    }
+    part_bags_close(&bags);
+    return status;
+}
+
+static cog_status sign_margins(const cog_index *index, const struct signable_rows *rows,
+                               struct measuring *own, cog_error *error) {
+    unsigned bits = own->segment->signatures.bits;
+    struct signatures_view again = {0};
+    cog_status status = corpus_sign(rows, &index->sign, index->statistics->counts, own->threads,
+                                    &again, own->margins, bits, error);
+    free((void *)again.data);
+    return status;
+}
+
 /* Signatures of the sample, and their margins where somebody knows them. */
 static cog_status sign_sample(const cog_index *index, const struct corpus *corpus,
-                              const float *margins, struct measuring *own, cog_error *error) {
-    unsigned bits = own->segment->signatures.bits;
+                              const float *margins, struct segment_draft *draft,
+                              struct measuring *own, cog_error *error) {
+    size_t bits = own->segment->signatures.bits;
     TRY(sample_signatures(&own->segment->signatures, own->sample, own->count, &own->signatures,
                           error));
-    if (!corpus && !margins)
+    if (!corpus && !margins && !index->has_vectors)
         return COG_OK;
     TAKE(own->margins, own->count * bits, "a sample of margins", error);
     for (size_t i = 0; margins && i < own->count; i++)
@@ -87,12 +136,14 @@ static cog_status sign_sample(const cog_index *index, const struct corpus *corpu
                bits * sizeof *margins);
     if (margins)
         return COG_OK;
-    struct signatures_view again = {0};
-    const struct signable_rows rows = {
-        .corpus = corpus, .numbers = own->sample, .count = own->count};
-    cog_status status = corpus_sign(&rows, &index->sign, index->statistics->counts, own->threads,
-                                    &again, own->margins, bits, error);
-    free((void *)again.data);
+    struct signable_rows rows = {.corpus = corpus, .numbers = own->sample, .count = own->count};
+    if (corpus)
+        return sign_margins(index, &rows, own, error);
+    struct corpus sample = {0};
+    cog_status status = read_sample(index, draft, own, &sample, error);
+    rows = (struct signable_rows){.corpus = &sample, .count = own->count};
+    THEN(status, sign_margins(index, &rows, own, error));
+    corpus_free(&sample);
     return status;
 }
 
@@ -256,7 +307,7 @@ cog_status draft_measure_recall(const cog_index *index, const struct corpus *cor
         (!own.of_cosines && segment->table_count == 0))
         return COG_OK;
     own.count = sample_rows(segment->rows, SAMPLE_ROWS, 0, own.sample);
-    cog_status status = sign_sample(index, corpus, margins, &own, error);
+    cog_status status = sign_sample(index, corpus, margins, draft, &own, error);
     THEN(status, find_truth(index, draft, &own, error));
     for (unsigned i = 0; i < segment->table_count && status == COG_OK; i++)
         status = measure_method(&own, segment->tables[i].method, error);
@@ -265,6 +316,8 @@ cog_status draft_measure_recall(const cog_index *index, const struct corpus *cor
     if (status == COG_OK)
         drop_useless_tables(index, &own, segment);
     hit_lists_free(&own.truth);
+    free(draft->own_weights);
+    draft->own_weights = NULL;
     free((void *)own.signatures.data);
     free(own.margins);
     draft->memory.recall = own.items;

@@ -13,6 +13,7 @@
 #include "collection/id_list.h"
 #include "input/npy.h"
 #include "jobs/index/index_pending.h"
+#include "jobs/index/merge_job.h"
 #include "jobs/index/segment_change.h"
 #include "run/job.h"
 
@@ -64,9 +65,7 @@ static void tidy_log(cog_index *index, unsigned threads, cog_report *report) {
     cog_error failure = {0};
     if (!log_is_full(index))
         return;
-    if (change_flush(index, threads, report, &failure) == COG_OK)
-        change_merge_tiers(index, threads, report);
-    else
+    if (change_flush(index, threads, report, &failure) != COG_OK)
         report_notice(report, "the change is made, but the log could not become a segment: %s",
                       failure.message);
 }
@@ -77,6 +76,7 @@ struct addition {
     struct corpus corpus;
     uint64_t *replaced; /* rows of the index whose ids come again, strictly rising */
     size_t replaced_count;
+    size_t added, replacements; /* documents, when it is done */
 };
 
 /* Takes rows whose id the index has out of the corpus, and tells them as bad records. With upsert
@@ -151,7 +151,6 @@ static cog_status add_segment(cog_index *index, struct addition *addition,
                               const cog_add_options *options, unsigned threads, cog_report *report,
                               cog_error *error) {
     struct segment_draft draft = {0};
-    uint64_t start = clock_ns();
     cog_status status = change_flush(index, threads, report, error);
     THEN(status, sort_out_known_ids(index, addition, options->upsert, report, error));
     corpus_drop_empty_rows(&addition->corpus);
@@ -164,13 +163,9 @@ static cog_status add_segment(cog_index *index, struct addition *addition,
     if (status == COG_OK && (rows || change.removed_count)) {
         status = draft_addition(index, addition, threads, &draft, error);
         THEN(status, change_apply(index, &change, report, error));
-        if (status == COG_OK)
-            change_merge_tiers(index, threads, report);
     }
-    if (status == COG_OK)
-        report_addition(index, rows, start, report);
-    if (status == COG_OK && options->upsert)
-        report_number(report, "replaced", (double)change.removed_count);
+    addition->added = rows;
+    addition->replacements = change.removed_count;
     segment_draft_free(&draft);
     return status;
 }
@@ -181,8 +176,6 @@ static cog_status add_to_log(cog_index *index, struct addition *addition,
                              cog_error *error) {
     struct corpus *corpus = &addition->corpus;
     struct buffer payload = {0};
-    uint64_t start = clock_ns();
-    size_t added = 0, replaced = 0;
     cog_status status = sort_out_known_ids(index, addition, options->upsert, report, error);
     for (size_t row = 0; row < corpus->rows && status == COG_OK; row++) {
         struct bag_view bag = corpus_bag(corpus, row);
@@ -193,17 +186,13 @@ static cog_status add_to_log(cog_index *index, struct addition *addition,
         if (status == COG_OK && ((known && !changes_remove_id(&payload, id)) ||
                                  (bag.count && !changes_add_document(&payload, id, &bag))))
             status = error_memory(error, payload.size, "the log of an index");
-        replaced += known;
-        added += bag.count > 0;
+        addition->replacements += known;
+        addition->added += bag.count > 0;
     }
     THEN(status, log_commit(index, &payload, report, error));
     buffer_free(&payload);
     if (status == COG_OK)
         tidy_log(index, threads, report);
-    if (status == COG_OK)
-        report_addition(index, added, start, report);
-    if (status == COG_OK && options->upsert)
-        report_number(report, "replaced", (double)replaced);
     return status;
 }
 
@@ -236,10 +225,16 @@ cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
     THEN(status, index_check_memory(documents, run, report, error));
     THEN(status, corpus_read(&addition.corpus, documents, &reading, run, report, error));
     bool is_small = index->folder && addition.corpus.rows <= LOG_BATCH_ROWS;
-    THEN(status, (is_small ? add_to_log : add_segment)(index, &addition, options,
-                                                       threads_resolve(run ? run->threads : 0),
+    uint64_t start = clock_ns();
+    THEN(status, (is_small ? add_to_log : add_segment)(index, &addition, options, job.threads,
                                                        report, error));
     index_unlock(lock);
+    if (status == COG_OK) {
+        merge_tiers(index, job.threads, report);
+        report_addition(index, addition.added, start, report);
+        if (options->upsert)
+            report_number(report, "replaced", (double)addition.replacements);
+    }
     job_end(&job);
     corpus_free(&addition.corpus);
     free(addition.replaced);
@@ -293,14 +288,13 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
         status = segment_draft_signatures(index, rows, number, true,
                                           threads_resolve(run ? run->threads : 0), &draft, error);
     struct segment_change change = {.draft = &draft};
-    if (status == COG_OK && rows->rows) {
+    if (status == COG_OK && rows->rows)
         status = change_apply(index, &change, report, error);
-        if (status == COG_OK)
-            change_merge_tiers(index, threads_resolve(run ? run->threads : 0), report);
-    }
-    if (status == COG_OK)
-        report_addition(index, rows->rows, start, report);
     index_unlock(lock);
+    if (status == COG_OK) {
+        merge_tiers(index, job.threads, report);
+        report_addition(index, rows->rows, start, report);
+    }
     job_end(&job);
     segment_draft_free(&draft);
     return status;
@@ -409,26 +403,28 @@ cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_repor
 
 /* ---- Compacting ------------------------------------------------------------------------------ */
 
+/* What is not in the scratch file, twice: while tables are built and as they are. */
+static cog_status check_merge_memory(const cog_index *index, const cog_run_options *run,
+                                     cog_report *report, cog_error *error) {
+    double bytes = MEMORY_BASE_BYTES;
+    if (!index->folder)
+        return check_rows_memory(index, index->parts.rows, run, report, error);
+    for (size_t part = 0; part < index->parts.manifest.count; part++)
+        bytes += 2 * (double)segment_table_bytes(&index->parts.segments[part]);
+    return memory_budget_check(bytes, run, report, error);
+}
+
 cog_status cog_index_compact(cog_index *index, const cog_run_options *run, cog_report *report,
                              cog_error *error) {
     TRY(check_given(index, "index", error));
-    struct segment_draft draft = {0};
     uint64_t start = clock_ns();
-    int lock;
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = change_begin(index, 0, &lock, report, error);
-    THEN(status, change_flush(index, threads_resolve(run ? run->threads : 0), report, error));
-    THEN(status, index_prepare(index, error));
-    THEN(status, check_rows_memory(index, index->parts.rows, run, report, error));
-    THEN(status, segment_draft_merged(index, 0, index->parts.manifest.count,
-                                      threads_resolve(run ? run->threads : 0), &draft, error));
-    struct segment_change change = {.draft = &draft, .count = index->parts.manifest.count};
-    THEN(status, change_apply(index, &change, report, error));
+    cog_status status = index_prepare(index, error);
+    THEN(status, check_merge_memory(index, run, report, error));
+    THEN(status, merge_all(index, job.threads, report, error));
     if (status == COG_OK)
         report_addition(index, 0, start, report);
-    index_unlock(lock);
     job_end(&job);
-    segment_draft_free(&draft);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io/output.h"
 #include "base/memory.h"
 #include "collection/row_signer.h"
 #include "plan/method_choice.h"
@@ -11,6 +12,8 @@
 void segment_draft_free(struct segment_draft *draft) {
     segment_close(&draft->segment);
     segment_memory_free(&draft->memory);
+    scratch_memory_free(draft->scratch, draft->scratch_bytes);
+    FREE(draft->own_weights, draft->own_margins);
     *draft = (struct segment_draft){0};
 }
 
@@ -118,13 +121,16 @@ static cog_status number_rows(struct segment_draft *draft, uint64_t first_id, co
     return status == COG_OK ? draft_index_ids(draft, error) : status;
 }
 
-/* Margins take much memory: only a method that cannot do without them gets them. */
-static cog_status make_room_for_sums(const cog_index *index, size_t rows, float **sums,
-                                     cog_error *error) {
+bool draft_wants_margins(const cog_index *index) {
     const char *name = "auto";
     settings_get_text(&index->parts.manifest.settings, "index method", &name);
     const struct search_method *method = method_of(method_named(name));
-    if (!method || !(method->needs & NEEDS_ROW_MARGINS))
+    return method && method->needs & NEEDS_ROW_MARGINS;
+}
+
+static cog_status make_room_for_sums(const cog_index *index, size_t rows, float **sums,
+                                     cog_error *error) {
+    if (!draft_wants_margins(index))
         return COG_OK;
     return TAKEN(*sums, rows * index_bits(index), "margins", error);
 }
@@ -167,7 +173,8 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
     THEN(status, add_terms(index, corpus, threads, draft, error));
     THEN(status, copy_ids(corpus, draft, error));
     THEN(status, draft_add_tables(index, sums, earlier, threads, draft, error));
-    THEN(status, draft_measure_recall(index, corpus, sums, threads, draft, error));
+    THEN(status, draft_measure_recall(index, index->has_vectors ? NULL : corpus, sums, threads,
+                                      draft, error));
     free(sums);
     return status;
 }

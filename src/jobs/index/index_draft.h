@@ -19,8 +19,11 @@ cog_status draft_index_ids(struct segment_draft *draft, cog_error *error);
 cog_status draft_add_tables(const cog_index *index, const float *margins,
                             const struct segment *earlier, unsigned threads,
                             struct segment_draft *draft, cog_error *error);
+/* Margins take much memory: only a method that cannot do without them gets them. */
+bool draft_wants_margins(const cog_index *index);
 /* Measures the recall of the methods that the draft has tables for (draft_recall.c). The margins of
- * its rows come from the corpus that the draft was made of, or are given; both may be NULL. */
+ * its rows are given, come from the draft's vectors, or from the corpus that the draft was made of;
+ * margins and corpus may be NULL. */
 cog_status draft_measure_recall(const cog_index *index, const struct corpus *corpus,
                                 const float *margins, unsigned threads, struct segment_draft *draft,
                                 cog_error *error);

@@ -15,6 +15,7 @@
 #include "base/io/output.h"
 #include "base/memory.h"
 #include "collection/statistics_job.h"
+#include "index/merging.h"
 #include "jobs/index/index_pending.h"
 #include "jobs/index/index_weights.h"
 
@@ -186,7 +187,7 @@ static cog_status check_folder(const char *folder, cog_error *error) {
         const char *name = file->d_name;
         bool own = name[0] == '.' || strncmp(name, "segment-", 8) == 0 ||
                    strncmp(name, "statistics", 10) == 0 || strncmp(name, "manifest", 8) == 0 ||
-                   strncmp(name, "changes-", 8) == 0;
+                   strncmp(name, "changes-", 8) == 0 || merging_owns(name);
         if (!own)
             status = error_set(error, COG_ERR_USAGE,
                                "%s: holds other files, such as '%.100s'; name a new folder for the "
@@ -407,6 +408,36 @@ cog_status index_reload(cog_index *index, cog_error *error) {
     if (status != COG_OK || index->log.is_replaced)
         return reopen(index, error);
     return COG_OK;
+}
+
+/* The open file of the manifest, and all segments that it names, with pending ones behind them. */
+static cog_status open_merged(const cog_index *index, struct cog_index *fresh, cog_error *error) {
+    cog_status status = open_manifest_file(fresh, error);
+    THEN(status, index_segments_open(fresh->folder, &index->parts, &fresh->parts, error));
+    THEN(status, index_segments_share_pending(&index->parts, &fresh->parts, error));
+    return status;
+}
+
+cog_status index_follow_merge(cog_index *index, cog_error *error) {
+    cog_index fresh = {.folder = index->folder, .manifest_file = -1, .log = {.descriptor = -1}};
+    cog_status status = open_merged(index, &fresh, error);
+    if (status != COG_OK) {
+        index_forget_parts(&fresh);
+        return status;
+    }
+    index_segments_close(&index->parts);
+    close(index->manifest_file);
+    index->parts = fresh.parts;
+    index->manifest_file = fresh.manifest_file;
+    settings_get_text(&index->parts.manifest.settings, "language", &index->sign.terms.lang);
+    if (!index->has_documents)
+        return COG_OK;
+    if (!index->has_vectors) { /* words of removed documents may have gone */
+        forget_statistics(index);
+        __atomic_store_n(&index->is_prepared, false, __ATOMIC_RELEASE);
+        return COG_OK;
+    }
+    return index->weights ? index_reset_weights(index, error) : COG_OK;
 }
 
 bool cog_index_exists(const char *folder) {

@@ -82,8 +82,12 @@ int index_compare_ids(const void *a, const void *b);
 
 /* Zero-initialise; segment_draft_free releases what was not given away. */
 struct segment_draft {
-    struct segment segment; /* views of `memory`; its tables are its own */
+    struct segment segment; /* views of `memory` or `scratch`; its tables are its own */
     struct segment_memory memory;
+    void *scratch; /* of a merge: ids, signatures, lengths, vectors and weights, in a file */
+    size_t scratch_bytes;
+    float *weights; /* of a merge: room for those of all entries, while the recall is measured */
+    float *own_weights, *own_margins; /* the same and margins, where they are in memory */
 };
 void segment_draft_free(struct segment_draft *draft);
 
@@ -98,9 +102,11 @@ cog_status segment_draft_signatures(const cog_index *index, const struct signatu
                                     uint64_t first_id, bool want_ids, unsigned threads,
                                     struct segment_draft *draft, cog_error *error);
 /* All rows of `count` segments from `first` on that are not removed, in one. Documents with vectors
- * become what a build of them would make, signed by the index's statistics. */
+ * become what a build of them would make, signed by the index's statistics. What grows with the
+ * documents stands in a scratch file in the folder of `beside`, or in memory if that is NULL. */
 cog_status segment_draft_merged(const cog_index *index, size_t first, size_t count,
-                                unsigned threads, struct segment_draft *draft, cog_error *error);
+                                unsigned threads, const char *beside, struct segment_draft *draft,
+                                cog_error *error);
 
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
 cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,
@@ -122,6 +128,9 @@ void index_unlock(int lock);
 /* Brings the handle to the folder's present state; after an error it shows what it showed. If only
  * the log has grown, the new frames alone are read. */
 cog_status index_reload(cog_index *index, cog_error *error);
+/* The same after a merge was committed by this handle, with the lock: pending documents and
+ * statistics are kept. After an error it shows what it showed. */
+cog_status index_follow_merge(cog_index *index, cog_error *error);
 /* Pending documents become a segment, statistics are counted: what searches need. Threads may call
  * it at the same time. */
 cog_status index_prepare(const cog_index *index, cog_error *error);
@@ -150,6 +159,9 @@ void part_bags_close(struct part_bags *bags);
 
 /* Statistics of no documents, with the settings of the index. */
 cog_status index_start_statistics(cog_index *index, cog_error *error);
+/* Adds those of a segment, less its removed rows. */
+cog_status index_count_part(struct statistics *counts, const cog_index *index, size_t part,
+                            cog_error *error);
 /* Those of all segments, less the removed rows. */
 cog_status index_count_statistics(cog_index *index, cog_error *error);
 /* Changes the statistics of the index as it was before to those of now: the cost is that of the

@@ -1,87 +1,68 @@
 /* Segments merged into one.
  *
- * Documents with vectors are read back as terms with their frequencies and indexed again: the
- * result is, byte for byte, what a build of these documents makes of them, signed by the statistics
- * that the index has now. Signatures alone are copied. */
+ * Documents with vectors are read back as terms with their frequencies and indexed again, some
+ * thousand at a time: the result is, byte for byte, what a build of these documents makes of them,
+ * signed by the statistics that the index has now. Signatures alone are copied. Ids, signatures,
+ * lengths and vectors of the result stand in a scratch file if the caller names a place for it; in
+ * memory are then the terms, the tables of the method, and the documents at hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io/output.h"
 #include "base/memory.h"
+#include "collection/row_signer.h"
 #include "jobs/index/index_draft.h"
+
+/* Documents that are read before they are signed and written. */
+enum { BLOCK_ROWS = 4096, BLOCK_TERMS = 1 << 20 };
 
 /* Segments first .. first + count of the index. */
 struct merge {
     const cog_index *index;
     size_t first, count;
+    unsigned threads;
+    bool has_weights;      /* the input gave some */
     size_t rows, id_bytes; /* of the rows that stay */
+    uint64_t entries;
     struct segment_draft *draft;
     size_t row; /* next of the draft */
+    /* Where the rows of the draft go. */
+    uint64_t *id_offsets, *lengths, *offsets;
+    char *ids;
+    uint8_t *signatures;
+    uint32_t *columns;
+    float *values, *margins; /* margins: NULL if no table needs them */
+    /* Of documents with vectors. */
+    struct text_signer signer;
+    struct term_numbers *numbers;
+    struct part_bags bags;
+    struct corpus block;
 };
 
 /* Calls take for every row of a segment that stays, in order. */
-typedef cog_status row_taker(void *context, size_t part, uint32_t row, cog_error *error);
-static cog_status visit_part(const cog_index *index, size_t part, row_taker *take, void *context,
-                             cog_error *error) {
-    const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+typedef cog_status row_taker(struct merge *merge, size_t part, uint32_t row, cog_error *error);
+static cog_status visit_part(struct merge *merge, size_t part, row_taker *take, cog_error *error) {
+    const struct manifest_entry *entry = &merge->index->parts.manifest.entries[part];
     cog_status status = COG_OK;
     size_t removed = 0;
     for (uint32_t row = 0; row < entry->rows && status == COG_OK; row++) {
         if (removed < entry->removed_count && entry->removed[removed] == row)
             removed++;
         else
-            status = take(context, part, row, error);
+            status = take(merge, part, row, error);
     }
     return status;
 }
 
-static cog_status visit_rows(const struct merge *merge, row_taker *take, void *context,
-                             cog_error *error) {
+static cog_status visit_rows(struct merge *merge, row_taker *take, cog_error *error) {
     cog_status status = COG_OK;
     for (size_t i = 0; i < merge->count && status == COG_OK; i++)
-        status = visit_part(merge->index, merge->first + i, take, context, error);
+        status = visit_part(merge, merge->first + i, take, error);
     return status;
 }
 
-/* ---- Documents ------------------------------------------------------------------------------- */
-
-struct reading {
-    struct part_bags bags;
-    struct corpus corpus;
-};
-
-static cog_status read_row(void *context, size_t part, uint32_t row, cog_error *error) {
-    struct reading *reading = context;
-    const struct segment *segment = &reading->bags.index->parts.segments[part];
-    struct bytes_view id = {NULL, 0};
-    struct bag_view bag;
-    TRY(part_bags_read(&reading->bags, row, &bag, error));
-    if (!segment_id(segment, row, &id))
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: the id of row %u is damaged; cognate index check tells more",
-                         segment->container.path, row);
-    return corpus_add(&reading->corpus, id, &bag, error);
-}
-
-static cog_status merge_documents(const struct merge *merge, unsigned threads, cog_error *error) {
-    const cog_index *index = merge->index;
-    struct reading reading = {0};
-    cog_status status = COG_OK;
-    for (size_t part = merge->first; part < merge->first + merge->count && status == COG_OK;
-         part++) {
-        status = part_bags_open(&reading.bags, index, part, error);
-        THEN(status, visit_part(index, part, read_row, &reading, error));
-        part_bags_close(&reading.bags);
-    }
-    bool all = merge->count == index->parts.manifest.count;
-    THEN(status,
-         segment_draft_documents(index, &reading.corpus, all ? NULL : &index->parts.segments[0],
-                                 threads, merge->draft, error));
-    corpus_free(&reading.corpus);
-    return status;
-}
-
-/* ---- Signatures ------------------------------------------------------------------------------ */
+/* ---- Room ------------------------------------------------------------------------------------ */
 
 /* A row without an id is known by its number in the whole index. */
 static struct bytes_view name_row(const cog_index *index, size_t part, uint32_t row,
@@ -96,50 +77,232 @@ static struct bytes_view name_row(const cog_index *index, size_t part, uint32_t 
     return view_of(text, (size_t)length);
 }
 
-static cog_status measure_row(void *context, size_t part, uint32_t row, cog_error *error) {
-    (void)error;
-    struct merge *merge = context;
+static cog_status measure_row(struct merge *merge, size_t part, uint32_t row, cog_error *error) {
+    const struct segment *segment = &merge->index->parts.segments[part];
+    struct bytes_view id = {NULL, 0};
     char text[24];
     merge->rows++;
-    merge->id_bytes += name_row(merge->index, part, row, text).size;
+    if (segment->id_offsets && !segment_id(segment, row, &id))
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: the id of row %u is damaged; cognate index check tells more",
+                         segment->container.path, row);
+    merge->id_bytes += segment->id_offsets ? id.size : name_row(merge->index, part, row, text).size;
+    if (merge->index->has_vectors)
+        merge->entries += segment->vectors.offsets[row + 1] - segment->vectors.offsets[row];
     return COG_OK;
 }
 
-static cog_status merge_row(void *context, size_t part, uint32_t row, cog_error *error) {
+/* An array of the draft: of its own, or a part of the scratch file. */
+struct array {
+    void **place;  /* of the pointer that the merge writes by */
+    void **memory; /* of the pointer by which it is freed */
+    size_t size_bytes;
+};
+
+enum { ARRAYS_MAX = 9, ARRAY_ALIGNMENT = 64 };
+
+static size_t aligned(size_t size) {
+    return (size + ARRAY_ALIGNMENT) / ARRAY_ALIGNMENT * ARRAY_ALIGNMENT;
+}
+
+static cog_status take_arrays(struct segment_draft *draft, const struct array *arrays, size_t count,
+                              const char *beside, cog_error *error) {
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += aligned(arrays[i].size_bytes);
+    if (beside) {
+        TRY(scratch_memory_take(beside, total, &draft->scratch, error));
+        draft->scratch_bytes = total;
+    }
+    char *at = draft->scratch;
+    for (size_t i = 0; i < count; i++) {
+        if (beside) {
+            *arrays[i].place = at;
+            at += aligned(arrays[i].size_bytes);
+            continue;
+        }
+        *arrays[i].place = *arrays[i].memory = calloc(1, arrays[i].size_bytes + 1);
+        if (!*arrays[i].memory)
+            return error_memory(error, arrays[i].size_bytes, "merged segments");
+    }
+    return COG_OK;
+}
+
+#define ARRAY(pointer, owner, count)                                                               \
+    { (void **)&(pointer), (void **)&(owner), (count) * sizeof *(pointer) }
+
+static cog_status make_room(struct merge *merge, const char *beside, cog_error *error) {
+    struct segment_draft *draft = merge->draft;
+    struct segment_memory *memory = &draft->memory;
+    size_t rows = merge->rows, count = 0, bits = index_bits(merge->index);
+    size_t stride = signature_stride_bytes((unsigned)bits);
+    bool wants_margins = merge->index->has_vectors && draft_wants_margins(merge->index);
+    struct array arrays[ARRAYS_MAX];
+    arrays[count++] = (struct array)ARRAY(merge->id_offsets, memory->id_offsets, rows + 1);
+    arrays[count++] = (struct array)ARRAY(merge->ids, memory->id_bytes, merge->id_bytes);
+    arrays[count++] = (struct array)ARRAY(merge->signatures, memory->signatures, rows * stride);
+    if (merge->index->has_documents)
+        arrays[count++] = (struct array)ARRAY(merge->lengths, memory->lengths, rows + 1);
+    if (merge->index->has_vectors) {
+        struct sparse_matrix *own = &memory->vectors;
+        arrays[count++] = (struct array)ARRAY(merge->offsets, own->offsets, rows + 1);
+        arrays[count++] = (struct array)ARRAY(merge->columns, own->columns, merge->entries);
+        arrays[count++] = (struct array)ARRAY(merge->values, own->values, merge->entries);
+    }
+    if (merge->index->has_vectors && beside)
+        arrays[count++] = (struct array)ARRAY(draft->weights, draft->own_weights, merge->entries);
+    if (wants_margins)
+        arrays[count++] = (struct array)ARRAY(merge->margins, draft->own_margins, rows * bits);
+    TRY(take_arrays(draft, arrays, count, beside, error));
+    struct segment *segment = &draft->segment;
+    segment->rows = rows;
+    segment->id_offsets = merge->id_offsets;
+    segment->id_bytes = view_of(merge->ids, merge->id_bytes);
+    segment->signatures = (struct signatures_view){merge->signatures, rows, (unsigned)bits, stride};
+    segment->lengths = merge->lengths;
+    return COG_OK;
+}
+
+/* The table of ids; in a file it is made while it is written. */
+static cog_status index_ids(const struct merge *merge, cog_error *error) {
+    return merge->draft->scratch ? COG_OK : draft_index_ids(merge->draft, error);
+}
+
+static void append_id(struct merge *merge, struct bytes_view id) {
+    uint64_t at = merge->id_offsets[merge->row];
+    if (id.size)
+        memcpy(merge->ids + at, id.data, id.size);
+    merge->id_offsets[merge->row + 1] = at + id.size;
+}
+
+/* ---- Documents ------------------------------------------------------------------------------- */
+
+/* The frequencies of the documents at hand, behind those before them. */
+static cog_status append_vectors(struct merge *merge, cog_error *error) {
+    struct sparse_matrix matrix = {0};
+    uint64_t at = merge->offsets[merge->row];
+    cog_status status =
+        corpus_frequencies_in(&merge->block, merge->numbers, merge->threads, &matrix, error);
+    uint64_t count = status == COG_OK ? matrix.offsets[matrix.rows] : 0;
+    if (count > merge->entries - at)
+        status = error_set(error, COG_ERR_FORMAT,
+                           "the vectors of segments are damaged; cognate index check tells more");
+    if (status == COG_OK && count) {
+        memcpy(merge->columns + at, matrix.columns, count * sizeof *matrix.columns);
+        memcpy(merge->values + at, matrix.values, count * sizeof *matrix.values);
+    }
+    for (size_t i = 0; i < merge->block.rows && status == COG_OK; i++)
+        merge->offsets[merge->row + i + 1] = at + matrix.offsets[i + 1];
+    sparse_matrix_free(&matrix);
+    return status;
+}
+
+/* Signs and writes the documents at hand. */
+static cog_status finish_block(struct merge *merge, cog_error *error) {
+    struct corpus *block = &merge->block;
+    size_t bits = index_bits(merge->index), stride = signature_stride_bytes((unsigned)bits);
+    const struct signable_rows rows = {.corpus = block, .count = block->rows};
+    TRY(rows_sign(&merge->signer, &rows, merge->threads, merge->signatures + merge->row * stride,
+                  merge->margins ? merge->margins + merge->row * bits : NULL, bits, error));
+    TRY(append_vectors(merge, error));
+    for (size_t i = 0; i < block->rows; i++) {
+        append_id(merge, corpus_id(block, i));
+        merge->lengths[merge->row++] = block->items[i].length;
+    }
+    block->rows = block->term_count = 0;
+    buffer_reset(&block->ids);
+    return COG_OK;
+}
+
+static cog_status read_row(struct merge *merge, size_t part, uint32_t row, cog_error *error) {
+    const struct segment *segment = &merge->index->parts.segments[part];
+    struct bytes_view id = {NULL, 0};
+    struct bag_view bag;
+    TRY(part_bags_read(&merge->bags, row, &bag, error));
+    if (merge->has_weights && !bag.weights) /* its frequencies are its weights */
+        bag.weights = segment->vectors.values + segment->vectors.offsets[row];
+    segment_id(segment, row, &id);
+    TRY(corpus_add(&merge->block, id, &bag, error));
+    return merge->block.rows < BLOCK_ROWS && merge->block.term_count < BLOCK_TERMS
+               ? COG_OK
+               : finish_block(merge, error);
+}
+
+static cog_status read_documents(struct merge *merge, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < merge->count && status == COG_OK; i++) {
+        status = part_bags_open(&merge->bags, merge->index, merge->first + i, error);
+        THEN(status, visit_part(merge, merge->first + i, read_row, error));
+        part_bags_close(&merge->bags);
+    }
+    return status == COG_OK && merge->block.rows ? finish_block(merge, error) : status;
+}
+
+/* The terms of the documents that stay, and the numbers of their columns. */
+static cog_status number_terms(struct merge *merge, cog_error *error) {
+    const cog_index *index = merge->index;
+    struct segment_terms *terms = &merge->draft->memory.terms;
+    struct statistics *own = NULL;
+    cog_status status = statistics_create(&own, error);
+    for (size_t i = 0; i < merge->count && status == COG_OK; i++)
+        status = index_count_part(own, index, merge->first + i, error);
+    THEN(status, term_numbers_create(own, 1, 0, &merge->numbers, error));
+    THEN(status, segment_terms_build(own, merge->numbers, index->statistics->counts,
+                                     &index->weighting, terms, error));
+    terms->has_weights = merge->has_weights && merge->rows;
+    merge->draft->segment.terms = *terms;
+    statistics_free(own);
+    return status;
+}
+
+static cog_status merge_documents(struct merge *merge, cog_error *error) {
+    const cog_index *index = merge->index;
+    struct segment_draft *draft = merge->draft;
+    bool all = merge->count == index->parts.manifest.count;
+    for (size_t i = 0; i < merge->count; i++)
+        merge->has_weights |= index->parts.segments[merge->first + i].terms.has_weights;
+    cog_status status =
+        text_signer_init(&merge->signer, &index->sign, index->statistics->counts, error);
+    THEN(status, number_terms(merge, error));
+    THEN(status, read_documents(merge, error));
+    if (status == COG_OK)
+        draft->segment.vectors =
+            (struct sparse_matrix){merge->rows, term_numbers_count(merge->numbers), merge->offsets,
+                                   merge->columns, merge->values};
+    THEN(status, index_ids(merge, error));
+    THEN(status, draft_add_tables(index, merge->margins, all ? NULL : &index->parts.segments[0],
+                                  merge->threads, draft, error));
+    THEN(status,
+         draft_measure_recall(index, NULL, merge->margins, merge->threads, draft, error));
+    if (status == COG_OK && !draft->scratch)
+        draft->memory.vectors = draft->segment.vectors;
+    text_signer_reset(&merge->signer);
+    term_numbers_free(merge->numbers);
+    corpus_free(&merge->block);
+    return status;
+}
+
+/* ---- Signatures ------------------------------------------------------------------------------ */
+
+static cog_status merge_row(struct merge *merge, size_t part, uint32_t row, cog_error *error) {
     (void)error;
-    struct merge *merge = context;
     const struct segment *from = &merge->index->parts.segments[part];
-    struct segment_memory *to = &merge->draft->memory;
     size_t stride = merge->draft->segment.signatures.stride_bytes;
     char text[24];
-    draft_append_id(merge->draft, merge->row, name_row(merge->index, part, row, text));
-    memcpy(to->signatures + merge->row * stride, signature_row(&from->signatures, row), stride);
-    if (to->lengths)
-        to->lengths[merge->row] = from->lengths[row];
+    append_id(merge, name_row(merge->index, part, row, text));
+    memcpy(merge->signatures + merge->row * stride, signature_row(&from->signatures, row), stride);
+    if (merge->lengths)
+        merge->lengths[merge->row] = from->lengths[row];
     merge->row++;
     return COG_OK;
-}
-
-static cog_status make_room(struct merge *merge, cog_error *error) {
-    struct segment_memory *memory = &merge->draft->memory;
-    struct segment *segment = &merge->draft->segment;
-    size_t stride = signature_stride_bytes(index_bits(merge->index));
-    segment->rows = merge->rows;
-    TAKE(memory->signatures, merge->rows * stride, "merged segments", error);
-    segment->signatures =
-        (struct signatures_view){memory->signatures, merge->rows, index_bits(merge->index), stride};
-    if (merge->index->has_documents)
-        TAKE(memory->lengths, merge->rows + 1, "merged segments", error);
-    return draft_make_room_for_ids(merge->draft, merge->rows, merge->id_bytes, error);
 }
 
 /* Without vectors nobody knows which terms went with the removed documents: all stay counted, in at
  * most as many documents as there are. */
 static cog_status count_terms(const struct merge *merge, struct statistics *own, cog_error *error) {
-    const struct segment_memory *memory = &merge->draft->memory;
     uint64_t length = 0;
     for (size_t row = 0; row < merge->rows; row++)
-        length += memory->lengths[row];
+        length += merge->lengths[row];
     statistics_add_documents(own, merge->rows, length);
     for (size_t i = 0; i < merge->count && merge->rows; i++) {
         const struct segment_terms *terms = &merge->index->parts.segments[merge->first + i].terms;
@@ -164,30 +327,30 @@ static cog_status merge_terms(const struct merge *merge, cog_error *error) {
     THEN(status, segment_terms_build(own, columns, merge->index->statistics->counts,
                                      &merge->index->weighting, &draft->memory.terms, error));
     draft->segment.terms = draft->memory.terms;
-    draft->segment.lengths = draft->memory.lengths;
     statistics_free(own);
     term_numbers_free(columns);
     return status;
 }
 
-static cog_status merge_signatures(struct merge *merge, unsigned threads, cog_error *error) {
+static cog_status merge_signatures(struct merge *merge, cog_error *error) {
     const cog_index *index = merge->index;
-    cog_status status = draft_take_settings(index, merge->draft, error);
-    THEN(status, visit_rows(merge, measure_row, merge, error));
-    THEN(status, make_room(merge, error));
-    THEN(status, visit_rows(merge, merge_row, merge, error));
+    cog_status status = visit_rows(merge, merge_row, error);
     if (status == COG_OK && index->has_documents)
         status = merge_terms(merge, error);
-    THEN(status, draft_index_ids(merge->draft, error));
-    THEN(status,
-         draft_add_tables(index, NULL, &index->parts.segments[0], threads, merge->draft, error));
-    THEN(status, draft_measure_recall(index, NULL, NULL, threads, merge->draft, error));
+    THEN(status, index_ids(merge, error));
+    THEN(status, draft_add_tables(index, NULL, &index->parts.segments[0], merge->threads,
+                                  merge->draft, error));
+    THEN(status, draft_measure_recall(index, NULL, NULL, merge->threads, merge->draft, error));
     return status;
 }
 
 cog_status segment_draft_merged(const cog_index *index, size_t first, size_t count,
-                                unsigned threads, struct segment_draft *draft, cog_error *error) {
-    struct merge merge = {.index = index, .first = first, .count = count, .draft = draft};
-    return index->has_vectors ? merge_documents(&merge, threads, error)
-                              : merge_signatures(&merge, threads, error);
+                                unsigned threads, const char *beside, struct segment_draft *draft,
+                                cog_error *error) {
+    struct merge merge = {
+        .index = index, .first = first, .count = count, .threads = threads, .draft = draft};
+    TRY(draft_take_settings(index, draft, error));
+    TRY(visit_rows(&merge, measure_row, error));
+    TRY(make_room(&merge, beside, error));
+    return index->has_vectors ? merge_documents(&merge, error) : merge_signatures(&merge, error);
 }

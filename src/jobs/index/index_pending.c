@@ -209,7 +209,7 @@ cog_status index_merge_pending(cog_index *index, cog_error *error) {
     for (size_t length; status == COG_OK && (length = tier_length(index)) >= PENDING_TIER;) {
         struct segment_draft draft = {0};
         size_t first = index->parts.manifest.count - length;
-        status = segment_draft_merged(index, first, length, 1, &draft, error);
+        status = segment_draft_merged(index, first, length, 1, NULL, &draft, error);
         THEN(status, index_take_draft(index, &draft, true, error));
         if (status == COG_OK)
             index_segments_put_last(&index->parts, first, length);
@@ -322,10 +322,16 @@ cog_status log_commit(cog_index *index, const struct buffer *payload, cog_report
     return COG_OK;
 }
 
+static size_t most_documents = PENDING_DOCUMENTS_MAX;
+
+void log_set_most_documents(size_t documents) {
+    most_documents = documents ? documents : PENDING_DOCUMENTS_MAX;
+}
+
 bool log_is_full(const cog_index *index) {
     size_t documents = pending_count(&index->pending);
     for (size_t part = 0; part < index->parts.manifest.count; part++)
         if (index->parts.manifest.entries[part].is_pending)
             documents += index->parts.manifest.entries[part].rows;
-    return documents > PENDING_DOCUMENTS_MAX || index->log.end_bytes > PENDING_LOG_BYTES_MAX;
+    return documents > most_documents || index->log.end_bytes > PENDING_LOG_BYTES_MAX;
 }

@@ -41,3 +41,5 @@ cog_status log_commit(cog_index *index, const struct buffer *payload, cog_report
                       cog_error *error);
 /* Whether the log is so long that its documents should become a segment. */
 bool log_is_full(const cog_index *index);
+/* A test may want segments sooner; 0: PENDING_DOCUMENTS_MAX. Before any index is opened. */
+void log_set_most_documents(size_t documents);

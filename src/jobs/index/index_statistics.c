@@ -131,6 +131,11 @@ static cog_status count_part(struct statistics *counts, enum counting way, const
     return way == COUNT_OUT ? count_terms(counts, COUNT_OUT, segment, error) : COG_OK;
 }
 
+cog_status index_count_part(struct statistics *counts, const cog_index *index, size_t part,
+                            cog_error *error) {
+    return count_part(counts, COUNT_IN, index, part, error);
+}
+
 cog_status index_start_statistics(cog_index *index, cog_error *error) {
     TAKE_ZEROED(index->statistics, 1, "statistics", error);
     TRY(statistics_create(&index->statistics->counts, error));

@@ -213,21 +213,28 @@ static cog_status weigh_rows(void *context, unsigned worker, size_t begin, size_
     return COG_OK;
 }
 
-static cog_status fill_values(const cog_index *index, size_t part, unsigned threads, float **result,
-                              cog_error *error) {
+cog_status index_weigh_part(const cog_index *index, size_t part, unsigned threads, float *values,
+                            cog_error *error) {
     enum { GRAIN = 256 };
     const struct segment *segment = &index->parts.segments[part];
-    uint64_t entries = segment_entries(segment);
     struct weighing weighing;
     TRY(start_weighing(index, part, &weighing, error));
-    if (entries != segment->vectors.offsets[segment->rows])
+    if (segment_entries(segment) != segment->vectors.offsets[segment->rows])
         return damaged_row(index, part, segment->rows, error);
-    TAKE(weighing.values, entries + 1, "the weights of documents", error);
-    cog_status status = parallel_for(threads, segment->rows, GRAIN, weigh_rows, &weighing, error);
+    weighing.values = values;
+    return parallel_for(threads, segment->rows, GRAIN, weigh_rows, &weighing, error);
+}
+
+static cog_status fill_values(const cog_index *index, size_t part, unsigned threads, float **result,
+                              cog_error *error) {
+    float *values;
+    TAKE(values, segment_entries(&index->parts.segments[part]) + 1, "the weights of documents",
+         error);
+    cog_status status = index_weigh_part(index, part, threads, values, error);
     if (status == COG_OK)
-        *result = weighing.values;
+        *result = values;
     else
-        free(weighing.values);
+        free(values);
     return status;
 }
 

@@ -24,6 +24,10 @@ cog_status index_share_weights(const cog_index *index, cog_index *other, cog_err
 cog_status index_part_vectors(const cog_index *index, size_t part, unsigned threads,
                               struct sparse_matrix *vectors, cog_error *error);
 
+/* The same into room for all entries of the segment. */
+cog_status index_weigh_part(const cog_index *index, size_t part, unsigned threads, float *values,
+                            cog_error *error);
+
 /* One row after the other. Zero-initialise; free() the values. */
 struct row_weights {
     const uint32_t *columns;

@@ -29,9 +29,8 @@ cog_status change_begin(cog_index *index, double wait_seconds, int *lock, cog_re
 
 /* ---- In a folder ----------------------------------------------------------------------------- */
 
-/* Makes the manifest valid and cleans up behind it; what cannot be deleted now will be with the
- * next change. */
-static cog_status commit(cog_index *index, const struct manifest *manifest, cog_error *error) {
+cog_status change_commit(const cog_index *index, const struct manifest *manifest,
+                         cog_error *error) {
     cog_status status = manifest_write(index->folder, manifest, error);
     if (status == COG_OK)
         index_sweep(index->folder, manifest, NULL);
@@ -48,6 +47,11 @@ static void show(cog_index *index, cog_report *report) {
                       failure.message);
 }
 
+void change_show_merged(cog_index *index, cog_report *report) {
+    if (index_follow_merge(index, NULL) != COG_OK)
+        show(index, report);
+}
+
 static cog_status apply_in_folder(cog_index *index, const struct segment_change *change,
                                   cog_report *report, cog_error *error) {
     struct manifest manifest = {0};
@@ -60,7 +64,7 @@ static cog_status apply_in_folder(cog_index *index, const struct segment_change 
         if (status == COG_OK && change->count)
             manifest_put_last(&manifest, change->first, change->count);
     }
-    THEN(status, commit(index, &manifest, error));
+    THEN(status, change_commit(index, &manifest, error));
     manifest_free(&manifest);
     if (status == COG_OK)
         show(index, report);
@@ -107,63 +111,10 @@ cog_status change_flush(cog_index *index, unsigned threads, cog_report *report, 
     cog_status status = COG_OK;
     if (change.count) {
         change.draft = &draft;
-        status = segment_draft_merged(index, change.first, change.count, threads, &draft, error);
+        status = segment_draft_merged(index, change.first, change.count, threads, NULL, &draft,
+                                      error);
     }
     THEN(status, change_apply(index, &change, report, error));
     segment_draft_free(&draft);
     return status;
-}
-
-/* ---- Tiers ----------------------------------------------------------------------------------- */
-
-enum { TIER_SEGMENTS = 8 }; /* of one size are merged into one of the next */
-
-static unsigned tier_of(uint64_t rows) {
-    unsigned tier = 0;
-    for (; rows >= TIER_SEGMENTS; rows /= TIER_SEGMENTS)
-        tier++;
-    return tier;
-}
-
-/* The longest run of last segments of which enough are in no higher tier than the largest; its
- * length, 0 if there is none. In memory rows keep their numbers: nothing that was removed may go.
- */
-static size_t tier_to_merge(const cog_index *index) {
-    const struct manifest *manifest = &index->parts.manifest;
-    size_t longest = 0;
-    if (index->log.descriptor >= 0)
-        return 0;
-    unsigned highest = 0;
-    for (size_t length = 1; length <= manifest->count; length++) {
-        const struct manifest_entry *entry = &manifest->entries[manifest->count - length];
-        unsigned tier = tier_of(entry->rows - entry->removed_count);
-        if (!index->folder && (entry->removed_count || !index->has_documents))
-            break;
-        highest = tier > highest ? tier : highest;
-        size_t in_tier = 0;
-        for (size_t i = 1; i <= length; i++) {
-            const struct manifest_entry *other = &manifest->entries[manifest->count - i];
-            in_tier += tier_of(other->rows - other->removed_count) == highest;
-        }
-        if (in_tier >= TIER_SEGMENTS)
-            longest = length;
-    }
-    return longest;
-}
-
-void change_merge_tiers(cog_index *index, unsigned threads, cog_report *report) {
-    cog_error failure = {0};
-    size_t length = index_prepare(index, &failure) == COG_OK ? tier_to_merge(index) : 0;
-    if (length == 0)
-        return;
-    struct segment_draft draft = {0};
-    struct segment_change change = {
-        .draft = &draft, .first = index->parts.manifest.count - length, .count = length};
-    cog_status status =
-        segment_draft_merged(index, change.first, length, threads, &draft, &failure);
-    THEN(status, change_apply(index, &change, report, &failure));
-    if (status != COG_OK)
-        report_notice(report, "the change is made, but small segments could not be merged: %s",
-                      failure.message);
-    segment_draft_free(&draft);
 }

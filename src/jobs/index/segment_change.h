@@ -24,7 +24,9 @@ struct segment_change {
 cog_status change_apply(cog_index *index, const struct segment_change *change, cog_report *report,
                         cog_error *error);
 
-/* Merges the last segments while there are many of about one size, so that n additions leave few
- * segments and each row is written again a few times. Nothing is lost if it fails: the report has a
- * notice. */
-void change_merge_tiers(cog_index *index, unsigned threads, cog_report *report);
+/* With the lock: makes the manifest valid and cleans up behind it; what cannot be deleted now will be
+ * with the next change. */
+cog_status change_commit(const cog_index *index, const struct manifest *manifest, cog_error *error);
+/* After the commit of a merge, which leaves the log as it is: the handle shows the new segment. If it
+ * cannot, the report has a notice. */
+void change_show_merged(cog_index *index, cog_report *report);

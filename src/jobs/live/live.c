@@ -169,6 +169,7 @@ cog_status live_find_match(struct live_worker *worker, cog_index *state,
 void cog_live_close(cog_live *live) {
     if (!live)
         return;
+    live_end_merges(live);
     while (live->idle) {
         struct live_worker *worker = live->idle;
         live->idle = worker->next;
@@ -184,6 +185,7 @@ void cog_live_close(cog_live *live) {
     pthread_mutex_destroy(&live->lock);
     pthread_cond_destroy(&live->turn);
     pthread_cond_destroy(&live->arrival);
+    pthread_cond_destroy(&live->merge_call);
     free(live);
 }
 
@@ -198,12 +200,15 @@ cog_status cog_live_create(cog_index *index, cog_live **result, cog_error *error
     pthread_mutex_init(&live->lock, NULL);
     pthread_cond_init(&live->turn, NULL);
     pthread_cond_init(&live->arrival, NULL);
+    pthread_cond_init(&live->merge_call, NULL);
     live->last = &live->first;
     index->is_live = true;
     __atomic_store_n(&index->is_prepared, false, __ATOMIC_RELEASE);
     cog_status status = cog_index_snapshot(index, &live->shown, error);
-    if (status == COG_OK)
+    if (status == COG_OK) {
         live->index = index;
+        live_want_merge(live);
+    }
     return HAND_OUT(status, live, cog_live_close, result);
 }
 
@@ -247,13 +252,22 @@ cog_status live_show(cog_live *live, cog_error *error) {
 
 /* ---- The queue ------------------------------------------------------------------------------- */
 
-/* Waits until nobody leads; the caller then does. With the lock. */
-static void lead(cog_live *live) {
+void live_lead(cog_live *live) {
+    pthread_mutex_lock(&live->lock);
     while (live->is_led)
         pthread_cond_wait(&live->turn, &live->lock);
     live->is_led = true;
+    pthread_mutex_unlock(&live->lock);
 }
 
+void live_stop_leading(cog_live *live) {
+    pthread_mutex_lock(&live->lock);
+    live->is_led = false;
+    pthread_cond_broadcast(&live->turn);
+    pthread_mutex_unlock(&live->lock);
+}
+
+/* With the lock. */
 static void stop_leading(cog_live *live) {
     live->is_led = false;
     pthread_cond_broadcast(&live->turn);
@@ -389,31 +403,12 @@ cog_status cog_live_remove(cog_live *live, const char *id, size_t id_size, bool 
     return answer(&request, NULL, error);
 }
 
-/* Alone, as a leader is. */
-static cog_status run_alone(cog_live *live, const cog_run_options *run, cog_report *report,
-                            bool compact, cog_error *error) {
-    pthread_mutex_lock(&live->lock);
-    lead(live);
-    pthread_mutex_unlock(&live->lock);
-    cog_status status = compact ? cog_index_compact(live->index, run, report, error) : COG_OK;
-    if (status == COG_OK && !compact && live->index->folder)
-        status = index_reload(live->index, error);
-    if (status == COG_OK && !compact)
-        status = live_note_foreign(live, error);
-    THEN(status, live_show(live, error));
-    pthread_mutex_lock(&live->lock);
-    stop_leading(live);
-    pthread_mutex_unlock(&live->lock);
-    return status;
-}
-
 cog_status cog_live_refresh(cog_live *live, cog_error *error) {
     TRY(check_given(live, "live", error));
-    return run_alone(live, NULL, NULL, false, error);
-}
-
-cog_status cog_live_compact(cog_live *live, const cog_run_options *run, cog_report *report,
-                            cog_error *error) {
-    TRY(check_given(live, "live", error));
-    return run_alone(live, run, report, true, error);
+    live_lead(live);
+    cog_status status = live->index->folder ? index_reload(live->index, error) : COG_OK;
+    THEN(status, live_note_foreign(live, error));
+    THEN(status, live_show(live, error));
+    live_stop_leading(live);
+    return status;
 }

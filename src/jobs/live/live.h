@@ -1,5 +1,5 @@
-/* What stands behind cog_live: the index that is changed, the state that is shown, and the queue of
- * changes that wait for the next commit.
+/* What stands behind cog_live: the index that is changed, the state that is shown, the queue of
+ * changes that wait for the next commit, and the thread that merges segments.
  *
  * A thread that wants a change puts it into the queue. If nobody commits, it becomes the leader:
  * it takes all that wait, decides about each in order, writes one frame of the log, shows the new
@@ -76,6 +76,12 @@ struct cog_live {
     struct live_recent *recent;
     size_t recent_count, recent_capacity;
     uint64_t recent_first;
+    /* Merging in the background. */
+    pthread_t merger;
+    bool has_merger, wants_merge, is_closing;
+    unsigned compactions; /* that are under way or wait: nothing else is merged */
+    cog_cancel *cancel;   /* of the merge that is under way, or NULL */
+    pthread_cond_t merge_call;
 };
 
 /* Takes an idle worker, or makes one; live_return puts it back. */
@@ -88,6 +94,13 @@ cog_status live_find_match(struct live_worker *worker, cog_index *state,
                            bool *found, cog_error *error);
 
 cog_status live_check_options(const cog_add_options *options, cog_error *error);
+/* Waits until nobody leads; the caller then does, until live_stop_leading. */
+void live_lead(cog_live *live);
+void live_stop_leading(cog_live *live);
+/* While leading: segments of the folder are merged in the background if enough are there. */
+void live_want_merge(cog_live *live);
+/* Tells the merge in the background to stop, and waits for it. */
+void live_end_merges(cog_live *live);
 /* Puts requests, linked by `next`, into the queue and waits until all are answered. */
 void live_submit(cog_live *live, struct live_request *first, struct live_request *last);
 /* What is shown, with one owner more, and the number of the first document that it may lack. */

@@ -174,8 +174,8 @@ static cog_status make_durable(cog_live *live, const struct buffer *payload, cog
 static void show_commit(cog_live *live, struct live_request *requests) {
     if (live->index->folder && log_is_full(live->index) &&
         change_flush(live->index, 1, NULL, NULL) == COG_OK) {
-        change_merge_tiers(live->index, 1, NULL);
         live->generation = live->index->generation;
+        live_want_merge(live);
     }
     for (struct live_request *each = requests; each; each = each->next)
         if (each->is_accepted && each->outcome.added)
