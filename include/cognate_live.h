@@ -39,8 +39,8 @@ typedef struct cog_live cog_live;
 COG_API cog_status cog_live_open(const char *folder, cog_live **live, cog_error *error);
 /* Takes the index over, of a folder or in memory; after an error it is still the caller's. */
 COG_API cog_status cog_live_create(cog_index *index, cog_live **live, cog_error *error);
-/* All calls must have returned. A merge in the background is told to stop and leaves nothing behind.
- * Snapshots stay. Accepts NULL. */
+/* All calls must have returned. A merge in the background is told to stop and leaves nothing
+ * behind. Snapshots stay. Accepts NULL. */
 COG_API void cog_live_close(cog_live *live);
 
 /* The state after all changes that were acknowledged by this handle; cog_index_close it. Weights

@@ -153,9 +153,9 @@ static bool is_zero(const uint8_t *bytes, size_t size) {
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* Whether the file has nothing but zeros behind the last frame. Whoever writes there begins with the
- * mark of a frame: what was zero before, and still begins with zeros, is zero. After a loss of power
- * nobody knows what was zero before. */
+/* Whether the file has nothing but zeros behind the last frame. Whoever writes there begins with
+ * the mark of a frame: what was zero before, and still begins with zeros, is zero. After a loss of
+ * power nobody knows what was zero before. */
 static cog_status check_zeros(struct change_log *log, uint64_t file_bytes, bool *zero,
                               cog_error *error) {
     enum { BLOCK_BYTES = 1 << 16 };

@@ -1,12 +1,12 @@
 /* The log of an index: changes that no segment holds yet, one frame per commit.
  *
  * A frame is written behind the others and synced before the next one is begun, so all frames but
- * the last are whole after a loss of power. The file is made longer in steps, by zeros that the next
- * frames take the place of: a sync of bytes that the file has already is many times faster than one
- * that must also save where new bytes are. Each has a checksum and names that of the frame before
- * it; a reader that knows a part of the log notices if that part was replaced. What stands in the
- * frames is defined in index/changes.h, the bytes in docs/format.md. One writer at a time (it holds
- * the lock of the folder); readers need no lock and see whole frames only. */
+ * the last are whole after a loss of power. The file is made longer in steps, by zeros that the
+ * next frames take the place of: a sync of bytes that the file has already is many times faster
+ * than one that must also save where new bytes are. Each has a checksum and names that of the frame
+ * before it; a reader that knows a part of the log notices if that part was replaced. What stands
+ * in the frames is defined in index/changes.h, the bytes in docs/format.md. One writer at a time
+ * (it holds the lock of the folder); readers need no lock and see whole frames only. */
 #pragma once
 
 #include "base/error.h"
@@ -17,10 +17,10 @@ struct change_log {
     int descriptor; /* -1: not open */
     char *path;
     uint64_t number;
-    uint64_t end_bytes; /* behind the last frame that was read or written */
-    uint64_t checksum;  /* of that frame, or of the header */
+    uint64_t end_bytes;   /* behind the last frame that was read or written */
+    uint64_t checksum;    /* of that frame, or of the header */
     uint64_t begin_bytes; /* where that frame begins; 0: there is none */
-    uint64_t zero_bytes;  /* up to here, all behind that frame was zero when it was last looked at */
+    uint64_t zero_bytes; /* up to here, all behind that frame was zero when it was last looked at */
     bool is_read_only;
     bool is_replaced; /* what was read is no longer what stands there: read the log anew */
 };

@@ -2,7 +2,8 @@
  *
  * A merge holds the lock of the folder only while it chooses segments and while it puts the new one
  * in their place. In between, the file `merging`, locked by the merging process, keeps other merges
- * away and tells writers of the index that `merging.cog` is not the rest of a merge that was killed.
+ * away and tells writers of the index that `merging.cog` is not the rest of a merge that was
+ * killed.
  */
 #pragma once
 

@@ -181,11 +181,10 @@ bool segment_id(const struct segment *segment, size_t row, struct bytes_view *id
 }
 
 uint64_t segment_table_bytes(const struct segment *segment) {
-    static const uint32_t streamed[] = {SECTION_ID_OFFSETS,     SECTION_ID_BYTES,
-                                        SECTION_ID_STARTS,      SECTION_ID_ENTRIES,
-                                        SECTION_SIGNATURES,     SECTION_LENGTHS,
-                                        SECTION_VECTOR_OFFSETS, SECTION_VECTOR_COLUMNS,
-                                        SECTION_VECTOR_VALUES};
+    static const uint32_t streamed[] = {
+        SECTION_ID_OFFSETS,     SECTION_ID_BYTES,       SECTION_ID_STARTS,
+        SECTION_ID_ENTRIES,     SECTION_SIGNATURES,     SECTION_LENGTHS,
+        SECTION_VECTOR_OFFSETS, SECTION_VECTOR_COLUMNS, SECTION_VECTOR_VALUES};
     uint64_t bytes = segment->container.size_bytes;
     for (size_t i = 0; i < sizeof streamed / sizeof *streamed; i++) {
         struct bytes_view view;
@@ -360,10 +359,10 @@ static cog_status write_ids(struct container_writer *writer, const struct segmen
         {SECTION_ID_BYTES, parts->id_bytes, parts->id_offsets[rows], 1}};
     TRY(method_write(writer, ids, 2, error));
     if (parts->index_ids) {
-        const struct segment of_ids = {.rows = rows,
-                                       .id_offsets = parts->id_offsets,
-                                       .id_bytes = view_of(parts->id_bytes,
-                                                           (size_t)parts->id_offsets[rows])};
+        const struct segment of_ids = {
+            .rows = rows,
+            .id_offsets = parts->id_offsets,
+            .id_bytes = view_of(parts->id_bytes, (size_t)parts->id_offsets[rows])};
         return id_buckets_write(writer, &of_ids, error);
     }
     if (!parts->id_buckets)

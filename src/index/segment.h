@@ -30,7 +30,7 @@ struct segment_parts {
     const uint64_t *id_offsets; /* rows + 1, the first 0, rising */
     const char *id_bytes;
     const struct id_buckets *id_buckets;
-    bool index_ids; /* in place of those: the table is made while it is written */
+    bool index_ids;   /* in place of those: the table is made while it is written */
     bool is_numbered; /* in place of those: ids are numbers from first_number on */
     uint64_t first_number;
     struct signatures_view signatures;

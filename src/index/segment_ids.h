@@ -37,8 +37,8 @@ cog_status id_buckets_find(const struct id_buckets *buckets, const struct segmen
 cog_status id_buckets_check(const struct id_buckets *buckets, const struct segment *segment,
                             cog_error *error);
 void id_buckets_free(struct id_buckets *buckets);
-/* Writes the table of the segment's ids without having it in memory: half a byte per row, and 16 MiB
- * at most. */
+/* Writes the table of the segment's ids without having it in memory: half a byte per row, and 16
+ * MiB at most. */
 cog_status id_buckets_write(struct container_writer *writer, const struct segment *segment,
                             cog_error *error);
 

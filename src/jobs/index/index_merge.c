@@ -272,8 +272,7 @@ static cog_status merge_documents(struct merge *merge, cog_error *error) {
     THEN(status, index_ids(merge, error));
     THEN(status, draft_add_tables(index, merge->margins, all ? NULL : &index->parts.segments[0],
                                   merge->threads, draft, error));
-    THEN(status,
-         draft_measure_recall(index, NULL, merge->margins, merge->threads, draft, error));
+    THEN(status, draft_measure_recall(index, NULL, merge->margins, merge->threads, draft, error));
     if (status == COG_OK && !draft->scratch)
         draft->memory.vectors = draft->segment.vectors;
     text_signer_reset(&merge->signer);

@@ -12,8 +12,7 @@
 
 enum { TIER_SEGMENTS = 8 }; /* of one size are merged into one of the next */
 
-static unsigned tier_of(const struct manifest_entry *entry) {
-    uint64_t rows = entry->rows - entry->removed_count;
+static unsigned tier_of(uint64_t rows) {
     unsigned tier = 0;
     for (; rows >= TIER_SEGMENTS; rows /= TIER_SEGMENTS)
         tier++;
@@ -28,37 +27,63 @@ static size_t settled_count(const struct manifest *manifest) {
     return count;
 }
 
-/* The longest run of last segments of which enough are in no higher tier than the largest; its
- * length, 0 if there is none. In memory rows keep their numbers: nothing that was removed may go.
- */
-static size_t tier_to_merge(const cog_index *index) {
+/* A run of segments, and what decides whether it is merged. */
+struct run {
+    size_t first, count;
+    unsigned highest, in_highest; /* the highest tier, and the number of segments that are in it */
+    uint64_t largest, rows;       /* rows that can be found: of the largest segment, of all */
+};
+
+static void run_extend(struct run *run, const struct manifest_entry *entry) {
+    uint64_t rows = entry->rows - entry->removed_count;
+    unsigned tier = tier_of(rows);
+    if (tier > run->highest)
+        run->in_highest = 0;
+    run->highest = tier > run->highest ? tier : run->highest;
+    run->in_highest += tier == run->highest;
+    run->largest = rows > run->largest ? rows : run->largest;
+    run->rows += rows;
+    run->count++;
+}
+
+/* Enough segments of one size; or, of sizes that removals have changed, twice as many, of which the
+ * largest has no more rows than the others together: it becomes at least twice as large. */
+static bool run_is_due(const struct run *run) {
+    return run->in_highest >= TIER_SEGMENTS ||
+           (run->count >= 2 * TIER_SEGMENTS && run->largest <= run->rows - run->largest);
+}
+
+/* The longest run that is due, the last one of these; of no segments if there is none. In memory
+ * rows keep their numbers: nothing that was removed may go. */
+static struct run run_to_merge(const cog_index *index) {
     const struct manifest *manifest = &index->parts.manifest;
-    size_t longest = 0, count = settled_count(manifest), in_tier = 0;
-    unsigned highest = 0;
-    for (size_t length = 1; length <= count; length++) {
-        const struct manifest_entry *entry = &manifest->entries[count - length];
-        unsigned tier = tier_of(entry);
-        if (!index->folder && (entry->removed_count || !index->has_documents))
-            break;
-        if (tier > highest)
-            in_tier = 0;
-        highest = tier > highest ? tier : highest;
-        in_tier += tier == highest;
-        if (in_tier >= TIER_SEGMENTS)
-            longest = length;
+    size_t count = settled_count(manifest);
+    struct run longest = {0};
+    for (size_t first = 0; first < count; first++) {
+        struct run run = {.first = first};
+        for (size_t i = first; i < count; i++) {
+            const struct manifest_entry *entry = &manifest->entries[i];
+            if (!index->folder && (entry->removed_count || !index->has_documents))
+                break;
+            run_extend(&run, entry);
+            if (run.count >= longest.count && run_is_due(&run))
+                longest = run;
+        }
     }
     return longest;
 }
 
 bool merge_is_due(const cog_index *index) {
-    return index->folder && tier_to_merge(index) > 0;
+    return index->folder && run_to_merge(index).count > 0;
 }
 
 cog_status merge_choose(cog_index *index, enum merge_choice choice, struct merge_job *job,
                         cog_error *error) {
-    size_t settled = settled_count(&index->parts.manifest);
-    job->count = choice == MERGE_ALL ? settled : tier_to_merge(index);
-    job->first = settled - job->count;
+    struct run run = {.count = settled_count(&index->parts.manifest)};
+    if (choice == MERGE_TIERS)
+        run = run_to_merge(index);
+    job->first = run.first;
+    job->count = run.count;
     if (job->count == 0)
         return COG_OK;
     cog_status status = merging_lock(index->folder, &job->lock, error);
@@ -75,8 +100,8 @@ cog_status merge_write(struct merge_job *job, unsigned threads, cog_error *error
     job->path = merging_path(job->state->folder);
     if (!job->path)
         return error_memory(error, strlen(job->state->folder), "a path");
-    cog_status status = segment_draft_merged(job->state, job->first, job->count, threads, job->path,
-                                             &draft, error);
+    cog_status status =
+        segment_draft_merged(job->state, job->first, job->count, threads, job->path, &draft, error);
     if (status == COG_OK) {
         struct segment_parts parts = index_parts_of(&draft.segment);
         parts.index_ids = true;
@@ -214,10 +239,9 @@ void merge_tiers(cog_index *index, unsigned threads, cog_report *report) {
     cog_error failure = {0};
     cog_status status = COG_OK;
     bool merged = true;
-    size_t length = tier_to_merge(index);
-    if (!index->folder && length)
-        status = merge_in_memory(index, settled_count(&index->parts.manifest) - length, length,
-                                 threads, report, &failure);
+    struct run run = run_to_merge(index);
+    if (!index->folder && run.count)
+        status = merge_in_memory(index, run.first, run.count, threads, report, &failure);
     while (status == COG_OK && merged && merge_is_due(index))
         status = merge_in_folder(index, MERGE_TIERS, threads, &merged, report, &failure);
     if (status != COG_OK && status != COG_ERR_BUSY)

@@ -1,10 +1,12 @@
 /* A merge of segments of an index, in three steps, of which only the first and the last need the
  * lock of the folder: choosing segments, writing one of all their rows, putting it in their place.
- * Rows that are removed meanwhile are removed from the new segment when it is put in place; segments
- * that are added stay behind it. What a merge reads is a snapshot, so changes do not disturb it.
+ * Rows that are removed meanwhile are removed from the new segment when it is put in place;
+ * segments that are added stay behind it. What a merge reads is a snapshot, so changes do not
+ * disturb it.
  *
- * Tiers: segments are merged as soon as eight are of about one size, each size being eight times the
- * one before. So n additions leave O(log n) segments, and a row is written O(log n) times.
+ * Tiers: segments that follow each other are merged as soon as eight are of about one size, each
+ * size being eight times the one before. So n additions leave O(log n) segments, and a row is
+ * written O(log n) times.
  *
  * Memory: the terms of the new segment, the tables of its method, and some thousand documents. Ids,
  * signatures and vectors pass through a scratch file in the folder. */
@@ -22,7 +24,7 @@ struct merge_job {
 
 enum merge_choice { MERGE_TIERS, MERGE_ALL };
 
-/* Whether the last segments of the index in a folder should be merged. Constant time. */
+/* Whether segments of the index, which is in a folder, should be merged. */
 bool merge_is_due(const cog_index *index);
 /* With the lock of the folder, of a handle that shows its present state. Nothing is chosen if
  * job->count is 0 afterwards. COG_ERR_BUSY: another merge is under way. */

@@ -111,8 +111,8 @@ cog_status change_flush(cog_index *index, unsigned threads, cog_report *report, 
     cog_status status = COG_OK;
     if (change.count) {
         change.draft = &draft;
-        status = segment_draft_merged(index, change.first, change.count, threads, NULL, &draft,
-                                      error);
+        status =
+            segment_draft_merged(index, change.first, change.count, threads, NULL, &draft, error);
     }
     THEN(status, change_apply(index, &change, report, error));
     segment_draft_free(&draft);

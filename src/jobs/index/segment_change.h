@@ -24,9 +24,9 @@ struct segment_change {
 cog_status change_apply(cog_index *index, const struct segment_change *change, cog_report *report,
                         cog_error *error);
 
-/* With the lock: makes the manifest valid and cleans up behind it; what cannot be deleted now will be
- * with the next change. */
+/* With the lock: makes the manifest valid and cleans up behind it; what cannot be deleted now will
+ * be with the next change. */
 cog_status change_commit(const cog_index *index, const struct manifest *manifest, cog_error *error);
-/* After the commit of a merge, which leaves the log as it is: the handle shows the new segment. If it
- * cannot, the report has a notice. */
+/* After the commit of a merge, which leaves the log as it is: the handle shows the new segment. If
+ * it cannot, the report has a notice. */
 void change_show_merged(cog_index *index, cog_report *report);

@@ -132,10 +132,10 @@ static void *compact_some(void *context) {
 }
 
 /* The index has the documents of the model and no others. */
-static bool has_model(cog_index *index, const struct writer *writers, cog_error *error) {
+static bool has_model(cog_index *index, const struct writer *writers) {
     cog_index_info info;
     uint64_t count = 1;
-    bool right = cog_index_check(index, error) == COG_OK;
+    bool right = cog_index_check(index, NULL) == COG_OK;
     for (unsigned w = 0; w < WRITERS; w++)
         for (unsigned id = 0; id < IDS; id++) {
             count += writers[w].versions[id] > 0;
@@ -146,13 +146,13 @@ static bool has_model(cog_index *index, const struct writer *writers, cog_error 
 }
 
 /* Each document of the model is the nearest to its own text, with similarity 1. */
-static bool finds_model(cog_index *index, const struct writer *writers, cog_error *error) {
+static bool finds_model(cog_index *index, const struct writer *writers) {
     cog_search_options options;
     cog_searcher *searcher = NULL;
     cog_search_options_init(&options);
     options.k = 1;
     options.method = COG_METHOD_EXACT;
-    bool right = cog_searcher_create(index, &options, &searcher, error) == COG_OK;
+    bool right = cog_searcher_create(index, &options, &searcher, NULL) == COG_OK;
     for (unsigned w = 0; w < WRITERS; w++)
         for (unsigned id = 0; id < IDS && right; id++) {
             char own[32], text[TEXT_BYTES];
@@ -162,9 +162,9 @@ static bool finds_model(cog_index *index, const struct writer *writers, cog_erro
                 continue;
             name(&writers[w], id, own);
             size_t text_size = make_text(w, id, writers[w].versions[id], text);
-            right = cog_searcher_find_text(searcher, text, text_size, "en", &hits, error) ==
-                        COG_OK &&
-                    cog_hits_count(hits) == 1;
+            right =
+                cog_searcher_find_text(searcher, text, text_size, "en", &hits, NULL) == COG_OK &&
+                cog_hits_count(hits) == 1;
             cog_hit hit = right ? cog_hits_get(hits, 0) : (cog_hit){0};
             const char *found = right ? cog_index_id(index, hit.row, &size) : NULL;
             right = found && size == strlen(own) && memcmp(found, own, size) == 0 &&
@@ -199,7 +199,7 @@ static void run_threads(struct writer *workers, bool compacts) {
         pthread_join(threads[i], NULL);
 }
 
-static void merge_beside(const char *folder, bool vectors, bool compacts, cog_error *error) {
+static void merge_beside(const char *folder, bool vectors, bool compacts) {
     struct writer workers[WRITERS + 2] = {{0}};
     bool stop = false;
     cog_live *live = NULL;
@@ -214,7 +214,7 @@ static void merge_beside(const char *folder, bool vectors, bool compacts, cog_er
         CHECK_MSG(workers[i].failed == 0, "thread %u: %u failures", i, workers[i].failed);
     CHECK_OK(cog_live_settle(live, error));
     CHECK_OK(cog_live_snapshot(live, &index, error));
-    CHECK(has_model(index, workers, error));
+    CHECK(has_model(index, workers));
     cog_index_describe(index, &info);
     /* Without merges every twelfth document would have left a segment. */
     CHECK_MSG(info.segments < 24, "%llu segments", (unsigned long long)info.segments);
@@ -222,16 +222,16 @@ static void merge_beside(const char *folder, bool vectors, bool compacts, cog_er
     cog_live_close(live);
     CHECK(count_files(folder, "merging") == 0);
     CHECK_OK(cog_index_open(folder, &index, error));
-    CHECK(has_model(index, workers, error));
-    CHECK(!vectors || finds_model(index, workers, error));
+    CHECK(has_model(index, workers));
+    CHECK(!vectors || finds_model(index, workers));
     cog_index_close(index);
 }
 
 TEST(live_merges_run_beside_changes_and_searches) {
     log_set_most_documents(LOG_DOCUMENTS);
-    merge_beside(test_path("merge-tiers"), true, false, error);
-    merge_beside(test_path("merge-compact"), true, true, error);
-    merge_beside(test_path("merge-bare"), false, true, error);
+    merge_beside(test_path("merge-tiers"), true, false);
+    merge_beside(test_path("merge-compact"), true, true);
+    merge_beside(test_path("merge-bare"), false, true);
     log_set_most_documents(0);
 }
 
