@@ -164,6 +164,29 @@ bool take_projection_options(const struct arguments *arguments, cog_projection_o
            real_option(arguments, OPTION_B, 0, 1, &options->b);
 }
 
+static bool check_projection_options(const struct arguments *arguments) {
+    if (has_option(arguments, OPTION_LEXICON))
+        return true;
+    if (has_option(arguments, OPTION_PROBABILITY) || has_option(arguments, OPTION_UNKNOWN) ||
+        has_option(arguments, OPTION_LINKERS))
+        return usage_error(arguments, "--probability, --unknown and --linkers need a --lexicon");
+    return true;
+}
+
+cog_status project_documents(struct session *session, cog_documents *documents,
+                             cog_lexicon **lexicon) {
+    cog_projection_options projection;
+    const char *path = session->arguments->values[OPTION_LEXICON];
+    if (!check_projection_options(session->arguments) ||
+        !take_projection_options(session->arguments, &projection))
+        return COG_ERR_USAGE;
+    if (!path)
+        return COG_OK;
+    cog_status status = cog_lexicon_open(path, lexicon, &session->error);
+    THEN(status, cog_documents_project(documents, *lexicon, &projection, &session->error));
+    return status;
+}
+
 /* With a lexicon, terms are its own, and those of two languages; without one, its knobs would do
  * nothing. */
 bool check_lexicon_options(const struct arguments *arguments) {
@@ -173,10 +196,7 @@ bool check_lexicon_options(const struct arguments *arguments) {
     if (has_option(arguments, OPTION_LEXICON))
         return refuse_options(arguments, others,
                               "says what terms are, and the lexicon decides that");
-    if (has_option(arguments, OPTION_PROBABILITY) || has_option(arguments, OPTION_UNKNOWN) ||
-        has_option(arguments, OPTION_LINKERS))
-        return usage_error(arguments, "--probability, --unknown and --linkers need a --lexicon");
-    return true;
+    return check_projection_options(arguments);
 }
 
 const char *output_path(const struct arguments *arguments) {

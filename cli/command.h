@@ -78,6 +78,9 @@ bool take_index_options(const struct arguments *arguments, cog_index_options *op
 cog_status expect_sign_options(const struct arguments *arguments, const cog_index *index,
                                cog_error *error);
 bool take_search_options(const struct arguments *arguments, cog_search_options *options);
+/* With --lexicon, documents are projected by it; *lexicon is then to be freed behind them. */
+cog_status project_documents(struct session *session, cog_documents *documents,
+                             cog_lexicon **lexicon);
 bool take_projection_options(const struct arguments *arguments, cog_projection_options *options);
 /* Whether what was given agrees with --lexicon, or with its absence. */
 bool check_lexicon_options(const struct arguments *arguments);

@@ -28,6 +28,7 @@ static bool check_words(const struct arguments *arguments, const char *needs) {
 struct source {
     cog_documents *documents;
     cog_signatures *signatures;
+    cog_lexicon *lexicon;
 };
 
 static cog_status open_source(struct session *session, struct source *source) {
@@ -35,14 +36,20 @@ static cog_status open_source(struct session *session, struct source *source) {
     if (!take_input_options(session->arguments, &input))
         return COG_ERR_USAGE;
     if (rest_count(session) == 1 && cog_is_signature_file(input.format, rest(session)[0]))
-        return cog_signatures_open(rest(session)[0], &source->signatures, &session->error);
-    return cog_documents_open(&input, rest(session), rest_count(session), &source->documents,
-                              &session->error);
+        return refuse_options(session->arguments, projection_options,
+                              "goes with documents; signatures have no language")
+                   ? cog_signatures_open(rest(session)[0], &source->signatures, &session->error)
+                   : COG_ERR_USAGE;
+    cog_status status = cog_documents_open(&input, rest(session), rest_count(session),
+                                           &source->documents, &session->error);
+    THEN(status, project_documents(session, source->documents, &source->lexicon));
+    return status;
 }
 
 static void close_source(struct source *source) {
     cog_documents_close(source->documents);
     cog_signatures_free(source->signatures);
+    cog_lexicon_free(source->lexicon);
 }
 
 /* ---- Actions --------------------------------------------------------------------------------- */
@@ -226,12 +233,26 @@ static void print_signing(const cog_sign_options *sign) {
     putchar('\n');
 }
 
-static void print_json(const cog_index_info *info) {
+static void print_lexicons(const cog_index *index) {
+    const char *from, *record;
+    for (size_t i = 0; cog_index_lexicon(index, i, &from, &record); i++)
+        printf("lexicon\t%s to %s\n", from, record);
+}
+
+static void print_json_lexicons(const cog_index *index) {
+    const char *from, *record;
+    fputs(", \"lexicons\": {", stdout);
+    for (size_t i = 0; cog_index_lexicon(index, i, &from, &record); i++)
+        printf("%s\"%s\": \"%s\"", i ? ", " : "", from, record);
+    putchar('}');
+}
+
+static void print_json(const cog_index *index, const cog_index_info *info) {
     printf("{\"content\": \"%s\", \"rows\": %llu, \"removed\": %llu, \"segments\": %llu, "
            "\"bits\": %u, \"method\": \"%s\", \"slice_bits\": %u, \"radius\": %u, \"tables\": %u, "
            "\"header_bits\": %u, \"blocks\": %u, \"choose\": %u, \"learned_pairs\": %llu, "
            "\"vectors\": %s, \"vocabulary\": %llu, \"counted_documents\": %llu, "
-           "\"outdated_segments\": %llu, \"pending\": %llu, \"bytes\": %llu}\n",
+           "\"outdated_segments\": %llu, \"pending\": %llu, \"bytes\": %llu",
            info->documents ? "documents" : "signatures", (unsigned long long)info->rows,
            (unsigned long long)info->removed_rows, (unsigned long long)info->segments, info->bits,
            cog_method_name(info->method), info->slice_bits, info->radius_bits, info->tables,
@@ -239,6 +260,8 @@ static void print_json(const cog_index_info *info) {
            info->vectors ? "true" : "false", (unsigned long long)info->vocabulary_terms,
            (unsigned long long)info->counted_documents, (unsigned long long)info->outdated_segments,
            (unsigned long long)info->pending_rows, (unsigned long long)info->file_bytes);
+    print_json_lexicons(index);
+    puts("}");
 }
 
 static cog_status print_info(struct session *session, cog_index *index) {
@@ -246,7 +269,7 @@ static cog_status print_info(struct session *session, cog_index *index) {
     cog_sign_options sign;
     cog_index_describe(index, &info);
     if (has_option(session->arguments, OPTION_JSON)) {
-        print_json(&info);
+        print_json(index, &info);
         return COG_OK;
     }
     printf("content\t%s\nrows\t%llu\nremoved\t%llu\nsegments\t%llu\nbits\t%u\n",
@@ -270,6 +293,7 @@ static cog_status print_info(struct session *session, cog_index *index) {
         printf("in the log\t%llu rows\n", (unsigned long long)info.pending_rows);
     if (cog_index_sign_options(index, &sign))
         print_signing(&sign);
+    print_lexicons(index);
     printf("bytes\t%llu\n", (unsigned long long)info.file_bytes);
     return COG_OK;
 }
@@ -284,12 +308,15 @@ static const enum option_id build_options[] = {OPTION_METHOD, OPTION_RADIUS, OPT
                                                OPTION_NO_VECTORS, OPTION_COUNT};
 static const enum option_id remove_options[] = {OPTION_REMOVED_IDS, OPTION_COUNT};
 static const option_set build_sets[] = {
-    build_options,     input_options, term_options, weight_options,
-    signature_options, run_options,   NULL};
+    build_options,     input_options,      term_options, weight_options,
+    signature_options, projection_options, run_options,  NULL};
 static const enum option_id add_options[] = {OPTION_UPSERT, OPTION_UNLESS_SIMILAR, OPTION_WAIT,
                                              OPTION_COUNT};
 static const option_set add_sets[] = {
-    add_options, input_options, term_options, weight_options, signature_options, run_options, NULL};
+    add_options,       input_options,      term_options, weight_options,
+    signature_options, projection_options, run_options,  NULL};
+static const struct option_text add_texts[] = {
+    {OPTION_LEXICON, "the documents are in its source language"}, {OPTION_COUNT, NULL}};
 /* Of what runs at once, on one thread. */
 static const enum option_id brief_options[] = {OPTION_STATS,    OPTION_QUIET,   OPTION_HELP,
                                                OPTION_HELP_ALL, OPTION_VERSION, OPTION_COUNT};
@@ -304,6 +331,7 @@ static const struct option_text build_texts[] = {
     {OPTION_RADIUS, "psm, bphs: greatest radius of searches (default: 3)"},
     {OPTION_QUERY_MARGINS, "psm: margins of the signatures (float32 .npy; older name: --weights)"},
     {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
+    {OPTION_LEXICON, "the documents are in its source language"},
     {OPTION_COUNT, NULL}};
 
 static const struct command actions[] = {
@@ -311,8 +339,11 @@ static const struct command actions[] = {
      .synopsis = "INDEX IN... [OPTIONS]",
      .summary = "index documents, or the signatures of a .npy file, in a new folder",
      .description =
-         "Indexes documents, or the signatures of a .npy file. INDEX is a folder that does not "
-         "exist yet or is empty.",
+         "Indexes documents, or the signatures of a .npy file, in a new or empty folder.\n\n"
+         "With --lexicon, documents of its source language are projected into the other one, which "
+         "is that of the index, and the index remembers the lexicon. Documents that name the other "
+         "language as theirs are taken as they are. Documents of further languages are added with "
+         "their own lexicons.",
      .examples = "cognate index build pages.index pages.jsonl.gz\n"
                  "cognate index build s.index signatures.npy --method bphs --radius 3",
      .sets = build_sets,
@@ -338,9 +369,11 @@ static const struct command actions[] = {
          "Terms and signatures are made as in "
          "the build; options that would make others are refused.",
      .examples = "cognate index add pages.index new.jsonl\n"
+                 "cognate index add en.index fr.jsonl --lexicon fr-en.lex\n"
                  "zcat new.jsonl.gz | cognate index add pages.index - --input-format jsonl",
      .sets = add_sets,
      .usual = usual,
+     .texts = add_texts,
      .run = add},
     {.name = "remove",
      .synopsis = "INDEX ID... | INDEX --ids FILE [OPTIONS]",
@@ -385,6 +418,6 @@ const struct command command_index = {
     .examples = "cognate index build pages.index pages.jsonl.gz\n"
                 "cognate index add pages.index new.jsonl\n"
                 "cognate search pages.index queries.jsonl",
-    .see = "search sign",
+    .see = "search sign lexicon",
     .actions = actions,
 };

@@ -8,14 +8,16 @@ static const enum option_id own_options[] = {
     OPTION_RECALL,     OPTION_MEASURE_RECALL, OPTION_QUERY_MARGINS, OPTION_NO_VERIFY,
     OPTION_FIRST,      OPTION_OUTPUT,         OPTION_FORMAT,        OPTION_COUNT};
 enum { RECALL_SAMPLE = 100 };
-static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
-                                  signature_options, run_options,   NULL};
+static const option_set sets[] = {
+    own_options,       input_options,      term_options, weight_options,
+    signature_options, projection_options, run_options,  NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_COUNT};
 static const struct option_text texts[] = {
     {OPTION_THRESHOLD, "all with this similarity, instead of the nearest"},
     {OPTION_RADIUS, "all within this distance, instead of the nearest"},
-    {OPTION_RECALL, "share of true neighbours to find (default: 0.95); 1: all"},
+    {OPTION_RECALL, "share of neighbours to find (default: 0.95); 1: all"},
     {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
+    {OPTION_LEXICON, "the queries are in its source language"},
     {OPTION_COUNT, NULL}};
 
 struct search_arguments {
@@ -157,6 +159,9 @@ static cog_status search_signatures(struct session *session, const struct search
     cog_error *error = &session->error;
     const float *values = NULL;
     const char *weight_path = taken->given->values[OPTION_QUERY_MARGINS];
+    if (!refuse_options(taken->given, projection_options,
+                        "goes with documents; signatures have no language"))
+        return COG_ERR_USAGE;
     cog_status status = cog_signatures_open(path, &queries, error);
     if (status == COG_OK && weight_path)
         status = cog_weights_open(weight_path, &weights, error);
@@ -175,6 +180,7 @@ static cog_status search_documents(struct session *session, const struct search_
     static const char *const standard_input[] = {"-"};
     static const enum option_id of_signatures[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
     cog_documents *queries = NULL;
+    cog_lexicon *lexicon = NULL;
     if (!refuse_options(taken->given, of_signatures,
                         "goes with signatures (.npy); documents bring their own"))
         return COG_ERR_USAGE;
@@ -183,9 +189,11 @@ static cog_status search_documents(struct session *session, const struct search_
         count = 1;
     }
     cog_status status = cog_documents_open(&taken->input, paths, count, &queries, &session->error);
+    THEN(status, project_documents(session, queries, &lexicon));
     THEN(status, cog_index_search(index, queries, &taken->search, &session->run, hits,
                                   session->report, &session->error));
     cog_documents_close(queries);
+    cog_lexicon_free(lexicon);
     return status;
 }
 
@@ -218,14 +226,17 @@ static cog_status answer(struct session *session, struct search_arguments *taken
         taken->input.format = taken->input.lines ? COG_FORMAT_TXT : COG_FORMAT_JSONL;
     struct searched searched = {0};
     cog_documents *queries = NULL;
+    cog_lexicon *lexicon = NULL;
     cog_error *error = &session->error;
     cog_status status = open_folder(taken, taken->given->words[0], &searched, error);
     THEN(status, cog_documents_open(&taken->input, standard_input, 1, &queries, error));
+    THEN(status, project_documents(session, queries, &lexicon));
     THEN(status, cog_index_answer(searched.index, queries, &taken->search, &session->run,
                                   output_format(session->arguments),
                                   output_path(session->arguments), session->report, error));
     session->found_nothing = status == COG_OK && cog_report_number(session->report, "matches") == 0;
     cog_documents_close(queries);
+    cog_lexicon_free(lexicon);
     cog_index_close(searched.index);
     return status;
 }
@@ -262,15 +273,18 @@ const struct command command_search = {
         "with --format jsonl every query then has one line of answer, hits or none.\n\n"
         "Similarities are true cosines of BM25 vectors with the index's idf. Without vectors, or "
         "with --no-verify, they are estimates of the signatures, and the header says so. The "
-        "exit status is 1 if nothing is found.",
+        "exit status is 1 if nothing is found.\n\n"
+        "With --lexicon, queries of its source language ask an index of the other one. Queries in "
+        "the language of the index need no lexicon; those that name it as theirs may stand among "
+        "the others.",
     .examples = "cognate search pages.index queries.jsonl -k 5\n"
                 "echo 'a text to look for' | cognate search pages.index - --lines\n"
-                "cognate search signatures.npy queries.npy --radius 3",
+                "cognate search en.index fragen.jsonl --lexicon de-en.lex -k 1",
     .sets = sets,
     .usual = usual,
     .texts = texts,
     .methods = "auto|exact|flat|slices|columns|psm|bphs",
     .knobs = COG_KNOB_BUILD | COG_KNOB_SEARCH,
-    .see = "index sign pairs",
+    .see = "index sign pairs link lexicon",
     .run = run,
 };

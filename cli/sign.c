@@ -3,12 +3,15 @@
 static const enum option_id own_options[] = {
     OPTION_OUTPUT,     OPTION_MARGINS,         OPTION_IDS,
     OPTION_STATISTICS, OPTION_SAVE_STATISTICS, OPTION_COUNT};
-static const option_set sets[] = {own_options,       input_options, term_options, weight_options,
-                                  signature_options, run_options,   NULL};
+static const option_set sets[] = {
+    own_options,       input_options,      term_options, weight_options,
+    signature_options, projection_options, run_options,  NULL};
 static const enum option_id usual[] = {OPTION_SIGNATURE, OPTION_BITS, OPTION_SEED, OPTION_LANG,
                                        OPTION_COUNT};
-static const struct option_text texts[] = {{OPTION_OUTPUT, "write the signatures here (.npy)"},
-                                           {OPTION_COUNT, NULL}};
+static const struct option_text texts[] = {
+    {OPTION_OUTPUT, "write the signatures here (.npy)"},
+    {OPTION_LEXICON, "the documents are in its source language"},
+    {OPTION_COUNT, NULL}};
 
 /* Statistics from a file, or collected here if they are to be saved; else NULL, and signing
  * collects its own if it needs them. */
@@ -41,13 +44,16 @@ static cog_status run(struct session *session) {
                                 arguments->values[OPTION_IDS]};
     cog_documents *documents = NULL;
     cog_statistics *statistics = NULL;
+    cog_lexicon *lexicon = NULL;
     cog_status status = cog_documents_open(&input, arguments->words, arguments->word_count,
                                            &documents, &session->error);
+    THEN(status, project_documents(session, documents, &lexicon));
     THEN(status, prepare_statistics(session, &sign.terms, documents, &statistics));
     THEN(status, cog_sign(documents, &sign, statistics, &outputs, &session->run, session->report,
                           &session->error));
     cog_statistics_free(statistics);
     cog_documents_close(documents);
+    cog_lexicon_free(lexicon);
     return status;
 }
 
@@ -62,12 +68,18 @@ const struct command command_sign = {
         "need; their term counts wait in a scratch file next to the output (without room for it, "
         "the input is read twice).\n\n"
         "Usual terms and weights follow the kind: rp and topsig take stemmed words without stop "
-        "words by BM25, simhash words by their frequency, minhash sets of word 3-grams.",
+        "words by BM25, simhash words by their frequency, minhash sets of word 3-grams.\n\n"
+        "With --lexicon, documents of its source language are signed as if they were of the "
+        "other one. Give both collections the same --statistics, best those of the other "
+        "language, so that their signatures can be compared. Documents that name the other "
+        "language as theirs are signed as they are.",
     .examples = "cognate sign pages.jsonl -o pages.npy --ids pages.ids\n"
-                "cognate sign texts/ -o s.npy --signature simhash --bits 64 --margins m.npy",
+                "cognate sign texts/ -o s.npy --signature simhash --bits 64 --margins m.npy\n"
+                "cognate sign en.jsonl -o en.npy --save-statistics en.stat\n"
+                "cognate sign de.jsonl -o de.npy --lexicon de-en.lex --statistics en.stat",
     .sets = sets,
     .usual = usual,
     .texts = texts,
-    .see = "pairs index search eval",
+    .see = "pairs index search eval lexicon",
     .run = run,
 };

@@ -69,6 +69,8 @@ COG_API void cog_lexicon_free(cog_lexicon *lexicon);
 /* The languages' codes; owned by the lexicon. */
 COG_API const char *cog_lexicon_from(const cog_lexicon *lexicon);
 COG_API const char *cog_lexicon_to(const cog_lexicon *lexicon);
+/* Of words, translations and probabilities: indexes remember it. */
+COG_API uint64_t cog_lexicon_checksum(const cog_lexicon *lexicon);
 COG_API size_t cog_lexicon_words(const cog_lexicon *lexicon);
 COG_API size_t cog_lexicon_entries(const cog_lexicon *lexicon);
 
@@ -94,6 +96,30 @@ typedef struct cog_projection_options {
     uint64_t reserved[4];
 } cog_projection_options;
 COG_API void cog_projection_options_init(cog_projection_options *options);
+
+/* Documents of the lexicon's source language in place of documents of its target language:
+ * cog_sign, cog_sign_rows, cog_statistics_collect, cog_index_build, cog_index_add, cog_index_search
+ * and cog_index_answer then take these documents as vectors over terms of the target language, with
+ * expected frequencies; other jobs refuse them. A document that names the target language as its
+ * own is taken as it is, and one of a third language is an error. The terms that a job is asked for
+ * must be made as the lexicon's words are (words of the same n-grams and stems, in the target
+ * language or "auto"); stop words may be left out. options may be NULL; its k1 and b do not count.
+ * The lexicon is borrowed until the documents are closed.
+ *
+ * An index remembers the lexicons of its documents (cog_index_lexicon). Documents and queries of a
+ * language that it has a lexicon for must come with the same one. */
+COG_API cog_status cog_documents_project(cog_documents *documents, const cog_lexicon *lexicon,
+                                         const cog_projection_options *options, cog_error *error);
+/* The same for the texts that a searcher is asked for: those of the source language, or that name
+ * no language. NULL: no longer. The lexicon is borrowed by the searcher. */
+COG_API cog_status cog_searcher_project(cog_searcher *searcher, const cog_lexicon *lexicon,
+                                        const cog_projection_options *options, cog_error *error);
+/* How documents of another language were projected into an index, `number` counting from 0; false
+ * behind the last. *from is the code of that language; *record has the language of the index, the
+ * checksum of the lexicon and the options, such as "en 03fd9c1e5a7b2468 to-given-from keep s,es,n".
+ * Both belong to the index, until it changes. */
+COG_API bool cog_index_lexicon(const cog_index *index, size_t number, const char **from,
+                               const char **record);
 
 /* All pairs between two collections of different languages: cog_pairs_find with the documents of
  * `from` projected by the lexicon. The measure is the cosine; terms and weights are those of the

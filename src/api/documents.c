@@ -5,6 +5,7 @@
 #include "collection/ingest.h"
 #include "collection/options.h"
 #include "collection/statistics_job.h"
+#include "jobs/lexicon/lexicon_job.h"
 #include "vector/statistics.h"
 
 void cog_input_options_init(cog_input_options *options) {
@@ -67,6 +68,19 @@ cog_status cog_documents_from_arrow(struct ArrowArrayStream *stream,
                                         options->first_number};
     TRY(document_table_of_stream(stream, &fields, &table, error));
     return documents_of_table(table, options->strict, result, error);
+}
+
+cog_status cog_documents_project(cog_documents *documents, const cog_lexicon *lexicon,
+                                 const cog_projection_options *options, cog_error *error) {
+    cog_projection_options usual;
+    struct foreign_documents *foreign = NULL;
+    TRY(check_given(documents, "documents", error));
+    TRY(check_given(lexicon, "lexicon", error));
+    cog_projection_options_init(&usual);
+    TRY(foreign_documents_create(&lexicon->table, options ? options : &usual, &foreign, error));
+    foreign_documents_free(documents->foreign);
+    documents->foreign = foreign;
+    return COG_OK;
 }
 
 size_t cog_documents_count(const cog_documents *documents) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/arguments.h"
+#include "collection/foreign_documents.h"
 #include "collection/options.h"
 #include "crosslingual/aligner.h"
 #include "input/documents/json_parser.h"
@@ -108,6 +109,10 @@ const char *cog_lexicon_from(const cog_lexicon *lexicon) {
 
 const char *cog_lexicon_to(const cog_lexicon *lexicon) {
     return language_of(lexicon, "to");
+}
+
+uint64_t cog_lexicon_checksum(const cog_lexicon *lexicon) {
+    return lexicon_checksum(&lexicon->table);
 }
 
 size_t cog_lexicon_words(const cog_lexicon *lexicon) {

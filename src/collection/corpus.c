@@ -282,6 +282,10 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        cog_report *report, cog_error *error) {
     struct corpus_reading reading = {
         .corpus = corpus, .documents = documents, .options = options, .run = run, .report = report};
+    if (documents->foreign && !options->takes_foreign)
+        return error_about(error, COG_ERR_USAGE, "lexicon",
+                           "documents with a lexicon of their own can be signed, indexed and "
+                           "searched for: give this job the documents without it");
     if (has_pipe(&reading) && !options->sets && run && run->announce)
         run->announce(
             run->progress_context,
@@ -380,6 +384,7 @@ cog_status corpus_next_spooled(struct corpus *corpus, struct bag_spool *spool, s
 struct counting {
     const struct corpus *corpus;
     struct statistics *statistics;
+    bool of_presence; /* each term counts once per row, whatever its frequency */
 };
 
 static cog_status count_rows(void *context, unsigned worker, size_t begin, size_t end,
@@ -390,6 +395,8 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
     cog_status status = statistics_batch_create(counting->statistics, &batch, error);
     for (size_t row = begin; row < end && status == COG_OK; row++) {
         struct bag_view bag = corpus_bag(counting->corpus, row);
+        if (counting->of_presence)
+            bag.frequencies = NULL;
         status = statistics_batch_add(batch, &bag, error);
     }
     THEN(status, statistics_batch_flush(batch, error));
@@ -397,11 +404,24 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
     return status;
 }
 
+static cog_status count_corpus(const struct corpus *corpus, bool of_presence, unsigned threads,
+                               struct statistics *statistics, cog_error *error) {
+    enum { COUNT_GRAIN = 1024 };
+    struct counting counting = {corpus, statistics, of_presence};
+    return parallel_for(threads, corpus->rows, COUNT_GRAIN, count_rows, &counting, error);
+}
+
 cog_status corpus_count(const struct corpus *corpus, unsigned threads,
                         struct statistics *statistics, cog_error *error) {
-    enum { COUNT_GRAIN = 1024 };
-    struct counting counting = {corpus, statistics};
-    return parallel_for(threads, corpus->rows, COUNT_GRAIN, count_rows, &counting, error);
+    return count_corpus(corpus, false, threads, statistics, error);
+}
+
+cog_status corpus_presence(const struct corpus *corpus, unsigned threads,
+                           struct statistics **result, cog_error *error) {
+    struct statistics *statistics = NULL;
+    cog_status status = statistics_create(&statistics, error);
+    THEN(status, count_corpus(corpus, true, threads, statistics, error));
+    return HAND_OUT(status, statistics, statistics_free, result);
 }
 
 cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, unsigned threads,
@@ -410,12 +430,7 @@ cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, 
     cog_status status = statistics_create(&statistics, error);
     for (size_t i = 0; i < count && status == COG_OK; i++)
         status = corpus_count(corpora[i], threads, statistics, error);
-    if (status != COG_OK) {
-        statistics_free(statistics);
-        return status;
-    }
-    *result = statistics;
-    return COG_OK;
+    return HAND_OUT(status, statistics, statistics_free, result);
 }
 
 /* From the bags of a corpus to sparse rows: two passes, one that counts and one that fills. */

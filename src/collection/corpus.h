@@ -39,7 +39,9 @@ struct corpus {
 struct corpus_options {
     const struct term_options *terms;
     bool want_frequencies;
-    bool repeat_ids; /* a document whose id was used before is a row as well, not a bad record */
+    bool takes_foreign; /* documents with a lexicon become bags with expected frequencies; else they
+                           are refused */
+    bool repeat_ids;    /* a document whose id was used before is a row as well, not a bad record */
     /* Called in order for records that are skipped, duplicate ids among them. May be NULL. */
     cog_status (*reject)(void *context, struct bytes_view raw, cog_error *error);
     void *reject_context;
@@ -82,6 +84,9 @@ cog_status corpus_count(const struct corpus *corpus, unsigned threads,
 /* df and cf over all corpora together. */
 cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, unsigned threads,
                              struct statistics **statistics, cog_error *error);
+/* The rows that have each term, those too whose expected frequency is rounded to 0. */
+cog_status corpus_presence(const struct corpus *corpus, unsigned threads,
+                           struct statistics **statistics, cog_error *error);
 /* In both, selected[i], where not NULL, is 1 for the rows of corpus i that take part; the others
  * are empty. */
 

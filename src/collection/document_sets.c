@@ -227,6 +227,10 @@ static cog_status read_collection(struct document_sets *sets, cog_documents *doc
                               .rejects = rejects,
                               .keeps_rejects = sets->folder && is_last,
                               .bad_before = sets->progress.bad_records};
+    if (documents->foreign)
+        return error_about(error, COG_ERR_USAGE, "lexicon",
+                           "documents of another language are compared by their cosine, not as "
+                           "sets of terms: choose that measure");
     cog_status status = ingest_open(documents, terms, sizeof(struct set_batch), "reading",
                                     &job->run, job->report, false, &reading.ingest, error);
     if (status == COG_OK)

@@ -15,6 +15,7 @@ struct ingest_worker {
     struct record_parser *parser;
     struct analyzer *analyzer;
     struct bag_counter *counter;
+    struct projector_worker *projector; /* of foreign documents */
     struct document document;
     struct term_list terms;
     float *weights; /* of terms that the input names itself, and their frequencies */
@@ -42,6 +43,7 @@ void documents_close(cog_documents *documents) {
     if (!documents)
         return;
     reader_close(documents->source);
+    foreign_documents_free(documents->foreign);
     FREE(documents->skipped, documents);
 }
 
@@ -112,6 +114,22 @@ static void take_raw(struct ingest *ingest, struct ingest_worker *worker,
     item->document = &worker->document;
 }
 
+/* The terms of the worker's document, or at once its bag. */
+static cog_status take_terms(const struct ingest *ingest, struct ingest_worker *worker,
+                             struct bag_view *bag, cog_error *error) {
+    const struct document *document = &worker->document;
+    const struct foreign_documents *foreign = ingest->documents->foreign;
+    bool is_projected = false;
+    if (document->terms)
+        return take_given_terms(worker, bag, error);
+    if (foreign)
+        TRY(foreign_is_projected(foreign, document->lang, document->id, &is_projected, error));
+    worker->terms.count = 0;
+    return is_projected ? projector_worker_run(worker->projector, document->text, bag, error)
+                        : analyzer_run(worker->analyzer, document->text, document->lang,
+                                       &worker->terms, error);
+}
+
 cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_batch *batch,
                        struct ingested *item, cog_error *error) {
     struct ingest_worker *worker = &ingest->workers[number];
@@ -142,9 +160,7 @@ cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_bat
     if (!ingest->terms)
         return COG_OK;
     item->terms = &worker->terms;
-    return worker->document.terms ? take_given_terms(worker, &item->bag, error)
-                                  : analyzer_run(worker->analyzer, worker->document.text,
-                                                 worker->document.lang, &worker->terms, error);
+    return take_terms(ingest, worker, &item->bag, error);
 }
 
 cog_status ingest_count(struct ingest *ingest, unsigned number, struct ingested *item,
@@ -195,6 +211,8 @@ static cog_status create_workers(struct ingest *ingest, cog_error *error) {
             status = record_parser_create(ingest->documents->source, &worker->parser, error);
         if (status == COG_OK && ingest->terms)
             status = analyzer_create(ingest->terms, &worker->analyzer, error);
+        if (status == COG_OK && ingest->terms && ingest->documents->foreign)
+            status = projector_worker_create(&ingest->projector, &worker->projector, error);
     }
     return status;
 }
@@ -228,10 +246,12 @@ void ingest_close(struct ingest *ingest) {
     for (unsigned i = 0; ingest->workers && i < ingest->worker_count; i++) {
         record_parser_free(ingest->workers[i].parser);
         analyzer_free(ingest->workers[i].analyzer);
+        projector_worker_free(ingest->workers[i].projector);
         bag_counter_free(ingest->workers[i].counter);
         term_list_free(&ingest->workers[i].terms);
         FREE(ingest->workers[i].weights, ingest->workers[i].frequencies);
     }
+    document_projector_free(&ingest->projector);
     FREE(ingest->workers, ingest->batches, ingest->slots, ingest);
 }
 
@@ -247,6 +267,9 @@ static cog_status open_pass(const struct ingest *wanted, size_t result_bytes,
     if (!ingest->named_before)
         documents->skipped_count = 0;
     cog_status status = reader_rewind(documents->source, error);
+    if (status == COG_OK && ingest->terms && documents->foreign)
+        status =
+            foreign_projector_init(documents->foreign, ingest->terms, &ingest->projector, error);
     THEN(status, create_workers(ingest, error));
     THEN(status, create_batches(ingest, result_bytes, error));
     if (status != COG_OK) {
@@ -329,6 +352,10 @@ ingest_run(struct ingest *ingest, void *context,
         report_notice(notices, "skipped: %llu bad records in all; the first %d are named",
                       (unsigned long long)ingest->bad_records, NAMED_BAD_RECORDS);
     return COG_OK;
+}
+
+double ingest_projection_bytes(const cog_documents *documents, unsigned threads) {
+    return documents->foreign ? (double)threads * (double)projector_worker_memory_bytes() : 0;
 }
 
 void ingest_keep_pipes(cog_documents *documents) {

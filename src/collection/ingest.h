@@ -5,6 +5,7 @@
  * calls back. */
 #pragma once
 
+#include "collection/foreign_documents.h"
 #include "input/reader.h"
 #include "run/job.h"
 #include "text/analyzer.h"
@@ -14,6 +15,7 @@ struct cog_documents {
     struct reader *source; /* files, or a table in memory */
     struct reader *reader; /* the source if it is files, whose records can be copied; else NULL */
     bool strict;
+    struct foreign_documents *foreign; /* the lexicon of documents in another language, or NULL */
     /* Numbers of the records that the last job skipped; sorted by cog_documents_skipped. */
     uint64_t *skipped;
     size_t skipped_count, skipped_capacity;
@@ -29,8 +31,10 @@ void documents_close(cog_documents *documents);
 struct ingested {
     const struct document *document; /* NULL behind the last of a batch */
     uint64_t record;                 /* number of the record in the input, bad ones counted */
-    struct term_list *terms;         /* in order, with repetitions; NULL if none were wanted */
-    struct bag_view bag; /* after ingest_count; at once for terms that the input names */
+    /* In order, with repetitions; NULL if none were wanted; empty for a projected document. */
+    struct term_list *terms;
+    /* After ingest_count; at once for terms that the input names, and of projected documents. */
+    struct bag_view bag;
 };
 
 /* A batch of records in flight. */
@@ -62,6 +66,7 @@ struct ingest {
     cog_documents *documents;
     const struct term_options *terms;
     struct ingest_worker *workers;
+    struct document_projector projector; /* of foreign documents */
     unsigned worker_count;
     uint64_t read_records, start_ns;
     struct progress progress;
@@ -108,6 +113,10 @@ cog_status ingest_count(struct ingest *ingest, unsigned worker, struct ingested 
 /* Notes the batch's skipped records and shows progress. */
 cog_status ingest_settle(struct ingest *ingest, const struct ingest_batch *batch, cog_error *error);
 
+/* A projected document has this number of terms for each one that it had. */
+enum { INGEST_PROJECTED_SHARE = 4 };
+/* What projecting documents of another language takes in memory; 0 for other documents. */
+double ingest_projection_bytes(const cog_documents *documents, unsigned threads);
 /* For a job that reads the documents more than once: call it before the first pass. */
 void ingest_keep_pipes(cog_documents *documents);
 

@@ -5,18 +5,6 @@
 
 #include "base/memory.h"
 
-void projection_options_init(struct projection_options *options) {
-    *options = (struct projection_options){
-        .keep_unknown = true,
-        .compounds = {.linkers = "s,es,n,en,e", .min_word_letters = 8, .min_part_letters = 4}};
-}
-
-void unknown_words_free(struct unknown_words *unknown) {
-    word_table_free(&unknown->strings);
-    free(unknown->target_hashes);
-    *unknown = (struct unknown_words){0};
-}
-
 /* ---- What becomes of each source term -------------------------------------------------------- */
 
 /* A source term's translation before columns are known. */
@@ -28,70 +16,25 @@ struct hashed_term {
 
 struct projecting {
     struct projection *projection;
-    const struct lexicon *lexicon;
-    const struct projection_options *options;
+    struct word_projector words;
     const struct statistics *from, *to;
     const struct unknown_words *unknown;
-    struct compound_splitter *splitter;
     struct hashed_term *terms; /* in the order in which the sources are visited */
     size_t count, capacity;
     uint32_t *source_frequencies; /* documents that have each source term */
 };
 
-static cog_status add_term(struct projecting *work, uint32_t source, uint64_t hash, float weight,
-                           cog_error *error) {
-    GROW(work->terms, work->capacity, work->count + 1, "projected terms", error);
-    work->terms[work->count++] = (struct hashed_term){source, weight, hash};
-    return COG_OK;
-}
-
-static cog_status add_row(struct projecting *work, uint32_t source, uint32_t word, float share,
-                          cog_error *error) {
-    const struct lexicon *lexicon = work->lexicon;
-    const float *weights =
-        work->options->source_given_target ? lexicon->from_given_to : lexicon->to_given_from;
-    for (uint64_t i = lexicon->offsets[word]; i < lexicon->offsets[word + 1]; i++)
-        if (weights[i] > 0)
-            TRY(add_term(work, source, lexicon->to.hashes[lexicon->targets[i]], share * weights[i],
-                         error));
-    return COG_OK;
-}
-
-static cog_status add_unknown(struct projecting *work, uint32_t source, uint32_t unknown,
-                              cog_error *error) {
-    struct projection *projection = work->projection;
-    uint64_t itself = work->unknown->target_hashes[unknown];
-    bool shared =
-        work->options->keep_unknown && statistics_find(work->to, itself).document_frequency > 0;
-    uint32_t parts[COMPOUND_PARTS_MAX];
-    unsigned count = 0;
-    if (!shared)
-        TRY(compound_split(work->splitter, word_table_string(&work->unknown->strings, unknown),
-                           parts, &count, error));
-    for (unsigned i = 0; i < count; i++)
-        TRY(add_row(work, source, parts[i], 0.5f, error));
-    bool passes = !count && work->options->keep_unknown;
-    projection->split += count > 0;
-    projection->passed += passes;
-    projection->dropped += !count && !passes;
-    return passes ? add_term(work, source, itself, 1, error) : COG_OK;
-}
-
 static cog_status project_source(struct projecting *work, uint64_t hash, struct term_counts counts,
                                  cog_error *error) {
     uint32_t source = term_numbers_find(work->projection->sources, hash);
-    uint32_t word = word_table_find(&work->lexicon->from, hash);
     if (source == TERM_NUMBER_NONE)
         return COG_OK;
     work->source_frequencies[source] = counts.document_frequency;
-    if (word != WORD_NONE) {
-        work->projection->known++;
-        return add_row(work, source, word, 1, error);
-    }
-    uint32_t unknown = word_table_find(&work->unknown->strings, hash);
-    if (unknown != WORD_NONE)
-        return add_unknown(work, source, unknown, error);
-    work->projection->dropped++;
+    TRY(word_project(&work->words, hash, work->unknown, error));
+    GROW(work->terms, work->capacity, work->count + work->words.count, "projected terms", error);
+    for (size_t i = 0; i < work->words.count; i++)
+        work->terms[work->count++] =
+            (struct hashed_term){source, work->words.words[i].weight, work->words.words[i].hash};
     return COG_OK;
 }
 
@@ -200,18 +143,22 @@ cog_status projection_create(const struct lexicon *lexicon,
                              const struct term_options *from_terms, const struct statistics *from,
                              const struct statistics *to, const struct unknown_words *unknown,
                              struct projection **result, cog_error *error) {
-    struct projecting work = {
-        .lexicon = lexicon, .options = options, .from = from, .to = to, .unknown = unknown};
+    struct projecting work = {.from = from, .to = to, .unknown = unknown};
     TAKE_ZEROED(work.projection, 1, "a projection", error);
     cog_status status = term_numbers_create(from, 1, 1, &work.projection->sources, error);
-    THEN(status,
-         compound_splitter_create(lexicon, &options->compounds, from_terms, &work.splitter, error));
+    THEN(status, word_projector_init(&work.words, lexicon, options, from_terms, to, error));
     THEN(status, TAKEN_ZEROED(work.source_frequencies, term_numbers_count(work.projection->sources),
                               "frequencies", error));
     THEN(status, project_sources(&work, error));
     THEN(status, number_targets(&work, error));
     THEN(status, store_terms(&work, error));
-    compound_splitter_free(work.splitter);
+    if (status == COG_OK) {
+        work.projection->known = work.words.known;
+        work.projection->split = work.words.split;
+        work.projection->passed = work.words.passed;
+        work.projection->dropped = work.words.dropped;
+    }
+    word_projector_free(&work.words);
     free(work.terms);
     free(work.source_frequencies);
     return HAND_OUT(status, work.projection, projection_free, result);

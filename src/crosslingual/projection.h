@@ -4,29 +4,13 @@
  *
  *     tf*(e) = sum over f of w(e, f) tf(f),     df*(e) = sum over f of w(e, f) df(f),
  *
- * with w(e, f) = p(e | f), or p(f | e) as in the paper. A word that the lexicon does not know
- * stands for itself if the other collection has it too; otherwise for the parts of a compound, each
- * at half weight; otherwise for itself. */
+ * with w(e, f) = p(e | f), or p(f | e) as in the paper. What becomes of words that the lexicon does
+ * not know is the rule of word_projection.h; the other collection says which words the target
+ * language has. */
 #pragma once
 
-#include "crosslingual/compounds.h"
+#include "crosslingual/word_projection.h"
 #include "vector/term_numbers.h"
-
-struct projection_options {
-    bool source_given_target; /* w = p(f | e): the paper's */
-    bool keep_unknown;        /* words that cannot be translated stand for themselves */
-    struct compound_options compounds;
-};
-void projection_options_init(struct projection_options *options);
-
-/* Words of a collection that cannot be translated: the string in the document, and the term that
- * the target language's analyzer makes of it. Found by the hash of the string. */
-struct unknown_words {
-    struct word_table strings;
-    uint64_t *target_hashes; /* for each of the strings */
-    size_t target_capacity;
-};
-void unknown_words_free(struct unknown_words *unknown);
 
 /* Source term s (a number of `sources`) becomes terms[offsets[s] .. offsets[s + 1]). */
 struct projected_term {

@@ -115,8 +115,10 @@ static cog_status open_segment(const char *folder, const struct index_segments *
                            "%s: not the segment that the manifest names; restore the folder as a "
                            "whole or build the index again",
                            path);
-    if (status == COG_OK &&
-        !settings_equal(&index->manifest.settings, &segment->settings, difference))
+    bool are_equal = true;
+    THEN(status, manifest_compare_settings(&index->manifest, &segment->settings, &are_equal,
+                                           difference, error));
+    if (status == COG_OK && !are_equal)
         status = error_set(error, COG_ERR_FORMAT, "%s: made differently from its index: %s", path,
                            difference);
     free(path);

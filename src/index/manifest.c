@@ -234,17 +234,40 @@ cog_status manifest_write(const char *folder, const struct manifest *manifest, c
     return status;
 }
 
+cog_status manifest_compare_settings(const struct manifest *manifest,
+                                     const struct settings *segment, bool *are_equal,
+                                     char difference[SETTINGS_DIFFERENCE_BYTES], cog_error *error) {
+    struct settings shared = {0};
+    cog_status status =
+        settings_copy_some(&shared, &manifest->settings, MANIFEST_LEXICON, false, error);
+    *are_equal = status == COG_OK && settings_equal(&shared, segment, difference);
+    settings_free(&shared);
+    return status;
+}
+
+/* Those of the segment, and what the manifest has alone. */
+static cog_status replace_settings(struct manifest *manifest, const struct settings *settings,
+                                   cog_error *error) {
+    struct settings fresh = {0};
+    cog_status status = settings_copy(&fresh, settings, error);
+    THEN(status, settings_copy_some(&fresh, &manifest->settings, MANIFEST_LEXICON, true, error));
+    settings_free(status == COG_OK ? &manifest->settings : &fresh);
+    if (status == COG_OK)
+        manifest->settings = fresh;
+    return status;
+}
+
 static cog_status take_settings(struct manifest *manifest, const struct settings *settings,
                                 cog_error *error) {
     static const struct settings none;
     char difference[SETTINGS_DIFFERENCE_BYTES];
+    bool are_equal;
     if (!settings)
         settings = &none;
-    if (manifest->count == 0) {
-        settings_free(&manifest->settings);
-        return settings_copy(&manifest->settings, settings, error);
-    }
-    if (settings_equal(&manifest->settings, settings, difference))
+    if (manifest->count == 0)
+        return replace_settings(manifest, settings, error);
+    TRY(manifest_compare_settings(manifest, settings, &are_equal, difference, error));
+    if (are_equal)
         return COG_OK;
     return error_set(error, COG_ERR_USAGE,
                      "the index was made differently from what is added: %s; use the index's "

@@ -35,7 +35,10 @@ cog_status manifest_read(const char *folder, struct manifest *manifest, cog_erro
 cog_status manifest_write(const char *folder, const struct manifest *manifest, cog_error *error);
 /* Writes parts as a new segment of the folder and appends it to the manifest in memory; it belongs
  * to the index only after manifest_write. An index that has no segments yet takes over the
- * settings; later ones must be equal. */
+ * settings; later ones must be equal. Settings whose keys begin with MANIFEST_LEXICON are the
+ * manifest's alone: lexicons come with documents, while segments that are there stay as they are.
+ */
+#define MANIFEST_LEXICON "lexicon "
 cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
                                 const struct segment_parts *parts, cog_error *error);
 /* The same for a segment that was written at `path`, which is renamed. */
@@ -43,6 +46,11 @@ cog_status manifest_adopt_segment(const char *folder, struct manifest *manifest,
                                   cog_error *error);
 /* Leaves the entries that a file can have. */
 void manifest_drop_pending(struct manifest *manifest);
+/* Whether a segment's settings are those of the manifest, but for what is the manifest's alone; if
+ * not, *difference names the first difference. */
+cog_status manifest_compare_settings(const struct manifest *manifest,
+                                     const struct settings *segment, bool *are_equal,
+                                     char difference[SETTINGS_DIFFERENCE_BYTES], cog_error *error);
 /* Marks rows (of the whole index, strictly rising) as removed; rows already removed stay so. */
 cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows, size_t count,
                                 cog_error *error);

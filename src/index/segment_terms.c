@@ -33,20 +33,21 @@ static cog_status make_room(struct segment_terms *terms, size_t count, cog_error
     return TAKEN(terms->signed_frequency, count + 1, "the terms of a segment", error);
 }
 
-cog_status segment_terms_build(const struct statistics *own, const struct term_numbers *numbers,
-                               const struct statistics *signing, const struct weighting *weighting,
-                               struct segment_terms *terms, cog_error *error) {
-    TRY(make_room(terms, statistics_term_count(own), error));
+cog_status segment_terms_build(const struct statistics *present, const struct statistics *own,
+                               const struct term_numbers *numbers, const struct statistics *signing,
+                               const struct weighting *weighting, struct segment_terms *terms,
+                               cog_error *error) {
+    TRY(make_room(terms, statistics_term_count(present), error));
     terms->total_length = statistics_total_length(own);
     terms->signed_documents = statistics_document_count(signing);
     terms->signed_length = statistics_total_length(signing);
-    struct term_cursor cursor = {.statistics = own};
+    struct term_cursor cursor = {.statistics = present};
     for (size_t i = 0; i < terms->count && term_cursor_next(&cursor, error); i++) {
         struct term_counts all = statistics_find(signing, cursor.hash);
         bool weighs = weighting_idf(weighting, terms->signed_documents, NULL, all, 0) > 0;
         terms->hashes[i] = cursor.hash;
         terms->numbers[i] = term_numbers_find(numbers, cursor.hash);
-        terms->counts[i] = cursor.counts;
+        terms->counts[i] = present == own ? cursor.counts : statistics_find(own, cursor.hash);
         terms->signed_frequency[i] = weighs ? all.document_frequency : 0;
     }
     return term_cursor_end(&cursor, COG_OK);
@@ -153,11 +154,13 @@ cog_status segment_terms_check(const struct segment_terms *terms, const char *pa
     size_t i = 0;
     for (; i < terms->count && !fault; i++) {
         uint32_t number = terms->numbers[i], df = terms->counts[i].document_frequency;
+        uint32_t cf = terms->counts[i].collection_frequency;
+        bool is_uncounted = terms->has_weights && df == 0 && cf == 0;
         if (terms->hashes[i] == 0 || (i && terms->hashes[i - 1] >= terms->hashes[i]))
             fault = "is out of order";
         else if (number >= terms->count || seen[number]++)
             fault = "has a column that is impossible or taken";
-        else if (df == 0 || df > rows || terms->counts[i].collection_frequency < df)
+        else if (!is_uncounted && (df == 0 || df > rows || cf < df))
             fault = "has counts that are impossible";
     }
     free(seen);

@@ -25,18 +25,21 @@ struct segment_terms {
     size_t count;
     uint64_t *hashes;           /* strictly rising; NULL: no terms are known */
     uint32_t *numbers;          /* the column of each, below count */
-    struct term_counts *counts; /* in this segment, removed rows included */
+    struct term_counts *counts; /* in this segment, removed rows included; 0 only with weights */
     uint32_t *signed_frequency; /* df in the index when the rows were signed; 0: weighed nothing */
     uint64_t total_length;      /* of all rows: terms with repetition */
     uint64_t signed_documents, signed_length; /* of the index when the rows were signed */
     bool has_weights; /* values of the vectors are weights of the input, not frequencies */
 };
 
-/* From the statistics of the segment's own documents, and those that they are signed by. *terms
- * must be zeroed; segment_terms_free releases. */
-cog_status segment_terms_build(const struct statistics *own, const struct term_numbers *numbers,
-                               const struct statistics *signing, const struct weighting *weighting,
-                               struct segment_terms *terms, cog_error *error);
+/* From the terms that the segment's own documents have (`present`), their counts, and the
+ * statistics that the documents are signed by. A term that is present may be counted 0 times:
+ * documents have expected frequencies, which are rounded to be counted. *terms must be zeroed;
+ * segment_terms_free releases. */
+cog_status segment_terms_build(const struct statistics *present, const struct statistics *own,
+                               const struct term_numbers *numbers, const struct statistics *signing,
+                               const struct weighting *weighting, struct segment_terms *terms,
+                               cog_error *error);
 void segment_terms_free(struct segment_terms *terms);
 
 /* The place of a term among the arrays, SIZE_MAX if the segment does not have it. Hashes are spread

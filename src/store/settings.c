@@ -77,9 +77,16 @@ cog_status settings_set_double(struct settings *settings, const char *key, doubl
 }
 
 cog_status settings_copy(struct settings *settings, const struct settings *from, cog_error *error) {
+    return settings_copy_some(settings, from, "", true, error);
+}
+
+cog_status settings_copy_some(struct settings *settings, const struct settings *from,
+                              const char *prefix, bool begins, cog_error *error) {
     cog_status status = COG_OK;
     for (size_t i = 0; status == COG_OK && i < from->count; i++) {
         struct setting entry = from->entries[i];
+        if ((strncmp(entry.key, prefix, strlen(prefix)) == 0) != begins)
+            continue;
         entry.key = strdup(entry.key);
         entry.text = entry.text ? strdup(entry.text) : NULL;
         status = put(settings, entry, error);

@@ -39,6 +39,9 @@ bool settings_get_double(const struct settings *settings, const char *key, doubl
 
 /* Adds all entries of `from`. */
 cog_status settings_copy(struct settings *settings, const struct settings *from, cog_error *error);
+/* Adds those whose keys begin with `prefix`, or those whose keys do not. */
+cog_status settings_copy_some(struct settings *settings, const struct settings *from,
+                              const char *prefix, bool begins, cog_error *error);
 
 /* Doubles are compared by their bits. When not equal, `difference` (which may be NULL) names the
  * first one: "bits is 1024 here and 64 there". */

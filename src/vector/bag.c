@@ -1,8 +1,10 @@
 #include "vector/bag.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/hash_table.h"
 #include "base/memory.h"
 
@@ -20,6 +22,9 @@ struct bag_counter {
     uint64_t *hashes;
     uint32_t *frequencies;
     size_t hash_capacity, frequency_capacity;
+    double *sums; /* of bag_sum */
+    float *weights;
+    size_t sum_capacity, weight_capacity;
 };
 
 enum { FIRST_SLOTS = 4096 };
@@ -35,7 +40,8 @@ cog_status bag_counter_create(struct bag_counter **result, cog_error *error) {
 void bag_counter_free(struct bag_counter *counter) {
     if (!counter)
         return;
-    FREE(counter->slots, counter->hashes, counter->frequencies, counter);
+    FREE(counter->slots, counter->hashes, counter->frequencies, counter->sums, counter->weights);
+    free(counter);
 }
 
 static void start_document(struct bag_counter *counter) {
@@ -69,29 +75,72 @@ static cog_status reserve_terms(struct bag_counter *counter, size_t needed, cog_
                  error);
 }
 
+/* The position of a term in the bag, a new one behind the last. */
+static inline cog_status take_position(struct bag_counter *counter, uint64_t hash, size_t *distinct,
+                                       size_t *position, cog_error *error) {
+    if (*distinct * 2 >= counter->slot_count)
+        TRY(grow_slots(counter, *distinct, error));
+    size_t at;
+    HASH_PROBE(at, hash, counter->slot_count,
+               counter->slots[at].stamp != counter->stamp ||
+                   counter->hashes[counter->slots[at].position] == hash);
+    struct slot *slot = &counter->slots[at];
+    if (slot->stamp == counter->stamp) {
+        *position = slot->position;
+        return COG_OK;
+    }
+    if (*distinct == counter->hash_capacity || *distinct == counter->frequency_capacity)
+        TRY(reserve_terms(counter, *distinct + 1, error));
+    *slot = (struct slot){counter->stamp, (uint32_t)*distinct};
+    counter->hashes[*distinct] = hash;
+    counter->frequencies[*distinct] = 0;
+    *position = (*distinct)++;
+    return COG_OK;
+}
+
 cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t count,
                      struct bag_view *bag, cog_error *error) {
-    size_t distinct = 0;
+    size_t distinct = 0, position = 0;
     start_document(counter);
     for (size_t i = 0; i < count; i++) {
-        if (distinct * 2 >= counter->slot_count)
-            TRY(grow_slots(counter, distinct, error));
-        size_t at;
-        HASH_PROBE(at, hashes[i], counter->slot_count,
-                   counter->slots[at].stamp != counter->stamp ||
-                       counter->hashes[counter->slots[at].position] == hashes[i]);
-        struct slot *slot = &counter->slots[at];
-        if (slot->stamp == counter->stamp) {
-            uint32_t *frequency = &counter->frequencies[slot->position];
-            *frequency += *frequency != UINT32_MAX;
-            continue;
-        }
-        if (distinct == counter->hash_capacity || distinct == counter->frequency_capacity)
-            TRY(reserve_terms(counter, distinct + 1, error));
-        *slot = (struct slot){counter->stamp, (uint32_t)distinct};
-        counter->hashes[distinct] = hashes[i];
-        counter->frequencies[distinct++] = 1;
+        TRY(take_position(counter, hashes[i], &distinct, &position, error));
+        uint32_t *frequency = &counter->frequencies[position];
+        *frequency += *frequency != UINT32_MAX;
     }
     *bag = (struct bag_view){counter->hashes, counter->frequencies, distinct, count, NULL};
     return COG_OK;
+}
+
+cog_status bag_sum(struct bag_counter *counter, const uint64_t *hashes, const float *values,
+                   size_t count, struct bag_view *bag, cog_error *error) {
+    size_t distinct = 0, position = 0;
+    double length = 0;
+    start_document(counter);
+    for (size_t i = 0; i < count; i++) {
+        size_t before = distinct;
+        TRY(take_position(counter, hashes[i], &distinct, &position, error));
+        GROW(counter->sums, counter->sum_capacity, distinct, "a document's terms", error);
+        counter->sums[position] =
+            (position == before ? 0 : counter->sums[position]) + (double)values[i];
+        length += (double)values[i];
+    }
+    GROW(counter->weights, counter->weight_capacity, distinct + 1, "a document's terms", error);
+    for (size_t i = 0; i < distinct; i++)
+        counter->weights[i] = (float)counter->sums[i];
+    *bag = (struct bag_view){counter->hashes, counter->frequencies, distinct,
+                             (uint64_t)(length + 0.5), counter->weights};
+    bag_round_expected(bag, counter->frequencies);
+    return COG_OK;
+}
+
+void bag_round_expected(const struct bag_view *bag, uint32_t *frequencies) {
+    uint64_t document = bag->length;
+    for (size_t i = 0; i < bag->count; i++)
+        document += hash_mix(bag->hashes[i]);
+    for (size_t i = 0; i < bag->count; i++) {
+        double whole = floor((double)bag->weights[i]), rest = (double)bag->weights[i] - whole;
+        double chance = (double)(hash_mix(document ^ bag->hashes[i]) >> 11) * 0x1p-53;
+        whole += chance < rest;
+        frequencies[i] = whole < (double)UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
+    }
 }

@@ -17,7 +17,8 @@ struct bag_view {
     size_t count;
     uint64_t length; /* terms with repetition */
     /* If the input itself weighs its terms (clicks, which may be fractions); frequencies are then
-     * these weights rounded, at least 1. NULL otherwise. */
+     * these weights rounded, at least 1. Or if frequencies are expected ones (bag_sum), which
+     * bag_round_expected rounds. NULL otherwise. */
     const float *weights;
 };
 static inline double bag_weight(const struct bag_view *bag, size_t i) {
@@ -31,3 +32,13 @@ static inline uint32_t bag_frequency(float weight) {
 }
 cog_status bag_count(struct bag_counter *counter, const uint64_t *hashes, size_t count,
                      struct bag_view *bag, cog_error *error);
+/* Sums values (above 0) by term: a document whose frequencies are expected ones, such as those of a
+ * translation. The sums become the weights of the bag, its length is their rounded sum. */
+cog_status bag_sum(struct bag_counter *counter, const uint64_t *hashes, const float *values,
+                   size_t count, struct bag_view *bag, cog_error *error);
+/* Whole frequencies for statistics, which count documents and occurrences: each expected frequency
+ * is rounded up with the probability of its fraction, so that the sums over many documents are
+ * those of the expected frequencies. A frequency of 0 is not counted at all. Chance is a hash of
+ * terms and length: the same document always gets the same frequencies, whatever the order of its
+ * terms. */
+void bag_round_expected(const struct bag_view *bag, uint32_t *frequencies);

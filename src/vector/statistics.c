@@ -206,6 +206,8 @@ static cog_status add_pending(struct statistics_batch *batch, const struct count
 cog_status statistics_batch_add(struct statistics_batch *batch, const struct bag_view *bag,
                                 cog_error *error) {
     for (size_t i = 0; i < bag->count; i++) {
+        if (bag->frequencies && bag->frequencies[i] == 0)
+            continue;
         uint64_t hash = stored_hash(bag->hashes[i]);
         struct counted_term *recent = &batch->recent[hash & ((1 << RECENT_BITS) - 1)];
         if (recent->hash != hash) {

@@ -20,6 +20,7 @@ void statistics_free(struct statistics *statistics);
 struct statistics_batch;
 cog_status statistics_batch_create(struct statistics *statistics, struct statistics_batch **batch,
                                    cog_error *error);
+/* A term of frequency 0 is not counted (bag_round_expected). */
 cog_status statistics_batch_add(struct statistics_batch *batch, const struct bag_view *bag,
                                 cog_error *error);
 cog_status statistics_batch_flush(struct statistics_batch *batch, cog_error *error);

@@ -3,6 +3,9 @@ of each other word by word, and the cosines of all pairs by plain loops.
 
 usage: two_languages.py write FOLDER [N]   table.tsv, from.jsonl, to.jsonl, gold.tsv of N documents (150)
        two_languages.py brute FOLDER S     pairs with a cosine of S or more, in the order of pairs
+       two_languages.py search FOLDER      the 3 nearest `to` documents of each `from` document, weighed as by an index
+                                           of the `to` documents
+       two_languages.py beside FOLDER      the 3 nearest of both collections of each `from` document, by frequencies
 """
 import collections
 import json
@@ -58,13 +61,51 @@ def vectors(bags, frequencies):
 def projected(rows, texts):
     bags, frequencies = [], collections.Counter()
     for text in texts:
-        bag = collections.Counter()
-        for word, count in collections.Counter(text).items():
+        bags.append(expected(rows, text))
+        for word in set(text):
             for term, p in rows.get(word, [(word, 1)]):
-                bag[term] += p * count
                 frequencies[term] += p
-        bags.append(bag)
     return vectors(bags, frequencies)
+
+
+def unit(vector):
+    norm = math.sqrt(sum(value * value for value in vector.values()))
+    return {term: value / norm for term, value in vector.items()}
+
+
+def asked(rows, texts, collection):
+    """Projected queries by the statistics of a collection. A term that it lacks counts as its rarest if it occurs at
+    least once."""
+    frequencies = collections.Counter(term for text in collection for term in set(text))
+    mean = sum(map(len, collection)) / len(collection)
+    result = []
+    for text in texts:
+        bag = expected(rows, text)
+        length, vector = math.floor(sum(bag.values()) + 0.5), {}
+        for term, tf in bag.items():
+            if frequencies[term] or tf >= 1:
+                df = frequencies[term] or 1
+                idf = math.log(1 + (len(collection) - df + 0.5) / (df + 0.5))
+                vector[term] = idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean))
+        result.append(unit(vector))
+    return result
+
+
+def expected(rows, text):
+    bag = collections.Counter()
+    for word, count in collections.Counter(text).items():
+        for term, p in rows.get(word, [(word, 1)]):
+            bag[term] += p * count
+    return bag
+
+
+def list_nearest(queries, documents):
+    """Documents are pairs of name and vector."""
+    for i, query in enumerate(queries):
+        cosines = [(sum(value * vector[term] for term, value in query.items() if term in vector), name)
+                   for name, vector in documents]
+        for rank, (cosine, name) in enumerate(sorted(cosines, key=lambda pair: -pair[0])[:3], 1):
+            print(f"from{i}\t{rank}\t{name}\t{cosine:.6f}")
 
 
 def native(texts):
@@ -88,6 +129,13 @@ if sys.argv[1] == "write":
     with open(f"{folder}/gold.tsv", "w") as file:
         for number in range(len(left)):
             print(f"from{number}\tto{number}", file=file)
+elif sys.argv[1] == "search":
+    list_nearest(asked(rows, left, right), [(f"to{j}", vector) for j, vector in enumerate(native(right))])
+elif sys.argv[1] == "beside":
+    queries = [unit(expected(rows, text)) for text in left]
+    natives = [unit(collections.Counter(text)) for text in right]
+    list_nearest(queries, [(f"to{j}", vector) for j, vector in enumerate(natives)] +
+                 [(f"from{j}", vector) for j, vector in enumerate(queries)])
 else:
     a, b, threshold = projected(rows, left), native(right), float(sys.argv[3])
     for i, x in enumerate(a):

@@ -12,6 +12,7 @@
 #include "base/threads.h"
 #include "collection/id_list.h"
 #include "input/npy.h"
+#include "jobs/index/index_languages.h"
 #include "jobs/index/index_pending.h"
 #include "jobs/index/merge_job.h"
 #include "jobs/index/segment_change.h"
@@ -157,7 +158,8 @@ static cog_status add_segment(cog_index *index, struct addition *addition,
     size_t rows = addition->corpus.rows;
     struct segment_change change = {.draft = rows ? &draft : NULL,
                                     .removed = addition->replaced,
-                                    .removed_count = addition->replaced_count};
+                                    .removed_count = addition->replaced_count,
+                                    .foreign = addition->documents->foreign};
     if (index->parts.rows == 0) /* nothing is in the segment of an empty build */
         change.count = index->parts.manifest.count;
     if (status == COG_OK && (rows || change.removed_count)) {
@@ -217,14 +219,18 @@ cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
         return error_set(error, COG_ERR_USAGE,
                          "the index holds signatures without documents: add signatures (.npy)");
     struct addition addition = {.documents = documents};
-    struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
+    struct corpus_options reading = {
+        .terms = &index->terms, .want_frequencies = true, .takes_foreign = true};
+    bool has_new_lexicon = false;
     int lock = -1;
     struct job job;
     job_begin(&job, run, report);
     cog_status status = change_begin(index, options->wait_seconds, &lock, report, error);
+    THEN(status, index_check_lexicon(index, documents->foreign, &has_new_lexicon, error));
     THEN(status, index_check_memory(documents, run, report, error));
     THEN(status, corpus_read(&addition.corpus, documents, &reading, run, report, error));
-    bool is_small = index->folder && addition.corpus.rows <= LOG_BATCH_ROWS;
+    /* A lexicon is recorded in the manifest, which a log cannot change. */
+    bool is_small = index->folder && addition.corpus.rows <= LOG_BATCH_ROWS && !has_new_lexicon;
     uint64_t start = clock_ns();
     THEN(status, (is_small ? add_to_log : add_segment)(index, &addition, options, job.threads,
                                                        report, error));

@@ -67,7 +67,8 @@ cog_status draft_add_tables(const cog_index *index, const float *margins,
 
 cog_status draft_take_settings(const cog_index *index, struct segment_draft *draft,
                                cog_error *error) {
-    return settings_copy(&draft->segment.settings, &index->parts.manifest.settings, error);
+    return settings_copy_some(&draft->segment.settings, &index->parts.manifest.settings,
+                              MANIFEST_LEXICON, false, error);
 }
 
 cog_status draft_make_room_for_ids(struct segment_draft *draft, size_t rows, size_t size_bytes,
@@ -139,12 +140,15 @@ static cog_status make_room_for_sums(const cog_index *index, size_t rows, float 
 static cog_status add_terms(const cog_index *index, const struct corpus *corpus, unsigned threads,
                             struct segment_draft *draft, cog_error *error) {
     struct segment_memory *memory = &draft->memory;
-    struct statistics *own = NULL;
+    struct statistics *own = NULL, *present = NULL;
     struct term_numbers *columns = NULL;
     cog_status status = corpus_statistics(&corpus, 1, threads, &own, error);
-    THEN(status, term_numbers_create(own, 1, 0, &columns, error));
-    THEN(status, segment_terms_build(own, columns, index->statistics->counts, &index->weighting,
-                                     &memory->terms, error));
+    if (status == COG_OK && corpus->weights)
+        status = corpus_presence(corpus, threads, &present, error);
+    const struct statistics *numbered = present ? present : own;
+    THEN(status, term_numbers_create(numbered, 1, 0, &columns, error));
+    THEN(status, segment_terms_build(numbered, own, columns, index->statistics->counts,
+                                     &index->weighting, &memory->terms, error));
     if (status == COG_OK && index->has_vectors)
         status = corpus_frequencies_in(corpus, columns, threads, &memory->vectors, error);
     THEN(status, TAKEN(memory->lengths, corpus->rows + 1, "documents", error));
@@ -155,6 +159,7 @@ static cog_status add_terms(const cog_index *index, const struct corpus *corpus,
     draft->segment.lengths = memory->lengths;
     draft->segment.vectors = memory->vectors;
     statistics_free(own);
+    statistics_free(present);
     term_numbers_free(columns);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "collection/statistics_job.h"
 #include "input/npy.h"
 #include "jobs/index/index_draft.h"
+#include "jobs/index/index_languages.h"
 #include "jobs/index/index_pending.h"
 #include "jobs/index/index_weights.h"
 #include "plan/method_choice.h"
@@ -155,6 +156,7 @@ cog_status index_interpret_settings(cog_index *index, cog_error *error) {
         return COG_OK;
     settings_get_u64(settings, "vectors", &vectors);
     index->has_vectors = vectors;
+    index->is_multilingual = index_has_lexicon(index);
     cog_status status = options_read_signing(settings, &index->sign, error);
     THEN(status, options_terms(&index->sign.terms, &index->terms, error));
     THEN(status, options_weighting(&index->sign.weights, &index->weighting, error));
@@ -227,8 +229,8 @@ void corpus_drop_empty_rows(struct corpus *corpus) {
 }
 
 static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_index_options *options,
-                               const cog_run_options *run, struct segment_draft *draft,
-                               cog_error *error) {
+                               const struct foreign_documents *foreign, const cog_run_options *run,
+                               struct segment_draft *draft, cog_error *error) {
     struct settings *settings = &index->parts.manifest.settings;
     unsigned threads = threads_resolve(run ? run->threads : 0);
     progress_show("indexing");
@@ -236,6 +238,7 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_inde
     cog_status status = complete_knobs(options, corpus->rows, options->sign.signature.bits, error);
     THEN(status, record_method(options, settings, error));
     THEN(status, record_documents(options, settings, error));
+    THEN(status, index_record_lexicon(settings, foreign, error));
     THEN(status, index_interpret_settings(index, error));
     THEN(status, index_start_statistics(index, error));
     if (status == COG_OK) {
@@ -252,9 +255,12 @@ cog_status index_check_memory(const cog_documents *documents, const cog_run_opti
                               cog_report *report, cog_error *error) {
     enum { SIGNATURES_AND_LISTS = 1 }; /* bytes for each byte of text, as measured and rounded up */
     double text_bytes = (double)ingest_text_bytes(documents);
-    return memory_budget_check(MEMORY_BASE_BYTES +
-                                   text_bytes * (MEMORY_OF_TERMS + SIGNATURES_AND_LISTS),
-                               run, report, error);
+    if (documents->foreign)
+        text_bytes *= INGEST_PROJECTED_SHARE;
+    return memory_budget_check(
+        MEMORY_BASE_BYTES + text_bytes * (MEMORY_OF_TERMS + SIGNATURES_AND_LISTS) +
+            ingest_projection_bytes(documents, threads_resolve(run ? run->threads : 0)),
+        run, report, error);
 }
 
 cog_status cog_index_build(cog_documents *documents, const cog_index_options *asked,
@@ -270,15 +276,17 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
     cog_index *index;
     TRY(check_options(options, true, error));
     TRY(options_terms(&options->sign.terms, &terms, error));
+    TRY(foreign_check_signature(documents->foreign, options->sign.signature.kind, error));
     TRY(index_check_memory(documents, run, report, error));
     TRY(index_create(&index, error));
     index->is_unmeasured = options->unmeasured;
-    struct corpus_options reading = {.terms = &terms, .want_frequencies = true};
+    struct corpus_options reading = {
+        .terms = &terms, .want_frequencies = true, .takes_foreign = true};
     struct job job;
     job_begin(&job, run, report);
     cog_status status = corpus_read(&corpus, documents, &reading, run, report, error);
     uint64_t start = clock_ns();
-    THEN(status, index_corpus(index, &corpus, options, run, &draft, error));
+    THEN(status, index_corpus(index, &corpus, options, documents->foreign, run, &draft, error));
     corpus_free(&corpus);
     status = finish_building(index, &draft, status, start, result, report, error);
     job_end(&job);

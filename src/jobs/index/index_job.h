@@ -40,6 +40,7 @@ struct cog_index {
     bool is_prepared;       /* published by an atomic store */
     bool has_documents;     /* else signatures alone, and the rest is unused */
     bool has_vectors;
+    bool is_multilingual;  /* documents were projected by lexicons: frequencies are expected ones */
     cog_sign_options sign; /* its language is borrowed from the manifest's settings */
     struct term_options terms;
     struct weighting weighting;

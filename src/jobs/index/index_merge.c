@@ -238,20 +238,68 @@ static cog_status read_documents(struct merge *merge, cog_error *error) {
     return status == COG_OK && merge->block.rows ? finish_block(merge, error) : status;
 }
 
+/* The rows that have each column of a part. */
+static cog_status count_columns(const struct merge *merge, size_t part, uint32_t *counts,
+                                cog_error *error) {
+    const struct manifest_entry *entry = &merge->index->parts.manifest.entries[part];
+    const uint32_t *columns;
+    const float *values;
+    size_t count;
+    for (uint32_t row = 0; row < entry->rows; row++) {
+        if (manifest_is_removed(entry, row))
+            continue;
+        if (!index_row_vector(merge->index, part, row, &columns, &values, &count))
+            return error_set(error, COG_ERR_FORMAT,
+                             "%s: row %u is damaged; cognate index check tells more",
+                             merge->index->parts.segments[part].container.path, row);
+        for (size_t i = 0; i < count; i++)
+            counts[columns[i]]++;
+    }
+    return COG_OK;
+}
+
+/* The terms that the documents that stay have, also those that are counted 0 times because expected
+ * frequencies are rounded. */
+static cog_status count_presence(const struct merge *merge, struct statistics *present,
+                                 cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < merge->count && status == COG_OK; i++) {
+        size_t part = merge->first + i;
+        const struct segment_terms *terms = &merge->index->parts.segments[part].terms;
+        uint32_t *counts = NULL;
+        status = TAKEN_ZEROED(counts, terms->count + 1, "merged segments", error);
+        THEN(status, count_columns(merge, part, counts, error));
+        for (size_t t = 0; t < terms->count && status == COG_OK; t++) {
+            uint32_t rows = counts[terms->numbers[t]];
+            if (rows)
+                status = statistics_add_term(present, terms->hashes[t],
+                                             (struct term_counts){rows, rows}, error);
+        }
+        free(counts);
+    }
+    return status;
+}
+
 /* The terms of the documents that stay, and the numbers of their columns. */
 static cog_status number_terms(struct merge *merge, cog_error *error) {
     const cog_index *index = merge->index;
     struct segment_terms *terms = &merge->draft->memory.terms;
-    struct statistics *own = NULL;
+    struct statistics *own = NULL, *present = NULL;
     cog_status status = statistics_create(&own, error);
     for (size_t i = 0; i < merge->count && status == COG_OK; i++)
         status = index_count_part(own, index, merge->first + i, error);
-    THEN(status, term_numbers_create(own, 1, 0, &merge->numbers, error));
-    THEN(status, segment_terms_build(own, merge->numbers, index->statistics->counts,
+    if (status == COG_OK && merge->has_weights) {
+        status = statistics_create(&present, error);
+        THEN(status, count_presence(merge, present, error));
+    }
+    const struct statistics *numbered = present ? present : own;
+    THEN(status, term_numbers_create(numbered, 1, 0, &merge->numbers, error));
+    THEN(status, segment_terms_build(numbered, own, merge->numbers, index->statistics->counts,
                                      &index->weighting, terms, error));
     terms->has_weights = merge->has_weights && merge->rows;
     merge->draft->segment.terms = *terms;
     statistics_free(own);
+    statistics_free(present);
     return status;
 }
 
@@ -308,6 +356,8 @@ static cog_status count_terms(const struct merge *merge, struct statistics *own,
         for (size_t t = 0; t < terms->count; t++) {
             uint32_t before = statistics_find(own, terms->hashes[t]).document_frequency;
             struct term_counts counts = terms->counts[t];
+            if (counts.document_frequency == 0)
+                continue;
             if (counts.document_frequency > merge->rows - before)
                 counts.document_frequency = (uint32_t)(merge->rows - before);
             TRY(statistics_add_term(own, terms->hashes[t], counts, error));
@@ -323,7 +373,7 @@ static cog_status merge_terms(const struct merge *merge, cog_error *error) {
     cog_status status = statistics_create(&own, error);
     THEN(status, count_terms(merge, own, error));
     THEN(status, term_numbers_create(own, 1, 0, &columns, error));
-    THEN(status, segment_terms_build(own, columns, merge->index->statistics->counts,
+    THEN(status, segment_terms_build(own, own, columns, merge->index->statistics->counts,
                                      &merge->index->weighting, &draft->memory.terms, error));
     draft->segment.terms = draft->memory.terms;
     statistics_free(own);

@@ -14,6 +14,7 @@ static cog_status copy_state(const cog_index *index, cog_index *copy, cog_error 
     /* As they were read; the versions of the text libraries are not asked again. */
     copy->has_documents = index->has_documents;
     copy->has_vectors = index->has_vectors;
+    copy->is_multilingual = index->is_multilingual;
     copy->sign = index->sign;
     copy->terms = index->terms;
     copy->weighting = index->weighting;

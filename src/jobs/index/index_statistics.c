@@ -63,6 +63,8 @@ cog_status part_bags_read(struct part_bags *bags, uint32_t row, struct bag_view 
     }
     *bag = (struct bag_view){bags->hashes, bags->frequencies, count, segment->lengths[row],
                              segment->terms.has_weights ? values : NULL};
+    if (bag->weights && bags->index->is_multilingual)
+        bag_round_expected(bag, bags->frequencies);
     return COG_OK;
 }
 
@@ -72,6 +74,8 @@ enum counting { COUNT_IN, COUNT_OUT };
 
 static cog_status count_term(struct statistics *counts, enum counting way, uint64_t hash,
                              struct term_counts of_term, cog_error *error) {
+    if (of_term.collection_frequency == 0) /* an expected frequency that was rounded to 0 */
+        return COG_OK;
     if (way == COUNT_IN)
         return statistics_add_term(counts, hash, of_term, error);
     statistics_remove_term(counts, hash, of_term);

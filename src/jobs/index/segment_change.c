@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "jobs/index/index_languages.h"
 #include "jobs/index/index_pending.h"
 #include "jobs/index/index_weights.h"
 #include "run/job.h"
@@ -57,6 +58,7 @@ static cog_status apply_in_folder(cog_index *index, const struct segment_change 
     struct manifest manifest = {0};
     cog_status status = manifest_copy(&index->parts.manifest, &manifest, error);
     manifest.log_number = 0;
+    THEN(status, index_record_lexicon(&manifest.settings, change->foreign, error));
     THEN(status, manifest_remove_rows(&manifest, change->removed, change->removed_count, error));
     if (status == COG_OK && change->draft) {
         struct segment_parts parts = index_parts_of(&change->draft->segment);
@@ -77,6 +79,8 @@ static cog_status apply_in_memory(cog_index *index, const struct segment_change 
                                   cog_error *error) {
     TRY(manifest_remove_rows(&index->parts.manifest, change->removed, change->removed_count,
                              error));
+    TRY(index_record_lexicon(&index->parts.manifest.settings, change->foreign, error));
+    index->is_multilingual = index_has_lexicon(index);
     if (change->draft) {
         TRY(index_take_draft(index, change->draft, false, error));
         if (change->count)

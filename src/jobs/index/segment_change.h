@@ -3,6 +3,7 @@
  * the manifest is written last; in memory it is made at once. */
 #pragma once
 
+#include "collection/foreign_documents.h"
 #include "jobs/index/index_job.h"
 
 /* Locks the folder, waiting up to `wait_seconds` for another process, and opens its present state.
@@ -18,6 +19,7 @@ struct segment_change {
     size_t first, count;         /* segments that it takes the place of; 0 of them: it comes last */
     const uint64_t *removed;     /* rows of the index that go, strictly rising */
     size_t removed_count;
+    const struct foreign_documents *foreign; /* their lexicon is recorded; or NULL */
 };
 /* After change_flush. COG_OK: the change is durable. The draft is empty afterwards if the index is
  * in memory. If the handle cannot show the new state, the report has a notice. */

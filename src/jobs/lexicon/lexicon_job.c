@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/strings.h"
+#include "collection/foreign_documents.h"
 #include "collection/options.h"
 #include "crosslingual/aligner.h"
 #include "crosslingual/lexicon_import.h"
@@ -34,29 +35,6 @@ static cog_status record_settings(const cog_lexicon_options *options, struct set
     TRY(settings_set_text(settings, "to", options->to, error));
     TRY(settings_set_u64(settings, "entries a word", options->max_entries, error));
     return settings_set_double(settings, "mass", options->mass, error);
-}
-
-cog_status lexicon_terms(const struct lexicon *lexicon, bool of_from, struct term_options *terms,
-                         cog_error *error) {
-    cog_term_options options;
-    const char *tokens = "words";
-    uint64_t ngram = 1, stem = 1, drop = 1;
-    cog_term_options_init(&options);
-    settings_get_text(&lexicon->settings, "tokens", &tokens);
-    settings_get_u64(&lexicon->settings, "ngram", &ngram);
-    settings_get_u64(&lexicon->settings, "stem", &stem);
-    settings_get_u64(&lexicon->settings, "drop stop words", &drop);
-    options.tokens = strcmp(tokens, "words") == 0   ? COG_TOKENS_WORDS
-                     : strcmp(tokens, "regex") == 0 ? COG_TOKENS_REGEX
-                     : strcmp(tokens, "code") == 0  ? COG_TOKENS_CODE
-                                                    : COG_TOKENS_CHARS;
-    options.ngram = (unsigned)ngram;
-    options.stem = stem;
-    options.drop_stop_words = drop;
-    if (!settings_get_text(&lexicon->settings, of_from ? "from" : "to", &options.lang))
-        return error_set(error, COG_ERR_FORMAT, "the lexicon does not say its languages");
-    TRY(options_terms(&options, terms, error));
-    return options_check_versions(&lexicon->settings, terms, "the lexicon", error);
 }
 
 /* ---- Training -------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* Jobs on word-translation tables: training from parallel text, converting the tables of other
- * tools, looking words up, and the terms of the documents that a table fits.
+ * tools, looking words up.
  *
  * In: files and options. Out: a struct lexicon, zeroed before, that the caller releases with
  * lexicon_free, also after a failure. Training holds the parallel text as word numbers and a table
@@ -23,6 +23,3 @@ cog_status lexicon_convert(struct lexicon *lexicon, const char *const *paths, si
 cog_status lexicon_translate(const struct lexicon *lexicon, struct bytes_view text,
                              const char *linkers, cog_translation **translations, size_t *count,
                              cog_error *error);
-/* The terms of documents of one side, made as the lexicon's words were made. */
-cog_status lexicon_terms(const struct lexicon *lexicon, bool of_from, struct term_options *terms,
-                         cog_error *error);

@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/strings.h"
 #include "base/threads.h"
+#include "collection/foreign_documents.h"
 #include "collection/language_tally.h"
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -41,42 +42,19 @@ cog_status link_space_choose_place(struct link_space *space, struct job *job,
 
 /* ---- Terms of the source documents ----------------------------------------------------------- */
 
-/* Words of one worker's documents that the lexicon does not know. They are kept as they stand in
- * the text: a stem of one language is not a stem of the other. */
-struct word_watch {
-    struct analyzer *words; /* like the analyzer of documents, but without stems */
-    struct term_list list;
-    struct word_table unknown;
-};
-
 struct watching {
     const struct lexicon *lexicon;
-    struct word_watch *watches;
+    struct source_words *workers;
     unsigned count;
     struct language_tally tally;
 };
 
-/* Keeps terms that the lexicon has and replaces each other term by the word itself. The two
- * analyzers drop the same stop words, so their lists correspond. */
 static cog_status watch_terms(void *context, unsigned worker, const struct document *document,
                               struct term_list *terms, cog_error *error) {
     struct watching *watching = context;
-    struct word_watch *watch = &watching->watches[worker];
     language_tally_count(&watching->tally, document->lang);
-    cog_status status =
-        analyzer_run(watch->words, document->text, document->lang, &watch->list, error);
-    for (size_t i = 0; i < terms->count && i < watch->list.count && status == COG_OK; i++) {
-        if (word_table_find(&watching->lexicon->from, terms->hashes[i]) != WORD_NONE)
-            continue;
-        size_t begin = i ? watch->list.ends[i - 1] : 0;
-        uint32_t number;
-        terms->hashes[i] = watch->list.hashes[i];
-        status =
-            word_table_add(&watch->unknown, watch->list.hashes[i],
-                           view_of(watch->list.strings.data + begin, watch->list.ends[i] - begin),
-                           1, &number, error);
-    }
-    return status;
+    return source_words_take(&watching->workers[worker], watching->lexicon, document->text,
+                             document->lang, terms, error);
 }
 
 static cog_status watch_language(void *context, unsigned worker, const struct document *document,
@@ -90,42 +68,18 @@ static cog_status watch_language(void *context, unsigned worker, const struct do
 
 static cog_status watching_open(struct watching *watching, const struct term_options *terms,
                                 unsigned threads, cog_error *error) {
-    struct term_options words = *terms;
-    words.stem = false;
     watching->count = threads;
-    TAKE_ZEROED(watching->watches, threads, "workers", error);
+    TAKE_ZEROED(watching->workers, threads, "workers", error);
     cog_status status = COG_OK;
-    for (unsigned i = 0; i < threads && status == COG_OK; i++) {
-        watching->watches[i].list.want_strings = true;
-        status = analyzer_create(&words, &watching->watches[i].words, error);
-    }
+    for (unsigned i = 0; i < threads && status == COG_OK; i++)
+        status = source_words_init(&watching->workers[i], terms, error);
     return status;
 }
 
 static void watching_close(struct watching *watching) {
-    for (unsigned i = 0; watching->watches && i < watching->count; i++) {
-        analyzer_free(watching->watches[i].words);
-        term_list_free(&watching->watches[i].list);
-        word_table_free(&watching->watches[i].unknown);
-    }
-    free(watching->watches);
-}
-
-/* Adds an unknown word with the term that the target language's analyzer makes of it, or with its
- * own hash if the analyzer makes none or several. */
-static cog_status add_unknown_word(struct unknown_words *unknown, struct analyzer *analyzer,
-                                   struct term_list *list, struct bytes_view string,
-                                   cog_error *error) {
-    uint32_t number;
-    size_t before = unknown->strings.count;
-    cog_status status = word_table_add_string(&unknown->strings, string, 1, &number, error);
-    if (status != COG_OK || number < before)
-        return status;
-    GROW(unknown->target_hashes, unknown->target_capacity, before + 1, "unknown words", error);
-    status = analyzer_run(analyzer, string, view_of("", 0), list, error);
-    unknown->target_hashes[number] =
-        status == COG_OK && list->count == 1 ? list->hashes[0] : unknown->strings.hashes[number];
-    return status;
+    for (unsigned i = 0; watching->workers && i < watching->count; i++)
+        source_words_free(&watching->workers[i]);
+    free(watching->workers);
 }
 
 static cog_status collect_unknown(const struct watching *watching,
@@ -137,9 +91,10 @@ static cog_status collect_unknown(const struct watching *watching,
     whole.drop_stop_words = false;
     cog_status status = analyzer_create(&whole, &analyzer, error);
     for (unsigned i = 0; i < watching->count && status == COG_OK; i++) {
-        const struct word_table *words = &watching->watches[i].unknown;
+        const struct word_table *words = &watching->workers[i].unknown;
         for (uint32_t w = 0; w < words->count && status == COG_OK; w++)
-            status = add_unknown_word(unknown, analyzer, &list, word_table_string(words, w), error);
+            status =
+                unknown_words_add(unknown, analyzer, &list, word_table_string(words, w), error);
     }
     analyzer_free(analyzer);
     term_list_free(&list);

@@ -4,6 +4,7 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "base/strings.h"
+#include "jobs/index/index_languages.h"
 #include "jobs/live/live.h"
 #include "run/job.h"
 
@@ -119,10 +120,12 @@ cog_status cog_live_add_documents(cog_live *live, cog_documents *documents,
                                .report = report};
     uint64_t number;
     cog_index *shown = live_take_shown(live, &number);
-    struct corpus_options reading = {.terms = &shown->terms, .want_frequencies = true};
+    struct corpus_options reading = {
+        .terms = &shown->terms, .want_frequencies = true, .takes_foreign = true};
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = index_check_memory(documents, run, report, error);
+    cog_status status = index_expect_lexicon(shown, documents->foreign, error);
+    THEN(status, index_check_memory(documents, run, report, error));
     THEN(status, corpus_read(&corpus, documents, &reading, run, report, error));
     THEN(status, add_rows(&batch, error));
     job_end(&job);

@@ -12,7 +12,7 @@
 #include "base/threads.h"
 #include "collection/row_signer.h"
 #include "input/npy.h"
-#include "jobs/index/index_job.h"
+#include "jobs/index/index_languages.h"
 #include "jobs/result_table.h"
 #include "jobs/search/search_task.h"
 #include "run/job.h"
@@ -177,15 +177,25 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
             "the index holds signatures and does not know how they were made: give the "
             "queries as signatures (.npy)");
     struct search_task task = task_of(index, options, run, report);
-    struct corpus_options reading = {.terms = &index->terms, .want_frequencies = true};
-    TRY(check_memory(index, bytes_of_texts(index, options, (double)ingest_text_bytes(queries)), run,
-                     report, error));
+    struct query_languages languages;
+    struct corpus_options reading = {
+        .terms = &index->terms, .want_frequencies = true, .takes_foreign = true};
+    TRY(index_check_lexicon(index, queries->foreign, NULL, error));
+    query_languages_watch(&languages, index, queries->foreign, &reading);
+    double text_bytes = (double)ingest_text_bytes(queries);
+    if (queries->foreign)
+        text_bytes *= INGEST_PROJECTED_SHARE;
+    TRY(check_memory(index,
+                     bytes_of_texts(index, options, text_bytes) +
+                         ingest_projection_bytes(queries, task.threads),
+                     run, report, error));
     cog_hits *hits;
     TAKE_ZEROED(hits, 1, "hits", error);
     struct job job;
     job_begin(&job, run, report);
     hits->has_query_ids = true;
     cog_status status = corpus_read(&hits->queries, queries, &reading, run, report, error);
+    THEN(status, query_languages_judge(&languages, error));
     THEN(status, search_corpus(&task, &hits->queries, hits, error));
     search_task_free(&task);
     job_end(&job);

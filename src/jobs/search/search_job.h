@@ -14,3 +14,6 @@ struct cog_hits {
 /* cog_searcher_find_text for the bag of a text that was read already. */
 cog_status searcher_find_bag(cog_searcher *searcher, const struct bag_view *bag,
                              const cog_hits **hits, cog_error *error);
+/* Texts of another language, as cog_searcher_project has them; borrowed. */
+cog_status searcher_project(cog_searcher *searcher, const struct foreign_documents *foreign,
+                            cog_error *error);

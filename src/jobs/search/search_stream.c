@@ -12,6 +12,7 @@
 #include "collection/ingest.h"
 #include "input/reader.h"
 #include "jobs/index/index_job.h"
+#include "jobs/search/search_job.h"
 #include "run/job.h"
 
 struct stream {
@@ -119,11 +120,14 @@ static cog_status write_header(const struct stream *stream, const cog_search_opt
 }
 
 static cog_status make_searchers(struct stream *stream, const cog_search_options *options,
-                                 cog_error *error) {
+                                 const struct foreign_documents *foreign, cog_error *error) {
     TAKE_ZEROED(stream->searchers, stream->workers, "searchers", error);
     cog_status status = COG_OK;
-    for (unsigned i = 0; i < stream->workers && status == COG_OK; i++)
+    for (unsigned i = 0; i < stream->workers && status == COG_OK; i++) {
         status = cog_searcher_create(stream->index, options, &stream->searchers[i], error);
+        if (status == COG_OK && foreign)
+            status = searcher_project(stream->searchers[i], foreign, error);
+    }
     return status;
 }
 
@@ -154,7 +158,7 @@ cog_status cog_index_answer(const cog_index *index, cog_documents *queries,
     struct job job;
     job_begin(&job, run, report);
     reader_answer_at_once(queries->source);
-    cog_status status = make_searchers(&stream, options, error);
+    cog_status status = make_searchers(&stream, options, queries->foreign, error);
     THEN(status, output_open(path, &stream.output, error));
     THEN(status, write_header(&stream, options, error));
     THEN(status, ingest_open(queries, NULL, sizeof(struct answers), "searching", run, report, false,

@@ -8,6 +8,8 @@
 #include "collection/row_signer.h"
 #include "collection/statistics_job.h"
 #include "input/documents/json_parser.h"
+#include "jobs/index/index_languages.h"
+#include "jobs/lexicon/lexicon_job.h"
 #include "jobs/search/search_job.h"
 #include "jobs/search/search_task.h"
 #include "plan/method_table.h"
@@ -29,6 +31,11 @@ struct cog_searcher {
     struct bag_counter *counter;
     struct term_list terms;
     struct corpus corpus; /* of one row: the query */
+    /* Texts of another language. */
+    const struct foreign_documents *foreign; /* or NULL */
+    struct foreign_documents *own_foreign;
+    struct document_projector projector;
+    struct projector_worker *projecting;
     struct text_signer signer;
     struct text_signer_scratch signer_scratch;
     cog_statistics *signed_by; /* of the signer; owned */
@@ -144,6 +151,21 @@ cog_status searcher_find_bag(cog_searcher *searcher, const struct bag_view *bag,
     return answer(searcher, &searcher->of_texts, hits, error);
 }
 
+/* The text as terms of the index's language. */
+static cog_status read_text(cog_searcher *searcher, struct bytes_view text,
+                            struct bytes_view language, struct bag_view *bag, cog_error *error) {
+    static const struct bytes_view no_id;
+    bool is_projected = false;
+    if (searcher->foreign)
+        TRY(foreign_is_projected(searcher->foreign, language, no_id, &is_projected, error));
+    else if (searcher->index->is_multilingual)
+        TRY(index_check_language(searcher->index, language, text, no_id, error));
+    if (is_projected)
+        return projector_worker_run(searcher->projecting, text, bag, error);
+    TRY(analyzer_run(searcher->analyzer, text, language, &searcher->terms, error));
+    return bag_count(searcher->counter, searcher->terms.hashes, searcher->terms.count, bag, error);
+}
+
 cog_status cog_searcher_find_text(cog_searcher *searcher, const char *text, size_t text_size,
                                   const char *lang, const cog_hits **hits, cog_error *error) {
     struct bag_view bag;
@@ -158,9 +180,8 @@ cog_status cog_searcher_find_text(cog_searcher *searcher, const char *text, size
             "query as a signature");
     if (!utf8_is_valid(text, text_size))
         return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");
-    TRY(analyzer_run(searcher->analyzer, view_of(text, text_size),
-                     view_of(lang, lang ? strlen(lang) : 0), &searcher->terms, error));
-    TRY(bag_count(searcher->counter, searcher->terms.hashes, searcher->terms.count, &bag, error));
+    TRY(read_text(searcher, view_of(text, text_size), view_of(lang, lang ? strlen(lang) : 0), &bag,
+                  error));
     return searcher_find_bag(searcher, &bag, hits, error);
 }
 
@@ -213,6 +234,48 @@ cog_status cog_searcher_create(const cog_index *index, const cog_search_options 
     return HAND_OUT(status, searcher, cog_searcher_free, result);
 }
 
+static void forget_lexicon(cog_searcher *searcher) {
+    projector_worker_free(searcher->projecting);
+    document_projector_free(&searcher->projector);
+    foreign_documents_free(searcher->own_foreign);
+    searcher->projecting = NULL;
+    searcher->own_foreign = NULL;
+    searcher->foreign = NULL;
+}
+
+cog_status searcher_project(cog_searcher *searcher, const struct foreign_documents *foreign,
+                            cog_error *error) {
+    forget_lexicon(searcher);
+    if (!searcher->index->has_documents)
+        return error_set(error, COG_ERR_USAGE,
+                         "the index holds signatures, which have no language: search it without a "
+                         "lexicon");
+    TRY(index_check_lexicon(searcher->index, foreign, NULL, error));
+    TRY(foreign_projector_init(foreign, &searcher->index->terms, &searcher->projector, error));
+    TRY(projector_worker_create(&searcher->projector, &searcher->projecting, error));
+    searcher->foreign = foreign;
+    return COG_OK;
+}
+
+cog_status cog_searcher_project(cog_searcher *searcher, const cog_lexicon *lexicon,
+                                const cog_projection_options *options, cog_error *error) {
+    cog_projection_options usual;
+    struct foreign_documents *foreign = NULL;
+    TRY(check_given(searcher, "searcher", error));
+    cog_projection_options_init(&usual);
+    if (!lexicon) {
+        forget_lexicon(searcher);
+        return COG_OK;
+    }
+    TRY(foreign_documents_create(&lexicon->table, options ? options : &usual, &foreign, error));
+    cog_status status = searcher_project(searcher, foreign, error);
+    if (status == COG_OK)
+        searcher->own_foreign = foreign;
+    else
+        foreign_documents_free(foreign);
+    return status;
+}
+
 /* What belongs to the state of the index. */
 static void forget_state(cog_searcher *searcher) {
     if (searcher->spread.queries)
@@ -233,6 +296,7 @@ cog_status cog_searcher_move(cog_searcher *searcher, const cog_index *index, cog
     TRY(check_given(searcher, "searcher", error));
     TRY(check_given(index, "index", error));
     TRY(index_prepare(index, error));
+    TRY(index_check_lexicon(index, searcher->foreign, NULL, error));
     forget_state(searcher);
     if (searcher->signed_by != index->statistics)
         forget_signer(searcher);
@@ -245,6 +309,7 @@ void cog_searcher_free(cog_searcher *searcher) {
         return;
     forget_state(searcher);
     forget_signer(searcher);
+    forget_lexicon(searcher);
     query_spread_free(&searcher->spread);
     analyzer_free(searcher->analyzer);
     bag_counter_free(searcher->counter);

@@ -292,8 +292,9 @@ static cog_status check_memory(const struct signing *work, const cog_documents *
                                const struct term_options *terms, bool collects, cog_error *error) {
     enum { THREAD_BYTES = 6 << 20, COLLECTING_THREAD_BYTES = 16 << 20 };
     double threads = work->job->threads;
-    double needed =
-        MEMORY_BASE_BYTES + threads * (collects ? COLLECTING_THREAD_BYTES : THREAD_BYTES);
+    double needed = MEMORY_BASE_BYTES +
+                    threads * (collects ? COLLECTING_THREAD_BYTES : THREAD_BYTES) +
+                    ingest_projection_bytes(documents, work->job->threads);
     if (collects)
         needed += memory_of_statistics((double)ingest_text_bytes(documents), terms->ngram);
     return job_check_memory(work->job, needed, error);
@@ -336,6 +337,7 @@ static cog_status sign_all(struct job *job, cog_documents *documents,
     cog_statistics *collected = NULL;
     TRY(options_terms(&options->terms, &terms, error));
     TRY(check_outputs(&options->signature, outputs, error));
+    TRY(foreign_check_signature(documents->foreign, options->signature.kind, error));
     cog_status status =
         prepare(&work, documents, options, &terms, outputs, &statistics, &collected, error);
     if (status == COG_OK && statistics)

@@ -30,7 +30,7 @@ static cog_status build(uint64_t seed, struct segment_terms *terms, cog_error *e
     if (status == COG_OK)
         status = term_numbers_create(own, 1, 0, &numbers, error);
     if (status == COG_OK)
-        status = segment_terms_build(own, numbers, all, &weighting, terms, error);
+        status = segment_terms_build(own, own, numbers, all, &weighting, terms, error);
     term_numbers_free(numbers);
     statistics_free(own);
     statistics_free(all);

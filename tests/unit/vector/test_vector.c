@@ -93,6 +93,44 @@ static void check_counts(const struct statistics *statistics, uint64_t copies) {
     CHECK(statistics_document_count(statistics) == DOCUMENTS * copies);
 }
 
+/* Over many documents, counts are those of the expected frequencies. */
+TEST(vector_expected_frequencies_are_rounded_without_bias) {
+    enum { ROUNDED = 4000, KINDS = 5 };
+    static const float expected[KINDS] = {0.05f, 0.5f, 0.9f, 3.25f, 2};
+    struct bag_counter *counter = NULL;
+    double sums[KINDS] = {0};
+    CHECK_OK(bag_counter_create(&counter, error));
+    for (uint64_t d = 0; d < ROUNDED; d++) {
+        uint64_t hashes[2 * KINDS + 1];
+        float values[2 * KINDS + 1];
+        uint32_t reversed[KINDS + 1];
+        struct bag_view bag, back;
+        for (size_t i = 0; i < KINDS; i++) { /* every value in two parts */
+            hashes[i] = hashes[KINDS + i] = hash_mix(1 + i);
+            values[i] = values[KINDS + i] = expected[i] / 2;
+        }
+        hashes[2 * KINDS] = hash_mix(1000 + d);
+        values[2 * KINDS] = 1;
+        CHECK_OK(bag_sum(counter, hashes, values, 2 * KINDS + 1, &bag, error));
+        CHECK(bag.count == KINDS + 1 && bag.length == 8 && bag.weights[3] == expected[3]);
+        CHECK(bag.frequencies[4] == 2 && bag.frequencies[5] == 1);
+        CHECK(bag.frequencies[3] == 3 || bag.frequencies[3] == 4);
+        for (size_t i = 0; i < KINDS; i++)
+            sums[i] += bag.frequencies[i];
+        for (size_t i = 0; i <= KINDS; i++) { /* the order of the terms does not count */
+            hashes[i] = bag.hashes[KINDS - i];
+            values[i] = bag.weights[KINDS - i];
+        }
+        back = (struct bag_view){hashes, NULL, KINDS + 1, bag.length, values};
+        bag_round_expected(&back, reversed);
+        for (size_t i = 0; i <= KINDS; i++)
+            CHECK(reversed[KINDS - i] == bag.frequencies[i]);
+    }
+    for (size_t i = 0; i < KINDS; i++)
+        CHECK(fabs(sums[i] / ROUNDED - (double)expected[i]) < 0.03);
+    bag_counter_free(counter);
+}
+
 TEST(vector_statistics_do_not_depend_on_threads) {
     for (unsigned threads = 1; threads <= 3; threads++) {
         struct statistics *statistics = NULL, *twice = NULL;
