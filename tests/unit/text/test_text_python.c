@@ -1,4 +1,4 @@
-/* TOKENS_REGEX against Python itself; tests/cli/pairs_real.sh compares Jaccard values of real
+/* TOKENS_REGEX against Python itself; tests/cli/pairs/pairs_real.sh compares Jaccard values of real
  * documents. */
 #include <unicode/uchar.h>
 #include <unistd.h>
