@@ -21,8 +21,8 @@ from ._stages import Stage, Stages
 if TYPE_CHECKING:
     import pyarrow
 
-#: Collections with at most this many members of sets are joined in one task: 128 MB, and some 700 MB in its Python.
-MEMBERS_AT_ONCE = 16_000_000
+#: Collections with at most this many members of sets are joined in one task: 200 MB, and some 700 MB in its Python.
+MEMBERS_AT_ONCE = 25_000_000
 _PAIRS_MOST = 4_000_000  # with more pairs of rows that share a key, tasks share the work
 _PAIRS_MEASURED = 10_000  # at a time
 _TOO_MANY = -1
@@ -121,6 +121,7 @@ def _decide(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: A
         size = np.diff(lists(rows, "terms")[0])
         ranked = ranked[np.argsort(-size[ranked], kind="stable")]
     sets = _Sets(rows, [ranked], measure)
+    rows = rows.drop_columns(["terms", "words"])
     near, counts = sets.near(threshold)
     counts = counts._replace(distinct=len(ranked))
     if near is None:
@@ -142,7 +143,9 @@ def _pairs(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: An
         if double := _double_ids(rows.take(own)):
             yield _named_pairs(rows, places, _NO_PAIRS, Counts(double[0]), tuple(own[list(double[1:])]))
             return
-    near, counts = _Sets(rows, places, measure).near(threshold)
+    sets = _Sets(rows, places, measure)
+    rows = rows.select(["id"])
+    near, counts = sets.near(threshold)
     yield _named_pairs(rows, places, near or _NO_PAIRS, counts)
 
 
@@ -160,7 +163,7 @@ class _Sets:
     """The sets of one collection, or of two; rows are ranks: places in ``sides``."""
 
     def __init__(self, rows: pyarrow.Table, sides: list[Array], measure: Any):
-        self.sides = [rows.select(["terms", "words"]).take(places) for places in sides]
+        self.sides = [rows.select(["terms", "words"]).take(places).combine_chunks() for places in sides]
         self.measure = measure
 
     def near(self, threshold: float) -> tuple[_Near | None, Counts]:
