@@ -10,6 +10,7 @@ import numpy as np
 from . import _cognate
 from ._inputs import (Array, Documents, Path, ReadOptions, SignOptions, is_signatures, margins_of, open_documents,
                       report_of, signatures_of, split)
+from ._lexicon import Lexicon
 from ._table import Table
 
 IndexMethod = Literal["auto", "flat", "slices", "columns", "psm", "bphs", "lsh"]
@@ -34,6 +35,20 @@ class SearchOptions(ReadOptions, total=False):
 
 
 _ANSWER = {"recall", "verify", "first", "method"}
+
+
+def _project(documents: object, lexicon: Lexicon | None) -> object:
+    """The documents, by a lexicon in its target language."""
+    if lexicon is not None:
+        _cognate.documents_project(documents, lexicon._handle)
+    return documents
+
+
+def _refuse_lexicon(lexicon: Lexicon | None) -> None:
+    if lexicon is not None:
+        raise TypeError("a lexicon belongs to documents; signatures have no language")
+
+
 _SINGLE_QUERY = '{"queries": 1}'
 
 
@@ -75,21 +90,31 @@ class Index:
         """Rows, removed rows, segments, bits, method, and what it holds."""
         return _cognate.index_info(self._handle)
 
+    @property
+    def lexicons(self) -> dict[str, str]:
+        """How documents of other languages were projected: from the code of each language to the language of the index,
+        the checksum of the lexicon, and the options."""
+        return _cognate.index_lexicons(self._handle)
+
     @classmethod
     def build(cls, x: Documents, *, method: IndexMethod = "auto", ids: Iterable[Any] | None = None,
-              margins: Array | None = None, **options: Unpack[BuildOptions]) -> Index:
+              margins: Array | None = None, lexicon: Lexicon | None = None,
+              **options: Unpack[BuildOptions]) -> Index:
         """An index in memory of documents, or of signatures, uint8 [rows, bits / 8], which are not copied.
 
-        Documents are named by ``ids``, by their column of ids, or by their positions.
+        Documents are named by ``ids``, by their column of ids, or by their positions. With a lexicon, they are in its
+        source language, and the index is in its target language; it remembers the lexicon. Documents whose column of
+        languages names the target language are taken as they are.
         """
         read, work, run = split(options, method=method)
         if is_signatures(x):
+            _refuse_lexicon(lexicon)
             array, rows, bits = signatures_of(x)
             handle, text = _cognate.index_build_signatures(array, rows, bits, margins_of(margins), work, run)
             return cls(handle, report_of(text), rows)
         if margins is not None:
             raise TypeError("margins belong to signatures; documents bring their own")
-        documents = open_documents(x, read, ids)
+        documents = _project(open_documents(x, read, ids), lexicon)
         count = _cognate.documents_count(documents)
         handle, text = _cognate.index_build(documents, work, run)
         return cls(handle, report_of(text), count)
@@ -107,18 +132,21 @@ class Index:
         """Writes a copy into a folder that holds no index yet, all of it or nothing."""
         _cognate.index_save(self._handle, os.fsencode(folder))
 
-    def add(self, x: Documents, *, ids: Iterable[Any] | None = None, **options: Unpack[ReadOptions]) -> None:
+    def add(self, x: Documents, *, ids: Iterable[Any] | None = None, lexicon: Lexicon | None = None,
+            **options: Unpack[ReadOptions]) -> None:
         """Adds documents or signatures. Documents without ids are numbered on from the last.
 
-        Documents whose id the index has are skipped; ``report`` counts what was added.
+        Documents whose id the index has are skipped; ``report`` counts what was added. With a lexicon into the language
+        of the index, documents are in its source language.
         """
         read, _, run = split(options)
         if is_signatures(x):
+            _refuse_lexicon(lexicon)
             array, rows, bits = signatures_of(x)
             self.report = report_of(_cognate.index_add_signatures(self._handle, array, rows, bits, run))
             self._next_number += rows
             return
-        documents = open_documents(x, read, ids, self._next_number)
+        documents = _project(open_documents(x, read, ids, self._next_number), lexicon)
         self.report = report_of(_cognate.index_add(self._handle, documents, run))
         self._next_number += _cognate.documents_count(documents)
 
@@ -134,40 +162,48 @@ class Index:
         _, _, run = split(options)
         self.report = report_of(_cognate.index_compact(self._handle, run))
 
-    def _searchers_for(self, key: tuple[object, ...], options: Mapping[str, Any]) -> object | None:
+    def _searchers_for(self, key: tuple[object, ...], lexicon: Lexicon | None,
+                       options: Mapping[str, Any]) -> object | None:
         """Searchers for single queries; None if the options are about more than the answer."""
         if not options.keys() <= _ANSWER:
             return None
         k, threshold, radius, *_ = key
+        handle = lexicon and lexicon._handle
         _, work, _ = split(options, k=k, threshold=threshold, radius=radius)
-        searchers = _cognate.index_searchers(self._handle, work)
+        searchers = _cognate.index_searchers(self._handle, handle, work)
         if len(self._searchers) == 16:
             self._searchers.clear()
         self._searchers[key] = searchers
         return searchers
 
     def _find(self, q: object, k: int | None, threshold: float | None, radius: int | None, ids: bool,
-              options: Mapping[str, Any]) -> _cognate.ArrowTable | None:
+              lexicon: Lexicon | None, options: Mapping[str, Any]) -> _cognate.ArrowTable | None:
         """The answer to a single query; None if it is no such query, or the options want a job."""
-        key: tuple[object, ...] = (k, threshold, radius)
+        key: tuple[object, ...] = (k, threshold, radius, lexicon)
         if options:
             if "knobs" in options:
                 return None
             key += (*options.items(),)
-        searchers = self._searchers.get(key) or self._searchers_for(key, options)
+        searchers = self._searchers.get(key) or self._searchers_for(key, lexicon, options)
         return _cognate.index_find(searchers, q, ids) if searchers is not None else None
 
     def search(self, q: Documents, *, k: int | None = None, threshold: float | None = None, radius: int | None = None,
-               margins: Array | None = None, ids: bool = False, **options: Unpack[SearchOptions]) -> Table:
+               margins: Array | None = None, ids: bool = False, lexicon: Lexicon | None = None,
+               **options: Unpack[SearchOptions]) -> Table:
         """The k nearest of each query (10 if nothing else is said), or all within a threshold or a radius of bits.
 
         A query is a text; several are a list or a table, or signatures as the index has them. Columns: query, rank,
         row, similarity, distance, id; ``row`` is the position of a document that has no id of its own.
 
+        With a lexicon into the language of the index, queries are in its source language, but for those whose column of
+        languages names that of the index.
+
         A single query is answered with what was made for the queries before it; its recall is not measured.
         """
+        if isinstance(q, np.ndarray) and is_signatures(q):
+            _refuse_lexicon(lexicon)
         if margins is None and isinstance(q, (str, np.ndarray)):
-            arrow = self._find(q, k, threshold, radius, ids, options)
+            arrow = self._find(q, k, threshold, radius, ids, lexicon, options)
             if arrow is not None:
                 return Table(arrow, _SINGLE_QUERY, [])
         read, work, run = split(options, k=k, threshold=threshold, radius=radius)
@@ -177,5 +213,5 @@ class Index:
                                                            run)
             return Table(table, text, [])
         documents = _cognate.from_texts((q,), None, None) if isinstance(q, str) else open_documents(q, read)
-        table, text = _cognate.index_search(self._handle, documents, work, ids, run)
+        table, text = _cognate.index_search(self._handle, _project(documents, lexicon), work, ids, run)
         return Table(table, text, _cognate.documents_skipped(documents))

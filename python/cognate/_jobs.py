@@ -148,19 +148,21 @@ def related(log: Documents, *, queries: Iterable[str] | str | os.PathLike[str] |
 
 @overload
 def sign(documents: Documents, kind: str = ..., bits: int | None = ..., *, margins: Literal[False] = ...,
-         statistics: Statistics | None = ..., term_counts: Array | None = ...,
+         statistics: Statistics | None = ..., term_counts: Array | None = ..., lexicon: Lexicon | None = ...,
          **options: Unpack[SignJobOptions]) -> Array: ...
 @overload
 def sign(documents: Documents, kind: str = ..., bits: int | None = ..., *, margins: Literal[True],
-         statistics: Statistics | None = ..., term_counts: Array | None = ...,
+         statistics: Statistics | None = ..., term_counts: Array | None = ..., lexicon: Lexicon | None = ...,
          **options: Unpack[SignJobOptions]) -> tuple[Array, Array]: ...
 def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *, margins: bool = False,
-         statistics: Statistics | None = None, term_counts: Array | None = None,
+         statistics: Statistics | None = None, term_counts: Array | None = None, lexicon: Lexicon | None = None,
          **options: Unpack[SignJobOptions]) -> Array | tuple[Array, Array]:
     """Signatures, uint8 [rows, bits / 8] as numpy.packbits has them; with margins also float32 [rows, bits].
 
     The kinds are rp, simhash, topsig and minhash. The rows of skipped documents are zeros. ``statistics`` weigh the terms
     of rp and topsig, if not those of the documents; ``term_counts`` (uint32 [rows]) receives the weighted terms of each.
+    With a lexicon, documents of its source language are signed as documents of its target language; give both sides the
+    same ``statistics``, and a kind whose terms are the lexicon's, such as rp.
 
     >>> import cognate
     >>> cognate.sign(["one text", "one text", "another text"], bits=64).shape
@@ -170,6 +172,8 @@ def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *
         raise TypeError("sign takes documents in memory; `cognate sign` signs files")
     read, work, run = split(options, signature=kind, bits=bits)
     handle = open_documents(documents, read)
+    if lexicon is not None:
+        _cognate.documents_project(handle, lexicon._handle)
     rows, width = _cognate.documents_count(handle), _cognate.sign_bits(work)
     signatures = np.empty((rows, width // 8), np.uint8)
     sums = np.empty((rows, width), np.float32) if margins else None

@@ -37,7 +37,8 @@ class Lexicon:
 
     def __init__(self, handle: object, report: dict[str, Any] | None = None):
         self._handle = handle
-        self.source, self.target, self.words, self.entries = _cognate.lexicon_info(handle)
+        #: The checksum is what an index remembers of the lexicon.
+        self.source, self.target, self.words, self.entries, self.checksum = _cognate.lexicon_info(handle)
         #: What training did.
         self.report = report or {}
 

@@ -14,6 +14,7 @@ static void documents_free(struct documents *documents) {
     cog_documents_close(documents->handle);
     free(documents->items);
     Py_XDECREF(documents->kept);
+    Py_XDECREF(documents->lexicon);
     free(documents);
 }
 
@@ -271,10 +272,29 @@ static PyObject *skipped(PyObject *self, PyObject *capsule) {
     return list;
 }
 
+/* documents_project(documents, lexicon): from now on they are of the lexicon's target language. */
+static PyObject *project(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *lexicon_capsule;
+    cog_error error = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO", &capsule, &lexicon_capsule))
+        return NULL;
+    struct documents *documents = documents_of(capsule);
+    cog_lexicon *lexicon = documents ? lexicon_of(lexicon_capsule) : NULL;
+    if (!lexicon)
+        return NULL;
+    if (cog_documents_project(documents->handle, lexicon, NULL, &error) != COG_OK)
+        return raise_error(&error);
+    Py_XDECREF(documents->lexicon);
+    documents->lexicon = Py_NewRef(lexicon_capsule);
+    Py_RETURN_NONE;
+}
+
 PyMethodDef documents_methods[] = {{"from_texts", from_texts, METH_VARARGS, NULL},
                                    {"from_stream", from_stream, METH_VARARGS, NULL},
                                    {"stream_of_array", stream_of_array, METH_VARARGS, NULL},
                                    {"from_paths", from_paths, METH_VARARGS, NULL},
                                    {"documents_count", count, METH_O, NULL},
                                    {"documents_skipped", skipped, METH_O, NULL},
+                                   {"documents_project", project, METH_VARARGS, NULL},
                                    {0}};

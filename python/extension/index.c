@@ -365,6 +365,24 @@ static PyObject *info(PyObject *self, PyObject *capsule) {
                              : "documents without vectors");
 }
 
+/* index_lexicons(index): from the codes of projected languages to how they were projected. */
+static PyObject *lexicons(PyObject *self, PyObject *capsule) {
+    const char *from, *record;
+    (void)self;
+    struct index *index = index_of(capsule);
+    PyObject *result = index ? PyDict_New() : NULL;
+    cog_index *shown = result ? index_shown(index) : NULL;
+    for (size_t i = 0; result && cog_index_lexicon(shown, i, &from, &record); i++) {
+        PyObject *text = PyUnicode_FromString(record);
+        if (!text || PyDict_SetItemString(result, from, text) != 0)
+            Py_CLEAR(result);
+        Py_XDECREF(text);
+    }
+    if (shown)
+        cog_index_close(shown);
+    return result;
+}
+
 PyMethodDef index_methods[] = {{"index_build", build, METH_VARARGS, NULL},
                                {"index_build_signatures", build_signatures, METH_VARARGS, NULL},
                                {"index_add", add, METH_VARARGS, NULL},
@@ -374,4 +392,5 @@ PyMethodDef index_methods[] = {{"index_build", build, METH_VARARGS, NULL},
                                {"index_save", save, METH_VARARGS, NULL},
                                {"index_open", open_folder, METH_O, NULL},
                                {"index_info", info, METH_O, NULL},
+                               {"index_lexicons", lexicons, METH_O, NULL},
                                {0}};

@@ -125,13 +125,14 @@ static PyObject *lexicon_from_bytes(PyObject *self, PyObject *bytes) {
                : raise_error(&error);
 }
 
-/* Source and target language, words, entries. */
+/* Source and target language, words, entries, checksum. */
 static PyObject *lexicon_info(PyObject *self, PyObject *capsule) {
     (void)self;
     cog_lexicon *lexicon = lexicon_of(capsule);
-    return lexicon ? Py_BuildValue("ssnn", cog_lexicon_from(lexicon), cog_lexicon_to(lexicon),
+    return lexicon ? Py_BuildValue("ssnnK", cog_lexicon_from(lexicon), cog_lexicon_to(lexicon),
                                    (Py_ssize_t)cog_lexicon_words(lexicon),
-                                   (Py_ssize_t)cog_lexicon_entries(lexicon))
+                                   (Py_ssize_t)cog_lexicon_entries(lexicon),
+                                   (unsigned long long)cog_lexicon_checksum(lexicon))
                    : NULL;
 }
 

@@ -88,6 +88,7 @@ struct documents {
     cog_documents *handle;
     cog_document *items; /* of Python's strings */
     PyObject *kept;      /* what the handle borrows from */
+    PyObject *lexicon;   /* capsule of the lexicon that projects them; NULL: none */
 };
 /* NULL with an exception set if the object is no capsule of documents. */
 struct documents *documents_of(PyObject *capsule);

@@ -121,7 +121,9 @@ struct found_by {
 /* Searchers with the same options, one for each thread that searches at the same time. */
 struct searchers {
     PyObject *capsule; /* of the index */
+    PyObject *lexicon; /* capsule, or None */
     struct index *index;
+    const cog_lexicon *with; /* that projects queries; or NULL */
     cog_search_options options;
     unsigned bits;
     pthread_mutex_t lock; /* for what follows */
@@ -140,7 +142,21 @@ static void searchers_release(PyObject *capsule) {
         release_one(&searchers->idle[--searchers->idle_count]);
     pthread_mutex_destroy(&searchers->lock);
     Py_DECREF(searchers->capsule);
+    Py_DECREF(searchers->lexicon);
     free(searchers);
+}
+
+static cog_status create_one(const struct searchers *searchers, const cog_index *shown,
+                             struct found_by *one, cog_error *error) {
+    cog_status status = cog_searcher_create(shown, &searchers->options, &one->searcher, error);
+    if (status != COG_OK || !searchers->with)
+        return status;
+    status = cog_searcher_project(one->searcher, searchers->with, NULL, error);
+    if (status != COG_OK) {
+        cog_searcher_free(one->searcher);
+        one->searcher = NULL;
+    }
+    return status;
 }
 
 /* A searcher of the present state: one that is idle, moved on if the index has changed, or a new
@@ -154,7 +170,7 @@ static cog_status take_one(struct searchers *searchers, struct found_by *one, co
         *one = searchers->idle[--searchers->idle_count];
     pthread_mutex_unlock(&searchers->lock);
     if (!one->searcher)
-        status = cog_searcher_create(shown, &searchers->options, &one->searcher, error);
+        status = create_one(searchers, shown, one, error);
     else if (one->state != shown)
         status = cog_searcher_move(one->searcher, shown, error);
     before = one->state;
@@ -175,14 +191,15 @@ static void put_back(struct searchers *searchers, struct found_by *one) {
         release_one(one);
 }
 
-/* index_searchers(index, options): a capsule for index_find. */
+/* index_searchers(index, lexicon or None, options): a capsule for index_find. */
 static PyObject *make_searchers(PyObject *self, PyObject *arguments) {
-    PyObject *capsule, *dictionary;
+    PyObject *capsule, *lexicon, *dictionary;
     cog_index_info info;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OO!", &capsule, &PyDict_Type, &dictionary))
+    if (!PyArg_ParseTuple(arguments, "OOO!", &capsule, &lexicon, &PyDict_Type, &dictionary))
         return NULL;
-    struct index *index = index_of(capsule);
+    const cog_lexicon *with = lexicon == Py_None ? NULL : lexicon_of(lexicon);
+    struct index *index = PyErr_Occurred() ? NULL : index_of(capsule);
     struct searchers *searchers = index ? calloc(1, sizeof *searchers) : NULL;
     if (!searchers)
         return index ? PyErr_NoMemory() : NULL;
@@ -196,10 +213,13 @@ static PyObject *make_searchers(PyObject *self, PyObject *arguments) {
     Py_END_ALLOW_THREADS searchers->bits = info.bits;
     searchers->index = index;
     searchers->capsule = Py_NewRef(capsule);
+    searchers->lexicon = Py_NewRef(lexicon);
+    searchers->with = with;
     pthread_mutex_init(&searchers->lock, NULL);
     PyObject *result = PyCapsule_New(searchers, searchers_name, searchers_release);
     if (!result) {
         Py_DECREF(capsule);
+        Py_DECREF(lexicon);
         free(searchers);
     }
     return result;
