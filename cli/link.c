@@ -20,23 +20,32 @@ static const struct option_text texts[] = {
     {OPTION_BITS, "bits per signature, if the method uses signatures (default: 1024)"},
     {OPTION_COUNT, NULL}};
 
+/* tmx is a format of sentence pairs alone. */
+static const struct option_text choices[] = {{OPTION_FORMAT, "tsv|jsonl|npy|tmx"},
+                                             {OPTION_COUNT, NULL}};
+enum { FORMAT_TMX = COG_OUTPUT_NPY + 1 };
+
 struct link_arguments {
     cog_input_options input;
     cog_link_options link;
-    double sentence_threshold;
+    cog_sentence_options sentences;
 };
 
-/* An explanation is printed, and sentence pairs are TSV. */
+/* An explanation is printed; sentences have no numbers of rows, and only sentences are TMX. */
 static bool check_result(const struct arguments *arguments) {
     static const enum option_id of_links[] = {OPTION_OUTPUT, OPTION_FORMAT, OPTION_SENTENCES,
                                               OPTION_COUNT};
     if (has_option(arguments, OPTION_EXPLAIN))
         return refuse_options(arguments, of_links,
                               "does not go with --explain, which prints a table");
-    if (has_option(arguments, OPTION_SENTENCES) &&
-        choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV) != COG_OUTPUT_TSV)
-        return usage_error(arguments, "--sentences writes tsv alone: leave --format out");
-    return true;
+    int format = choice_option(arguments, OPTION_FORMAT, COG_OUTPUT_TSV);
+    if (has_option(arguments, OPTION_SENTENCES))
+        return format != COG_OUTPUT_NPY ||
+               usage_error(arguments, "--sentences writes texts: choose tsv, jsonl or tmx");
+    if (format == FORMAT_TMX)
+        return usage_error(arguments, "--format tmx is for sentence pairs: add --sentences");
+    static const enum option_id of_sentences[] = {OPTION_SENTENCE_THRESHOLD, OPTION_COUNT};
+    return refuse_options(arguments, of_sentences, "belongs to --sentences");
 }
 
 /* Exact search and lists compare vectors alone. */
@@ -74,10 +83,20 @@ static bool check_decision(const struct arguments *arguments) {
                           "does not go with --threshold, which keeps links by their cosine");
 }
 
+static cog_sentence_format sentence_format(const struct arguments *arguments) {
+    static const cog_sentence_format formats[] = {[COG_OUTPUT_TSV] = COG_SENTENCES_TSV,
+                                                  [COG_OUTPUT_JSONL] = COG_SENTENCES_JSONL,
+                                                  [COG_OUTPUT_NPY] = COG_SENTENCES_AUTO,
+                                                  [FORMAT_TMX] = COG_SENTENCES_TMX};
+    int format = choice_option(arguments, OPTION_FORMAT, -1);
+    return format < 0 ? COG_SENTENCES_AUTO : formats[format];
+}
+
 static bool take_options(const struct arguments *arguments, struct link_arguments *taken) {
     cog_link_options *options = &taken->link;
     size_t per_document = 0;
-    taken->sentence_threshold = 0.5;
+    cog_sentence_options_init(&taken->sentences);
+    taken->sentences.format = sentence_format(arguments);
     cog_link_options_init(options);
     options->method = method_option(arguments);
     options->calibrated = !has_option(arguments, OPTION_THRESHOLD);
@@ -91,7 +110,7 @@ static bool take_options(const struct arguments *arguments, struct link_argument
            take_knobs(arguments, COG_KNOB_PAIRS, &options->knobs) &&
            real_option(arguments, OPTION_RECALL, 0, 1, &options->recall) &&
            real_option(arguments, OPTION_THRESHOLD, -1, 1, &options->threshold) &&
-           real_option(arguments, OPTION_SENTENCE_THRESHOLD, 0, 1, &taken->sentence_threshold) &&
+           real_option(arguments, OPTION_SENTENCE_THRESHOLD, 0, 2, &taken->sentences.threshold) &&
            take_projection_options(arguments, &options->projection) &&
            unsigned_option(arguments, OPTION_CANDIDATES, 1, 100000, &options->candidates) &&
            unsigned_option(arguments, OPTION_BITS, 8, 4096, &options->bits) &&
@@ -179,14 +198,14 @@ static cog_status print_explanation(const cog_links *links, const char *id, cog_
 
 /* Links, or an explanation or sentence pairs instead of them. */
 static cog_status write_result(struct session *session, const cog_links *links, cog_documents *from,
-                               cog_documents *to, double sentence_threshold) {
+                               cog_documents *to, const cog_sentence_options *sentences) {
     const struct arguments *arguments = session->arguments;
     const char *path = output_path(arguments);
     if (has_option(arguments, OPTION_EXPLAIN))
         return print_explanation(links, arguments->values[OPTION_EXPLAIN], &session->error);
     if (!has_option(arguments, OPTION_SENTENCES))
         return cog_links_write(links, output_format(arguments), path, &session->error);
-    return cog_links_sentences(links, from, to, sentence_threshold, path, &session->run,
+    return cog_links_sentences(links, from, to, sentences, path, &session->run,
                                session->report, &session->error);
 }
 
@@ -205,7 +224,7 @@ static cog_status run(struct session *session) {
     THEN(status, open_side(arguments, OPTION_TO, OPTION_FROM, &taken.input, &to, error));
     THEN(status,
          cog_link(from, to, lexicon, &taken.link, &session->run, &links, session->report, error));
-    THEN(status, write_result(session, links, from, to, taken.sentence_threshold));
+    THEN(status, write_result(session, links, from, to, &taken.sentences));
     if (status == COG_OK && gold)
         status = print_scores(links, gold, error);
     session->found_nothing = status == COG_OK && cog_links_count(links) == 0;
@@ -231,13 +250,16 @@ const struct command command_link = {
         "Each run estimates how likely a link is to be right, and keeps the links that have the "
         "wanted precision together; the report states what to expect. --threshold keeps links by "
         "their cosine instead.\n\n"
-        "--sentences pairs the sentences of linked documents and prints each pair once. "
+        "--sentences aligns the sentences of linked documents and prints each pair once, with its "
+        "cosine and a score that also counts the pairs around it: as tsv, jsonl or TMX (--format "
+        "tmx, or an output named *.tmx).\n\n"
         "--explain ID prints the words that link a document. --gold takes two ids or page titles "
         "per line, or a MediaWiki dump whose pages name their partners ([[de:Titel]]). The exit "
         "status is 1 if nothing is linked.",
     .examples = "cognate link --from de/ --to en/ --lexicon de-en.lex --one-to-one -o links.tsv",
     .sets = sets,
     .texts = texts,
+    .choices = choices,
     .methods = "auto|exact|lists|flat|slices|lsh|window",
     .knobs = COG_KNOB_PAIRS,
     .without = "band-values",

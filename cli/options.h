@@ -71,7 +71,7 @@ enum option_kind {
     X(SENTENCES, "sentences", 0, RESULT, PLAIN, NULL, NULL,                                        \
       "print sentence pairs instead of the links")                                                 \
     X(SENTENCE_THRESHOLD, "sentence-threshold", 0, RESULT, PLAIN, "S", NULL,                       \
-      "least cosine of a sentence pair (default: 0.5)")                                            \
+      "least score of a sentence pair (default: 0.5)")                                             \
     X(EXPLAIN, "explain", 0, RESULT, PLAIN, "ID", NULL,                                            \
       "print which words link this document of --from")                                            \
     X(NO_VECTORS, "no-vectors", 0, RESULT, PLAIN, NULL, NULL,                                      \

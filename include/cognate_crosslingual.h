@@ -214,13 +214,28 @@ COG_API double cog_links_cosine(const cog_links *links, uint32_t from_row, uint3
 COG_API cog_status cog_links_explain(const cog_links *links, uint32_t from_row, uint32_t to_row,
                                      cog_word_match **matches, size_t *count, cog_error *error);
 
-/* Sentence pairs from the linked documents, which are read again: each sentence with its best in
- * the partner, one-to-one, at or above the threshold of their cosine, each pair of texts once. TSV:
- * from, to, similarity, from_id, to_id. */
+typedef enum cog_sentence_format {
+    COG_SENTENCES_AUTO, /* TMX if the path ends in .tmx (or .tmx.gz, ...), else TSV */
+    COG_SENTENCES_TSV,  /* from, to, similarity, from_id, to_id, score */
+    COG_SENTENCES_JSONL,
+    COG_SENTENCES_TMX, /* 1.4; similarity, score and ids are properties of a unit */
+} cog_sentence_format;
+
+typedef struct cog_sentence_options {
+    double threshold; /* least score: the cosine, half of its lead over the next best of both
+                         sentences, and 0.4 of the mean cosine of the pairs around it */
+    cog_sentence_format format;
+    uint64_t reserved[4]; /* zero */
+} cog_sentence_options;
+COG_API void cog_sentence_options_init(cog_sentence_options *options);
+
+/* Sentence pairs from the linked documents, which are read again. Sentences are aligned link by
+ * link; two neighbouring ones may have one partner, and no sentence has two. Each pair of texts is
+ * written once. Time is linear in the sentences of a document. */
 COG_API cog_status cog_links_sentences(const cog_links *links, cog_documents *from,
-                                       cog_documents *to, double threshold, const char *path,
-                                       const cog_run_options *run, cog_report *report,
-                                       cog_error *error);
+                                       cog_documents *to, const cog_sentence_options *options,
+                                       const char *path, const cog_run_options *run,
+                                       cog_report *report, cog_error *error);
 
 /* The links of a file that cog_links_write wrote, against a file of source id TAB target id. */
 COG_API cog_status cog_evaluate_link_file(const char *found, const char *gold_path,

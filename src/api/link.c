@@ -162,17 +162,24 @@ cog_status cog_links_write(const cog_links *links, cog_output_format format, con
     return links_write(links, format, path, error);
 }
 
+void cog_sentence_options_init(cog_sentence_options *options) {
+    *options = (cog_sentence_options){.threshold = 0.5, .format = COG_SENTENCES_AUTO};
+}
+
 cog_status cog_links_sentences(const cog_links *links, cog_documents *from, cog_documents *to,
-                               double threshold, const char *path, const cog_run_options *run,
-                               cog_report *report, cog_error *error) {
+                               const cog_sentence_options *options, const char *path,
+                               const cog_run_options *run, cog_report *report, cog_error *error) {
     cog_documents *const documents[2] = {from, to};
+    TRY(check_given(options, "options", error));
+    TRY(options_check_reserved(options->reserved, 4, "sentence", error));
+    TRY(check_enum(options->format, COG_SENTENCES_TMX + 1, "sentence format", error));
     TRY(check_given(links, "links", error));
     TRY(check_given(from, "from", error));
     TRY(check_given(to, "to", error));
     TRY(check_given(path, "path", error));
     struct job job;
     job_begin(&job, run, report);
-    cog_status status = links_write_sentences(links, &job, documents, threshold, path, error);
+    cog_status status = links_write_sentences(links, &job, documents, options, path, error);
     job_end(&job);
     return status;
 }

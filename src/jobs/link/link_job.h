@@ -45,11 +45,12 @@ void links_reset(cog_links *links);
 /* TSV, JSON lines or numpy records: from, to, similarity, score, probability. */
 cog_status links_write(const cog_links *links, cog_output_format format, const char *path,
                        cog_error *error);
-/* Reads the linked documents again and writes the sentence pairs of each link, one-to-one, each
- * pair of texts once. */
+/* Reads the linked documents again and writes the sentence pairs of each link
+ * (jobs/link/sentence_pairs.h), each pair of texts once. */
 cog_status links_write_sentences(const cog_links *links, struct job *job,
-                                 cog_documents *const documents[2], double threshold,
-                                 const char *path, cog_error *error);
+                                 cog_documents *const documents[2],
+                                 const cog_sentence_options *options, const char *path,
+                                 cog_error *error);
 
 /* Mean cosines of the documents to their nearest; NULL: the cosine itself counts. */
 struct link_means {

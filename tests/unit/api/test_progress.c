@@ -192,8 +192,11 @@ static cog_status link_documents(struct world *world, const cog_run_options *run
     cog_link_options_init(&options);
     cog_status status = cog_link(world->documents, world->others, world->lexicon, &options, run,
                                  &links, NULL, error);
+    cog_sentence_options sentences;
+    cog_sentence_options_init(&sentences);
+    sentences.threshold = 0.3;
     if (status == COG_OK)
-        status = cog_links_sentences(links, world->documents, world->others, 0.3,
+        status = cog_links_sentences(links, world->documents, world->others, &sentences,
                                      test_path("sentences.tsv"), run, NULL, error);
     cog_links_free(links);
     return status;

@@ -114,14 +114,16 @@ TEST(link_pairs_the_sentences_of_partners) {
     CHECK_OK(open_collection(&collection, error));
     CHECK_OK(link_collection(&collection, COG_METHOD_EXACT, &links, error));
     CHECK(cog_links_count(links) == TEXTS);
-    CHECK_OK(cog_links_sentences(links, collection.documents[0], collection.documents[1], 0.5, path,
-                                 NULL, NULL, error));
+    cog_sentence_options sentences;
+    cog_sentence_options_init(&sentences);
+    CHECK_OK(cog_links_sentences(links, collection.documents[0], collection.documents[1], &sentences,
+                                 path, NULL, NULL, error));
     FILE *file = fopen(path, "r");
     CHECK(file);
     char line[2048];
     int rows = 0;
     CHECK(fgets(line, sizeof line, file) &&
-          strcmp(line, "from\tto\tsimilarity\tfrom_id\tto_id\n") == 0);
+          strcmp(line, "from\tto\tsimilarity\tfrom_id\tto_id\tscore\n") == 0);
     while (fgets(line, sizeof line, file)) {
         int from, to;
         const char *tab = strchr(line, '\t');
@@ -163,11 +165,14 @@ static cog_status count_sentence_pairs(struct bilingual *collection,
                                        const cog_link_options *options, double threshold,
                                        size_t *lines, double *similarity, cog_error *error) {
     const char *path = test_path("many_sentences.tsv");
+    cog_sentence_options sentences;
+    cog_sentence_options_init(&sentences);
+    sentences.threshold = threshold;
     cog_links *links = NULL;
     TRY(cog_link(collection->documents[0], collection->documents[1], collection->lexicon, options,
                  NULL, &links, NULL, error));
     cog_status status =
-        cog_links_sentences(links, collection->documents[0], collection->documents[1], threshold,
+        cog_links_sentences(links, collection->documents[0], collection->documents[1], &sentences,
                             path, NULL, NULL, error);
     cog_links_free(links);
     TRY(status);
