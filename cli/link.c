@@ -205,8 +205,8 @@ static cog_status write_result(struct session *session, const cog_links *links, 
         return print_explanation(links, arguments->values[OPTION_EXPLAIN], &session->error);
     if (!has_option(arguments, OPTION_SENTENCES))
         return cog_links_write(links, output_format(arguments), path, &session->error);
-    return cog_links_sentences(links, from, to, sentences, path, &session->run,
-                               session->report, &session->error);
+    return cog_links_sentences(links, from, to, sentences, path, &session->run, session->report,
+                               &session->error);
 }
 
 static cog_status run(struct session *session) {

@@ -22,13 +22,13 @@ struct sentence_job {
     struct job *job;
     double threshold;
     struct linked_sentences sides[2];
-    struct link_space space;         /* of the sentences */
+    struct link_space space;          /* of the sentences */
     struct sentence_pairing *workers; /* one per thread */
     struct aligned_link {
         struct sentence_pair *pairs;
         size_t count, compared;
-    } * aligned;      /* of the block at hand */
-    size_t block;     /* its first link */
+    } * aligned;  /* of the block at hand */
+    size_t block; /* its first link */
     uint64_t compared;
     struct sentence_output output;
 };
@@ -43,8 +43,9 @@ static cog_status read_side(struct sentence_job *work, int number, cog_documents
     TAKE_ZEROED(wanted, corpus->rows, "sentences", error);
     for (size_t i = 0; i < links->count; i++)
         wanted[number ? links->items[i].to : links->items[i].from] = 1;
-    cog_status status = linked_sentences_read(&work->sides[number], documents, corpus, wanted,
-                                              links->space.terms[number].language, work->job, error);
+    cog_status status =
+        linked_sentences_read(&work->sides[number], documents, corpus, wanted,
+                              links->space.terms[number].language, work->job, error);
     free(wanted);
     return status;
 }
@@ -69,8 +70,7 @@ static cog_status build_space(struct sentence_job *work, cog_error *error) {
         THEN(status, documents_of_table(table, false, &documents[i], error));
     }
     job_begin(&job, &work->job->run, NULL);
-    THEN(status,
-         link_space_read(&work->space, &job, work->links->space.lexicon, documents, error));
+    THEN(status, link_space_read(&work->space, &job, work->links->space.lexicon, documents, error));
     THEN(status, link_space_build(&work->space, &job, &work->links->space.options, error));
     job_end(&job);
     documents_close(documents[0]);

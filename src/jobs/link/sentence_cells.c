@@ -46,7 +46,7 @@ cog_status sentence_cells_begin_row(struct sentence_cells *cells, uint32_t row, 
 }
 
 cog_status sentence_cells_add(struct sentence_cells *cells, struct sentence_cell cell,
-                           cog_error *error) {
+                              cog_error *error) {
     GROW(cells->items, cells->capacity, cells->count + 1, "sentence pairs", error);
     cells->items[cells->count++] = cell;
     return COG_OK;
@@ -119,9 +119,9 @@ static size_t take_largest(struct sentence_finder *finder, size_t touched, uint3
     for (size_t i = 0; i < touched; i++) {
         uint32_t row = finder->touched[i];
         size_t place = count;
-        while (place && (finder->sums[best[place - 1]] < finder->sums[row] ||
-                         (finder->sums[best[place - 1]] == finder->sums[row] &&
-                          best[place - 1] > row)))
+        while (place &&
+               (finder->sums[best[place - 1]] < finder->sums[row] ||
+                (finder->sums[best[place - 1]] == finder->sums[row] && best[place - 1] > row)))
             place--;
         if (place == SENTENCE_CANDIDATES)
             continue;
@@ -255,16 +255,17 @@ static cog_status add_row(const struct sentence_finder *finder, const struct sen
     size_t next = candidates->row_starts[from], end = candidates->row_starts[from + 1];
     int64_t done = 0;
     for (int w = 0; w < 3; w++) {
-        int64_t stop = windows[w].end < (int64_t)sides->counts[1] ? windows[w].end
-                                                                   : (int64_t)sides->counts[1];
+        int64_t stop =
+            windows[w].end < (int64_t)sides->counts[1] ? windows[w].end : (int64_t)sides->counts[1];
         for (int64_t to = windows[w].begin > done ? windows[w].begin : done; to < stop; to++) {
             while (next < end && candidates->items[next].to < to)
                 TRY(sentence_cells_add(cells, candidates->items[next++], error));
             next += next < end && candidates->items[next].to == to;
             TRY(sentence_cells_add(cells,
-                         (struct sentence_cell){from, (uint32_t)to,
-                                                cosine_of(finder, sides, (uint32_t)to), 0, 0},
-                         error));
+                                   (struct sentence_cell){from, (uint32_t)to,
+                                                          cosine_of(finder, sides, (uint32_t)to), 0,
+                                                          0},
+                                   error));
         }
         done = stop > done ? stop : done;
     }

@@ -6,12 +6,12 @@
  *
  * - those that share its rare terms. A term that more than SENTENCE_LIST_MOST sentences of the
  *   other document have is skipped: it says little about them, and its posting list would grow with
- *   the document. The SENTENCE_CANDIDATES sentences with the largest sums over the rest are compared.
- *   Order plays no part here, so passages that have moved are found.
+ *   the document. The SENTENCE_CANDIDATES sentences with the largest sums over the rest are
+ * compared. Order plays no part here, so passages that have moved are found.
  * - those at its own place. The candidates that prefer each other and stand in the same order in
- *   both documents are anchors; a sentence is compared with SENTENCE_WINDOW sentences on either side
- *   of where the anchors before and behind it, and the line between them, put it. Short sentences
- *   without a rare word ("Thank you.") are found here.
+ *   both documents are anchors; a sentence is compared with SENTENCE_WINDOW sentences on either
+ * side of where the anchors before and behind it, and the line between them, put it. Short
+ * sentences without a rare word ("Thank you.") are found here.
  *
  * Sentences of a document with at most SENTENCE_FULL sentences are compared with all others. */
 #pragma once
@@ -19,12 +19,7 @@
 #include "base/error.h"
 #include "vector/sparse.h"
 
-enum {
-    SENTENCE_LIST_MOST = 64,
-    SENTENCE_CANDIDATES = 8,
-    SENTENCE_WINDOW = 6,
-    SENTENCE_FULL = 32
-};
+enum { SENTENCE_LIST_MOST = 64, SENTENCE_CANDIDATES = 8, SENTENCE_WINDOW = 6, SENTENCE_FULL = 32 };
 
 /* Two linked documents: rows begins[s] up to begins[s] + counts[s] of vectors[s] are the sentences
  * of side s. Borrowed. */

@@ -11,7 +11,7 @@ struct sentence_chain {
     struct chain_best {
         double sum;
         uint32_t cell;
-    } * tree; /* of prefix maxima, by target sentence */
+    } * tree;        /* of prefix maxima, by target sentence */
     uint32_t *cells; /* the chain, in rising order */
     size_t count, sum_capacity, previous_capacity, tree_capacity, cell_capacity;
 };

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/io/compression.h"
 #include "base/hash.h"
+#include "base/io/compression.h"
 #include "base/strings.h"
 
 enum { BLOCK_BYTES = 1 << 16 };
@@ -24,11 +24,11 @@ static bool append_xml(struct buffer *buffer, struct bytes_view text) {
     bool enough = true;
     for (size_t i = 0; i < text.size && enough; i++) {
         char c = text.data[i];
-        enough = c == '&'                    ? buffer_append_text(buffer, "&amp;")
-                 : c == '<'                  ? buffer_append_text(buffer, "&lt;")
-                 : c == '>'                  ? buffer_append_text(buffer, "&gt;")
-                 : (unsigned char)c < 0x20   ? buffer_append(buffer, " ", 1)
-                                             : buffer_append(buffer, &c, 1);
+        enough = c == '&'                  ? buffer_append_text(buffer, "&amp;")
+                 : c == '<'                ? buffer_append_text(buffer, "&lt;")
+                 : c == '>'                ? buffer_append_text(buffer, "&gt;")
+                 : (unsigned char)c < 0x20 ? buffer_append(buffer, " ", 1)
+                                           : buffer_append(buffer, &c, 1);
     }
     return enough;
 }

@@ -1,8 +1,8 @@
 /* Sentence pairs as a file: TSV, JSON lines or TMX. Each pair of texts is written once. */
 #pragma once
 
-#include "base/memory.h"
 #include "base/io/output.h"
+#include "base/memory.h"
 #include "base/word_table.h"
 #include "cognate.h"
 
@@ -25,8 +25,7 @@ struct sentence_output {
 /* COG_SENTENCES_AUTO: by the name, TMX if it ends in .tmx (before the suffix of a compressed file),
  * else TSV. languages: of source and target, borrowed. */
 cog_status sentence_output_open(struct sentence_output *output, cog_sentence_format format,
-                                const char *path, const char *const languages[2],
-                                cog_error *error);
+                                const char *path, const char *const languages[2], cog_error *error);
 cog_status sentence_output_add(struct sentence_output *output, const struct written_sentences *pair,
                                cog_error *error);
 /* Ends the file, which then appears, if the status is COG_OK. Returns the first failure. */

@@ -152,8 +152,8 @@ static float support_at(const struct sentence_pairing *pairing, const struct sen
     if (number == NO_PAIR)
         return 0;
     const struct sentence_cell *other = &pairing->pairs[number].cell;
-    int64_t shift = ((int64_t)other->to - (int64_t)cell->to) -
-                    ((int64_t)other->from - (int64_t)cell->from);
+    int64_t shift =
+        ((int64_t)other->to - (int64_t)cell->to) - ((int64_t)other->from - (int64_t)cell->from);
     return shift <= (int64_t)distance && -shift <= (int64_t)distance ? other->cosine : 0;
 }
 

@@ -35,12 +35,13 @@ struct sentence_pairing {
     float *likeness[2];                   /* by sentence and side: cosine with the next one */
     struct sentence_rivals {
         float best, second;
-    } * rivals[2];                        /* by sentence and side: its largest cosines */
-    float *gains;                         /* by cell */
-    uint32_t *partners[2];                /* by sentence and side: its pair, or none */
-    struct sentence_pair *pairs;          /* the result, by source sentence */
+    } * rivals[2];               /* by sentence and side: its largest cosines */
+    float *gains;                /* by cell */
+    uint32_t *partners[2];       /* by sentence and side: its pair, or none */
+    struct sentence_pair *pairs; /* the result, by source sentence */
     size_t count;
-    size_t likeness_capacity[2], rival_capacity[2], gain_capacity, partner_capacity[2], pair_capacity;
+    size_t likeness_capacity[2], rival_capacity[2], gain_capacity, partner_capacity[2],
+        pair_capacity;
 };
 cog_status sentence_pairing_init(struct sentence_pairing *pairing, uint32_t column_count,
                                  cog_error *error);

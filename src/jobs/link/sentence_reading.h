@@ -12,9 +12,9 @@ struct linked_sentences {
     const struct corpus *corpus; /* borrowed */
     struct buffer text;          /* of all sentences */
     cog_document *items;         /* a sentence each; text points into the buffer */
-    uint8_t *joined;   /* by sentence: no white space parts it from the one before it */
-    size_t *row_ends;  /* by row: the number of sentences up to and including its own */
-    uint64_t *records; /* numbers of the linked records */
+    uint8_t *joined;             /* by sentence: no white space parts it from the one before it */
+    size_t *row_ends;            /* by row: the number of sentences up to and including its own */
+    uint64_t *records;           /* numbers of the linked records */
     struct sentence_splitter **splitters; /* one per worker */
     size_t count, item_capacity, joined_capacity, record_count;
 };

@@ -116,8 +116,8 @@ TEST(link_pairs_the_sentences_of_partners) {
     CHECK(cog_links_count(links) == TEXTS);
     cog_sentence_options sentences;
     cog_sentence_options_init(&sentences);
-    CHECK_OK(cog_links_sentences(links, collection.documents[0], collection.documents[1], &sentences,
-                                 path, NULL, NULL, error));
+    CHECK_OK(cog_links_sentences(links, collection.documents[0], collection.documents[1],
+                                 &sentences, path, NULL, NULL, error));
     FILE *file = fopen(path, "r");
     CHECK(file);
     char line[2048];

@@ -41,8 +41,8 @@ static cog_status make_cells(struct random *random, uint32_t size, struct senten
             if (kind > 2 || (kind == 1 && from + 1 == size) || (kind == 2 && to + 1 == size))
                 continue;
             gains[cells->count] = (float)random_unit(random) - 0.2f;
-            TRY(sentence_cells_add(
-                cells, (struct sentence_cell){from, to, 0, kind == 1, kind == 2}, error));
+            TRY(sentence_cells_add(cells, (struct sentence_cell){from, to, 0, kind == 1, kind == 2},
+                                   error));
         }
     }
     return sentence_cells_begin_row(cells, size, error);
