@@ -165,9 +165,19 @@ static cog_status evaluate_links(struct session *session) {
     if (arguments->word_count != 2 || !has_option(arguments, OPTION_GOLD))
         return REFUSE(arguments,
                       "give the links and the known ones: links FOUND.tsv --gold GOLD.tsv");
-    cog_status status = cog_evaluate_link_probabilities(
-        arguments->words[1], arguments->values[OPTION_GOLD], arguments->values[OPTION_CALIBRATION],
-        arguments->values[OPTION_CURVE], &session->run, &scores, &session->error);
+    const char *const *values = arguments->values;
+    bool has_pages = has_option(arguments, OPTION_FROM_PAGES);
+    if (has_pages != has_option(arguments, OPTION_TO_PAGES))
+        return REFUSE(arguments, "give both dumps: --from-pages FILE --to-pages FILE");
+    cog_status status =
+        has_pages
+            ? cog_evaluate_wiki_links(arguments->words[1], values[OPTION_GOLD],
+                                      values[OPTION_FROM_PAGES], values[OPTION_TO_PAGES],
+                                      values[OPTION_CALIBRATION], values[OPTION_CURVE],
+                                      &session->run, &scores, &session->error)
+            : cog_evaluate_link_probabilities(arguments->words[1], values[OPTION_GOLD],
+                                              values[OPTION_CALIBRATION], values[OPTION_CURVE],
+                                              &session->run, &scores, &session->error);
     if (status == COG_OK)
         print_link_scores(&scores, stdout);
     return status;
@@ -177,15 +187,16 @@ static const enum option_id sample_options[] = {OPTION_SAMPLE, OPTION_SEEDS, OPT
 static const enum option_id neighbour_options[] = {OPTION_NEIGHBOURS,    OPTION_BITS,
                                                    OPTION_METHOD,        OPTION_RECALL,
                                                    OPTION_QUERY_MARGINS, OPTION_COUNT};
-static const enum option_id gold_options[] = {OPTION_GOLD, OPTION_CALIBRATION, OPTION_CURVE,
-                                              OPTION_COUNT};
+static const enum option_id gold_options[] = {OPTION_GOLD,       OPTION_CALIBRATION, OPTION_CURVE,
+                                              OPTION_FROM_PAGES, OPTION_TO_PAGES,    OPTION_COUNT};
 static const option_set signature_sets[] = {
     sample_options,    input_options, term_options, weight_options,
     signature_options, run_options,   NULL};
 static const option_set neighbour_sets[] = {neighbour_options, run_options, NULL};
 static const option_set link_sets[] = {gold_options, run_options, NULL};
 static const enum option_id usual[] = {OPTION_SIGNATURE, OPTION_BITS, OPTION_LANG, OPTION_COUNT};
-static const enum option_id link_usual[] = {OPTION_CALIBRATION, OPTION_CURVE, OPTION_COUNT};
+static const enum option_id link_usual[] = {OPTION_CALIBRATION, OPTION_CURVE, OPTION_FROM_PAGES,
+                                            OPTION_TO_PAGES, OPTION_COUNT};
 static const struct option_text signature_texts[] = {
     {OPTION_SIGNATURE, "measure this kind only (default: the usual kinds and widths)"},
     {OPTION_COUNT, NULL}};
@@ -233,6 +244,9 @@ static const struct command actions[] = {
          "Prints precision and recall of the links that cognate link wrote, compared with known "
          "ones (two ids per line); recall@1, the share of sources whose best link is a known "
          "one; and the recall of the best links of which 99% are right.\n\n"
+         "Known links of Wikipedia are in its table langlinks.sql.gz, by numbers of pages: "
+         "--from-pages and --to-pages are the dumps of both languages, which name these pages and "
+         "the redirects.\n\n"
          "--calibration compares the probabilities of the links with the share that is right, in "
          "bins; --curve has precision and recall of the links above each probability. Both write "
          "CSV, or a picture if the name ends in .svg.",

@@ -66,6 +66,10 @@ enum option_kind {
     X(GOLD, "gold", 0, RESULT, READ, "FILE", NULL, "known links: print precision and recall")      \
     X(CALIBRATION, "calibration", 0, RESULT, WRITE, "FILE", NULL,                                  \
       "write stated and true probabilities in bins, as CSV or .svg")                               \
+    X(FROM_PAGES, "from-pages", 0, RESULT, READ, "FILE", NULL,                                     \
+      "MediaWiki dump of the source language, for --gold langlinks.sql")                           \
+    X(TO_PAGES, "to-pages", 0, RESULT, READ, "FILE", NULL,                                         \
+      "MediaWiki dump of the target language, for --gold langlinks.sql")                           \
     X(CURVE, "curve", 0, RESULT, WRITE, "FILE", NULL,                                              \
       "write precision and recall by probability, as CSV or .svg")                                 \
     X(SENTENCES, "sentences", 0, RESULT, PLAIN, NULL, NULL,                                        \

@@ -253,6 +253,17 @@ COG_API cog_status cog_evaluate_link_probabilities(const char *found, const char
                                                    const cog_run_options *run,
                                                    cog_link_scores *scores, cog_error *error);
 
+/* The same against the language links of a wiki, as the table langlinks of its database has them
+ * (dewiki-latest-langlinks.sql.gz). The table names pages by number: from_pages and to_pages are
+ * the MediaWiki dumps of both languages, which say the titles of these numbers and which titles are
+ * redirects. The links that are judged have titles for ids, as links between dumps do; the table
+ * may be of either language. */
+COG_API cog_status cog_evaluate_wiki_links(const char *found, const char *langlinks_path,
+                                           const char *from_pages, const char *to_pages,
+                                           const char *calibration_path, const char *curve_path,
+                                           const cog_run_options *run, cog_link_scores *scores,
+                                           cog_error *error);
+
 #ifdef __cplusplus
 }
 #endif

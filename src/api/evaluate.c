@@ -40,8 +40,8 @@ cog_status cog_evaluate_link_file(const char *found, const char *gold_path,
     TRY(check_given(found, "the path of links", error));
     TRY(check_given(gold_path, "the path of known links", error));
     TRY(check_given(scores, "scores", error));
-    return evaluate_link_file(found, gold_path, NULL, NULL, run ? run->memory_bytes : 0, scores,
-                              error);
+    return evaluate_link_file(found, gold_path, NULL, NULL, NULL, run ? run->memory_bytes : 0,
+                              scores, error);
 }
 
 cog_status cog_evaluate_link_probabilities(const char *found, const char *gold_path,
@@ -51,7 +51,22 @@ cog_status cog_evaluate_link_probabilities(const char *found, const char *gold_p
     TRY(check_given(found, "the path of links", error));
     TRY(check_given(gold_path, "the path of known links", error));
     TRY(check_given(scores, "scores", error));
-    return evaluate_link_file(found, gold_path, calibration_path, curve_path,
+    return evaluate_link_file(found, gold_path, NULL, calibration_path, curve_path,
+                              run ? run->memory_bytes : 0, scores, error);
+}
+
+cog_status cog_evaluate_wiki_links(const char *found, const char *langlinks_path,
+                                   const char *from_pages, const char *to_pages,
+                                   const char *calibration_path, const char *curve_path,
+                                   const cog_run_options *run, cog_link_scores *scores,
+                                   cog_error *error) {
+    TRY(check_given(found, "the path of links", error));
+    TRY(check_given(langlinks_path, "the path of language links", error));
+    TRY(check_given(from_pages, "the dump of the source language", error));
+    TRY(check_given(to_pages, "the dump of the target language", error));
+    TRY(check_given(scores, "scores", error));
+    const char *const dumps[2] = {from_pages, to_pages};
+    return evaluate_link_file(found, langlinks_path, dumps, calibration_path, curve_path,
                               run ? run->memory_bytes : 0, scores, error);
 }
 

@@ -11,6 +11,7 @@
 #include "input/parallel/line_source.h"
 #include "input/parallel/wiki_languages.h"
 #include "jobs/evaluate/link_curves.h"
+#include "jobs/evaluate/wiki_gold.h"
 
 /* Ids are compared by hash: with 64 bits, two of a million ids collide once in 10^7 files. */
 static uint64_t hash_of(struct bytes_view id) {
@@ -395,6 +396,14 @@ static uint64_t *hash_ids(const struct corpus *corpus) {
     return hashes;
 }
 
+static cog_status table_error(const char *path, cog_error *error) {
+    return error_set(
+        error, COG_ERR_INPUT,
+        "%s: a table of language links has numbers of pages: write the links to a file "
+        "and evaluate it with the dumps of both languages",
+        path);
+}
+
 /* Reads known links and keeps those between documents of the two collections. */
 static cog_status read_known(struct link_gold *gold, const cog_links *links, const char *path,
                              cog_error *error) {
@@ -403,6 +412,8 @@ static cog_status read_known(struct link_gold *gold, const cog_links *links, con
     struct link_ids documents = {{from, to}, {corpora[0].rows, corpora[1].rows}};
     cog_status status =
         from && to ? COG_OK : error_memory(error, corpora[0].rows * sizeof *from, "ids");
+    if (status == COG_OK && wiki_gold_is_table(path))
+        status = table_error(path, error);
     THEN(status, input_format_of_name(path) == INPUT_WIKIXML
                      ? read_dump(gold, path, &links->space, error)
                      : read_links(gold, path, &documents, false, error));
@@ -433,11 +444,37 @@ cog_status evaluate_links(const cog_links *links, const char *gold_path, cog_lin
     return status;
 }
 
-cog_status evaluate_link_file(const char *found, const char *gold_path, const char *calibration,
-                              const char *curve, uint64_t memory_bytes, cog_link_scores *scores,
-                              cog_error *error) {
+/* Known links of a wiki's table, whose pages the dumps name. */
+static cog_status read_table(struct link_gold *gold, const char *path, const char *const dumps[2],
+                             cog_error *error) {
+    struct wiki_gold wiki = {0};
+    bool end = false;
+    cog_status status = wiki_gold_open(&wiki, path, dumps, error);
+    while (status == COG_OK && !end) {
+        struct known_link link = {0, 0};
+        status = wiki_gold_next(&wiki, &link.from, &link.to, &end, error);
+        if (status == COG_OK && !end)
+            status = add_known(gold, link, error);
+    }
+    if (status == COG_OK && gold->known_count == 0)
+        status = error_set(error, COG_ERR_INPUT,
+                           "%s: none of its %llu rows (%llu of them damaged) links articles of %s "
+                           "and %s: take the table of one of the two wikis, of the same day",
+                           path, (unsigned long long)(wiki.links.rows + wiki.links.bad_rows),
+                           (unsigned long long)wiki.links.bad_rows, wiki.pages[0].language,
+                           wiki.pages[1].language);
+    wiki_gold_close(&wiki);
+    sort_known(gold);
+    return status;
+}
+
+cog_status evaluate_link_file(const char *found, const char *gold_path, const char *const dumps[2],
+                              const char *calibration, const char *curve, uint64_t memory_bytes,
+                              cog_link_scores *scores, cog_error *error) {
     struct link_gold gold = {.memory_bytes = memory_bytes};
-    cog_status status = link_gold_read(&gold, gold_path, error);
+    cog_status status = dumps                           ? read_table(&gold, gold_path, dumps, error)
+                        : wiki_gold_is_table(gold_path) ? table_error(gold_path, error)
+                                                        : link_gold_read(&gold, gold_path, error);
     THEN(status, take_file(&gold, found, error));
     THEN(status, check_known(&gold, gold_path, error));
     if (status == COG_OK && (calibration || curve))

@@ -41,8 +41,9 @@ void link_gold_scores(struct link_gold *gold, cog_link_scores *scores);
  * a wiki page: lists of language links write titles with underscores. */
 cog_status evaluate_links(const cog_links *links, const char *gold_path, cog_link_scores *scores,
                           cog_error *error);
-/* Of a file that `cognate link` wrote. Calibration and curve (link_curves.h) go to the files of
- * these names, or to none if they are NULL. */
-cog_status evaluate_link_file(const char *found, const char *gold_path, const char *calibration,
-                              const char *curve, uint64_t memory_bytes, cog_link_scores *scores,
-                              cog_error *error);
+/* Of a file that `cognate link` wrote. With dumps (of both languages; else NULL), gold_path is a
+ * wiki's table of language links (wiki_gold.h). Calibration and curve (link_curves.h) go to the
+ * files of these names, or to none if they are NULL. */
+cog_status evaluate_link_file(const char *found, const char *gold_path, const char *const dumps[2],
+                              const char *calibration, const char *curve, uint64_t memory_bytes,
+                              cog_link_scores *scores, cog_error *error);

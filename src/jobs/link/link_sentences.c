@@ -14,7 +14,9 @@ enum {
     LINKS_PER_BLOCK = 4096,
     /* Bytes of memory per byte of the linked documents' text: 9 and 12 were measured on 3 MB of
      * debates, in a hundred documents and in one. */
-    MEMORY_OF_SENTENCES = 13
+    MEMORY_OF_SENTENCES = 13,
+    /* The same if the vectors of sentences are on disk. */
+    MEMORY_OF_SPOOLED_SENTENCES = 5
 };
 
 struct sentence_job {
@@ -50,11 +52,15 @@ static cog_status read_side(struct sentence_job *work, int number, cog_documents
     return status;
 }
 
-/* COG_ERR_MEMORY if the sentences do not fit in the budget next to the links. */
-static cog_status check_memory(const struct sentence_job *work, cog_error *error) {
+/* The vectors of sentences go to disk if the budget does not hold them next to the links;
+ * COG_ERR_MEMORY if it does not hold the texts. */
+static cog_status check_memory(struct sentence_job *work, cog_error *error) {
     double text = (double)work->sides[0].text.size + (double)work->sides[1].text.size;
-    return memory_budget_keep(MEMORY_BASE_BYTES + text * MEMORY_OF_SENTENCES +
-                                  (double)link_space_memory_bytes(&work->links->space),
+    double others = MEMORY_BASE_BYTES + (double)link_space_memory_bytes(&work->links->space);
+    double budget = (double)work->job->run.memory_bytes;
+    work->space.is_on_disk = budget > 0 && others + text * MEMORY_OF_SENTENCES > budget;
+    return memory_budget_keep(others + text * (work->space.is_on_disk ? MEMORY_OF_SPOOLED_SENTENCES
+                                                                      : MEMORY_OF_SENTENCES),
                               &work->job->run, error);
 }
 

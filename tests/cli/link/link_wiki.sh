@@ -51,3 +51,37 @@ wiki --gold langlinks.tsv 2>&1 >/dev/null
 sed 's/\[\[eo:[^]]*\]\]//' vo.xml >silent.xml
 wiki --gold silent.xml 2>&1 >/dev/null
 echo "exit $?"
+# Language links from the table of a wiki's database: numbers of pages, titles with quotes, redirects on both sides.
+python3 - <<'PYTHON'
+import gzip, re
+from xml.sax.saxutils import escape
+def numbered(name, code, redirects):
+    text, numbers = open(f"{name}.xml").read(), iter(range(1000, 9000))
+    text = text.replace("<mediawiki ", f'<mediawiki xml:lang="{code}" ').replace("<id>1</id>", "<id>{}</id>")
+    text = re.sub(r"<id>\{\}</id>", lambda _: f"<id>{next(numbers)}</id>", text)
+    for title, target in redirects:
+        page = f'<page><title>{escape(title)}</title><ns>0</ns><id>{next(numbers)}</id><redirect title="{escape(target)}" /></page>\n'
+        text = text.replace("</mediawiki>", page + "</mediawiki>")
+    open(f"{name}-numbered.xml", "w").write(text)
+numbered("vo", "vo", [("Old 3", "From 3")])
+numbered("eo", "eo", [("It's", "To5 & co"), ("Twice", "It's")])
+titles = {number: f"To{number} & co" for number in range(100)} | {5: "Twice"}  # a redirect to a redirect
+rows = [(1000 + number, "eo", title) for number, title in titles.items()] + [(1150, "eo", "Talk"), (7777, "eo", "To1 & co")]
+rows += [(1000, "de", "Nichts"), (1151, "eo", "To99 & co")]  # the last one is a redirect to From 3
+quoted = ",".join("(%d,'%s','%s')" % (page, code, title.replace("'", "\\'")) for page, code, title in rows)
+table = "-- dump\nCREATE TABLE `langlinks` (\n);\nINSERT INTO `langlinks` VALUES " + quoted + ";\nUNLOCK TABLES;\n"
+gzip.open("vowiki-langlinks.sql.gz", "wt").write(table)
+open("cut.sql", "w").write(table[:1500])
+back = ",".join("(%d,'vo','%s')" % (1000 + number, "Old 3" if number == 3 else f"from {number}") for number in range(100))
+open("eowiki-langlinks.sql", "w").write("INSERT INTO `langlinks` VALUES " + back + ";\n")
+PYTHON
+known() { "$COGNATE" eval links links.tsv --from-pages vo-numbered.xml --to-pages eo-numbered.xml "$@" 2>&1; }
+known --gold vowiki-langlinks.sql.gz
+known --gold eowiki-langlinks.sql
+known --gold cut.sql
+echo "exit $?"
+known --gold vo.xml
+"$COGNATE" eval links links.tsv --gold vowiki-langlinks.sql.gz 2>&1
+"$COGNATE" eval links links.tsv --gold vowiki-langlinks.sql.gz --from-pages vo-numbered.xml 2>&1
+"$COGNATE" eval links links.tsv --gold vowiki-langlinks.sql.gz --from-pages vo.xml --to-pages eo-numbered.xml 2>&1
+wiki --gold vowiki-langlinks.sql.gz 2>&1 >/dev/null

@@ -1,0 +1,70 @@
+#include "jobs/evaluate/wiki_gold.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/io/compression.h"
+#include "input/parallel/wiki_languages.h"
+
+bool wiki_gold_is_table(const char *path) {
+    static const char suffix[] = ".sql";
+    size_t compressed, size = strlen(path), own = sizeof suffix - 1;
+    compression_of_name(path, &compressed);
+    size -= compressed;
+    return size >= own && memcmp(path + size - own, suffix, own) == 0;
+}
+
+static cog_status check_languages(const struct wiki_gold *gold, const char *const dumps[2],
+                                  cog_error *error) {
+    for (int side = 0; side < 2; side++)
+        if (!gold->pages[side].language[0])
+            return error_set(error, COG_ERR_INPUT,
+                             "%s: the dump does not say its language (xml:lang of <mediawiki>, or "
+                             "<dbname>): take the dump as the wiki offers it",
+                             dumps[side]);
+    return strcmp(gold->pages[0].language, gold->pages[1].language) != 0
+               ? COG_OK
+               : error_set(error, COG_ERR_INPUT,
+                           "%s and %s are of the same language (%s): give the dumps of two",
+                           dumps[0], dumps[1], gold->pages[0].language);
+}
+
+cog_status wiki_gold_open(struct wiki_gold *gold, const char *table, const char *const dumps[2],
+                          cog_error *error) {
+    TRY(wiki_pages_read(&gold->pages[0], dumps[0], error));
+    TRY(wiki_pages_read(&gold->pages[1], dumps[1], error));
+    TRY(check_languages(gold, dumps, error));
+    return wiki_langlinks_open(&gold->links, table, error);
+}
+
+static bool is_language(struct bytes_view code, const struct wiki_pages *pages) {
+    return code.size == strlen(pages->language) &&
+           memcmp(code.data, pages->language, code.size) == 0;
+}
+
+cog_status wiki_gold_next(struct wiki_gold *gold, uint64_t *from, uint64_t *to, bool *end,
+                          cog_error *error) {
+    for (;;) {
+        struct langlink link;
+        uint64_t ends[2];
+        TRY(wiki_langlinks_next(&gold->links, &link, end, error));
+        if (*end)
+            return COG_OK;
+        int other = is_language(link.code, &gold->pages[1]) ? 1 : 0;
+        if (!is_language(link.code, &gold->pages[other]) ||
+            !wiki_pages_find(&gold->pages[!other], link.page, &ends[!other]) ||
+            !wiki_title(link.title, &gold->title))
+            continue;
+        ends[other] = hash_bytes(gold->title.data, gold->title.size);
+        *from = wiki_pages_resolve(&gold->pages[0], ends[0]);
+        *to = wiki_pages_resolve(&gold->pages[1], ends[1]);
+        return COG_OK;
+    }
+}
+
+void wiki_gold_close(struct wiki_gold *gold) {
+    wiki_pages_free(&gold->pages[0]);
+    wiki_pages_free(&gold->pages[1]);
+    wiki_langlinks_close(&gold->links);
+    buffer_free(&gold->title);
+}

@@ -1,0 +1,24 @@
+/* Known links of a wiki: the rows of its table of language links, joined with the pages of both
+ * dumps. In: three files. Out: pairs of hashes of titles, redirects followed. The table is of
+ * either wiki: a page has no link to its own language. */
+#pragma once
+
+#include "input/parallel/wiki_langlinks.h"
+#include "input/parallel/wiki_pages.h"
+
+/* Zero-initialise; wiki_gold_close releases. */
+struct wiki_gold {
+    struct wiki_pages pages[2];
+    struct wiki_langlinks links;
+    struct buffer title;
+};
+
+/* Whether the name is that of a table (.sql, perhaps compressed). */
+bool wiki_gold_is_table(const char *path);
+/* dumps: of the source language, of the target language. Paths are borrowed. */
+cog_status wiki_gold_open(struct wiki_gold *gold, const char *table, const char *const dumps[2],
+                          cog_error *error);
+/* The next link between articles of the two wikis; *end if there is none. */
+cog_status wiki_gold_next(struct wiki_gold *gold, uint64_t *from, uint64_t *to, bool *end,
+                          cog_error *error);
+void wiki_gold_close(struct wiki_gold *gold);
