@@ -1,6 +1,7 @@
 /* An index that is fed one document at a time: durable additions per second by one writer and by
- * many (group commit), and the time of "have we seen this?" while documents are added, next to
- * Redis with block keys of simhashes if its port is given.
+ * many (group commit), next to what the disk allows (a bare loop of writing and syncing as many
+ * bytes), and the time of "have we seen this?" while documents are added and while all segments are
+ * merged; the same additions by Redis with block keys of simhashes if its port is given.
  *
  * usage: bench_live FOLDER [DOCUMENTS] [SECONDS] [REDIS_PORT]
  *
@@ -10,6 +11,7 @@
  * blocks of as many signatures as sets (hashes of the documents' numbers: it analyses no text),
  * with whatever appendfsync it was started with. */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <math.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -87,10 +89,19 @@ static void *add_for_a_while(void *context) {
     return NULL;
 }
 
-static double run(void *(*work)(void *), struct adder *adders, unsigned threads, double seconds) {
+static double processor_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Documents per second; *processor_us: microseconds of processor time per document, of all threads.
+ */
+static double run(void *(*work)(void *), struct adder *adders, unsigned threads, double seconds,
+                  double *processor_us) {
     pthread_t ids[64];
     uint64_t added = 0;
-    double start = now();
+    double start = now(), processor = processor_seconds();
     until = start + seconds;
     for (unsigned i = 0; i < threads; i++)
         pthread_create(&ids[i], NULL, work, &adders[i]);
@@ -98,7 +109,36 @@ static double run(void *(*work)(void *), struct adder *adders, unsigned threads,
         pthread_join(ids[i], NULL);
         added += adders[i].added;
     }
+    *processor_us = (processor_seconds() - processor) * 1e6 / (double)added;
     return (double)added / (now() - start);
+}
+
+/* ---- The disk -------------------------------------------------------------------------------- */
+
+/* Writes and syncs the bytes of `documents` documents in a file that has room, as the log does.
+ * Returns the seconds of one sync, the mean. */
+static double sync_for_a_while(const char *folder, unsigned documents, double seconds) {
+    enum { DOCUMENT_BYTES = 800, ROOM_BYTES = 4 << 20 };
+    static char bytes[ROOM_BYTES];
+    char path[4096];
+    size_t size = (size_t)documents * DOCUMENT_BYTES, at = 0, count = 0;
+    snprintf(path, sizeof path, "%s.sync", folder);
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    if (file < 0 || pwrite(file, bytes, ROOM_BYTES, 0) != ROOM_BYTES || fsync(file) != 0)
+        exit(1);
+    double start = now();
+    for (; now() < start + seconds; count++) {
+        if (pwrite(file, bytes, size, (off_t)at) != (ssize_t)size || fdatasync(file) != 0)
+            exit(1);
+        at = at + 2 * size < ROOM_BYTES ? at + size : 0;
+    }
+    double each = (now() - start) / (double)count;
+    close(file);
+    unlink(path);
+    printf("%-46s %.0f us, so %u waiting writers add at most %.0f documents/s\n",
+           documents > 1 ? "a bare sync, 16 documents" : "a bare sync, 1 document", each * 1e6,
+           documents, documents / each);
+    return each;
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -229,13 +269,22 @@ static cog_index *build(const char *folder, uint64_t documents) {
     return index;
 }
 
+static void *compact(void *context) {
+    const cog_run_options one = {.threads = 1};
+    cog_error error = {0};
+    double start = now();
+    check(cog_live_compact(context, &one, NULL, &error), &error);
+    printf("%-46s %.1f s\n", "merging all segments, one thread", now() - start);
+    return NULL;
+}
+
 int main(int count, char **words) {
     if (count < 2) {
         fprintf(stderr, "usage: bench_live FOLDER [DOCUMENTS] [SECONDS] [REDIS_PORT]\n");
         return 2;
     }
     uint64_t documents = count > 2 ? strtoull(words[2], NULL, 10) : 200000;
-    double seconds = count > 3 ? atof(words[3]) : 5, rates[2];
+    double seconds = count > 3 ? atof(words[3]) : 5, rates[2], processor_us;
     int port = count > 4 ? atoi(words[4]) : 0;
     struct adder adders[16] = {{0}};
     cog_live *live = NULL;
@@ -248,9 +297,11 @@ int main(int count, char **words) {
         unsigned threads = i ? 16 : 1;
         for (unsigned t = 0; t < threads; t++)
             adders[t] = (struct adder){.live = live};
-        rates[i] = run(add_for_a_while, adders, threads, seconds);
-        printf("%s%-33s %.0f documents/s\n", i ? "16 writers, " : "1 writer,   ",
-               "durable additions", rates[i]);
+        sync_for_a_while(words[1], threads, seconds / 4);
+        rates[i] = run(add_for_a_while, adders, threads, seconds, &processor_us);
+        printf("%s%-34s %.0f documents/s, %.0f us of processor time each\n",
+               i ? "16 writers, " : "1 writer,   ", "durable additions", rates[i], processor_us);
+        sync_for_a_while(words[1], threads, seconds / 4);
     }
     printf("%-46s %.1f\n", "16 writers by 1", rates[1] / rates[0]);
     pthread_t feeding;
@@ -261,12 +312,16 @@ int main(int count, char **words) {
     ask_for_a_while(live, seconds, "seen it? with up to 1,000 additions per second");
     pthread_join(feeding, NULL);
     printf("%-46s %.0f documents/s\n", "additions meanwhile", (double)adders[0].added / seconds);
+    pthread_t merging;
+    pthread_create(&merging, NULL, compact, live);
+    ask_for_a_while(live, seconds, "seen it? while all segments are merged");
+    pthread_join(merging, NULL);
     cog_live_close(live);
     for (int i = 0; port && i < 2; i++) {
         unsigned threads = i ? 16 : 1;
         for (unsigned t = 0; t < threads; t++)
             adders[t] = (struct adder){.redis = connect_redis(port)};
-        rates[i] = run(add_blocks, adders, threads, seconds);
+        rates[i] = run(add_blocks, adders, threads, seconds, &processor_us);
         printf("%s%-33s %.0f documents/s\n", i ? "16 writers, " : "1 writer,   ",
                "Redis, block keys", rates[i]);
         for (unsigned t = 0; t < threads; t++)

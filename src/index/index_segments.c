@@ -67,8 +67,8 @@ cog_status index_segments_share_pending(const struct index_segments *from,
             continue;
         size_t at = to->manifest.count;
         TRY(grow(to, error));
-        TRY(manifest_copy_removed(&entry, error));
         to->manifest.entries[at] = entry;
+        removed_rows_retain(entry.removed);
         share(to, at, from->owners[i]);
         to->manifest.count++;
         to->rows += entry.rows;

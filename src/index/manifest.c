@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,43 @@ char *manifest_segment_path(const char *folder, uint64_t number) {
     return folder_path(folder, name);
 }
 
+/* ---- Lists of removed rows ------------------------------------------------------------------- */
+
+struct removed_rows {
+    unsigned owners;
+    uint32_t rows[];
+};
+
+static struct removed_rows *list_of(uint32_t *rows) {
+    return (struct removed_rows *)((char *)rows - offsetof(struct removed_rows, rows));
+}
+
+cog_status removed_rows_take(size_t count, uint32_t **rows, cog_error *error) {
+    size_t size = sizeof(struct removed_rows) + count * sizeof(uint32_t);
+    struct removed_rows *list = malloc(size);
+    if (!list)
+        return error_memory(error, size, "removed rows");
+    list->owners = 1;
+    *rows = list->rows;
+    return COG_OK;
+}
+
+uint32_t *removed_rows_retain(uint32_t *rows) {
+    if (rows)
+        __atomic_add_fetch(&list_of(rows)->owners, 1, __ATOMIC_RELAXED);
+    return rows;
+}
+
+void removed_rows_release(uint32_t *rows) {
+    if (rows && __atomic_sub_fetch(&list_of(rows)->owners, 1, __ATOMIC_ACQ_REL) == 0)
+        free(list_of(rows));
+}
+
+/* ---- Manifests in memory --------------------------------------------------------------------- */
+
 void manifest_free(struct manifest *manifest) {
     for (size_t i = 0; i < manifest->count; i++)
-        free(manifest->entries[i].removed);
+        removed_rows_release(manifest->entries[i].removed);
     free(manifest->entries);
     settings_free(&manifest->settings);
     *manifest = (struct manifest){0};
@@ -46,29 +81,15 @@ static cog_status append_entry(struct manifest *manifest, struct manifest_entry 
     return COG_OK;
 }
 
-cog_status manifest_copy_removed(struct manifest_entry *entry, cog_error *error) {
-    const uint32_t *from = entry->removed;
-    entry->removed = NULL;
-    if (entry->removed_count == 0)
-        return COG_OK;
-    TAKE(entry->removed, entry->removed_count, "removed rows", error);
-    memcpy(entry->removed, from, entry->removed_count * sizeof *from);
-    return COG_OK;
-}
-
 cog_status manifest_copy(const struct manifest *manifest, struct manifest *copy, cog_error *error) {
     cog_status status = settings_copy(&copy->settings, &manifest->settings, error);
     copy->next_number = manifest->next_number;
     copy->log_number = manifest->log_number;
     for (size_t i = 0; i < manifest->count && status == COG_OK; i++) {
         struct manifest_entry entry = manifest->entries[i];
-        entry.removed = NULL;
-        entry.removed_count = 0;
         status = append_entry(copy, entry, error);
-        entry = manifest->entries[i];
-        THEN(status, manifest_copy_removed(&entry, error));
         if (status == COG_OK)
-            copy->entries[i] = entry;
+            removed_rows_retain(entry.removed);
     }
     if (status != COG_OK)
         manifest_free(copy);
@@ -116,7 +137,7 @@ static cog_status read_removed(const struct container *container, struct manifes
         size_t size = entry->removed_count * sizeof *entry->removed;
         if (size > rows.size - at)
             return damaged(container, error);
-        TAKE(entry->removed, entry->removed_count + 1, "removed rows", error);
+        TRY(removed_rows_take(entry->removed_count, &entry->removed, error));
         memcpy(entry->removed, rows.data + at, size);
         for (size_t r = 0; r < entry->removed_count; r++)
             if (entry->removed[r] >= entry->rows ||
@@ -331,7 +352,7 @@ void manifest_drop_pending(struct manifest *manifest) {
     size_t kept = 0;
     for (size_t i = 0; i < manifest->count; i++)
         if (manifest->entries[i].is_pending)
-            free(manifest->entries[i].removed);
+            removed_rows_release(manifest->entries[i].removed);
         else
             manifest->entries[kept++] = manifest->entries[i];
     manifest->count = kept;
@@ -349,7 +370,7 @@ bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row) {
 static cog_status merge_removed(struct manifest_entry *entry, uint64_t first, const uint64_t *rows,
                                 size_t count, cog_error *error) {
     uint32_t *merged;
-    TAKE(merged, entry->removed_count + count + 1, "removed rows", error);
+    TRY(removed_rows_take(entry->removed_count + count, &merged, error));
     size_t old = 0, new = 0, size = 0;
     while (old < entry->removed_count || new < count) {
         uint64_t from_old = old < entry->removed_count ? entry->removed[old] : UINT64_MAX;
@@ -358,7 +379,7 @@ static cog_status merge_removed(struct manifest_entry *entry, uint64_t first, co
         old += from_old <= from_new;
         new += from_new <= from_old;
     }
-    free(entry->removed);
+    removed_rows_release(entry->removed);
     entry->removed = merged;
     entry->removed_count = size;
     return COG_OK;
@@ -391,7 +412,7 @@ void manifest_put_last(struct manifest *manifest, size_t first, size_t count) {
     struct manifest_entry last = manifest->entries[manifest->count - 1];
     size_t behind = manifest->count - 1 - first - count;
     for (size_t i = first; i < first + count; i++)
-        free(manifest->entries[i].removed);
+        removed_rows_release(manifest->entries[i].removed);
     memmove(manifest->entries + first + 1, manifest->entries + first + count, behind * sizeof last);
     manifest->entries[first] = last;
     manifest->count -= count;

@@ -10,7 +10,7 @@ struct manifest_entry {
     uint64_t rows;
     uint64_t size_bytes;
     uint64_t header_checksum; /* of the segment's file: it must be this very file */
-    uint32_t *removed;        /* rows of the segment, strictly rising */
+    uint32_t *removed;        /* rows of the segment, strictly rising; shared, see below */
     size_t removed_count;
     bool is_pending; /* in memory alone: its documents are in the log, and it has no number */
 };
@@ -57,8 +57,11 @@ cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows,
 bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row);
 /* *copy must be zeroed. */
 cog_status manifest_copy(const struct manifest *manifest, struct manifest *copy, cog_error *error);
-/* Gives an entry that was copied a list of removed rows of its own. */
-cog_status manifest_copy_removed(struct manifest_entry *entry, cog_error *error);
+/* Lists of removed rows are counted: states of an index share them, and none changes. */
+cog_status removed_rows_take(size_t count, uint32_t **rows, cog_error *error);
+/* Another owner; both accept NULL. */
+uint32_t *removed_rows_retain(uint32_t *rows);
+void removed_rows_release(uint32_t *rows);
 void manifest_free(struct manifest *manifest);
 
 /* All segments of an index, opened. Zero-initialise; index_segments_close releases. */

@@ -158,8 +158,7 @@ static cog_status save_segment(const cog_index *index, size_t part, uint64_t fir
     if (status != COG_OK || entry->removed_count == 0)
         return status;
     struct manifest_entry *saved = &manifest->entries[manifest->count - 1];
-    TAKE(saved->removed, entry->removed_count, "removed rows", error);
-    memcpy(saved->removed, entry->removed, entry->removed_count * sizeof *saved->removed);
+    saved->removed = removed_rows_retain(entry->removed);
     saved->removed_count = entry->removed_count;
     return COG_OK;
 }

@@ -155,7 +155,7 @@ static cog_status remove_since(struct manifest *manifest, size_t first, const st
     uint32_t base = 0;
     for (size_t i = 0; i < job->count; i++)
         most += manifest->entries[first + i].removed_count;
-    TAKE(fresh->removed, most + 1, "removed rows", error);
+    TRY(removed_rows_take(most, &fresh->removed, error));
     for (size_t i = 0; i < job->count; i++) {
         fresh->removed_count += note_removed(&manifest->entries[first + i], &merged[i], base,
                                              fresh->removed + fresh->removed_count);

@@ -230,21 +230,38 @@ cog_index *live_take_shown(cog_live *live, uint64_t *number) {
     return shown;
 }
 
+cog_index *live_take_fresh(cog_live *live, uint64_t *number) {
+    pthread_mutex_lock(&live->lock);
+    bool is_stale = live->is_stale;
+    live->read_ns = clock_ns();
+    pthread_mutex_unlock(&live->lock);
+    if (is_stale) {
+        live_lead(live);
+        if (live->is_stale)
+            live_show(live, NULL); /* if it cannot, the state before stays */
+        live_stop_leading(live);
+    }
+    return live_take_shown(live, number);
+}
+
 cog_status cog_live_snapshot(cog_live *live, cog_index **snapshot, cog_error *error) {
     uint64_t number;
     TRY(check_given(live, "live", error));
     TRY(check_given(snapshot, "snapshot", error));
-    *snapshot = live_take_shown(live, &number);
+    *snapshot = live_take_fresh(live, &number);
     return COG_OK;
 }
 
 cog_status live_show(cog_live *live, cog_error *error) {
     cog_index *fresh = NULL;
-    TRY(cog_index_snapshot(live->index, &fresh, error));
+    cog_status status = cog_index_snapshot(live->index, &fresh, error);
+    live_mark_noted(live);
+    TRY(status);
     pthread_mutex_lock(&live->lock);
     cog_index *before = live->shown;
     live->shown = fresh;
     live->shown_number = live->recent_first + live->recent_count;
+    live->is_stale = false;
     pthread_mutex_unlock(&live->lock);
     cog_index_close(before);
     return COG_OK;
@@ -337,7 +354,9 @@ static cog_status add_with(cog_live *live, struct live_worker *worker, struct by
                            struct bytes_view language, struct live_request *request,
                            cog_error *error) {
     bool found = false;
-    cog_index *shown = live_take_shown(live, &request->searched);
+    cog_index *shown = request->options.unless_similar > 0
+                           ? live_take_fresh(live, &request->searched)
+                           : live_take_shown(live, &request->searched);
     cog_status status = analyzer_run(worker->analyzer, text, language, &worker->terms, error);
     THEN(status, bag_count(worker->counter, worker->terms.hashes, worker->terms.count,
                            &request->bag, error));

@@ -69,6 +69,8 @@ struct cog_live {
     uint64_t commit_ns;     /* that it took */
     cog_index *shown;
     uint64_t shown_number; /* documents of lower numbers are in what is shown */
+    bool is_stale;         /* changes were acknowledged that it lacks */
+    uint64_t read_ns;      /* when somebody last asked for it */
     struct live_worker *idle;
     uint64_t generation; /* of the index, when `recent` was begun */
     /* Documents from number recent_first on; the next has the number recent_first + recent_count.
@@ -76,6 +78,7 @@ struct cog_live {
     struct live_recent *recent;
     size_t recent_count, recent_capacity;
     uint64_t recent_first;
+    size_t noted; /* pending documents of the index that are among these */
     /* Merging in the background. */
     pthread_t merger;
     bool has_merger, wants_merge, is_closing;
@@ -103,7 +106,10 @@ void live_want_merge(cog_live *live);
 void live_end_merges(cog_live *live);
 /* Puts requests, linked by `next`, into the queue and waits until all are answered. */
 void live_submit(cog_live *live, struct live_request *first, struct live_request *last);
-/* What is shown, with one owner more, and the number of the first document that it may lack. */
+/* The state with all changes that were acknowledged, and the number of the first document that it
+ * may lack; cog_index_close it. */
+cog_index *live_take_fresh(cog_live *live, uint64_t *number);
+/* What was shown last, which may be older: its statistics and settings are good for any change. */
 cog_index *live_take_shown(cog_live *live, uint64_t *number);
 
 /* The leader's work: decides about all requests of a list and makes them durable. */
@@ -111,5 +117,7 @@ void live_commit(cog_live *live, struct live_request *requests);
 /* With nobody else leading: notes what other processes have added, of an index that was read again
  * and not prepared since. */
 cog_status live_note_foreign(cog_live *live, cog_error *error);
+/* The same after a change or preparation of the index: what is pending now is known. */
+void live_mark_noted(cog_live *live);
 /* With nobody else leading: shows the state of the index. */
 cog_status live_show(cog_live *live, cog_error *error);

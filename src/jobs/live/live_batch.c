@@ -31,7 +31,9 @@ static cog_status prepare_requests(struct live_batch *batch, struct live_worker 
         *request = (struct live_request){.id = corpus_id(batch->corpus, row),
                                          .bag = corpus_bag(batch->corpus, row),
                                          .options = *batch->options};
-        cog_index *shown = live_take_shown(batch->live, &request->searched);
+        cog_index *shown = request->options.unless_similar > 0
+                               ? live_take_fresh(batch->live, &request->searched)
+                               : live_take_shown(batch->live, &request->searched);
         status = live_vector_make(shown, &request->bag, &request->vector, error);
         if (status == COG_OK && request->options.unless_similar > 0 && request->bag.count)
             status = live_find_match(worker, shown, request, &request->outcome, &found, error);

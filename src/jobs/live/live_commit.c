@@ -2,12 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "jobs/index/segment_change.h"
 #include "jobs/live/live.h"
 
 /* Requests that searched before more than these were added search again. */
 enum { RECENT_MAX = 8192 };
+/* Each commit shows its changes if somebody asked for a state within this time; else the next one
+ * who asks waits for that. Documents become a segment in memory when there are so many. */
+enum { READ_LATELY_NS = 1000000000, UNSHOWN_MAX = 512 };
 
 /* ---- Documents that were added lately -------------------------------------------------------- */
 
@@ -43,16 +47,21 @@ static void note_recent(cog_live *live, struct bytes_view id, struct live_vector
     forget_recent(live);
 }
 
+void live_mark_noted(cog_live *live) {
+    live->noted = live->index->pending.corpus.rows;
+}
+
 /* What other processes have added since the last commit. */
 cog_status live_note_foreign(cog_live *live, cog_error *error) {
     const struct corpus *corpus = &live->index->pending.corpus;
     if (live->generation != live->index->generation) {
         live->generation = live->index->generation;
         forget_recent(live);
+        live_mark_noted(live);
         return COG_OK;
     }
     cog_status status = COG_OK;
-    for (size_t row = 0; row < corpus->rows && status == COG_OK; row++) {
+    for (size_t row = live->noted; row < corpus->rows && status == COG_OK; row++) {
         struct live_vector vector = {0};
         struct bag_view bag = corpus_bag(corpus, row);
         status = live_vector_make(live->shown, &bag, &vector, error);
@@ -60,6 +69,7 @@ cog_status live_note_foreign(cog_live *live, cog_error *error) {
             note_recent(live, corpus_id(corpus, row), &vector);
         live_vector_free(&vector);
     }
+    live_mark_noted(live);
     return status;
 }
 
@@ -96,8 +106,10 @@ static cog_status match_recent(cog_live *live, const struct live_request *first,
         struct live_worker *worker;
         cog_index *state = NULL;
         TRY(live_take_worker(live, &worker, error));
+        uint64_t number;
         cog_status status = live_show(live, error);
-        THEN(status, cog_live_snapshot(live, &state, error));
+        if (status == COG_OK)
+            state = live_take_shown(live, &number);
         THEN(status, live_find_match(worker, state, request, &request->outcome, &found, error));
         live_return_worker(live, worker);
         TRY(status);
@@ -170,17 +182,35 @@ static cog_status make_durable(cog_live *live, const struct buffer *payload, cog
                : COG_OK;
 }
 
+/* Writers wait for this: the recall of the new segment, which will be merged soon and is small
+ * enough to be compared whole, is not measured. */
+static void flush(cog_live *live) {
+    bool is_unmeasured = live->index->is_unmeasured;
+    live->index->is_unmeasured = true;
+    cog_status status = change_flush(live->index, 1, NULL, NULL);
+    live->index->is_unmeasured = is_unmeasured;
+    if (status != COG_OK)
+        return;
+    live->generation = live->index->generation;
+    live_want_merge(live);
+}
+
 /* After the commit: whatever fails now, the change is made. */
 static void show_commit(cog_live *live, struct live_request *requests) {
-    if (live->index->folder && log_is_full(live->index) &&
-        change_flush(live->index, 1, NULL, NULL) == COG_OK) {
-        live->generation = live->index->generation;
-        live_want_merge(live);
-    }
+    if (live->index->folder && log_is_full(live->index))
+        flush(live);
     for (struct live_request *each = requests; each; each = each->next)
         if (each->is_accepted && each->outcome.added)
             note_recent(live, each->id, &each->vector);
-    live_show(live, NULL);
+    pthread_mutex_lock(&live->lock);
+    bool is_read = clock_ns() - live->read_ns < READ_LATELY_NS;
+    live->is_stale = true;
+    pthread_mutex_unlock(&live->lock);
+    if (is_read)
+        live_show(live, NULL);
+    else if (live->index->pending.corpus.rows >= UNSHOWN_MAX)
+        index_prepare(live->index, NULL);
+    live_mark_noted(live);
 }
 
 /* Requests must be durable in a shared folder before they keep others out: a match that is found in

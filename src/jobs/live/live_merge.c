@@ -18,6 +18,7 @@ static cog_status begin_step(cog_live *live, int *lock, cog_error *error) {
 }
 
 static void end_step(cog_live *live, int lock) {
+    live_mark_noted(live);
     index_unlock(lock);
     live_stop_leading(live);
 }
