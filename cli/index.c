@@ -220,15 +220,20 @@ static cog_status check(struct session *session) {
     return with_index(session, NULL, check_index);
 }
 
-static void print_signing(const cog_sign_options *sign) {
-    const cog_term_options *terms = &sign->terms;
-    printf("signature\t");
-    print_choice(OPTION_SIGNATURE, (int)sign->signature.kind);
-    printf(", seed %llu\nterms\t", (unsigned long long)sign->signature.seed);
+static void print_terms(const cog_term_options *terms) {
+    printf("terms\t");
     print_choice(OPTION_TOKENS, (int)terms->tokens);
-    printf(", ngram %u, stem %s, stop words %s, lang %s\nweighting\t", terms->ngram,
+    printf(", ngram %u, stem %s, stop words %s, lang %s\n", terms->ngram,
            terms->stem ? "yes" : "no", terms->drop_stop_words ? "drop" : "keep",
            terms->lang[0] ? terms->lang : "none");
+}
+
+static void print_signing(const cog_sign_options *sign) {
+    printf("signature\t");
+    print_choice(OPTION_SIGNATURE, (int)sign->signature.kind);
+    printf(", seed %llu\n", (unsigned long long)sign->signature.seed);
+    print_terms(&sign->terms);
+    printf("weighting\t");
     print_choice(OPTION_WEIGHTING, (int)sign->weights.scheme);
     putchar('\n');
 }
@@ -248,20 +253,36 @@ static void print_json_lexicons(const cog_index *index) {
 }
 
 static void print_json(const cog_index *index, const cog_index_info *info) {
-    printf("{\"content\": \"%s\", \"rows\": %llu, \"removed\": %llu, \"segments\": %llu, "
+    printf("{\"content\": \"%s\", \"measure\": \"", info->documents ? "documents" : "signatures");
+    print_choice(OPTION_MEASURE, (int)info->measure);
+    printf("\", \"rows\": %llu, \"removed\": %llu, \"segments\": %llu, "
            "\"bits\": %u, \"method\": \"%s\", \"slice_bits\": %u, \"radius\": %u, \"tables\": %u, "
            "\"header_bits\": %u, \"blocks\": %u, \"choose\": %u, \"learned_pairs\": %llu, "
            "\"vectors\": %s, \"vocabulary\": %llu, \"counted_documents\": %llu, "
            "\"outdated_segments\": %llu, \"pending\": %llu, \"bytes\": %llu",
-           info->documents ? "documents" : "signatures", (unsigned long long)info->rows,
-           (unsigned long long)info->removed_rows, (unsigned long long)info->segments, info->bits,
-           cog_method_name(info->method), info->slice_bits, info->radius_bits, info->tables,
-           info->header_bits, info->blocks, info->chosen, (unsigned long long)info->learned_pairs,
-           info->vectors ? "true" : "false", (unsigned long long)info->vocabulary_terms,
-           (unsigned long long)info->counted_documents, (unsigned long long)info->outdated_segments,
-           (unsigned long long)info->pending_rows, (unsigned long long)info->file_bytes);
+           (unsigned long long)info->rows, (unsigned long long)info->removed_rows,
+           (unsigned long long)info->segments, info->bits, cog_method_name(info->method),
+           info->slice_bits, info->radius_bits, info->tables, info->header_bits, info->blocks,
+           info->chosen, (unsigned long long)info->learned_pairs, info->vectors ? "true" : "false",
+           (unsigned long long)info->vocabulary_terms, (unsigned long long)info->counted_documents,
+           (unsigned long long)info->outdated_segments, (unsigned long long)info->pending_rows,
+           (unsigned long long)info->file_bytes);
     print_json_lexicons(index);
     puts("}");
+}
+
+/* Of an index by Jaccard or containment. */
+static void print_set_info(const cog_index *index, const cog_index_info *info) {
+    cog_sign_options sign;
+    printf("content\tdocuments\nmeasure\t");
+    print_choice(OPTION_MEASURE, (int)info->measure);
+    printf("\nrows\t%llu\nremoved\t%llu\nsegments\t%llu\n", (unsigned long long)info->rows,
+           (unsigned long long)info->removed_rows, (unsigned long long)info->segments);
+    if (info->pending_rows)
+        printf("in the log\t%llu rows\n", (unsigned long long)info->pending_rows);
+    if (cog_index_sign_options(index, &sign))
+        print_terms(&sign.terms);
+    printf("bytes\t%llu\n", (unsigned long long)info->file_bytes);
 }
 
 static cog_status print_info(struct session *session, cog_index *index) {
@@ -270,6 +291,10 @@ static cog_status print_info(struct session *session, cog_index *index) {
     cog_index_describe(index, &info);
     if (has_option(session->arguments, OPTION_JSON)) {
         print_json(index, &info);
+        return COG_OK;
+    }
+    if (info.measure != COG_MEASURE_COSINE) {
+        print_set_info(index, &info);
         return COG_OK;
     }
     printf("content\t%s\nrows\t%llu\nremoved\t%llu\nsegments\t%llu\nbits\t%u\n",
@@ -304,7 +329,8 @@ static cog_status info(struct session *session) {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static const enum option_id build_options[] = {OPTION_METHOD, OPTION_RADIUS, OPTION_QUERY_MARGINS,
+static const enum option_id build_options[] = {OPTION_MEASURE,    OPTION_METHOD,
+                                               OPTION_RADIUS,     OPTION_QUERY_MARGINS,
                                                OPTION_NO_VECTORS, OPTION_COUNT};
 static const enum option_id remove_options[] = {OPTION_REMOVED_IDS, OPTION_COUNT};
 static const option_set build_sets[] = {
@@ -327,6 +353,7 @@ static const option_set info_sets[] = {info_options, brief_options, NULL};
 static const option_set compact_sets[] = {run_options, NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_BITS, OPTION_LANG, OPTION_COUNT};
 static const struct option_text build_texts[] = {
+    {OPTION_MEASURE, "cosine of words (default), or that of dedup: Jaccard or containment"},
     {OPTION_METHOD, "what the index holds for searching (default: auto)"},
     {OPTION_RADIUS, "psm, bphs: greatest radius of searches (default: 3)"},
     {OPTION_QUERY_MARGINS, "psm: margins of the signatures (float32 .npy; older name: --weights)"},
@@ -343,8 +370,12 @@ static const struct command actions[] = {
          "With --lexicon, documents of its source language are projected into the other one, which "
          "is that of the index, and the index remembers the lexicon. Documents that name the other "
          "language as theirs are taken as they are. Documents of further languages are added with "
-         "their own lexicons.",
+         "their own lexicons.\n\n"
+         "With --measure jaccard or containment, documents are the sets of their word 3-grams, as "
+         "in dedup, and searches are exact: what dedup takes for near-duplicates is what a search "
+         "with the same --threshold finds.",
      .examples = "cognate index build pages.index pages.jsonl.gz\n"
+                 "cognate index build seen.index pages.jsonl.gz --measure jaccard\n"
                  "cognate index build s.index signatures.npy --method bphs --radius 3",
      .sets = build_sets,
      .usual = usual,

@@ -4,9 +4,9 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_NEIGHBOURS, OPTION_THRESHOLD,      OPTION_RADIUS,        OPTION_METHOD,
-    OPTION_RECALL,     OPTION_MEASURE_RECALL, OPTION_QUERY_MARGINS, OPTION_NO_VERIFY,
-    OPTION_FIRST,      OPTION_OUTPUT,         OPTION_FORMAT,        OPTION_COUNT};
+    OPTION_NEIGHBOURS,     OPTION_THRESHOLD,     OPTION_RADIUS,    OPTION_METHOD, OPTION_RECALL,
+    OPTION_MEASURE_RECALL, OPTION_QUERY_MARGINS, OPTION_NO_VERIFY, OPTION_FIRST,  OPTION_MEASURE,
+    OPTION_OUTPUT,         OPTION_FORMAT,        OPTION_COUNT};
 enum { RECALL_SAMPLE = 100 };
 static const option_set sets[] = {
     own_options,       input_options,      term_options, weight_options,
@@ -15,6 +15,8 @@ static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_COUNT};
 static const struct option_text texts[] = {
     {OPTION_THRESHOLD, "all with this similarity, instead of the nearest"},
     {OPTION_RADIUS, "all within this distance, instead of the nearest"},
+    {OPTION_MEASURE, "of documents that are no index, as in index build (default: cosine)"},
+    {OPTION_FIRST, "any one match is enough: psm, bphs, and --measure jaccard and containment"},
     {OPTION_RECALL, "share of neighbours to find (default: 0.95); 1: all"},
     {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
     {OPTION_LEXICON, "the queries are in its source language"},
@@ -98,14 +100,45 @@ cog_status expect_sign_options(const struct arguments *arguments, const cog_inde
     return cog_index_expect(index, &sign, error);
 }
 
+cog_status expect_measure(const struct arguments *arguments, const cog_index *index) {
+    cog_index_info info;
+    cog_index_describe(index, &info);
+    if (choice_option(arguments, OPTION_MEASURE, (int)info.measure) == (int)info.measure)
+        return COG_OK;
+    return REFUSE(arguments,
+                  "--measure %s: the index was built with another measure; leave the "
+                  "option out, or build another index",
+                  arguments->values[OPTION_MEASURE]);
+}
+
 static cog_status open_folder(const struct search_arguments *taken, const char *path,
                               struct searched *searched, cog_error *error) {
     cog_status status = cog_index_open(path, &searched->index, error);
-    return status == COG_OK ? expect_sign_options(taken->given, searched->index, error) : status;
+    THEN(status, expect_measure(taken->given, searched->index));
+    THEN(status, expect_sign_options(taken->given, searched->index, error));
+    return status;
+}
+
+/* Sets of terms have no weights and no signatures. */
+static bool take_set_options(const struct arguments *arguments, cog_index_options *options) {
+    static const enum option_id of_vectors[] = {OPTION_NO_VECTORS, OPTION_COUNT};
+    return refuse_options(arguments, weight_options,
+                          "weighs terms, and Jaccard and containment count them; give --measure "
+                          "cosine") &&
+           refuse_options(arguments, signature_options,
+                          "makes signatures, and Jaccard and containment of an index are exact; "
+                          "give --measure cosine") &&
+           refuse_options(arguments, of_vectors, "goes with --measure cosine") &&
+           take_knobs(arguments, COG_KNOB_BUILD, &options->knobs) &&
+           take_term_options(arguments, &options->sign.terms);
 }
 
 bool take_index_options(const struct arguments *arguments, cog_index_options *options) {
-    cog_index_options_init(options);
+    const cog_measure measure =
+        (cog_measure)choice_option(arguments, OPTION_MEASURE, COG_MEASURE_COSINE);
+    cog_index_options_init_for(options, measure);
+    if (measure != COG_MEASURE_COSINE)
+        return take_set_options(arguments, options);
     int kind = choice_option(arguments, OPTION_SIGNATURE, COG_SIGNATURE_RP);
     if (kind != COG_SIGNATURE_RP) {
         cog_sign_options_init(&options->sign, (cog_signature_kind)kind);
@@ -130,6 +163,8 @@ static cog_status index_file(struct session *session, const struct search_argume
                 taken->search.method == COG_METHOD_PSM || taken->search.method == COG_METHOD_BPHS
             ? taken->search.method
             : COG_METHOD_FLAT;
+    if (options.measure != COG_MEASURE_COSINE)
+        options.method = COG_METHOD_AUTO;
     options.unmeasured = taken->search.method == COG_METHOD_AUTO ||
                          taken->search.method == COG_METHOD_EXACT || taken->search.recall >= 1;
     options.streamed = options.method == COG_METHOD_PSM || options.method == COG_METHOD_BPHS;
@@ -271,7 +306,9 @@ const struct command command_search = {
         "documents in any input format, or a .npy file of signatures; without any, standard "
         "input. If the only query is - and INDEX a folder, each line is answered as it comes; "
         "with --format jsonl every query then has one line of answer, hits or none.\n\n"
-        "Similarities are true cosines of BM25 vectors with the index's idf. Without vectors, or "
+        "Similarities are true cosines of BM25 vectors with the index's idf, or Jaccard "
+        "coefficients or containments if the index was built with that --measure: these are exact, "
+        "and --threshold with --first ends with any one match. Without vectors, or "
         "with --no-verify, they are estimates of the signatures, and the header says so. The "
         "exit status is 1 if nothing is found.\n\n"
         "With --lexicon, queries of its source language ask an index of the other one. Queries in "

@@ -10,7 +10,7 @@
 #include "cognate.h"
 #include "repair_checksums.h"
 
-enum { FILES = 3, FILE_MAX = 1 << 18, ROWS = 24, QUERIES = 4, BITS_MAX = 2048, KINDS = 9 };
+enum { FILES = 3, FILE_MAX = 1 << 18, ROWS = 24, QUERIES = 4, BITS_MAX = 2048, KINDS = 10 };
 
 /* Documents bring vectors and statistics; given signatures are quicker to search. The last kind has
  * signatures so wide and slices so narrow that reading posting lists is cheaper than a scan even
@@ -19,11 +19,17 @@ static const struct kind {
     bool documents;
     cog_method method;
     unsigned bits, slice_bits, radius;
-} kinds[KINDS] = {{true, COG_METHOD_SLICES, 64, 8, 3},        {true, COG_METHOD_COLUMNS, 64, 8, 3},
-                  {true, COG_METHOD_PSM, 64, 8, 3},           {true, COG_METHOD_FLAT, 64, 8, 3},
-                  {false, COG_METHOD_SLICES, 64, 8, 3},       {false, COG_METHOD_COLUMNS, 64, 8, 3},
-                  {false, COG_METHOD_PSM, 64, 8, 3},          {false, COG_METHOD_BPHS, 64, 8, 3},
-                  {false, COG_METHOD_SLICES, BITS_MAX, 4, 16}};
+    cog_measure measure;
+} kinds[KINDS] = {{true, COG_METHOD_SLICES, 64, 8, 3, 0},
+                  {true, COG_METHOD_COLUMNS, 64, 8, 3, 0},
+                  {true, COG_METHOD_PSM, 64, 8, 3, 0},
+                  {true, COG_METHOD_FLAT, 64, 8, 3, 0},
+                  {false, COG_METHOD_SLICES, 64, 8, 3, 0},
+                  {false, COG_METHOD_COLUMNS, 64, 8, 3, 0},
+                  {false, COG_METHOD_PSM, 64, 8, 3, 0},
+                  {false, COG_METHOD_BPHS, 64, 8, 3, 0},
+                  {false, COG_METHOD_SLICES, BITS_MAX, 4, 16, 0},
+                  {true, COG_METHOD_AUTO, 64, 8, 3, COG_MEASURE_JACCARD}};
 
 enum file { SEGMENT, STATISTICS, MANIFEST };
 static const char *const names[FILES] = {"segment-00000000.cog", "statistics", "manifest"};
@@ -101,7 +107,7 @@ static void read_original(struct original *original) {
 static void build_original(const struct kind *kind, struct original *original) {
     cog_index_options options;
     cog_index *index = NULL;
-    cog_index_options_init(&options);
+    cog_index_options_init_for(&options, kind->measure);
     options.method = kind->method;
     if (kind->method == COG_METHOD_SLICES)
         demand(cog_knobs_set(&options.knobs, kind->method, "slice-bits", kind->slice_bits, NULL) ==
@@ -222,6 +228,12 @@ static void search_by(const cog_index *index, const struct kind *kind, unsigned 
     options.k = options.radius_bits == COG_RADIUS_NONE ? 3 : 0;
     options.recall = choice & 8 ? 1 : 0.9;
     options.recall_sample = choice & 16 ? 2 : 0;
+    if (kind->measure != COG_MEASURE_COSINE) {
+        options.method = COG_METHOD_AUTO;
+        options.radius_bits = COG_RADIUS_NONE;
+        options.k = choice & 32 ? 0 : 3;
+        options.threshold = choice & 32 ? 0.4 : 0;
+    }
     if (search(index, kind, &options, &hits) == COG_OK)
         for (size_t i = 0; i < cog_hits_count(hits); i++) {
             size_t size;

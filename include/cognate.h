@@ -632,11 +632,16 @@ typedef struct cog_index_options {
                         one exact search. Searches of methods that are not exact then do not know
                         their recall. */
     cog_sign_options sign; /* documents: terms, weights, signature */
-    uint64_t reserved[4];
+    /* JACCARD, CONTAINMENT: documents are the sets of their terms, as in cog_dedup. Searches are
+     * exact and need no signature; method, knobs and weights are not used. */
+    cog_measure measure;
+    uint64_t reserved[3];
 } cog_index_options;
 /* Stemmed words by BM25, none dropped for being rare: a query may have the one word that a document
  * has alone. rp 1024, with vectors. */
 COG_API void cog_index_options_init(cog_index_options *options);
+/* The same for a measure. Jaccard and containment: sets of word 3-grams, nothing dropped. */
+COG_API void cog_index_options_init_for(cog_index_options *options, cog_measure measure);
 
 /* Documents or signatures ready to be searched, in memory or in a folder. Searches may run at the
  * same time on several threads; a change may not run at the same time as any other call on the same
@@ -724,6 +729,7 @@ typedef struct cog_index_info {
      * these were others. Queries are signed to match; merging makes the signatures anew. */
     uint64_t counted_documents, outdated_segments;
     uint64_t pending_rows; /* in the log and in memory; part of rows, in segments of their own */
+    cog_measure measure;   /* COSINE also for signatures alone */
 } cog_index_info;
 COG_API void cog_index_describe(const cog_index *index, cog_index_info *info);
 /* How the documents were signed; false for an index of signatures. Its texts are owned by the
@@ -749,7 +755,8 @@ typedef struct cog_search_options {
     double recall;        /* what to aim for; 1: certain, refused where the method cannot be */
     cog_knobs knobs;      /* of the method (COG_KNOB_SEARCH); with AUTO they choose it */
     bool verify;          /* false: signatures decide, and similarities are estimates */
-    bool first;           /* PSM, BPHS: any one row within the radius is enough */
+    bool first;           /* PSM, BPHS: any one row within the radius is enough; indexes by Jaccard
+                             and containment: any one at the threshold */
     size_t recall_sample; /* queries that are brute-forced to measure the recall; 0: none, and the
                              report has the recall that was measured when the index was built */
     uint64_t reserved[4];

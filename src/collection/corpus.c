@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/threads.h"
+#include "collection/set_bag.h"
 #include "run/job.h"
 #include "vector/term_numbers.h"
 
@@ -172,6 +173,10 @@ static cog_status add_to_batch(void *context, unsigned worker, void *ingest_batc
             row.term_count = (uint32_t)set_batch_last_members(&batch->sets);
             TRY(append_set_row(&batch->part, row, document->id, error));
             continue;
+        }
+        if (options->as_sets) {
+            TRY(set_bag_mark(item.terms, document->text, error));
+            item.bag = (struct bag_view){0};
         }
         TRY(ingest_count(reading->ingest, worker, &item, error));
         TRY(append_row(&batch->part, row, document->id, &item.bag, options->want_frequencies,

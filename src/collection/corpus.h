@@ -39,6 +39,7 @@ struct corpus {
 struct corpus_options {
     const struct term_options *terms;
     bool want_frequencies;
+    bool as_sets; /* rows are bags of sets (collection/set_bag.h); the terms are made for that */
     bool takes_foreign; /* documents with a lexicon become bags with expected frequencies; else they
                            are refused */
     bool repeat_ids;    /* a document whose id was used before is a row as well, not a bad record */

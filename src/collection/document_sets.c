@@ -43,6 +43,14 @@ static struct fingerprint fingerprint_of(const void *data, size_t size, uint64_t
     return (struct fingerprint){hash.low64, hash.high64};
 }
 
+struct fingerprint fingerprint_of_sets(const void *bytes, size_t size) {
+    return fingerprint_of(bytes, size, 1);
+}
+
+struct fingerprint fingerprint_of_text(struct bytes_view text) {
+    return fingerprint_of(text.data, text.size, 2);
+}
+
 cog_status set_batch_add(struct set_batch *batch, const struct ingested *item, bool has_id,
                          cog_error *error) {
     struct term_list *list = item->terms;
@@ -64,8 +72,8 @@ cog_status set_batch_add(struct set_batch *batch, const struct ingested *item, b
                            has_id ? document->id : (struct bytes_view){"", 0}))
         return error_memory(error, batch->bytes.size, "documents");
     const size_t set_bytes = set_record_bytes(&added->row, 0) - sizeof(uint32_t);
-    added->fingerprint = all ? fingerprint_of(batch->bytes.data + added->row.offset, set_bytes, 1)
-                             : fingerprint_of(document->text.data, document->text.size, 2);
+    added->fingerprint = all ? fingerprint_of_sets(batch->bytes.data + added->row.offset, set_bytes)
+                             : fingerprint_of_text(document->text);
     batch->count++;
     return COG_OK;
 }

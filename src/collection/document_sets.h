@@ -39,6 +39,11 @@ cog_status document_sets_open_work(struct document_sets *sets, const char *path,
                                    const struct settings *made_by, bool resume, cog_error *error);
 void document_sets_close(struct document_sets *sets);
 
+/* Equal documents without terms have equal fingerprints of their texts, others of their encoded
+ * sets. */
+struct fingerprint fingerprint_of_text(struct bytes_view text);
+struct fingerprint fingerprint_of_sets(const void *bytes, size_t size);
+
 /* Documents of a batch on their way into the file. Zero-initialise; set_batch_free releases. */
 struct set_batch {
     struct buffer bytes;

@@ -277,6 +277,18 @@ cog_status options_read_signing(const struct settings *settings, cog_sign_option
     return options_check_versions(settings, &terms, "the index", error);
 }
 
+cog_status options_read_terms(const struct settings *settings, cog_term_options *options,
+                              cog_error *error) {
+    struct term_options terms;
+    *options = (cog_term_options){0}; /* the reserved words */
+    if (!read_terms(settings, options))
+        return error_set(error, COG_ERR_FORMAT,
+                         "the settings do not record how the terms of documents were made, or "
+                         "record something that this version does not know");
+    TRY(options_terms(options, &terms, error));
+    return options_check_versions(settings, &terms, "the index", error);
+}
+
 cog_status options_check_statistics(const cog_term_options *options,
                                     const struct cog_statistics *statistics, cog_error *error) {
     struct settings wanted = {0};

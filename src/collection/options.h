@@ -43,6 +43,10 @@ cog_status options_check_versions(const struct settings *settings, const struct 
 cog_status options_read_signing(const struct settings *settings, cog_sign_options *options,
                                 cog_error *error);
 
+/* The same of terms alone. */
+cog_status options_read_terms(const struct settings *settings, cog_term_options *options,
+                              cog_error *error);
+
 struct cog_statistics {
     struct statistics *counts;
     struct settings terms; /* how the terms were made */

@@ -23,8 +23,8 @@ enum {
     SHAPE_BYTES = 48,
 };
 
-/* Older readers would take frequencies for weights. */
-enum { SEGMENT_TERMS_READER = 2 };
+/* Older readers would take frequencies for weights; or miss the documents of sets. */
+enum { SEGMENT_TERMS_READER = 2, SEGMENT_SETS_READER = 4 };
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -145,6 +145,7 @@ static cog_status open_parts(struct segment *segment, cog_error *error) {
     TRY(open_signatures(segment, shape, error));
     TRY(open_vectors(segment, shape, error));
     TRY(open_terms(segment, error));
+    TRY(segment_sets_open(&segment->container, segment->rows, &segment->sets, error));
     TRY(recall_measures_open(&segment->container, &segment->recall, error));
     return segment->signatures.bits ? open_tables(segment, error) : COG_OK;
 }
@@ -298,6 +299,8 @@ cog_status segment_verify(const struct segment *segment, cog_error *error) {
     THEN(status, verify_rows(segment, error));
     if (status == COG_OK && segment->terms.hashes)
         status = verify_terms(segment, error);
+    if (status == COG_OK && segment->sets.rows)
+        status = segment_sets_check(&segment->sets, segment->container.path, segment->rows, error);
     THEN(status, recall_measures_check(&segment->recall, segment->container.path, error));
     if (status == COG_OK && segment->id_buckets.starts)
         status = id_buckets_check(&segment->id_buckets, segment, error);
@@ -400,6 +403,8 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
         THEN(status, container_writer_section(writer, SECTION_LENGTHS, parts->lengths,
                                               rows * sizeof *parts->lengths, error));
     }
+    if (status == COG_OK && parts->sets)
+        status = segment_sets_write(parts->sets, rows, writer, error);
     if (status == COG_OK && parts->vectors) {
         const struct sparse_matrix *vectors = parts->vectors;
         const struct method_part sections[] = {
@@ -417,6 +422,8 @@ cog_status segment_write(const char *path, const struct segment_parts *parts, co
     THEN(status, container_writer_open(path, CONTAINER_SEGMENT, &writer, error));
     if (status == COG_OK && parts->terms)
         container_writer_for(writer, SEGMENT_TERMS_READER);
+    if (status == COG_OK && parts->sets)
+        container_writer_for(writer, SEGMENT_SETS_READER);
     THEN(status, write_parts(writer, parts, error));
     THEN(status, container_writer_commit(writer, error));
     container_writer_close(writer);

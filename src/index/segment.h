@@ -9,6 +9,7 @@
 
 #include "hamming/hamming.h"
 #include "index/segment_ids.h"
+#include "index/segment_sets.h"
 #include "index/segment_terms.h"
 #include "plan/method_table.h"
 #include "plan/recall_measures.h"
@@ -39,6 +40,7 @@ struct segment_parts {
     const struct segment_terms *terms;   /* of documents */
     const uint64_t *lengths;             /* of documents: terms with repetition, for each row */
     const struct sparse_matrix *vectors; /* values are frequencies, columns those of the terms */
+    const struct segment_sets *sets;     /* of documents that are compared as sets */
     struct recall_measures recall;
 };
 
@@ -60,6 +62,7 @@ struct segment {
     const uint64_t *lengths;    /* NULL without documents */
     /* Frequencies of terms; offsets NULL without vectors; in the map, never to be freed. */
     struct sparse_matrix vectors;
+    struct segment_sets sets;      /* in the map, never to be freed; rows NULL without */
     struct recall_measures recall; /* in the map; none: nothing was measured */
 };
 

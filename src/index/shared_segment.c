@@ -13,6 +13,7 @@ void segment_memory_free(struct segment_memory *memory) {
     free(memory->recall);
     segment_terms_free(&memory->terms);
     sparse_matrix_free(&memory->vectors);
+    segment_sets_free(&memory->sets);
     *memory = (struct segment_memory){0};
 }
 

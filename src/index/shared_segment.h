@@ -13,6 +13,7 @@ struct segment_memory {
     struct segment_terms terms;
     uint64_t *lengths;
     struct sparse_matrix vectors;
+    struct segment_sets sets;
     struct recall_measure *recall;
 };
 void segment_memory_free(struct segment_memory *memory);

@@ -220,7 +220,10 @@ cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
                          "the index holds signatures without documents: add signatures (.npy)");
     struct addition addition = {.documents = documents};
     struct corpus_options reading = {
-        .terms = &index->terms, .want_frequencies = true, .takes_foreign = true};
+        .terms = &index->terms,
+        .want_frequencies = true,
+        .as_sets = index_is_of_sets(index),
+        .takes_foreign = !index_is_of_sets(index)};
     bool has_new_lexicon = false;
     int lock = -1;
     struct job job;

@@ -95,8 +95,8 @@ cog_status draft_index_ids(struct segment_draft *draft, cog_error *error) {
     return status;
 }
 
-static cog_status copy_ids(const struct corpus *corpus, struct segment_draft *draft,
-                           cog_error *error) {
+cog_status draft_copy_ids(const struct corpus *corpus, struct segment_draft *draft,
+                          cog_error *error) {
     size_t size_bytes = 0;
     for (size_t row = 0; row < corpus->rows; row++)
         size_bytes += corpus->items[row].id_bytes;
@@ -168,6 +168,8 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
                                    const struct segment *earlier, unsigned threads,
                                    struct segment_draft *draft, cog_error *error) {
     float *sums = NULL;
+    if (index_is_of_sets(index))
+        return segment_draft_sets(index, corpus, threads, draft, error);
     draft->segment.rows = corpus->rows;
     cog_status status = draft_take_settings(index, draft, error);
     THEN(status, make_room_for_sums(index, corpus->rows, &sums, error));
@@ -176,7 +178,7 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
                              &draft->segment.signatures, sums, index_bits(index), error));
     draft->memory.signatures = (uint8_t *)draft->segment.signatures.data;
     THEN(status, add_terms(index, corpus, threads, draft, error));
-    THEN(status, copy_ids(corpus, draft, error));
+    THEN(status, draft_copy_ids(corpus, draft, error));
     THEN(status, draft_add_tables(index, sums, earlier, threads, draft, error));
     THEN(status, draft_measure_recall(index, index->has_vectors ? NULL : corpus, sums, threads,
                                       draft, error));

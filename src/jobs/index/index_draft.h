@@ -13,6 +13,9 @@ cog_status draft_take_settings(const cog_index *index, struct segment_draft *dra
 cog_status draft_make_room_for_ids(struct segment_draft *draft, size_t rows, size_t size_bytes,
                                    cog_error *error);
 void draft_append_id(struct segment_draft *draft, size_t row, struct bytes_view id);
+/* The ids of a corpus. */
+cog_status draft_copy_ids(const struct corpus *corpus, struct segment_draft *draft,
+                          cog_error *error);
 cog_status draft_index_ids(struct segment_draft *draft, cog_error *error);
 /* The tables that the index's method keeps, if it keeps any. margins may be NULL; earlier: the
  * segment whose tables may know what holds for these rows, or NULL. */

@@ -143,6 +143,7 @@ struct segment_parts index_parts_of(const struct segment *segment) {
                                   .terms = segment->terms.hashes ? &segment->terms : NULL,
                                   .lengths = segment->lengths,
                                   .vectors = segment->vectors.offsets ? &segment->vectors : NULL,
+                                  .sets = segment->sets.rows ? &segment->sets : NULL,
                                   .recall = segment->recall};
 }
 
@@ -282,14 +283,17 @@ static cog_status check_version(const cog_index *index, cog_error *error) {
 static cog_status check_parts(const cog_index *index, cog_error *error) {
     for (size_t i = 0; i < index->parts.manifest.count; i++) {
         const struct segment *segment = &index->parts.segments[i];
+        bool of_sets = index_is_of_sets(index);
         bool fits = segment->id_offsets && segment->signatures.bits == index_bits(index) &&
-                    (!index->has_documents || segment->terms.hashes) &&
-                    (!index->has_vectors || segment->vectors.offsets);
+                    of_sets == (segment->sets.rows != NULL) &&
+                    (!index->has_documents || of_sets || segment->terms.hashes) &&
+                    (!index->has_vectors || of_sets || segment->vectors.offsets);
         if (!fits)
-            return error_set(error, COG_ERR_FORMAT,
-                             "%s: ids, signatures, terms or vectors are missing or do not fit the "
-                             "index",
-                             segment->container.path);
+            return error_set(
+                error, COG_ERR_FORMAT,
+                "%s: ids, signatures, terms, vectors or sets are missing or do not fit "
+                "the index",
+                segment->container.path);
     }
     if (index->parts.rows >= UINT32_MAX)
         return error_set(error, COG_ERR_FORMAT, "%s: more than 4 billion rows", index->folder);

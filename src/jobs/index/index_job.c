@@ -28,6 +28,16 @@ void cog_index_options_init(cog_index_options *options) {
     options->sign.weights.min_collection_frequency = 1;
 }
 
+void cog_index_options_init_for(cog_index_options *options, cog_measure measure) {
+    cog_pairs_options pairs;
+    cog_index_options_init(options);
+    if (measure == COG_MEASURE_COSINE)
+        return;
+    cog_pairs_options_init(&pairs, measure);
+    options->measure = measure;
+    options->sign = pairs.sign;
+}
+
 unsigned index_bits(const cog_index *index) {
     uint64_t bits = 0;
     settings_get_u64(&index->parts.manifest.settings, "bits", &bits);
@@ -70,7 +80,28 @@ void cog_index_close(cog_index *index) {
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
+/* Sets are compared exactly by what every index of them has. */
+static cog_status check_set_options(const cog_index_options *options, bool documents,
+                                    cog_error *error) {
+    if (!documents)
+        return error_about(error, COG_ERR_USAGE, "measure",
+                           "signatures are compared by their distance: a measure of sets needs "
+                           "documents");
+    if (options->method != COG_METHOD_AUTO || options->knobs.given)
+        return error_about(error, COG_ERR_USAGE, "method",
+                           "an index by jaccard or containment is exact and has no signatures: "
+                           "leave the method out");
+    if (!options->vectors)
+        return error_about(error, COG_ERR_USAGE, "vectors",
+                           "an index by jaccard or containment consists of the sets of its "
+                           "documents: it cannot do without them");
+    return COG_OK;
+}
+
 static cog_status check_options(cog_index_options *options, bool documents, cog_error *error) {
+    TRY(check_enum(options->measure, COG_MEASURE_CONTAINMENT + 1, "measure", error));
+    if (options->measure != COG_MEASURE_COSINE)
+        return check_set_options(options, documents, error);
     TRY(method_take_knobs(&options->method, &options->knobs, COG_KNOB_BUILD, error));
     const struct search_method *method = method_of(options->method);
     if (method && !method->search)
@@ -146,10 +177,32 @@ static cog_status record_documents(const cog_index_options *options, struct sett
     return status;
 }
 
+static const char *const measure_names[] = {"cosine", "jaccard", "containment"};
+
+static cog_status interpret_set_settings(cog_index *index, const char *measure, cog_error *error) {
+    const struct settings *settings = &index->parts.manifest.settings;
+    cog_index_options usual;
+    index->measure = strcmp(measure, measure_names[COG_MEASURE_JACCARD]) == 0
+                         ? COG_MEASURE_JACCARD
+                         : COG_MEASURE_CONTAINMENT;
+    if (strcmp(measure, measure_names[index->measure]) != 0)
+        return error_set(error, COG_ERR_FORMAT,
+                         "an index by the measure '%s', which this version of Cognate does not "
+                         "know: use a later one",
+                         measure);
+    index->has_documents = index->has_vectors = true;
+    cog_index_options_init_for(&usual, index->measure);
+    index->sign = usual.sign;
+    TRY(options_read_terms(settings, &index->sign.terms, error));
+    return options_set_terms(&index->sign.terms, index->measure, &index->terms, error);
+}
+
 cog_status index_interpret_settings(cog_index *index, cog_error *error) {
     const struct settings *settings = &index->parts.manifest.settings;
     const char *kind = "";
     uint64_t vectors = 0;
+    if (settings_get_text(settings, "measure", &kind))
+        return interpret_set_settings(index, kind, error);
     settings_get_text(settings, "signature", &kind);
     index->has_documents = strcmp(kind, "given") != 0;
     if (!index->has_documents)
@@ -234,6 +287,12 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_inde
     struct settings *settings = &index->parts.manifest.settings;
     unsigned threads = threads_resolve(run ? run->threads : 0);
     progress_show("indexing");
+    if (options->measure != COG_MEASURE_COSINE) {
+        TRY(settings_set_text(settings, "measure", measure_names[options->measure], error));
+        TRY(options_record_terms(&options->sign.terms, settings, error));
+        TRY(index_interpret_settings(index, error));
+        return segment_draft_sets(index, corpus, threads, draft, error);
+    }
     corpus_drop_empty_rows(corpus);
     cog_status status = complete_knobs(options, corpus->rows, options->sign.signature.bits, error);
     THEN(status, record_method(options, settings, error));
@@ -268,20 +327,24 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
                            cog_error *error) {
     TRY(check_given(documents, "documents", error));
     TRY(check_given(asked, "options", error));
-    TRY(options_check_reserved(asked->reserved, 4, "index", error));
+    TRY(options_check_reserved(asked->reserved, 3, "index", error));
     cog_index_options copy = *asked, *options = &copy;
     struct corpus corpus = {0};
     struct segment_draft draft = {0};
     struct term_options terms;
     cog_index *index;
     TRY(check_options(options, true, error));
-    TRY(options_terms(&options->sign.terms, &terms, error));
+    TRY(options->measure == COG_MEASURE_COSINE
+            ? options_terms(&options->sign.terms, &terms, error)
+            : options_set_terms(&options->sign.terms, options->measure, &terms, error));
     TRY(foreign_check_signature(documents->foreign, options->sign.signature.kind, error));
     TRY(index_check_memory(documents, run, report, error));
     TRY(index_create(&index, error));
     index->is_unmeasured = options->unmeasured;
-    struct corpus_options reading = {
-        .terms = &terms, .want_frequencies = true, .takes_foreign = true};
+    struct corpus_options reading = {.terms = &terms,
+                                     .want_frequencies = true,
+                                     .as_sets = options->measure != COG_MEASURE_COSINE,
+                                     .takes_foreign = options->measure == COG_MEASURE_COSINE};
     struct job job;
     job_begin(&job, run, report);
     cog_status status = corpus_read(&corpus, documents, &reading, run, report, error);
@@ -298,7 +361,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
                                       cog_index **result, cog_report *report, cog_error *error) {
     TRY(check_given(signatures, "signatures", error));
     TRY(check_given(asked, "options", error));
-    TRY(options_check_reserved(asked->reserved, 4, "index", error));
+    TRY(options_check_reserved(asked->reserved, 3, "index", error));
     cog_index_options copy = *asked, *options = &copy;
     const struct signatures_view *rows = &signatures->file.view;
     struct segment_draft draft = {0};
@@ -363,6 +426,7 @@ void cog_index_describe(const cog_index *index, cog_index_info *info) {
     *info = (cog_index_info){.segments = manifest->count,
                              .bits = index_bits(index),
                              .method = method_named(method),
+                             .measure = index->measure,
                              .documents = index->has_documents,
                              .vectors = index->has_vectors};
     for (size_t i = 0; i < manifest->count; i++) {

@@ -41,6 +41,9 @@ struct cog_index {
     bool has_documents;     /* else signatures alone, and the rest is unused */
     bool has_vectors;
     bool is_multilingual;  /* documents were projected by lexicons: frequencies are expected ones */
+    /* By Jaccard and containment documents are sets (index/segment_sets.h): their bags are those of
+     * collection/set_bag.h, and there are neither signatures nor statistics. */
+    cog_measure measure;
     cog_sign_options sign; /* its language is borrowed from the manifest's settings */
     struct term_options terms;
     struct weighting weighting;
@@ -57,6 +60,9 @@ struct cog_index {
     const float *build_weights; /* behind the bits of signatures, while they are indexed */
     bool is_unmeasured;         /* new segments get no measures of recall: it serves one search */
 };
+static inline bool index_is_of_sets(const cog_index *index) {
+    return index->measure != COG_MEASURE_COSINE;
+}
 /* An empty handle. */
 cog_status index_create(cog_index **index, cog_error *error);
 
@@ -108,6 +114,18 @@ cog_status segment_draft_signatures(const cog_index *index, const struct signatu
 cog_status segment_draft_merged(const cog_index *index, size_t first, size_t count,
                                 unsigned threads, const char *beside, struct segment_draft *draft,
                                 cog_error *error);
+
+/* The same for documents that are sets (index_sets.c). */
+cog_status segment_draft_sets(const cog_index *index, const struct corpus *corpus, unsigned threads,
+                              struct segment_draft *draft, cog_error *error);
+cog_status segment_draft_merged_sets(const cog_index *index, size_t first, size_t count,
+                                     unsigned threads, struct segment_draft *draft,
+                                     cog_error *error);
+/* Calls `take` for all documents of an index of sets that can be found, by rows. */
+typedef cog_status set_taker(void *context, struct bytes_view id, const struct document_set *set,
+                             cog_error *error);
+cog_status index_visit_sets(const cog_index *index, size_t first, size_t count, set_taker *take,
+                            void *context, cog_error *error);
 
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
 cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,

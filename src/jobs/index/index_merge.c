@@ -398,6 +398,8 @@ cog_status segment_draft_merged(const cog_index *index, size_t first, size_t cou
                                 cog_error *error) {
     struct merge merge = {
         .index = index, .first = first, .count = count, .threads = threads, .draft = draft};
+    if (index_is_of_sets(index))
+        return segment_draft_merged_sets(index, first, count, threads, draft, error);
     TRY(draft_take_settings(index, draft, error));
     TRY(visit_rows(&merge, measure_row, error));
     TRY(make_room(&merge, beside, error));

@@ -152,6 +152,8 @@ cog_status index_read_log(cog_index *index, cog_error *error) {
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
 static cog_status prepare_statistics(cog_index *index, cog_error *error) {
+    if (index_is_of_sets(index))
+        return COG_OK;
     if (!index->statistics) {
         cog_status status = index_count_statistics(index, error);
         if (status != COG_OK) {

@@ -15,6 +15,7 @@ static cog_status copy_state(const cog_index *index, cog_index *copy, cog_error 
     copy->has_documents = index->has_documents;
     copy->has_vectors = index->has_vectors;
     copy->is_multilingual = index->is_multilingual;
+    copy->measure = index->measure;
     copy->sign = index->sign;
     copy->terms = index->terms;
     copy->weighting = index->weighting;

@@ -170,6 +170,8 @@ static cog_status counted(cog_index *index, size_t changes, struct statistics **
 cog_status index_count_rows(cog_index *index, const uint64_t *rows, size_t count, bool in,
                             cog_error *error) {
     struct statistics *counts;
+    if (index_is_of_sets(index))
+        return COG_OK;
     cog_status status = counted(index, count, &counts, error);
     for (size_t i = 0; i < count && status == COG_OK; i++) {
         uint64_t first_row;
@@ -184,6 +186,8 @@ cog_status index_count_corpus(cog_index *index, const struct corpus *corpus, boo
                               cog_error *error) {
     struct statistics *counts;
     enum counting way = in ? COUNT_IN : COUNT_OUT;
+    if (index_is_of_sets(index))
+        return COG_OK;
     TRY(counted(index, corpus->rows, &counts, error));
     for (size_t row = 0; row < corpus->rows; row++) {
         struct bag_view bag = corpus_bag(corpus, row);

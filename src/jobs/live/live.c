@@ -10,6 +10,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/strings.h"
+#include "collection/set_bag.h"
 #include "collection/statistics_job.h"
 #include "input/documents/json_parser.h"
 #include "jobs/index/segment_change.h"
@@ -50,8 +51,30 @@ static void fill_vector(struct term_entry *entries, const struct bag_view *bag,
     vector->count = bag->count;
 }
 
+/* One block for the members of both sets. */
+static cog_status make_sets(const struct bag_view *bag, struct live_vector *vector,
+                            cog_error *error) {
+    struct set_bag sets = {0};
+    cog_status status = set_bag_read(&sets, bag, error);
+    const struct document_set *set = &sets.set;
+    vector->count = set->term_count + set->word_count;
+    THEN(status, TAKEN(vector->hashes, vector->count + 1, "a document's terms", error));
+    if (status == COG_OK) {
+        memcpy(vector->hashes, set->terms, set->term_count * sizeof *vector->hashes);
+        memcpy(vector->hashes + set->term_count, set->words,
+               set->word_count * sizeof *vector->hashes);
+        vector->set = *set;
+        vector->set.terms = vector->hashes;
+        vector->set.words = vector->hashes + set->term_count;
+    }
+    set_bag_free(&sets);
+    return status;
+}
+
 cog_status live_vector_make(const cog_index *index, const struct bag_view *bag,
                             struct live_vector *vector, cog_error *error) {
+    if (index_is_of_sets(index))
+        return make_sets(bag, vector, error);
     struct term_entry *entries = NULL;
     float *weights = NULL;
     cog_status status = TAKEN(entries, bag->count + 1, "a document's terms", error);
@@ -67,7 +90,7 @@ cog_status live_vector_make(const cog_index *index, const struct bag_view *bag,
     return status;
 }
 
-double live_vector_cosine(const struct live_vector *a, const struct live_vector *b) {
+static double cosine(const struct live_vector *a, const struct live_vector *b) {
     double sum = 0;
     for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
         if (a->hashes[i] == b->hashes[j])
@@ -78,6 +101,13 @@ double live_vector_cosine(const struct live_vector *a, const struct live_vector 
             j++;
     }
     return sum;
+}
+
+double live_vector_similarity(const cog_index *index, const struct live_vector *a,
+                              const struct live_vector *b, double threshold) {
+    const struct set_measure measure = {index->measure == COG_MEASURE_CONTAINMENT, threshold};
+    return index_is_of_sets(index) ? document_set_similarity(&measure, &a->set, &b->set)
+                                   : cosine(a, b);
 }
 
 /* ---- Workers --------------------------------------------------------------------------------- */
@@ -118,8 +148,9 @@ void live_return_worker(cog_live *live, struct live_worker *worker) {
     pthread_mutex_unlock(&live->lock);
 }
 
-/* The searcher of a worker for a state, which it takes over. */
-static cog_status aim(struct live_worker *worker, cog_index *state, double threshold,
+/* The searcher of a worker for a state, which it takes over. Of sets one match is enough, however
+ * many there are, unless all are wanted. */
+static cog_status aim(struct live_worker *worker, cog_index *state, double threshold, bool all,
                       cog_error *error) {
     cog_search_options options;
     cog_status status = COG_OK;
@@ -128,7 +159,9 @@ static cog_status aim(struct live_worker *worker, cog_index *state, double thres
     options.threshold = threshold;
     options.recall_sample = 0;
     options.recall = 1; /* a match that is missed would be added */
-    if (worker->searcher && worker->searcher_threshold != threshold) {
+    options.first = index_is_of_sets(state) && !all;
+    if (worker->searcher &&
+        (worker->searcher_threshold != threshold || worker->searcher_lists_all != all)) {
         cog_searcher_free(worker->searcher);
         worker->searcher = NULL;
     }
@@ -137,6 +170,7 @@ static cog_status aim(struct live_worker *worker, cog_index *state, double thres
     else if (worker->searched != state)
         status = cog_searcher_move(worker->searcher, state, error);
     worker->searcher_threshold = threshold;
+    worker->searcher_lists_all = all;
     cog_index_close(worker->searched);
     worker->searched = state;
     return status;
@@ -147,7 +181,8 @@ cog_status live_find_match(struct live_worker *worker, cog_index *state,
                            bool *found, cog_error *error) {
     const cog_hits *hits;
     *found = false;
-    TRY(aim(worker, state, request->options.unless_similar, error));
+    /* One of them may be the document that it replaces. */
+    TRY(aim(worker, state, request->options.unless_similar, request->options.upsert, error));
     TRY(searcher_find_bag(worker->searcher, &request->bag, &hits, error));
     for (size_t i = 0; i < cog_hits_count(hits) && !*found; i++) {
         cog_hit hit = cog_hits_get(hits, i);
@@ -358,6 +393,8 @@ static cog_status add_with(cog_live *live, struct live_worker *worker, struct by
                            ? live_take_fresh(live, &request->searched)
                            : live_take_shown(live, &request->searched);
     cog_status status = analyzer_run(worker->analyzer, text, language, &worker->terms, error);
+    if (index_is_of_sets(shown))
+        THEN(status, set_bag_mark(&worker->terms, text, error));
     THEN(status, bag_count(worker->counter, worker->terms.hashes, worker->terms.count,
                            &request->bag, error));
     THEN(status, live_vector_make(shown, &request->bag, &request->vector, error));

@@ -11,16 +11,20 @@
 
 #include "jobs/index/index_pending.h"
 
-/* A document as the hashes of its terms, rising, with weights of unit length. */
+/* A document as the hashes of its terms, rising, with weights of unit length; or as its sets, whose
+ * members are in `hashes`. */
 struct live_vector {
     uint64_t *hashes;
     float *values;
     size_t count;
+    struct document_set set;
 };
 void live_vector_free(struct live_vector *vector);
 cog_status live_vector_make(const cog_index *index, const struct bag_view *bag,
                             struct live_vector *vector, cog_error *error);
-double live_vector_cosine(const struct live_vector *a, const struct live_vector *b);
+/* By the measure of the index; of sets, anything below the threshold if it is below. */
+double live_vector_similarity(const cog_index *index, const struct live_vector *a,
+                              const struct live_vector *b, double threshold);
 
 /* A change that waits. Everything but the answer is borrowed from the thread that waits. */
 struct live_request {
@@ -54,6 +58,7 @@ struct live_worker {
     struct term_list terms;
     cog_searcher *searcher; /* NULL until it is needed */
     double searcher_threshold;
+    bool searcher_lists_all;
     cog_index *searched; /* the snapshot that the searcher has */
 };
 

@@ -120,7 +120,8 @@ static cog_status match_recent(cog_live *live, const struct live_request *first,
     for (uint64_t i = request->searched - live->recent_first; i < live->recent_count; i++) {
         const struct live_recent *recent = &live->recent[i];
         struct bytes_view id = view_of(recent->id, recent->id_size);
-        double similarity = live_vector_cosine(&request->vector, &recent->vector);
+        double similarity = live_vector_similarity(live->index, &request->vector, &recent->vector,
+                                                   request->options.unless_similar);
         uint64_t row;
         if (similarity < request->options.unless_similar)
             continue;
@@ -131,7 +132,8 @@ static cog_status match_recent(cog_live *live, const struct live_request *first,
     for (const struct live_request *each = first; each != request; each = each->next)
         if (each->is_accepted && !each->is_removal)
             take_match(request, each->id.data, each->id.size,
-                       live_vector_cosine(&request->vector, &each->vector));
+                       live_vector_similarity(live->index, &request->vector, &each->vector,
+                                              request->options.unless_similar));
     return COG_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "jobs/index/index_languages.h"
 #include "jobs/result_table.h"
 #include "jobs/search/search_task.h"
+#include "jobs/search/set_search.h"
 #include "run/job.h"
 
 void cog_search_options_init(cog_search_options *options) {
@@ -178,8 +179,10 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
             "queries as signatures (.npy)");
     struct search_task task = task_of(index, options, run, report);
     struct query_languages languages;
-    struct corpus_options reading = {
-        .terms = &index->terms, .want_frequencies = true, .takes_foreign = true};
+    struct corpus_options reading = {.terms = &index->terms,
+                                     .want_frequencies = true,
+                                     .as_sets = index_is_of_sets(index),
+                                     .takes_foreign = !index_is_of_sets(index)};
     TRY(index_check_lexicon(index, queries->foreign, NULL, error));
     query_languages_watch(&languages, index, queries->foreign, &reading);
     double text_bytes = (double)ingest_text_bytes(queries);
@@ -196,7 +199,11 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
     hits->has_query_ids = true;
     cog_status status = corpus_read(&hits->queries, queries, &reading, run, report, error);
     THEN(status, query_languages_judge(&languages, error));
-    THEN(status, search_corpus(&task, &hits->queries, hits, error));
+    hits->index = index;
+    THEN(status, index_is_of_sets(index)
+                     ? set_search_corpus(index, options, &hits->queries, task.threads, &hits->lists,
+                                         report, error)
+                     : search_corpus(&task, &hits->queries, hits, error));
     search_task_free(&task);
     job_end(&job);
     return HAND_OUT(status, hits, cog_hits_free, result);

@@ -12,6 +12,7 @@
 #include "jobs/lexicon/lexicon_job.h"
 #include "jobs/search/search_job.h"
 #include "jobs/search/search_task.h"
+#include "jobs/search/set_search.h"
 #include "plan/method_table.h"
 
 /* How queries of one kind are answered. */
@@ -26,6 +27,9 @@ struct cog_searcher {
     const cog_index *index;
     cog_search_options options;
     struct question of_texts, of_signatures;
+    /* Of an index by Jaccard or containment, in place of these. */
+    struct set_question of_sets;
+    struct set_search set_search;
     /* Texts. */
     struct analyzer *analyzer;
     struct bag_counter *counter;
@@ -139,8 +143,24 @@ static cog_status weigh_text(cog_searcher *searcher, cog_error *error) {
     return COG_OK;
 }
 
+static cog_status find_sets(cog_searcher *searcher, const struct bag_view *bag,
+                            const cog_hits **hits, cog_error *error) {
+    struct set_search *search = &searcher->set_search;
+    struct hit_lists *lists = &searcher->hits.lists;
+    TRY(set_search_run(search, searcher->index, &searcher->of_sets, bag, error));
+    hit_lists_free(lists);
+    TRY(hit_lists_init(lists, 1, search->count, error));
+    if (search->count)
+        memcpy(lists->items, search->hits, search->count * sizeof *lists->items);
+    lists->offsets[1] = search->count;
+    *hits = &searcher->hits;
+    return COG_OK;
+}
+
 cog_status searcher_find_bag(cog_searcher *searcher, const struct bag_view *bag,
                              const cog_hits **hits, cog_error *error) {
+    if (index_is_of_sets(searcher->index))
+        return find_sets(searcher, bag, hits, error);
     bool wants_margins = search_task_wants_margins(searcher->index, &searcher->options);
     TRY(check_question(searcher, &searcher->of_texts, wants_margins, error));
     TRY(take_bag(searcher, bag, error));
@@ -156,6 +176,10 @@ static cog_status read_text(cog_searcher *searcher, struct bytes_view text,
                             struct bytes_view language, struct bag_view *bag, cog_error *error) {
     static const struct bytes_view no_id;
     bool is_projected = false;
+    if (searcher->foreign && index_is_of_sets(searcher->index))
+        return error_about(error, COG_ERR_USAGE, "lexicon",
+                           "an index by jaccard or containment compares texts of one language: "
+                           "leave the lexicon out");
     if (searcher->foreign)
         TRY(foreign_is_projected(searcher->foreign, language, no_id, &is_projected, error));
     else if (searcher->index->is_multilingual)
@@ -163,6 +187,8 @@ static cog_status read_text(cog_searcher *searcher, struct bytes_view text,
     if (is_projected)
         return projector_worker_run(searcher->projecting, text, bag, error);
     TRY(analyzer_run(searcher->analyzer, text, language, &searcher->terms, error));
+    if (index_is_of_sets(searcher->index))
+        TRY(set_bag_mark(&searcher->terms, text, error));
     return bag_count(searcher->counter, searcher->terms.hashes, searcher->terms.count, bag, error);
 }
 
@@ -226,10 +252,13 @@ cog_status cog_searcher_create(const cog_index *index, const cog_search_options 
         THEN(status, bag_counter_create(&searcher->counter, error));
     }
     /* What cannot be asked is refused here and not by the first query. */
-    THEN(status,
-         check_question(searcher,
-                        index->has_documents ? &searcher->of_texts : &searcher->of_signatures,
-                        false, error));
+    if (index_is_of_sets(index))
+        THEN(status, set_question_take(index, options, &searcher->of_sets, error));
+    else
+        THEN(status,
+             check_question(searcher,
+                            index->has_documents ? &searcher->of_texts : &searcher->of_signatures,
+                            false, error));
     THEN(status, hit_lists_init(&searcher->hits.lists, 0, 0, error));
     return HAND_OUT(status, searcher, cog_searcher_free, result);
 }
@@ -318,5 +347,6 @@ void cog_searcher_free(cog_searcher *searcher) {
     free(searcher->signature);
     free(searcher->margins);
     hit_lists_free(&searcher->hits.lists);
+    set_search_free(&searcher->set_search);
     free(searcher);
 }

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "jobs/index/index_job.h"
 #include "test.h"
+#include "text/analyzer.h"
 
 enum { MOST_DOCUMENTS = 400, TEXT_BYTES = 400, QUERIES = 6, K = 40, STEPS = 60 };
 
@@ -62,6 +63,8 @@ static cog_status add_some(struct world *world, cog_error *error) {
             memcpy(world->texts[number], world->texts[number / 2], TEXT_BYTES);
             memcpy(world->texts[number], "x", 1);
         }
+        if (world->options.measure != COG_MEASURE_COSINE && number % 11 == 5)
+            snprintf(world->texts[number], TEXT_BYTES, "%.*s", (int)(number / 11 % 4), "?!?!");
         numbers[i] = world->live[world->live_count++] = number;
     }
     cog_status status = open_documents(world, numbers, count, items, &documents, error);
@@ -134,23 +137,152 @@ static cog_status search(const cog_index *index, cog_method method, cog_document
     return cog_index_search(index, queries, &options, NULL, hits, NULL, error);
 }
 
+static char query_texts[QUERIES][TEXT_BYTES];
+
+static bool is_of_sets(const struct world *world) {
+    return world->options.measure != COG_MEASURE_COSINE;
+}
+
+/* New texts; of sets, also a document of the index, changed or not, and one without terms. */
+static void make_queries(struct world *world, cog_document asked[QUERIES]) {
+    for (size_t i = 0; i < QUERIES; i++) {
+        char *text = query_texts[i];
+        make_text(world, world->made + 7 * i, text);
+        if (is_of_sets(world) && world->live_count && i > 1)
+            memcpy(text, world->texts[world->live[i * 7 % world->live_count]], TEXT_BYTES);
+        if (is_of_sets(world) && i == 3 && strlen(text) > 40)
+            memcpy(text + 20, "yyy", 3);
+        if (is_of_sets(world) && i == 4)
+            strcpy(text, "?!");
+        asked[i] = (cog_document){&"qrstuv"[i], 1, text, strlen(text), "en", 2};
+    }
+}
+
+/* ---- Sets by brute force --------------------------------------------------------------------- */
+
+/* Terms, then words, each once. */
+struct plain_set {
+    uint64_t members[2][TEXT_BYTES];
+    size_t count[2];
+};
+
+static void make_plain(struct analyzer *analyzer, const char *text, struct plain_set *set) {
+    static struct term_list list;
+    *set = (struct plain_set){0};
+    analyzer_run(analyzer, view_of(text, strlen(text)), view_of("en", 2), &list, NULL);
+    for (size_t i = 0; i < list.count; i++) {
+        const size_t kind = i >= list.count - list.short_terms;
+        uint64_t member = list.hashes[i] >> 16;
+        bool known = false;
+        for (size_t j = 0; j < set->count[kind]; j++)
+            known |= set->members[kind][j] == member;
+        if (!known)
+            set->members[kind][set->count[kind]++] = member;
+    }
+}
+
+static double plain_similarity(const struct world *world, const struct plain_set *a,
+                               const struct plain_set *b, bool same_text) {
+    const size_t kind = a->count[0] == 0 || b->count[0] == 0;
+    size_t shared = 0, x = a->count[kind], y = b->count[kind];
+    if (a->count[0] + a->count[1] == 0 || b->count[0] + b->count[1] == 0)
+        return same_text;
+    for (size_t i = 0; i < x; i++)
+        for (size_t j = 0; j < y; j++)
+            shared += a->members[kind][i] == b->members[kind][j];
+    if (shared == 0)
+        return 0;
+    return world->options.measure == COG_MEASURE_JACCARD ? (double)shared / (double)(x + y - shared)
+                                                         : (double)shared / (double)(x < y ? x : y);
+}
+
+/* Documents at least as similar, at most k of them (0: all), as ids in their order. */
+static bool hits_are(const struct world *world, const cog_hits *hits, uint32_t query,
+                     const double *similarities, double threshold, size_t k) {
+    size_t at = cog_hits_first(hits, query), end = cog_hits_first(hits, query + 1);
+    static bool is_taken[MOST_DOCUMENTS];
+    memset(is_taken, 0, sizeof is_taken);
+    for (size_t rank = 0; k == 0 || rank < k; rank++) {
+        size_t best = MOST_DOCUMENTS;
+        for (size_t i = 0; i < world->live_count; i++)
+            if (!is_taken[i] && similarities[i] > 0 && similarities[i] >= threshold &&
+                (best == MOST_DOCUMENTS || (float)similarities[i] > (float)similarities[best]))
+                best = i;
+        if (best == MOST_DOCUMENTS)
+            break;
+        is_taken[best] = true;
+        size_t size = 0;
+        const char *id =
+            at < end ? cog_index_id(world->index, cog_hits_get(hits, at).row, &size) : NULL;
+        const char *expected = world->ids[world->live[best]];
+        if (!id || size != strlen(expected) || memcmp(id, expected, size) != 0 ||
+            (float)cog_hits_get(hits, at).similarity != (float)similarities[best])
+            return false;
+        at++;
+    }
+    return at == end;
+}
+
+static bool first_is_right(const cog_hits *hits, uint32_t query, const double *similarities,
+                           size_t count, double threshold) {
+    bool any = false;
+    size_t at = cog_hits_first(hits, query), found = cog_hits_first(hits, query + 1) - at;
+    for (size_t i = 0; i < count; i++)
+        any |= similarities[i] >= threshold;
+    return found == any && (!any || cog_hits_get(hits, at).similarity >= threshold - 1e-6);
+}
+
+/* All thresholds and numbers of neighbours against the sets of the texts. */
+static bool sets_are_right(struct world *world, cog_documents *queries, cog_error *error) {
+    static const double thresholds[] = {0, 0.05, 0.3, 0.5, 0.8, 1};
+    static const size_t most[] = {1, 3, K};
+    static struct plain_set asked, sets[MOST_DOCUMENTS];
+    static double similarities[QUERIES][MOST_DOCUMENTS];
+    struct analyzer *analyzer = NULL;
+    bool right = analyzer_create(&world->index->terms, &analyzer, error) == COG_OK;
+    for (size_t i = 0; i < world->live_count && right; i++)
+        make_plain(analyzer, world->texts[world->live[i]], &sets[i]);
+    for (size_t q = 0; q < QUERIES && right; q++) {
+        make_plain(analyzer, query_texts[q], &asked);
+        for (size_t i = 0; i < world->live_count; i++)
+            similarities[q][i] = plain_similarity(
+                world, &asked, &sets[i], strcmp(query_texts[q], world->texts[world->live[i]]) == 0);
+    }
+    for (size_t t = 0; t < 6 && right; t++)
+        for (size_t m = 0; m < 4 && right; m++) {
+            cog_search_options options;
+            cog_hits *hits = NULL;
+            cog_search_options_init(&options);
+            options.threshold = thresholds[t];
+            options.k = m < 3 ? most[m] : 0;
+            options.first = m == 3 && t > 0 && world->made % 2;
+            if (m == 3 && t == 0)
+                continue;
+            right = cog_index_search(world->index, queries, &options, NULL, &hits, NULL, error) ==
+                    COG_OK;
+            for (uint32_t q = 0; q < QUERIES && right; q++)
+                right =
+                    options.first
+                        ? first_is_right(hits, q, similarities[q], world->live_count, thresholds[t])
+                        : hits_are(world, hits, q, similarities[q], thresholds[t], options.k);
+            cog_hits_free(hits);
+        }
+    analyzer_free(analyzer);
+    return right;
+}
+
 /* The index against one that is built of what is in it; `compacted`: to the last bit. */
 static bool answers_are_right(struct world *world, bool compacted, cog_error *error) {
     static cog_document items[MOST_DOCUMENTS], asked[QUERIES];
-    static char texts[QUERIES][TEXT_BYTES];
     cog_documents *documents = NULL, *queries = NULL;
     cog_index *built = NULL;
-    for (size_t i = 0; i < QUERIES; i++) {
-        make_text(world, world->made + 7 * i, texts[i]);
-        asked[i] = (cog_document){"q", 1, texts[i], strlen(texts[i]), "en", 2};
-        asked[i].id = &"qrstuv"[i];
-    }
+    make_queries(world, asked);
     bool right =
         open_documents(world, world->live, world->live_count, items, &documents, error) == COG_OK &&
         cog_documents_from_memory(asked, QUERIES, &queries, error) == COG_OK &&
         cog_index_build(documents, &world->options, NULL, &built, NULL, error) == COG_OK;
     const cog_method methods[] = {COG_METHOD_EXACT, COG_METHOD_FLAT, world->options.method};
-    for (size_t m = 0; m < 3 && right; m++) {
+    for (size_t m = is_of_sets(world) ? 2 : 0; m < 3 && right; m++) {
         cog_hits *grown_hits = NULL, *built_hits = NULL;
         right = search(world->index, methods[m], queries, &grown_hits, error) == COG_OK &&
                 search(built, methods[m], queries, &built_hits, error) == COG_OK &&
@@ -158,6 +290,7 @@ static bool answers_are_right(struct world *world, bool compacted, cog_error *er
         cog_hits_free(grown_hits);
         cog_hits_free(built_hits);
     }
+    right = right && (!is_of_sets(world) || sets_are_right(world, queries, error));
     right = right && cog_index_check(world->index, error) == COG_OK;
     cog_index_info grown_info, built_info;
     cog_index_describe(world->index, &grown_info);
@@ -192,12 +325,13 @@ static cog_status step(struct world *world, bool *compacted, cog_error *error) {
     return dice < 5 ? add_some(world, error) : remove_one(world, error);
 }
 
-static struct world *begin(uint64_t seed, cog_method method, bool in_folder, cog_error *error) {
+static struct world *begin_for(cog_measure measure, uint64_t seed, cog_method method,
+                               bool in_folder, cog_error *error) {
     struct world *world = calloc(1, sizeof *world);
     cog_documents *none = NULL;
     static cog_document nothing;
     world->random = random_seeded(seed);
-    cog_index_options_init(&world->options);
+    cog_index_options_init_for(&world->options, measure);
     world->options.method = method;
     cog_status status = cog_documents_from_memory(&nothing, 0, &none, error);
     if (status == COG_OK)
@@ -217,11 +351,21 @@ static struct world *begin(uint64_t seed, cog_method method, bool in_folder, cog
     return NULL;
 }
 
+static struct world *begin(uint64_t seed, cog_method method, bool in_folder, cog_error *error) {
+    return begin_for(COG_MEASURE_COSINE, seed, method, in_folder, error);
+}
+
+/* By cosine against a fresh build, by Jaccard and containment against the sets of the texts too. */
 TEST(live_index_answers_as_a_fresh_build_after_any_changes) {
     cog_error fault = {0};
-    for (uint64_t seed = 0; seed < 6; seed++) {
-        cog_method method = seed % 3 == 2 ? COG_METHOD_SLICES : COG_METHOD_FLAT;
-        struct world *world = begin(seed, method, seed % 2, &fault);
+    for (uint64_t seed = 0; seed < 14; seed++) {
+        cog_measure measure = seed < 6    ? COG_MEASURE_COSINE
+                              : seed < 10 ? COG_MEASURE_JACCARD
+                                          : COG_MEASURE_CONTAINMENT;
+        cog_method method = measure != COG_MEASURE_COSINE ? COG_METHOD_AUTO
+                            : seed % 3 == 2               ? COG_METHOD_SLICES
+                                                          : COG_METHOD_FLAT;
+        struct world *world = begin_for(measure, seed, method, seed % 2, &fault);
         CHECK_MSG(world, "%s", fault.message);
         bool compacted = false;
         CHECK_OK(add_some(world, error));
